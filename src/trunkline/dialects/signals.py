@@ -1,0 +1,85 @@
+"""What a driver yields, whatever the agent speaks: a closed union that ``session/interpret`` folds into entries.
+
+Rule 1: every dialect that comes in ends here; nothing after this module knows which agent it was.
+Rule 2: a signal is a value. Junk is ``Malformed``, never an exception.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
+
+
+class Update(msgspec.Struct, frozen=True, gc=False):
+    """One ``session/update``: the ``params.update`` object as the agent wrote it."""
+
+    raw: bytes
+
+
+class PermissionOption(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """One answer the agent offers; chosen by ``option_id``, never by position."""
+
+    option_id: str
+    name: str
+    kind: str
+
+
+class PermissionAsk(msgspec.Struct, frozen=True):
+    """The agent waits for a decision. ``request_id`` is the driver's handle; ``tool_call`` an ACP ToolCallUpdate object."""
+
+    request_id: str
+    tool_call: bytes
+    options: tuple[PermissionOption, ...]
+
+
+class QuestionAsk(msgspec.Struct, frozen=True):
+    """The agent asks a person something. ``schema`` is the form's JSON Schema object, where it sent one."""
+
+    request_id: str
+    message: str
+    schema: bytes | None = None
+    url: str | None = None
+    tool_call_id: str | None = None
+
+
+class AskWithdrawn(msgspec.Struct, frozen=True):
+    """The agent took a permission ask or question back."""
+
+    request_id: str
+
+
+class TurnEnd(msgspec.Struct, frozen=True):
+    """The agent answered the prompt, by a stop reason or by an error (exactly one of them is set)."""
+
+    stop: StopReason | None = None
+    error: AgentFault | None = None
+    usage: bytes | None = None
+
+
+class AgentFault(msgspec.Struct, frozen=True):
+    """An error as the agent told it: JSON-RPC code, text and data."""
+
+    code: int
+    message: str
+    data: bytes | None = None
+
+
+class Note(msgspec.Struct, frozen=True):
+    """What the Agent Client Protocol has no word for (rate limit, retry, hook, extension notification …)."""
+
+    kind: str
+    data: bytes
+
+
+class Malformed(msgspec.Struct, frozen=True):
+    """A line that is not a message; ``line`` is at most 4 KiB of it, ``size`` its true length."""
+
+    line: bytes
+    why: str
+    size: int
+
+
+Signal = Update | PermissionAsk | QuestionAsk | AskWithdrawn | TurnEnd | Note | Malformed

@@ -1,0 +1,224 @@
+"""Every error Trunkline raises on purpose, in one tree.
+
+    TrunklineError
+    ├── LocalError                 the caller's mistake
+    │   ├── Invalid                400  invalid
+    │   ├── Unauthorized           401  unauthorized
+    │   ├── Forbidden              403  forbidden
+    │   ├── NotFound               404  not_found
+    │   │   └── SessionNotFound    404  session_not_found
+    │   ├── TurnInProgress         409  turn_in_progress
+    │   ├── AlreadyResolved        409  already_resolved
+    │   ├── Expired                409  expired
+    │   ├── TooLarge               413  too_large
+    │   ├── TooManyRequests        429  too_many_requests
+    │   └── Unsupported            501  unsupported
+    ├── RemoteError                the agent's fault
+    │   ├── AgentNotInstalled      424  agent_not_installed
+    │   ├── AgentAuthRequired      424  agent_auth_required
+    │   ├── AgentProtocolMismatch  502  agent_protocol_mismatch
+    │   ├── AgentStartFailed       502  agent_start_failed
+    │   ├── AgentExited            502  agent_exited
+    │   ├── AgentNotRunning        502  agent_not_running
+    │   ├── AgentError             502  agent_error
+    │   └── IdleTimeout            504  idle_timeout
+    └── Unavailable                a part of ours is down
+        ├── StorageError           503  storage_error
+        ├── HubRestarted           503  hub_restarted
+        ├── HubStopping            503  hub_stopping
+        └── HubLocked              503  hub_locked
+
+Rule 1: nothing here imports anything of ours.
+Rule 2: ``code`` is what programs match on and never changes once released; ``message`` is for people and names what was wrong.
+Rule 3: error → response happens in one place, ``server/``; error → packet in one place, ``session/``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+
+class TrunklineError(Exception):
+    """Base of the tree; carries what a client needs to react."""
+
+    code: ClassVar[str] = "internal"
+    http_status: ClassVar[int] = 500
+    recoverable: ClassVar[bool] = False
+
+    def __init__(self, message: str, *, details: dict[str, Any] | None = None, agent_code: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = details
+        self.agent_code = agent_code
+
+
+class LocalError(TrunklineError):
+    """The caller asked for something that cannot be."""
+
+    code = "invalid"
+    http_status = 400
+    recoverable = True
+
+
+class Invalid(LocalError):
+    """The request is malformed; the message names the field."""
+
+
+class Unauthorized(LocalError):
+    """No valid token or cookie came with the request."""
+
+    code = "unauthorized"
+    http_status = 401
+
+
+class Forbidden(LocalError):
+    """The token's scopes, the Host, the Origin or the path do not allow it."""
+
+    code = "forbidden"
+    http_status = 403
+
+
+class NotFound(LocalError):
+    """No such thing."""
+
+    code = "not_found"
+    http_status = 404
+
+
+class SessionNotFound(NotFound):
+    """No session has that id."""
+
+    code = "session_not_found"
+
+
+class TurnInProgress(LocalError):
+    """The session is busy and the caller did not ask to queue."""
+
+    code = "turn_in_progress"
+    http_status = 409
+
+
+class AlreadyResolved(LocalError):
+    """Somebody else answered first."""
+
+    code = "already_resolved"
+    http_status = 409
+
+
+class Expired(LocalError):
+    """The approval, question or code is past its time."""
+
+    code = "expired"
+    http_status = 409
+
+
+class TooLarge(LocalError):
+    """The body or line is over its limit."""
+
+    code = "too_large"
+    http_status = 413
+
+
+class TooManyRequests(LocalError):
+    """A limit on tries or connections was reached."""
+
+    code = "too_many_requests"
+    http_status = 429
+
+
+class Unsupported(LocalError):
+    """This agent cannot do that; its capabilities said so."""
+
+    code = "unsupported"
+    http_status = 501
+
+
+class RemoteError(TrunklineError):
+    """The agent, or what stands behind it, failed."""
+
+    code = "agent_error"
+    http_status = 502
+    recoverable = True
+
+
+class AgentNotInstalled(RemoteError):
+    """The agent's command is not on this machine."""
+
+    code = "agent_not_installed"
+    http_status = 424
+
+
+class AgentAuthRequired(RemoteError):
+    """The agent wants a login first; the message says how."""
+
+    code = "agent_auth_required"
+    http_status = 424
+
+
+class AgentProtocolMismatch(RemoteError):
+    """The agent answered with a protocol version that we do not speak."""
+
+    code = "agent_protocol_mismatch"
+    recoverable = False
+
+
+class AgentStartFailed(RemoteError):
+    """The agent exited or fell silent before its session was ready."""
+
+    code = "agent_start_failed"
+
+
+class AgentExited(RemoteError):
+    """The agent's process ended while a turn was running."""
+
+    code = "agent_exited"
+
+
+class AgentNotRunning(RemoteError):
+    """The command needs a live agent and there is none."""
+
+    code = "agent_not_running"
+
+
+class AgentError(RemoteError):
+    """The agent answered a request with an error."""
+
+
+class IdleTimeout(RemoteError):
+    """The agent said nothing for too long and was stopped."""
+
+    code = "idle_timeout"
+    http_status = 504
+
+
+class Unavailable(TrunklineError):
+    """A part of the hub is down."""
+
+    code = "unavailable"
+    http_status = 503
+    recoverable = True
+
+
+class StorageError(Unavailable):
+    """The journal could not be read or written."""
+
+    code = "storage_error"
+
+
+class HubRestarted(Unavailable):
+    """The hub went down while this was open."""
+
+    code = "hub_restarted"
+
+
+class HubStopping(Unavailable):
+    """The hub is draining and takes no new work."""
+
+    code = "hub_stopping"
+
+
+class HubLocked(Unavailable):
+    """Another hub owns this data directory; the message names its pid and URL."""
+
+    code = "hub_locked"
+    recoverable = False

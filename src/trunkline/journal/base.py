@@ -1,0 +1,107 @@
+"""The journal's contract: numbered entries that last, behind six methods.
+
+Rule 1: a journal stores what it is given. It never invents a ``seq``; it assigns ``pos`` in commit order.
+Rule 2: a group is one transaction: all of its entries and rows, or none.
+Rule 3: reading never blocks a writer and sees only whole groups.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import NewType, Protocol, Self
+
+import msgspec
+
+SessionId = NewType("SessionId", str)
+Seq = NewType("Seq", int)
+Pos = NewType("Pos", int)
+
+
+class Entry(msgspec.Struct, array_like=True, gc=False):
+    """One numbered line of a session, as every face sees it.
+
+    ``event`` is the context event as encoded JSON; ``update`` the ACP ``params.update`` object; ``packet`` the Build
+    packet where it is stored (chunk packets are derived from ``update`` and ``at``); ``raw`` the agent's own bytes where
+    ``update`` had to be normalised. ``pos`` is 0 until the journal has committed the entry.
+    """
+
+    seq: int
+    at: int
+    """UTC, microseconds since the epoch."""
+    event: bytes
+    update: bytes | None = None
+    packet: bytes | None = None
+    raw: bytes | None = None
+    pos: int = 0
+
+    def size(self) -> int:
+        """Bytes of body this entry holds, for limits on memory and reads."""
+        return len(self.event) + len(self.update or b"") + len(self.packet or b"") + len(self.raw or b"")
+
+
+class SessionRow(msgspec.Struct, kw_only=True):
+    """What a list of sessions needs, and the fold's checkpoint to start again from."""
+
+    id: str
+    agent: str
+    cwd: str
+    title: str
+    status: str
+    created_at: int
+    updated_at: int
+    summary: bytes
+    """The session's view as JSON: what ``GET /sessions`` shows without opening the session."""
+    checkpoint: bytes
+    """The fold, encoded, as it was after ``checkpoint_seq``."""
+    checkpoint_seq: int
+    last_seq: int = 0
+    """Filled on reading: the highest committed ``seq``."""
+
+
+class Group(msgspec.Struct):
+    """What one commit writes: entries by session, in seq order, and the rows that they changed."""
+
+    entries: dict[str, list[Entry]]
+    rows: dict[str, SessionRow]
+
+
+class RowFilter(msgspec.Struct, kw_only=True):
+    """Which sessions to list, newest activity first; ``before`` pages on from a row's (updated_at, id)."""
+
+    id: str | None = None
+    status: frozenset[str] | None = None
+    agent: str | None = None
+    text: str | None = None
+    """Matches title, agent or folder, ignoring case."""
+    before: tuple[int, str] | None = None
+    limit: int = 50
+
+
+class Journal(Protocol):
+    """Numbered entries that last. Used as an async context manager: enter opens, exit closes."""
+
+    async def append(self, group: Group) -> None:
+        """Commit a group and set ``pos`` on its entries. On failure nothing of it is stored and StorageError is raised."""
+
+    async def read(self, session_id: str, *, after: int = 0, before: int | None = None, limit: int = 1000,
+                   max_bytes: int = 1 << 20, tail: bool = False) -> list[Entry]:
+        """Entries with after < seq < before, in seq order: the first ones that fit the limits, or the last (``tail``).
+
+        At least one entry is returned where one exists, whatever its size."""
+
+    async def read_hub(self, *, after: int, limit: int = 1000, max_bytes: int = 1 << 20) -> list[tuple[str, Entry]]:
+        """(session id, entry) of all sessions with pos > after, in pos order."""
+
+    async def rows(self, which: RowFilter) -> list[SessionRow]:
+        """Session rows, newest activity first."""
+
+    async def pack(self, session_id: str, *, before: int) -> int:
+        """Merge rows of entries below ``before``; every cursor stays exact. Returns how many rows it saved."""
+
+    async def delete(self, session_id: str) -> None:
+        """Forget a session; deleting an unknown one is no error."""
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                        trace: TracebackType | None) -> None: ...
