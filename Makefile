@@ -1,0 +1,73 @@
+# One command each, for people and for CI. Needs Python >= 3.11 (with venv) and make; everything else is installed into .venv
+# from hash-pinned lock files. A stamp file per lock keeps repeated calls fast.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+LOCKED := install --quiet --require-hashes
+
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
+  $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
+
+export PIP_ROOT_USER_ACTION := ignore
+export PYTHONNOUSERSITE := 1
+
+.PHONY: help install run test test-all check bench lock
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make install    make .venv with .venv/bin/trunkline"
+	@echo "make run        start the hub (ARGS=\"--port 0 --no-open\" passes flags to trunkline serve)"
+	@echo "make test       the fast tests"
+	@echo "make test-all   every test, also the slow ones and those with real agents"
+	@echo "make check      lint, types, layers, docs and the spec manifest"
+	@echo "make bench      the benchmarks; prints and stores the figures"
+	@echo "make lock       renew requirements/*.txt from pyproject.toml"
+
+install: $(VENV)/.installed
+
+run: $(VENV)/.installed
+	$(BIN)/trunkline serve $(ARGS)
+
+test: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -q -m "not slow and not peers" $(ARGS)
+
+test-all: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -q $(ARGS)
+
+check: $(VENV)/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/python -m pytest -q tests/docs tests/spec/test_manifest.py
+
+bench: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks $(ARGS)
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "Trunkline needs Python 3.11 or newer: none found on PATH (or set PYTHON=/path/to/python)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: requirements/build.txt requirements/runtime.txt pyproject.toml | $(VENV)/bin/python
+	$(PIP) $(LOCKED) -r requirements/build.txt -r requirements/runtime.txt
+	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.installed-test: requirements/test.txt $(VENV)/.installed
+	$(PIP) $(LOCKED) -r requirements/test.txt
+	@touch $@
+
+# The lowest supported Python resolves, so that what only older versions need is in the lock; the user's own pip settings stay
+# out of it, so that a lock holds the public files' hashes and no address.
+LOCK_VENV := build/lock
+PIP_COMPILE = PIP_CONFIG_FILE=/dev/null CUSTOM_COMPILE_COMMAND="make lock" $(LOCK_VENV)/bin/pip-compile --quiet --no-config \
+  --generate-hashes --allow-unsafe --strip-extras --upgrade --no-emit-options
+
+lock: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11) and "make lock runs on Python 3.11: set PYTHON")'
+	test -x $(LOCK_VENV)/bin/python || $(PYTHON) -m venv $(LOCK_VENV)
+	$(LOCK_VENV)/bin/python -m pip --disable-pip-version-check $(LOCKED) -r requirements/lock.txt
+	$(PIP_COMPILE) --output-file requirements/build.txt requirements/build.in
+	$(PIP_COMPILE) --output-file requirements/lock.txt requirements/lock.in
+	$(PIP_COMPILE) --output-file requirements/runtime.txt pyproject.toml
+	$(PIP_COMPILE) --output-file requirements/test.txt --extra test --constraint requirements/runtime.txt pyproject.toml

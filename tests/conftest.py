@@ -1,0 +1,25 @@
+"""What every test stands on: no test sees the caller's settings or writes into the caller's folders."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+# Deadlines measure the machine, not the code: the suite runs beside other work. Failures print how to repeat them.
+hypothesis.settings.register_profile("trunkline", deadline=None, print_blob=True)
+hypothesis.settings.load_profile("trunkline")
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Point the data and settings folders at a fresh place and drop every ``TRUNKLINE_*`` variable."""
+    for name in [name for name in os.environ if name.startswith("TRUNKLINE_")]:
+        monkeypatch.delenv(name)
+    home = tmp_path_factory.mktemp("home")
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"):
+        monkeypatch.setenv(name, str(home / name.lower()))
+    yield home
