@@ -1,0 +1,101 @@
+"""Events as bytes: the envelope in front (``seq, sessionId, timestamp, type, …payload``), and the way back.
+
+Rule 1: what is written once is never written again: a decoded event that is encoded anew gets a new envelope.
+Rule 2: reading never raises over what a newer hub may send: it comes back as ``UnknownEvent`` with its bytes.
+Rule 3: streamed text is the hot path and is spliced, not encoded: ``delta_prefix`` once per message, ``delta_event`` per chunk.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import lru_cache
+
+import msgspec
+from msgspec import Raw, Struct
+
+from trunkline.dialects.context.events import Event
+from trunkline.errors import Invalid
+
+
+class UnknownEvent(Struct, frozen=True, gc=False):
+    """An event that this version cannot read: ``raw`` is all of it, ``why`` what was not understood."""
+
+    raw: bytes
+    type: str
+    seq: int = 0
+    session_id: str = ""
+    timestamp: str = ""
+    why: str = ""
+
+
+class _Head(Struct, gc=False, rename="camel"):
+    type: str
+    seq: int = 0
+    session_id: str = ""
+    timestamp: str = ""
+
+
+_encoder = msgspec.json.Encoder()
+_decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+_head_decoder = msgspec.json.Decoder(_Head)
+
+
+@lru_cache(maxsize=256)
+def _second(at_s: int) -> str:
+    return datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%dT%H:%M:%S.")
+
+
+@lru_cache(maxsize=256)
+def _iso_of_ms(at_ms: int) -> str:
+    second, ms = divmod(at_ms, 1000)
+    return f"{_second(second)}{ms:03d}Z"
+
+
+def iso_ms(at_us: int) -> str:
+    """The protocol's timestamp of a moment in microseconds: UTC, milliseconds, ``Z``."""
+    return _iso_of_ms(at_us // 1000)
+
+
+@lru_cache(maxsize=1024)
+def _session_token(session_id: str) -> bytes:
+    return _encoder.encode(session_id)
+
+
+def encode_event(seq: int, session_id: str, at_us: int, event: Event) -> bytes:
+    """One event as subscribers get it: a JSON object on one line, envelope first."""
+    if event.seq or event.session_id or event.timestamp:
+        event = msgspec.structs.replace(event, seq=0, session_id="", timestamp="")
+    envelope = b'{"seq":%d,"sessionId":%b,"timestamp":"%b",' % (seq, _session_token(session_id), iso_ms(at_us).encode())
+    return envelope + _encoder.encode(event)[1:]
+
+
+def decode_event(raw: bytes) -> Event | UnknownEvent:
+    """Read an event with its envelope; what is not understood is an ``UnknownEvent``, what is no event at all ``Invalid``."""
+    try:
+        return _decoder.decode(raw)
+    except (msgspec.DecodeError, RecursionError) as wrong:
+        return _unknown(raw, str(wrong))
+
+
+def _unknown(raw: bytes, why: str) -> UnknownEvent:
+    try:
+        head = _head_decoder.decode(raw)
+    except (msgspec.DecodeError, RecursionError) as wrong:
+        raise Invalid(f"not an event: {wrong}") from wrong
+    return UnknownEvent(raw, head.type, head.seq, head.session_id, head.timestamp, why)
+
+
+def delta_prefix(session_id: str, message_id: str, role: str | None) -> bytes:
+    """The fixed part of a message's deltas, made once per message: ``message:delta`` by ``role``, ``thinking:delta`` without one.
+
+    It is a bytes template for ``delta_event``; treat it as opaque."""
+    kind = b'"message:delta"' if role else b'"thinking:delta"'
+    whose = b',"role":' + _encoder.encode(role) if role else b""
+    fixed = (_session_token(session_id), kind, _encoder.encode(message_id) + whose)
+    session, type_, message = (part.replace(b"%", b"%%") for part in fixed)
+    return b'{"seq":%%d,"sessionId":%b,"timestamp":"%%b","type":%b,"messageId":%b,"delta":%%b}' % (session, type_, message)
+
+
+def delta_event(prefix: bytes, seq: int, stamp: bytes, text_json: bytes | Raw) -> bytes:
+    """One delta: ``stamp`` is ``iso_ms(at).encode()``, ``text_json`` the text as a JSON string token, quotes included."""
+    return prefix % (seq, stamp, text_json)

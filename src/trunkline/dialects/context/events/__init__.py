@@ -1,0 +1,142 @@
+"""All 37 events, grouped by domain; one module per group, one struct per ``type``.
+
+Adding an event: its struct goes into the module of its prefix, its name into ``Event`` and ``__all__`` here.
+"""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from trunkline.dialects.context.events.approval import ApprovalRequestedEvent, ApprovalResolvedEvent
+from trunkline.dialects.context.events.base import EventBase
+from trunkline.dialects.context.events.custom import CustomEvent
+from trunkline.dialects.context.events.environment import EnvironmentInfoEvent
+from trunkline.dialects.context.events.file import FileChangeBatchEvent, FileChangeEvent
+from trunkline.dialects.context.events.interaction import NotificationEvent, UserQuestionEvent
+from trunkline.dialects.context.events.message import (
+    MessageCompleteEvent,
+    MessageDeltaEvent,
+    MessageStartEvent,
+    ThinkingCompleteEvent,
+    ThinkingDeltaEvent,
+    ThinkingStartEvent,
+)
+from trunkline.dialects.context.events.operation import GitOperationEvent, WebOperationEvent
+from trunkline.dialects.context.events.progress import PlanModeEvent, ProgressEvent, TodoUpdateEvent
+from trunkline.dialects.context.events.resource import ContextWindowEvent, CostUpdateEvent, RateLimitEvent, TokenUsageEvent
+from trunkline.dialects.context.events.session import (
+    SessionCompletedEvent,
+    SessionErrorEvent,
+    SessionPausedEvent,
+    SessionResumedEvent,
+    SessionStartedEvent,
+    SessionStatusChangedEvent,
+)
+from trunkline.dialects.context.events.subagent import SubAgentCompletedEvent, SubAgentProgressEvent, SubAgentSpawnedEvent
+from trunkline.dialects.context.events.tool import (
+    ToolCallArgsDeltaEvent,
+    ToolCallErrorEvent,
+    ToolCallExecutingEvent,
+    ToolCallResultEvent,
+    ToolCallStartEvent,
+)
+
+SessionEvent = (
+    SessionStartedEvent
+    | SessionResumedEvent
+    | SessionPausedEvent
+    | SessionCompletedEvent
+    | SessionErrorEvent
+    | SessionStatusChangedEvent
+)
+MessageEvent = MessageStartEvent | MessageDeltaEvent | MessageCompleteEvent
+ThinkingEvent = ThinkingStartEvent | ThinkingDeltaEvent | ThinkingCompleteEvent
+ToolEvent = (
+    ToolCallStartEvent | ToolCallArgsDeltaEvent | ToolCallExecutingEvent | ToolCallResultEvent | ToolCallErrorEvent
+)
+ApprovalEvent = ApprovalRequestedEvent | ApprovalResolvedEvent
+FileEvent = FileChangeEvent | FileChangeBatchEvent
+SubAgentEvent = SubAgentSpawnedEvent | SubAgentProgressEvent | SubAgentCompletedEvent
+PlanningEvent = TodoUpdateEvent | PlanModeEvent | ProgressEvent
+ResourceEvent = TokenUsageEvent | CostUpdateEvent | ContextWindowEvent | RateLimitEvent
+InteractionEvent = UserQuestionEvent | NotificationEvent
+
+Event = (
+    SessionEvent
+    | MessageEvent
+    | ThinkingEvent
+    | ToolEvent
+    | ApprovalEvent
+    | FileEvent
+    | SubAgentEvent
+    | PlanningEvent
+    | ResourceEvent
+    | EnvironmentInfoEvent
+    | InteractionEvent
+    | GitOperationEvent
+    | WebOperationEvent
+    | CustomEvent
+)
+
+EVENTS: dict[str, type[EventBase]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Event)}
+"""Event structs by their ``type`` on the wire, in the order of the protocol's reference."""
+
+
+def event_types(prefix: str = "") -> tuple[str, ...]:
+    """The event types that start with ``prefix`` (``"tool:"``, ``"session:"`` …); all 37 without one."""
+    return tuple(name for name in EVENTS if name.startswith(prefix))
+
+
+__all__ = [
+    "EVENTS",
+    "ApprovalEvent",
+    "ApprovalRequestedEvent",
+    "ApprovalResolvedEvent",
+    "ContextWindowEvent",
+    "CostUpdateEvent",
+    "CustomEvent",
+    "EnvironmentInfoEvent",
+    "Event",
+    "EventBase",
+    "FileChangeBatchEvent",
+    "FileChangeEvent",
+    "FileEvent",
+    "GitOperationEvent",
+    "InteractionEvent",
+    "MessageCompleteEvent",
+    "MessageDeltaEvent",
+    "MessageEvent",
+    "MessageStartEvent",
+    "NotificationEvent",
+    "PlanModeEvent",
+    "PlanningEvent",
+    "ProgressEvent",
+    "RateLimitEvent",
+    "ResourceEvent",
+    "SessionCompletedEvent",
+    "SessionErrorEvent",
+    "SessionEvent",
+    "SessionPausedEvent",
+    "SessionResumedEvent",
+    "SessionStartedEvent",
+    "SessionStatusChangedEvent",
+    "SubAgentCompletedEvent",
+    "SubAgentEvent",
+    "SubAgentProgressEvent",
+    "SubAgentSpawnedEvent",
+    "ThinkingCompleteEvent",
+    "ThinkingDeltaEvent",
+    "ThinkingEvent",
+    "ThinkingStartEvent",
+    "TodoUpdateEvent",
+    "TokenUsageEvent",
+    "ToolCallArgsDeltaEvent",
+    "ToolCallErrorEvent",
+    "ToolCallExecutingEvent",
+    "ToolCallResultEvent",
+    "ToolCallStartEvent",
+    "ToolEvent",
+    "UserQuestionEvent",
+    "WebOperationEvent",
+    "event_types",
+]
