@@ -1,0 +1,48 @@
+"""A hub for Python programs, over its HTTP API.
+
+    async with Client("http://127.0.0.1:7420", token) as hub:
+        session = await hub.create_session("demo", "/tmp/project")
+        async for seq, packet in hub.stream_turn(session.id, "Hello"):
+            print(seq, packet["type"])
+
+``api`` has the calls, ``views`` what they answer, ``streams`` what survives a lost connection, ``sse`` and ``http`` the wire,
+``faults`` an answer's error as one of ``trunkline.errors``.
+"""
+
+from trunkline.client.api import Client, Content, MessagePage, SessionPage, StoredPacket
+from trunkline.client.http import Endpoint
+from trunkline.client.streams import Numbered
+from trunkline.client.views import (
+    Accepted,
+    AgentView,
+    ApprovalView,
+    Artifact,
+    OptionView,
+    Packet,
+    QuestionView,
+    QueuedPrompt,
+    SessionView,
+    Todo,
+    TurnView,
+)
+
+__all__ = [
+    "Accepted",
+    "AgentView",
+    "ApprovalView",
+    "Artifact",
+    "Client",
+    "Content",
+    "Endpoint",
+    "MessagePage",
+    "Numbered",
+    "OptionView",
+    "Packet",
+    "QuestionView",
+    "QueuedPrompt",
+    "SessionPage",
+    "SessionView",
+    "StoredPacket",
+    "Todo",
+    "TurnView",
+]

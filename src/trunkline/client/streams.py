@@ -1,0 +1,141 @@
+"""Packets that survive a lost connection: one stream to the caller, however many connections it takes.
+
+Rule 1: the caller sees rising seqs with no gap and no duplicate; every reconnect goes on after the last one seen.
+Rule 2: only trouble that passes is waited out (``Unavailable``, a stream that ends early, silence); everything else is raised.
+Rule 3: giving up is bounded by time without progress, never by the number of tries.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+
+import h11
+
+from trunkline.client.faults import error_of
+from trunkline.client.http import Connection, Pool, Request, Response, headers_of
+from trunkline.client.sse import EventParser, ServerEvent
+from trunkline.client.views import Packet
+from trunkline.errors import HubLocked, TrunklineError, Unavailable
+
+SILENCE_S = 45.0
+"""Three of the hub's keep-alives (15 s): after that the connection is taken for dead."""
+FIRST_PAUSE_S = 0.05
+LONGEST_PAUSE_S = 2.0
+
+Numbered = tuple[int, Packet]
+Relocate = Callable[[], Awaitable[None]]
+
+
+class Patience:
+    """How long to go on trying: pauses that grow, and an end after ``limit_s`` without progress."""
+
+    def __init__(self, limit_s: float) -> None:
+        self._limit_s = limit_s
+        self.progress()
+
+    def progress(self) -> None:
+        """Something came through: start counting anew."""
+        self._pause_s = FIRST_PAUSE_S
+        self._since: float | None = None
+
+    async def wait(self, trouble: TrunklineError) -> None:
+        """Pause before the next try, or raise the trouble when its time is over."""
+        now = asyncio.get_running_loop().time()
+        self._since = now if self._since is None else self._since
+        if isinstance(trouble, HubLocked) or now - self._since >= self._limit_s:
+            raise trouble
+        await asyncio.sleep(self._pause_s)
+        self._pause_s = min(self._pause_s * 2, LONGEST_PAUSE_S)
+
+
+class PacketStream:
+    """Follows one session's packets over as many connections as it takes."""
+
+    def __init__(self, pool: Pool, request: Callable[[int], Request], *, after: int, limit_s: float, relocate: Relocate) -> None:
+        self._pool = pool
+        self._request = request
+        self._after = after
+        self._patience = Patience(limit_s)
+        self._relocate = relocate
+
+    async def packets(self) -> AsyncGenerator[Numbered, None]:
+        """(seq, packet), rising; ends only when the caller stops or an error says so."""
+        while True:
+            try:
+                async with aclosing(self._one_connection()) as stream:
+                    async for seq, packet in stream:
+                        yield seq, packet
+                trouble: TrunklineError = Unavailable(f"the hub at {self._pool.endpoint.url} ended the stream")
+            except Unavailable as error:
+                trouble = error
+            await self._patience.wait(trouble)
+            await self._find_again()
+
+    async def _find_again(self) -> None:
+        try:
+            await self._relocate()
+        except Unavailable as error:
+            await self._patience.wait(error)
+
+    async def _one_connection(self) -> AsyncGenerator[Numbered, None]:
+        parser = EventParser(str(self._after))
+        async with aclosing(_chunks(self._pool, self._request(self._after))) as chunks:
+            async for chunk in chunks:
+                for event in parser.feed(chunk):
+                    numbered = self._accept(event)
+                    if numbered is not None:
+                        yield numbered
+                self._advance(parser.last_id)
+
+    def _accept(self, event: ServerEvent) -> Numbered | None:
+        """The packet, unless it was seen before. Frames without an id are not entries."""
+        if event.id is None or not event.id.isdigit() or int(event.id) <= self._after:
+            return None
+        self._after = int(event.id)
+        self._patience.progress()
+        return self._after, Packet(event.data)
+
+    def _advance(self, last_id: str) -> None:
+        """A keep-alive may carry a position without a packet."""
+        if last_id.isdigit():
+            self._after = max(self._after, int(last_id))
+
+
+async def _chunks(pool: Pool, request: Request) -> AsyncGenerator[bytes, None]:
+    connection, head = await _begin(pool, request)
+    try:
+        if not 200 <= head.status_code < 300:
+            body = b"".join([chunk async for chunk in connection.chunks()])
+            raise error_of(Response(head.status_code, headers_of(head), body))
+        async with aclosing(_until_silent(connection, pool.endpoint.url)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+    finally:
+        await connection.close()
+
+
+async def _begin(pool: Pool, request: Request) -> tuple[Connection, h11.Response]:
+    try:
+        async with asyncio.timeout(SILENCE_S):
+            return await pool.begin(request)
+    except TimeoutError as error:
+        raise _silent(pool.endpoint.url) from error
+
+
+async def _until_silent(connection: Connection, url: str) -> AsyncGenerator[bytes, None]:
+    chunks = connection.chunks()
+    while True:
+        try:
+            async with asyncio.timeout(SILENCE_S):
+                chunk = await anext(chunks)
+        except StopAsyncIteration:
+            return
+        except TimeoutError as error:
+            raise _silent(url) from error
+        yield chunk
+
+
+def _silent(url: str) -> Unavailable:
+    return Unavailable(f"the hub at {url} said nothing for {SILENCE_S:g} s")

@@ -1,0 +1,198 @@
+"""What the hub answers, as a client reads it.
+
+Rule 1: a client and a hub may be of different versions: fields we do not know are skipped, fields that are missing have a
+default. Only what identifies a thing is required.
+Rule 2: names are those of the hub's own views; a test holds them together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+
+class View(msgspec.Struct, rename="camel", kw_only=True):
+    """Base of all answers: camelCase on the wire."""
+
+
+class AgentView(View):
+    """An agent that the hub can run."""
+
+    name: str
+    display_name: str = ""
+    installed: bool = False
+    version: str | None = None
+    path: str | None = None
+    command: list[str] = []
+    docs_url: str | None = None
+    install_hint: str | None = None
+    env_allow: list[str] = []
+
+
+class TurnView(View):
+    """The running turn; attach after ``seq`` to see all of it."""
+
+    turn_id: str
+    started_at: str = ""
+    by: str = ""
+    seq: int = 0
+
+
+class OptionView(View):
+    """One answer that an agent offers."""
+
+    option_id: str
+    name: str = ""
+    kind: str = ""
+
+
+class ApprovalView(View):
+    """A permission that waits for a decision."""
+
+    request_id: str
+    tool_call_id: str = ""
+    tool_name: str = ""
+    title: str = ""
+    description: str = ""
+    risk_level: str = ""
+    options: list[OptionView] = []
+    tool_input: Any = None
+    preview: Any = None
+    requested_at: str = ""
+    expires_at: str = ""
+
+
+class QuestionView(View):
+    """A question that waits for an answer; ``schema`` is the form's JSON Schema."""
+
+    question_id: str
+    question: str = ""
+    options: list[str] | None = None
+    schema: dict[str, Any] | None = None
+    url: str | None = None
+    tool_call_id: str | None = None
+    asked_at: str = ""
+
+
+class QueuedPrompt(View):
+    """A prompt that waits for its turn."""
+
+    turn_id: str
+    content: list[Any] = []
+    queued_at: str = ""
+    by: str = ""
+
+
+class Todo(View):
+    """One line of the agent's plan."""
+
+    content: str
+    status: str = "pending"
+    priority: str = "medium"
+
+
+class Usage(View):
+    """Context tokens in use and the window's size."""
+
+    used: int = 0
+    size: int = 0
+
+
+class Cost(View):
+    """What the session has cost so far."""
+
+    amount: float = 0.0
+    currency: str = ""
+
+
+class SessionView(View):
+    """The state of one session."""
+
+    id: str
+    status: str = ""
+    agent: str = ""
+    cwd: str = ""
+    title: str = ""
+    created_at: str = ""
+    updated_at: str = ""
+    last_seq: int = 0
+    turn: TurnView | None = None
+    pending_approvals: list[ApprovalView] = []
+    pending_questions: list[QuestionView] = []
+    queue: list[QueuedPrompt] = []
+    todos: list[Todo] = []
+    usage: Usage | None = None
+    cost: Cost | None = None
+    mode: str | None = None
+    modes: Any = None
+    config_options: Any = None
+    commands: list[dict[str, Any]] | None = None
+    artifacts: int = 0
+    agent_info: Any = None
+    last_text: str = ""
+
+
+class Accepted(View):
+    """A prompt that the hub has taken; attach after ``seq`` to see its turn."""
+
+    turn_id: str
+    seq: int
+    queued: bool = False
+
+
+class Artifact(View):
+    """A file or app folder that the agent made."""
+
+    id: str
+    type: str = ""
+    name: str = ""
+    path: str = ""
+    preview_url: str | None = None
+    version: int = 1
+    created_at: str = ""
+    updated_at: str = ""
+
+
+class Fault(View):
+    """An error body."""
+
+    code: str
+    message: str = ""
+    recoverable: bool = False
+    details: dict[str, Any] | None = None
+    agent_code: str | None = None
+
+
+class Packet(Mapping[str, Any]):
+    """One packet: reads like a dict; ``raw`` is the JSON exactly as the hub sent it, decoded when first looked into."""
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw = raw
+
+    @cached_property
+    def _fields(self) -> dict[str, Any]:
+        return msgspec.json.decode(self.raw, type=dict[str, Any])
+
+    @property
+    def type(self) -> str:
+        """What kind of packet it is; every packet says."""
+        return str(self._fields.get("type", ""))
+
+    def ends_turn(self) -> bool:
+        """Whether this is the last packet of a turn."""
+        return self.type in ("prompt_response", "error")
+
+    def __getitem__(self, key: str) -> Any:
+        return self._fields[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    def __repr__(self) -> str:
+        return f"Packet({self.raw!r})"
