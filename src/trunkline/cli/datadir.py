@@ -1,0 +1,156 @@
+"""What a hub keeps beside its journal: the lock that makes it the only one, ``hub.json`` that says where it is, its log.
+
+Rule 1: whoever holds ``hub.lock`` is the hub of this folder. The kernel gives it up with the process, however that ends.
+Rule 2: ``hub.json`` is written when the hub listens and removed when it stops; one that outlived its hub is worth nothing,
+so readers check that the pid lives and that the hub answers.
+Rule 3: folders are 0700, files 0600.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from trunkline.errors import HubLocked, Invalid, StorageError
+
+LOCK_PATIENCE_S = 0.2
+"""Others look whether the lock is held by holding it for an instant; a hub that starts waits that long out."""
+LOG_BYTES = 4 << 20
+"""A log above this size is begun anew by the next start."""
+
+
+class HubRecord(msgspec.Struct, rename="camel", frozen=True, kw_only=True, omit_defaults=True):
+    """``hub.json``. ``certificate`` is the file that a client on this machine checks the hub by, where it serves https."""
+
+    pid: int
+    url: str
+    started_at: str
+    version: str
+    certificate: str | None = None
+
+
+class DataDir:
+    """One data folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.record_path = path / "hub.json"
+        self.lock_path = path / "hub.lock"
+        self.log_path = path / "hub.log"
+        self.token_path = path / "token"
+
+    def make(self) -> None:
+        """Create the folder, closed to others; an existing one of ours is closed as well."""
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.path.chmod(0o700)
+        except OSError as error:
+            raise Invalid(f"data: cannot use {self.path}: {error.strerror}") from error
+
+    def record(self) -> HubRecord | None:
+        """What ``hub.json`` says; None when there is none, or when a crash left half of one."""
+        try:
+            return msgspec.json.decode(self.record_path.read_bytes(), type=HubRecord)
+        except (FileNotFoundError, NotADirectoryError, msgspec.DecodeError):
+            return None
+        except OSError as error:
+            raise StorageError(f"cannot read {self.record_path}: {error.strerror}") from error
+
+    def write_record(self, record: HubRecord) -> None:
+        """Write ``hub.json`` in one step: nobody reads half of it."""
+        draft = self.path / f"hub.json.{os.getpid()}"
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(msgspec.json.encode(record) + b"\n")
+        draft.replace(self.record_path)
+
+    def remove_record(self) -> None:
+        """The hub no longer listens."""
+        self.record_path.unlink(missing_ok=True)
+
+    def token(self) -> str | None:
+        """The token that the hub generated here; None before its first start."""
+        try:
+            return self.token_path.read_text().strip() or None
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise StorageError(f"cannot read {self.token_path}: {error.strerror}") from error
+
+    def holder(self) -> int | None:
+        """The pid of the process that holds the lock; None when nobody does. 0 while it has not said."""
+        try:
+            descriptor = os.open(self.lock_path, os.O_RDONLY)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return int(os.read(descriptor, 32).strip() or b"0")
+        finally:
+            os.close(descriptor)
+        return None
+
+    def open_log(self) -> int:
+        """A descriptor that appends to the log of a hub without a terminal."""
+        too_long = self.log_path.exists() and self.log_path.stat().st_size > LOG_BYTES
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if too_long else 0)
+        return os.open(self.log_path, flags, 0o600)
+
+
+class HubLock:
+    """The right to be the hub of a data folder; a context manager."""
+
+    def __init__(self, folder: DataDir) -> None:
+        self._folder = folder
+        self._descriptor = -1
+
+    def __enter__(self) -> Self:
+        self._descriptor = os.open(self._folder.lock_path, os.O_RDWR | os.O_CREAT, 0o600)
+        if not self._take():
+            os.close(self._descriptor)
+            raise _locked(self._folder)
+        os.ftruncate(self._descriptor, 0)
+        os.pwrite(self._descriptor, b"%d\n" % os.getpid(), 0)
+        self._folder.remove_record()  # of a hub that crashed
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._folder.remove_record()
+        os.close(self._descriptor)
+
+    def _take(self) -> bool:
+        give_up = time.monotonic() + LOCK_PATIENCE_S
+        while True:
+            try:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= give_up:
+                    return False
+                time.sleep(0.01)
+            else:
+                return True
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process with that id exists; one of another user does."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _locked(folder: DataDir) -> HubLocked:
+    record = folder.record()
+    pid = record.pid if record else folder.holder()
+    where = f" and listens on {record.url}" if record else " and is starting"
+    return HubLocked(f"a hub already runs on {folder.path}: it is process {pid or 'unknown'}{where}",
+                     details={"pid": pid, "url": record.url if record else None})
