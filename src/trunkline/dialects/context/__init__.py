@@ -44,12 +44,14 @@ from trunkline.dialects.context.commands import (
     encode_command,
 )
 from trunkline.dialects.context.envelope import (
+    DeltaPrefix,
     UnknownEvent,
     decode_event,
     delta_event,
     delta_prefix,
     encode_event,
     iso_ms,
+    stamp_ms,
 )
 from trunkline.dialects.context.events import (
     EVENTS,
@@ -199,6 +201,7 @@ __all__ = [
     "CostBreakdown",
     "CostUpdateEvent",
     "CustomEvent",
+    "DeltaPrefix",
     "DenyToolCallCommand",
     "DescriptionPreview",
     "DiffPreview",
@@ -314,5 +317,6 @@ __all__ = [
     "encode_event",
     "event_types",
     "iso_ms",
+    "stamp_ms",
     "to_raw",
 ]

@@ -16,6 +16,9 @@ from msgspec import Raw, Struct
 from trunkline.dialects.context.events import Event
 from trunkline.errors import Invalid
 
+DeltaPrefix = tuple[bytes, bytes]
+"""What is the same in all deltas of a message: the part before the timestamp and the part after it. Opaque to callers."""
+
 
 class UnknownEvent(Struct, frozen=True, gc=False):
     """An event that this version cannot read: ``raw`` is all of it, ``why`` what was not understood."""
@@ -46,14 +49,19 @@ def _second(at_s: int) -> str:
 
 
 @lru_cache(maxsize=256)
-def _iso_of_ms(at_ms: int) -> str:
+def _stamp_of_ms(at_ms: int) -> bytes:
     second, ms = divmod(at_ms, 1000)
-    return f"{_second(second)}{ms:03d}Z"
+    return f"{_second(second)}{ms:03d}Z".encode()
+
+
+def stamp_ms(at_us: int) -> bytes:
+    """``iso_ms`` as bytes, for splicing."""
+    return _stamp_of_ms(at_us // 1000)
 
 
 def iso_ms(at_us: int) -> str:
     """The protocol's timestamp of a moment in microseconds: UTC, milliseconds, ``Z``."""
-    return _iso_of_ms(at_us // 1000)
+    return stamp_ms(at_us).decode()
 
 
 @lru_cache(maxsize=1024)
@@ -65,7 +73,7 @@ def encode_event(seq: int, session_id: str, at_us: int, event: Event) -> bytes:
     """One event as subscribers get it: a JSON object on one line, envelope first."""
     if event.seq or event.session_id or event.timestamp:
         event = msgspec.structs.replace(event, seq=0, session_id="", timestamp="")
-    envelope = b'{"seq":%d,"sessionId":%b,"timestamp":"%b",' % (seq, _session_token(session_id), iso_ms(at_us).encode())
+    envelope = b'{"seq":%d,"sessionId":%b,"timestamp":"%b",' % (seq, _session_token(session_id), stamp_ms(at_us))
     return envelope + _encoder.encode(event)[1:]
 
 
@@ -85,17 +93,16 @@ def _unknown(raw: bytes, why: str) -> UnknownEvent:
     return UnknownEvent(raw, head.type, head.seq, head.session_id, head.timestamp, why)
 
 
-def delta_prefix(session_id: str, message_id: str, role: str | None) -> bytes:
-    """The fixed part of a message's deltas, made once per message: ``message:delta`` by ``role``, ``thinking:delta`` without one.
-
-    It is a bytes template for ``delta_event``; treat it as opaque."""
-    kind = b'"message:delta"' if role else b'"thinking:delta"'
+def delta_prefix(session_id: str, message_id: str, role: str | None) -> DeltaPrefix:
+    """The fixed parts of a message's deltas, made once per message: ``message:delta`` by ``role``, ``thinking:delta`` without one."""
+    kind = "message:delta" if role else "thinking:delta"
     whose = b',"role":' + _encoder.encode(role) if role else b""
-    fixed = (_session_token(session_id), kind, _encoder.encode(message_id) + whose)
-    session, type_, message = (part.replace(b"%", b"%%") for part in fixed)
-    return b'{"seq":%%d,"sessionId":%b,"timestamp":"%%b","type":%b,"messageId":%b,"delta":%%b}' % (session, type_, message)
+    before = b',"sessionId":' + _session_token(session_id) + b',"timestamp":"'
+    after = f'","type":"{kind}","messageId":'.encode() + _encoder.encode(message_id) + whose + b',"delta":'
+    return before, after
 
 
-def delta_event(prefix: bytes, seq: int, stamp: bytes, text_json: bytes | Raw) -> bytes:
-    """One delta: ``stamp`` is ``iso_ms(at).encode()``, ``text_json`` the text as a JSON string token, quotes included."""
-    return prefix % (seq, stamp, text_json)
+def delta_event(prefix: DeltaPrefix, seq: int, stamp: bytes, text_json: bytes | Raw) -> bytes:
+    """One delta: ``stamp`` is ``stamp_ms(at)``, ``text_json`` the text as a JSON string token, quotes included."""
+    before, after = prefix
+    return b"".join((b'{"seq":', str(seq).encode(), before, stamp, after, text_json, b"}"))

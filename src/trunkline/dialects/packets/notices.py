@@ -1,0 +1,144 @@
+"""Packets of the hub's own making: how a turn ended, what waits for a person, what was made.
+
+Rule: these begin with ``type, timestamp`` and, except for ``prompt_response`` and ``error``, leave absent fields away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Raw
+
+from trunkline.dialects.context import ApprovalPreview, RiskLevel
+from trunkline.dialects.packets.contents import one_line
+from trunkline.dialects.packets.shapes import (
+    AnswerAction,
+    ApprovalRequestedPacket,
+    ApprovalResolvedPacket,
+    ArtifactCreatedPacket,
+    ArtifactInfo,
+    ErrorPacket,
+    PromptResponsePacket,
+    QuestionRequestedPacket,
+    QuestionResolvedPacket,
+)
+from trunkline.dialects.packets.stamps import timestamp
+from trunkline.dialects.signals import PermissionOption, StopReason
+
+_encode = msgspec.json.Encoder().encode
+
+
+def prompt_response_packet(stop: StopReason, at_us: int) -> bytes:
+    """The turn ended, with the true stop reason."""
+    return _encode(PromptResponsePacket(stop_reason=stop, timestamp=timestamp(at_us)))
+
+
+def error_packet(message: str, at_us: int, code: int | None = None, details: Mapping[str, Any] | None = None) -> bytes:
+    """The turn failed. The hub's own code word goes into ``details["code"]``, an agent's number into ``code``."""
+    said = None if details is None else dict(details)
+    return _encode(ErrorPacket(timestamp=timestamp(at_us), message=message, code=code, details=said))
+
+
+def artifact_packet(artifact: ArtifactInfo, at_us: int) -> bytes:
+    """The agent made a file or an app."""
+    return _encode(ArtifactCreatedPacket(timestamp=timestamp(at_us), artifact=artifact))
+
+
+def approval_requested_packet(
+    *,
+    at_us: int,
+    request_id: str,
+    tool_call_id: str,
+    tool_name: str,
+    title: str,
+    description: str,
+    risk_level: RiskLevel,
+    options: Iterable[PermissionOption],
+    expires_at: str,
+    preview: ApprovalPreview | None = None,
+) -> bytes:
+    """A tool call waits for a decision."""
+    return _encode(
+        ApprovalRequestedPacket(
+            timestamp=timestamp(at_us),
+            request_id=request_id,
+            tool_call_id=tool_call_id,
+            tool_name=tool_name,
+            title=title,
+            description=description,
+            risk_level=risk_level,
+            options=[PermissionOption(option_id=offer.option_id, name=offer.name, kind=offer.kind) for offer in options],
+            preview=preview or UNSET,
+            expires_at=expires_at,
+        )
+    )
+
+
+def approval_resolved_packet(
+    *, at_us: int, request_id: str, tool_call_id: str, approved: bool, resolved_by: str, reason: str | None = None
+) -> bytes:
+    """A decision was made, or the time for it ran out."""
+    return _encode(
+        ApprovalResolvedPacket(
+            timestamp=timestamp(at_us),
+            request_id=request_id,
+            tool_call_id=tool_call_id,
+            approved=approved,
+            resolved_by=resolved_by,
+            reason=_or_absent(reason),
+        )
+    )
+
+
+def question_requested_packet(
+    *,
+    at_us: int,
+    question_id: str,
+    question: str,
+    tool_call_id: str | None = None,
+    options: Sequence[str] | None = None,
+    schema: bytes | Raw | None = None,
+    url: str | None = None,
+    expires_at: str | None = None,
+) -> bytes:
+    """The agent asks a person."""
+    return _encode(
+        QuestionRequestedPacket(
+            timestamp=timestamp(at_us),
+            question_id=question_id,
+            question=question,
+            tool_call_id=_or_absent(tool_call_id),
+            options=UNSET if options is None else list(options),
+            schema=UNSET if schema is None else one_line(schema),
+            url=_or_absent(url),
+            expires_at=_or_absent(expires_at),
+        )
+    )
+
+
+def question_resolved_packet(
+    *,
+    at_us: int,
+    question_id: str,
+    action: AnswerAction,
+    resolved_by: str,
+    answer: bytes | Raw | None = None,
+    reason: str | None = None,
+) -> bytes:
+    """A question was answered, declined, or fell away."""
+    return _encode(
+        QuestionResolvedPacket(
+            timestamp=timestamp(at_us),
+            question_id=question_id,
+            action=action,
+            resolved_by=resolved_by,
+            answer=UNSET if answer is None else one_line(answer),
+            reason=_or_absent(reason),
+        )
+    )
+
+
+def _or_absent(text: str | None) -> str | msgspec.UnsetType:
+    return UNSET if text is None else text

@@ -1,0 +1,413 @@
+"""The packets, field by field and in their order on the wire.
+
+Rule 1: a struct's fields stand in the order in which they are written; nulls are written out, never left away.
+Rule 2: ``_meta`` and ``annotations`` are null on every packet we make (``{}`` on ``prompt_response``), whatever the agent sent:
+the journal keeps the agent's own.
+Rule 3: ``raw_input`` and ``raw_output`` are the agent's bytes, spliced.
+Rule 4: reading is wider than writing. A packet of the documents may lack ``type``, ``timestamp``, ``_meta``, ``content``
+or ``locations``; a missing timestamp reads as the empty string.
+
+The first seven are the documented ones; the others are additions in the same style.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Literal
+
+from msgspec import UNSET, Raw, Struct, UnsetType, field
+
+from trunkline.dialects.context import ApprovalPreview, RiskLevel
+from trunkline.dialects.signals import PermissionOption
+
+Null = dict[str, Any] | None
+"""Written as null; may be an object when read."""
+
+PacketKind = Literal["search", "read", "execute", "edit", "other"]
+CallStatus = Literal["pending", "in_progress", "completed", "failed"]
+ArtifactType = Literal["file", "image", "nextjs_app", "web_app"]
+Priority = Literal["high", "medium", "low"]
+PlanStatus = Literal["pending", "in_progress", "completed"]
+AnswerAction = Literal["accept", "decline", "cancel"]
+
+EMPTY_OBJECT = Raw(b"{}")
+
+
+class PacketType(StrEnum):
+    """Every value of a packet's ``type``."""
+
+    AGENT_MESSAGE_CHUNK = "agent_message_chunk"
+    TOOL_CALL_START = "tool_call_start"
+    TOOL_CALL_PROGRESS = "tool_call_progress"
+    AGENT_PLAN_UPDATE = "agent_plan_update"
+    PROMPT_RESPONSE = "prompt_response"
+    ERROR = "error"
+    ARTIFACT_CREATED = "artifact_created"
+    AGENT_THOUGHT_CHUNK = "agent_thought_chunk"
+    USER_MESSAGE_CHUNK = "user_message_chunk"
+    CURRENT_MODE_UPDATE = "current_mode_update"
+    AVAILABLE_COMMANDS_UPDATE = "available_commands_update"
+    USAGE_UPDATE = "usage_update"
+    APPROVAL_REQUESTED = "approval_requested"
+    APPROVAL_RESOLVED = "approval_resolved"
+    QUESTION_REQUESTED = "question_requested"
+    QUESTION_RESOLVED = "question_resolved"
+
+
+class TextBlock(Struct, kw_only=True, frozen=True, gc=False):
+    """A piece of text."""
+
+    meta: Null = field(default=None, name="_meta")
+    annotations: Null = None
+    text: str
+    type: Literal["text"] = "text"
+
+
+class ImageBlock(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
+    """An image, base64."""
+
+    meta: Null = field(default=None, name="_meta")
+    annotations: Null = None
+    data: str
+    mime_type: str
+    uri: str | None = None
+    type: Literal["image"] = "image"
+
+
+class AudioBlock(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
+    """Sound, base64."""
+
+    meta: Null = field(default=None, name="_meta")
+    annotations: Null = None
+    data: str
+    mime_type: str
+    type: Literal["audio"] = "audio"
+
+
+class ResourceLinkBlock(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
+    """A pointer to a file or page."""
+
+    meta: Null = field(default=None, name="_meta")
+    annotations: Null = None
+    description: str | None = None
+    mime_type: str | None = None
+    name: str
+    size: int | None = None
+    title: str | None = None
+    uri: str
+    type: Literal["resource_link"] = "resource_link"
+
+
+class TextResource(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
+    """A file's text, inside a resource block."""
+
+    meta: Null = field(default=None, name="_meta")
+    mime_type: str | None = None
+    text: str
+    uri: str
+
+
+class BlobResource(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
+    """A file's bytes as base64, inside a resource block."""
+
+    meta: Null = field(default=None, name="_meta")
+    blob: str
+    mime_type: str | None = None
+    uri: str
+
+
+class ResourceBlock(Struct, kw_only=True, frozen=True, gc=False):
+    """A file that travels with the message: a TextResource or BlobResource, raw since no tag tells them apart."""
+
+    meta: Null = field(default=None, name="_meta")
+    annotations: Null = None
+    resource: Raw
+    type: Literal["resource"] = "resource"
+
+
+Block = TextBlock | ImageBlock | AudioBlock | ResourceLinkBlock | ResourceBlock
+
+
+class ContentItem(Struct, kw_only=True, frozen=True, gc=False):
+    """A tool's output to show: one content block."""
+
+    meta: Null = field(default=None, name="_meta")
+    content: Raw
+    type: Literal["content"] = "content"
+
+
+class DiffItem(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
+    """What a tool did to a file; an empty ``old_text`` means the file is new."""
+
+    meta: Null = field(default=None, name="_meta")
+    new_text: str
+    old_text: str
+    path: str
+    type: Literal["diff"] = "diff"
+
+
+class TerminalItem(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
+    """The terminal that a tool runs in."""
+
+    meta: Null = field(default=None, name="_meta")
+    terminal_id: str
+    type: Literal["terminal"] = "terminal"
+
+
+Item = ContentItem | DiffItem | TerminalItem
+
+
+class Location(Struct, kw_only=True, frozen=True, gc=False):
+    """A place in a file that a tool looks at."""
+
+    meta: Null = field(default=None, name="_meta")
+    line: int | None = None
+    path: str
+
+
+class ChunkPacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
+    """A piece of streamed content: agent_message_chunk, agent_thought_chunk and user_message_chunk."""
+
+    meta: Null = field(default=None, name="_meta")
+    content: Raw
+    session_update: str
+    type: str
+    timestamp: str = ""
+
+
+class ToolCallStartPacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
+    """A tool call begins: always pending, always empty."""
+
+    meta: Null = field(default=None, name="_meta")
+    content: None = None
+    kind: str
+    locations: list[Location] = []
+    raw_input: Raw = EMPTY_OBJECT
+    raw_output: None = None
+    status: Literal["pending"] = "pending"
+    title: str
+    tool_call_id: str
+    session_update: Literal["tool_call"] = "tool_call"
+    type: Literal["tool_call_start"] = "tool_call_start"
+    timestamp: str = ""
+
+
+class ToolCallProgressPacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
+    """All that is known of a tool call now."""
+
+    meta: Null = field(default=None, name="_meta")
+    content: list[Raw] | None = None
+    kind: str
+    locations: list[Location] | None = None
+    raw_input: Raw = EMPTY_OBJECT
+    raw_output: Raw | None = None
+    status: CallStatus
+    title: str
+    tool_call_id: str
+    session_update: Literal["tool_call_update"] = "tool_call_update"
+    type: Literal["tool_call_progress"] = "tool_call_progress"
+    timestamp: str = ""
+
+
+class PlanItem(Struct, kw_only=True, frozen=True, gc=False):
+    """One line of the plan."""
+
+    meta: Null = field(default=None, name="_meta")
+    content: str
+    priority: Priority = "medium"
+    status: PlanStatus
+
+
+class PlanPacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
+    """The whole plan, as it is now."""
+
+    meta: Null = field(default=None, name="_meta")
+    entries: list[PlanItem]
+    session_update: Literal["plan"] = "plan"
+    type: Literal["agent_plan_update"] = "agent_plan_update"
+    timestamp: str = ""
+
+
+class PromptResponsePacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
+    """The turn is over. ``_meta`` is an empty object here, not null."""
+
+    meta: dict[str, Any] | None = field(default_factory=dict, name="_meta")
+    stop_reason: str
+    type: Literal["prompt_response"] = "prompt_response"
+    timestamp: str = ""
+
+
+class ErrorPacket(Struct, kw_only=True, frozen=True, gc=False):
+    """The turn failed. ``code`` is a number or null; the hub's own code word is ``details.code``."""
+
+    type: Literal["error"] = "error"
+    timestamp: str = ""
+    message: str
+    code: int | str | None = None
+    details: dict[str, Any] | None = None
+
+
+class ArtifactInfo(Struct, kw_only=True, frozen=True, gc=False):
+    """A file or app that the agent made. ``preview_url`` is spelled so on the wire."""
+
+    id: str
+    type: ArtifactType
+    name: str
+    path: str
+    preview_url: str | None = None
+
+
+class ArtifactCreatedPacket(Struct, kw_only=True, frozen=True, gc=False):
+    """The agent made something."""
+
+    type: Literal["artifact_created"] = "artifact_created"
+    timestamp: str = ""
+    artifact: ArtifactInfo
+
+
+class ModePacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
+    """The session's mode changed."""
+
+    meta: Null = field(default=None, name="_meta")
+    current_mode_id: str
+    session_update: Literal["current_mode_update"] = "current_mode_update"
+    type: Literal["current_mode_update"] = "current_mode_update"
+    timestamp: str = ""
+
+
+class CommandHint(Struct, kw_only=True, frozen=True, gc=False):
+    """What may be typed after a command's name."""
+
+    meta: Null = field(default=None, name="_meta")
+    hint: str
+
+
+class CommandItem(Struct, kw_only=True, frozen=True, gc=False):
+    """A slash command the agent offers."""
+
+    meta: Null = field(default=None, name="_meta")
+    description: str
+    input: CommandHint | None = None
+    name: str
+
+
+class CommandsPacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
+    """All commands the agent offers now."""
+
+    meta: Null = field(default=None, name="_meta")
+    available_commands: list[CommandItem]
+    session_update: Literal["available_commands_update"] = "available_commands_update"
+    type: Literal["available_commands_update"] = "available_commands_update"
+    timestamp: str = ""
+
+
+class Money(Struct, kw_only=True, frozen=True, gc=False):
+    """What the session cost so far."""
+
+    meta: Null = field(default=None, name="_meta")
+    amount: int | float
+    currency: str
+
+
+class UsagePacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
+    """How full the model's context is, in tokens."""
+
+    meta: Null = field(default=None, name="_meta")
+    cost: Money | None = None
+    size: int
+    used: int
+    session_update: Literal["usage_update"] = "usage_update"
+    type: Literal["usage_update"] = "usage_update"
+    timestamp: str = ""
+
+
+class ApprovalRequestedPacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
+    """A tool call waits for a decision until ``expires_at``."""
+
+    type: Literal["approval_requested"] = "approval_requested"
+    timestamp: str = ""
+    request_id: str
+    tool_call_id: str
+    tool_name: str
+    title: str
+    description: str
+    risk_level: RiskLevel
+    options: list[PermissionOption]
+    preview: ApprovalPreview | UnsetType = UNSET
+    expires_at: str
+
+
+class ApprovalResolvedPacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
+    """The decision, and who made it."""
+
+    type: Literal["approval_resolved"] = "approval_resolved"
+    timestamp: str = ""
+    request_id: str
+    tool_call_id: str
+    approved: bool
+    resolved_by: str
+    reason: str | UnsetType = UNSET
+
+
+class QuestionRequestedPacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
+    """The agent asks a person. ``schema`` is the form's JSON Schema, ``url`` a page to go to, where it sent one."""
+
+    type: Literal["question_requested"] = "question_requested"
+    timestamp: str = ""
+    question_id: str
+    question: str
+    tool_call_id: str | UnsetType = UNSET
+    options: list[str] | UnsetType = UNSET
+    schema: Raw | UnsetType = UNSET
+    url: str | UnsetType = UNSET
+    expires_at: str | UnsetType = UNSET
+
+
+class QuestionResolvedPacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
+    """The answer, and who gave it; ``answer`` is the form's content where it was accepted."""
+
+    type: Literal["question_resolved"] = "question_resolved"
+    timestamp: str = ""
+    question_id: str
+    action: AnswerAction
+    resolved_by: str
+    answer: Raw | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+
+
+Packet = (
+    ChunkPacket
+    | ToolCallStartPacket
+    | ToolCallProgressPacket
+    | PlanPacket
+    | PromptResponsePacket
+    | ErrorPacket
+    | ArtifactCreatedPacket
+    | ModePacket
+    | CommandsPacket
+    | UsagePacket
+    | ApprovalRequestedPacket
+    | ApprovalResolvedPacket
+    | QuestionRequestedPacket
+    | QuestionResolvedPacket
+)
+
+PACKETS: dict[PacketType, type[Packet]] = {
+    PacketType.AGENT_MESSAGE_CHUNK: ChunkPacket,
+    PacketType.TOOL_CALL_START: ToolCallStartPacket,
+    PacketType.TOOL_CALL_PROGRESS: ToolCallProgressPacket,
+    PacketType.AGENT_PLAN_UPDATE: PlanPacket,
+    PacketType.PROMPT_RESPONSE: PromptResponsePacket,
+    PacketType.ERROR: ErrorPacket,
+    PacketType.ARTIFACT_CREATED: ArtifactCreatedPacket,
+    PacketType.AGENT_THOUGHT_CHUNK: ChunkPacket,
+    PacketType.USER_MESSAGE_CHUNK: ChunkPacket,
+    PacketType.CURRENT_MODE_UPDATE: ModePacket,
+    PacketType.AVAILABLE_COMMANDS_UPDATE: CommandsPacket,
+    PacketType.USAGE_UPDATE: UsagePacket,
+    PacketType.APPROVAL_REQUESTED: ApprovalRequestedPacket,
+    PacketType.APPROVAL_RESOLVED: ApprovalResolvedPacket,
+    PacketType.QUESTION_REQUESTED: QuestionRequestedPacket,
+    PacketType.QUESTION_RESOLVED: QuestionResolvedPacket,
+}
+"""The struct of each packet type."""

@@ -1,0 +1,110 @@
+"""What a call is called on the packets face: the documents' titles and kinds, from the merged state of the call.
+
+Rule 1: a call starts under its tool's name (the agent's ``name``, else by what its input looks like, else the agent's title)
+and keeps it while it runs, unless the agent gives it another title.
+Rule 2: a completed edit is titled by its file, a completed todo write by its count, a completed patch by its success text.
+Rule 3: looking at an input decodes only the few members that decide; a file's content is never decoded for a title.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec import Raw
+
+from trunkline.dialects.acp import CallState, Diff
+from trunkline.dialects.packets.detect import (
+    FILE_PATH_KEYS,
+    PATCH_KEYS,
+    SUBAGENT_KEYS,
+    TOOL_KINDS,
+    first_of,
+    known_tool,
+    packet_kind,
+    tool_by_input,
+)
+from trunkline.dialects.packets.shapes import PacketKind
+
+InputView = Mapping[str, Any]
+"""An input's members by name, decoded only where they decide which tool it is."""
+
+_DECISIVE: Final = frozenset({"todos", "pattern", "url", "query", *FILE_PATH_KEYS, *SUBAGENT_KEYS})
+_SUCCESS = "Success"
+
+_members: msgspec.json.Decoder[dict[str, Raw]] = msgspec.json.Decoder(dict[str, Raw])
+_any = msgspec.json.Decoder()
+
+
+class _Output(msgspec.Struct, gc=False):
+    output: str = ""
+
+
+_output: msgspec.json.Decoder[_Output] = msgspec.json.Decoder(_Output)
+
+
+def input_view(raw_input: bytes | Raw | None) -> InputView:
+    """The members of an input; empty when it is no object."""
+    if raw_input is None:
+        return {}
+    try:
+        members = _members.decode(raw_input)
+        return {name: _any.decode(value) if name in _DECISIVE else value for name, value in members.items()}
+    except (msgspec.DecodeError, RecursionError):
+        return {}
+
+
+def call_tool(call: CallState, view: InputView) -> str:
+    """The tool of a call: the agent's name for it, else by its input, else the title that it came with."""
+    if call.name:
+        return known_tool(call.name) or call.name
+    return tool_by_input(view, call.kind) or call.first_title or call.title
+
+
+def call_kind(call: CallState, view: InputView) -> PacketKind:
+    """The packet's ``kind``: the agent's where packets have it; patches are ``other``; an unsaid one by the tool's name."""
+    if first_of(view, PATCH_KEYS):
+        return "other"
+    if call.kind != "other":
+        return packet_kind(call.kind)
+    named = known_tool(call.name or call.first_title)
+    return packet_kind(TOOL_KINDS[named]) if named else "other"
+
+
+def progress_title(call: CallState, view: InputView) -> str:
+    """The title of a progress packet, by how far the call is."""
+    done = _completed_title(call, view) if call.status == "completed" else ""
+    return done or _running_title(call, view)
+
+
+def _running_title(call: CallState, view: InputView) -> str:
+    return call.title if call.title and call.title != call.first_title else call_tool(call, view)
+
+
+def _completed_title(call: CallState, view: InputView) -> str:
+    if isinstance(todos := view.get("todos"), list):
+        return f"{len(todos)} todos"
+    if call_tool(call, view) == "apply_patch":
+        return _success_text(call.raw_output)
+    return _edited_path(call, view) if call_kind(call, view) == "edit" else ""
+
+
+def _edited_path(call: CallState, view: InputView) -> str:
+    """The path as it was sent: of the input, else of the first diff, else of the first location."""
+    if isinstance(path := first_of(view, FILE_PATH_KEYS), str):
+        return path
+    for item in call.content or ():
+        if isinstance(item, Diff):
+            return item.path
+    return call.locations[0].path if call.locations else ""
+
+
+def _success_text(raw_output: bytes | Raw | None) -> str:
+    if raw_output is None:
+        return ""
+    try:
+        text = _output.decode(raw_output).output
+    except (msgspec.DecodeError, RecursionError):
+        return ""
+    return text if text.startswith(_SUCCESS) else ""

@@ -1,0 +1,34 @@
+"""Packets back from bytes: for clients, and for tests that hold us to the shapes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from trunkline.dialects.packets.detect import packet_type
+from trunkline.dialects.packets.shapes import PACKETS, Packet, PacketType
+from trunkline.errors import Invalid
+
+
+class UnknownPacket(Struct, frozen=True, gc=False):
+    """A packet that this version does not know, whole."""
+
+    raw: bytes
+
+
+_DECODERS: Final[dict[PacketType, msgspec.json.Decoder[Packet]]] = {
+    kind: msgspec.json.Decoder(shape) for kind, shape in PACKETS.items()
+}
+
+
+def decode_packet(raw: bytes) -> Packet | UnknownPacket:
+    """Read one packet; ``UnknownPacket`` for a type of tomorrow, ``Invalid`` for one that breaks its shape."""
+    kind = packet_type(raw)
+    if kind is None:
+        return UnknownPacket(raw)
+    try:
+        return _DECODERS[kind].decode(raw)
+    except (msgspec.DecodeError, RecursionError) as wrong:
+        raise Invalid(f"not a {kind} packet: {wrong}") from wrong
