@@ -1,0 +1,275 @@
+"""What can be run: one TOML file per agent beside this module, ``[agents.NAME]`` tables of the user, and ad-hoc commands.
+
+A file (or table) has these keys; ``command`` is the only one that must be there, and unknown keys are refused:
+
+| key          | type             | means                                                                                 |
+|--------------|------------------|---------------------------------------------------------------------------------------|
+| display_name | string           | the name people read; the agent's name if absent                                      |
+| icon         | string           | one or two characters shown beside it (no file, no network)                           |
+| command      | list of strings  | program and arguments that speak the Agent Client Protocol on stdio                   |
+| docs_url     | string           | where the agent is described                                                          |
+| install_hint | string           | a command that installs it; shown when it is missing, never run                       |
+| login_hint   | string           | what to do when it wants a login                                                      |
+| env_allow    | list of strings  | variables it may see besides the base list of ``agents.environment``; ``OPENAI_*`` works |
+| env          | table of strings | variables set for it                                                                  |
+| detect       | table            | how to find it, see below                                                             |
+| quirks       | table            | where it needs other treatment than the protocol says, see below                      |
+
+| key                          | type            | means                                                                     |
+|------------------------------|-----------------|---------------------------------------------------------------------------|
+| detect.executable            | string          | program to look for on PATH; the first word of ``command`` if absent      |
+| detect.path_contains         | string          | only a program whose real path contains this counts (two agents, one name) |
+| detect.path_lacks            | string          | only a program whose real path does not contain this counts               |
+| detect.version_args          | list of strings | what prints the version, ``["--version"]`` if absent; ``[]`` = never ask  |
+| quirks.missing_file_is_empty | boolean         | a missing file is read as empty text instead of an error (its writes need it) |
+
+A first word ``{python}`` in ``command`` or ``detect.executable`` is the interpreter that runs the hub.
+
+Rule 1: loading runs nothing and looks at nothing but these files; ``detect`` looks at the machine, in bounded time.
+Rule 2: nothing is ever downloaded. An agent is there, or its install hint is shown.
+Rule 3: a bad file or table is an Invalid that names the place and the field.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shlex
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from trunkline.agents.environment import clean_env
+from trunkline.agents.process import ChildCommand
+from trunkline.errors import AgentNotInstalled, Invalid, TrunklineError
+
+__all__ = ["AgentSpec", "Detect", "Detection", "Quirks", "adhoc", "detect", "launch_command", "load", "spec_from_table"]
+
+VERSION_S: Final = 2.0
+"""How long an agent may take to print its version; some start half of themselves for it."""
+
+PYTHON: Final = "{python}"
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
+
+
+class Detect(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How to find an agent on this machine."""
+
+    executable: str = ""
+    path_contains: str = ""
+    path_lacks: str = ""
+    version_args: tuple[str, ...] = ("--version",)
+
+
+class Quirks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where an agent needs other treatment than the protocol says."""
+
+    missing_file_is_empty: bool = False
+
+
+class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One agent as a file or a user's settings describe it."""
+
+    command: tuple[str, ...]
+    display_name: str = ""
+    icon: str = ""
+    docs_url: str = ""
+    install_hint: str = ""
+    login_hint: str = ""
+    env_allow: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+    detect: Detect = Detect()
+    quirks: Quirks = Quirks()
+
+
+class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """One agent that can be run. ``command`` is what to run; ``launch_command`` says where it really is."""
+
+    name: str
+    display_name: str
+    icon: str
+    command: tuple[str, ...]
+    detect: Detect
+    docs_url: str
+    env_allow: tuple[str, ...]
+    quirks: Quirks
+    install_hint: str
+    login_hint: str = ""
+    env: dict[str, str] = {}
+
+
+class Detection(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found of an agent on this machine."""
+
+    installed: bool
+    path: str | None = None
+    version: str | None = None
+
+
+def load() -> dict[str, AgentSpec]:
+    """Every agent of the catalog, by name."""
+    return dict(_catalog())
+
+
+def spec_from_table(name: str, table: Mapping[str, Any], *, source: str = "") -> AgentSpec:
+    """The agent that one file, or one ``[agents.NAME]`` table of the user, describes; ``source`` is named in errors."""
+    where = source or f"[agents.{name}]"
+    if not _NAME.fullmatch(name):
+        raise Invalid(f"{where}: {name!r} is no agent name; use lower-case letters, digits, '.', '_' and '-'")
+    try:
+        entry = msgspec.convert(dict(table), _Table)
+    except msgspec.ValidationError as error:
+        raise Invalid(f"{where}: {_plain(error)}", details={"source": where}) from None
+    _check_command(where, entry.command)
+    return AgentSpec(
+        name=name,
+        display_name=entry.display_name or name,
+        icon=entry.icon or name[0].upper(),
+        command=_resolve(entry.command),
+        detect=msgspec.structs.replace(entry.detect, executable=_resolve((entry.detect.executable or entry.command[0],))[0]),
+        docs_url=entry.docs_url,
+        env_allow=entry.env_allow,
+        quirks=entry.quirks,
+        install_hint=entry.install_hint,
+        login_hint=entry.login_hint,
+        env=entry.env,
+    )
+
+
+def adhoc(name: str, command: str) -> AgentSpec:
+    """The agent of ``--agent NAME=COMMAND``: the command is split as a shell would, a relative path is made absolute."""
+    where = f"--agent {name}"
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise Invalid(f"{where}: {command!r} cannot be split into words: {error}") from None
+    if words and "/" in words[0]:
+        words[0] = os.path.abspath(os.path.expanduser(words[0]))
+    return spec_from_table(name, {"command": words}, source=where)
+
+
+async def detect(spec: AgentSpec, env: Mapping[str, str], *, version: bool = True) -> Detection:
+    """Whether an agent is on this machine, where, and which version, unless told not to ask; bounded in time, never raises.
+
+    ``env`` is the environment whose PATH counts. A version is asked for once per program file.
+    """
+    path = _find(spec, env)
+    if path is None:
+        return Detection(installed=False)
+    return Detection(installed=True, path=path, version=await _version(spec, path, env) if version else None)
+
+
+def launch_command(spec: AgentSpec, env: Mapping[str, str]) -> tuple[str, ...]:
+    """The command with its program found on ``env``'s PATH; AgentNotInstalled names the command and how to install it."""
+    path = _find(spec, env)
+    if path is None:
+        hint = f"; install it with: {spec.install_hint}" if spec.install_hint else ""
+        raise AgentNotInstalled(
+            f"{spec.display_name} is not installed: command {spec.detect.executable!r} was not found on PATH{hint}",
+            details={
+                "agent": spec.name,
+                "command": list(spec.command),
+                "installHint": spec.install_hint,
+                "docsUrl": spec.docs_url,
+            },
+        )
+    # Another program may be looked for than the one to run; only then PATH decides.
+    return (path, *spec.command[1:]) if spec.detect.executable == spec.command[0] else spec.command
+
+
+@cache
+def _catalog() -> dict[str, AgentSpec]:
+    specs = {}
+    for file in sorted(Path(__file__).parent.glob("*.toml")):
+        specs[file.stem] = _spec_from_file(file)
+    return specs
+
+
+def _spec_from_file(file: Path) -> AgentSpec:
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Invalid(f"{file.name}: not TOML: {error}") from None
+    return spec_from_table(file.stem, table, source=file.name)
+
+
+def _plain(error: msgspec.ValidationError) -> str:
+    """``Expected `str`, got `int` - at `$.detect.executable``` as ``detect.executable: expected `str`, got `int```."""
+    what, _, at = str(error).partition(" - at `$")
+    what = what[:1].lower() + what[1:]
+    field = at.rstrip("`").lstrip(".")
+    return f"{field}: {what}" if field else what
+
+
+def _check_command(where: str, command: tuple[str, ...]) -> None:
+    if not command or not command[0]:
+        raise Invalid(f"{where}: command: must name a program")
+    if any("\0" in word for word in command):
+        raise Invalid(f"{where}: command: holds a zero byte")
+    program = os.path.expanduser(command[0])
+    if "/" in program and not os.path.isabs(program):
+        raise Invalid(f"{where}: command: {command[0]!r} is a relative path; an agent runs in each session's own directory")
+
+
+def _resolve(command: tuple[str, ...]) -> tuple[str, ...]:
+    program = sys.executable if command[0] == PYTHON else os.path.expanduser(command[0])
+    return (program, *command[1:])
+
+
+def _find(spec: AgentSpec, env: Mapping[str, str]) -> str | None:
+    """The first program of that name on PATH that is this agent."""
+    return next((path for path in _candidates(spec.detect.executable, env) if _matches(spec.detect, path)), None)
+
+
+def _candidates(executable: str, env: Mapping[str, str]) -> Iterator[str]:
+    folders = [""] if "/" in executable else env.get("PATH", os.defpath).split(os.pathsep)
+    for folder in folders:
+        path = os.path.join(folder, executable)
+        if os.path.isabs(path) and os.path.isfile(path) and os.access(path, os.X_OK):
+            yield path
+
+
+def _matches(how: Detect, path: str) -> bool:
+    real = os.path.realpath(path)
+    return how.path_contains in real and not (how.path_lacks and how.path_lacks in real)
+
+
+_versions: dict[tuple[str, int, int], str | None] = {}
+
+
+async def _version(spec: AgentSpec, path: str, env: Mapping[str, str]) -> str | None:
+    """What the program says its version is; None when it does not say, fails or takes too long."""
+    try:
+        info = os.stat(path)
+    except OSError:
+        return None
+    key = (" ".join((path, *spec.detect.version_args)), info.st_mtime_ns, info.st_size)
+    if spec.detect.version_args and key not in _versions:
+        _versions[key] = await _ask_version(spec, path, env)
+    return _versions.get(key)
+
+
+async def _ask_version(spec: AgentSpec, path: str, env: Mapping[str, str]) -> str | None:
+    try:
+        clean = clean_env(spec.env_allow, env, spec.env)
+        child = await ChildCommand.spawn(path, spec.detect.version_args, cwd=tempfile.gettempdir(), env=clean)
+    except TrunklineError:
+        return None
+    try:
+        async with asyncio.timeout(VERSION_S):
+            ended = await child.wait()
+    except TimeoutError:
+        return None
+    finally:
+        await child.release()
+    found = _VERSION.search(child.output()) if ended.code == 0 else None
+    return found.group() if found else None
