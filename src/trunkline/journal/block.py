@@ -1,0 +1,128 @@
+"""A block: the bytes that hold a run of consecutive entries of one session.
+
+Rule 1: a block is a msgpack array of entries; compressed, it is a zlib stream. The first byte tells which.
+Rule 2: merging joins bytes and decodes nothing, so that old rows can be packed at memory speed.
+Rule 3: a block made of more than one entry stays near BLOCK_BYTES and within POS_SPAN, so that reading a page decodes little
+        more than the page, and reading by ``pos`` looks back a bounded way.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from trunkline.journal.base import Entry
+
+BLOCK_BYTES = 256 * 1024
+"""A page of a reader is 256 KiB too, so a page that starts inside a block decodes at most one block in vain."""
+
+POS_SPAN = 16_384
+"""The largest ``last_pos - first_pos`` of a block."""
+
+BLOCK_ENTRIES = 4096
+
+encode = msgspec.msgpack.Encoder().encode
+_decode_entries = msgspec.msgpack.Decoder(list[Entry]).decode
+
+_ZLIB_FIRST_BYTE = 0x78
+_COMPRESSED_PAYS = 0.75
+"""Compressed bytes must be under this share of the plain ones, else reading is not worth the time."""
+
+
+class Block(NamedTuple):
+    """One stored row of entries."""
+
+    first_pos: int
+    session: str
+    first_seq: int
+    last_seq: int
+    last_pos: int
+    body: bytes
+
+
+def decode(body: bytes) -> list[Entry]:
+    """The entries of a block's body."""
+    return _decode_entries(_plain(body))
+
+
+def split(session: str, entries: list[Entry], body: bytes) -> list[Block]:
+    """Blocks of at most BLOCK_BYTES (or one entry) for entries that already have their ``pos``; ``body`` encodes them all."""
+    if (len(body) <= BLOCK_BYTES and len(entries) <= BLOCK_ENTRIES) or len(entries) == 1:
+        return [_block(session, entries, body)]
+    return [_block(session, run, encode(run)) for run in _runs(entries)]
+
+
+def merge(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The same entries in as few blocks as the limits allow; ``blocks`` are of one session, in seq order."""
+    run: list[Block] = []
+    size = 0
+    for block in blocks:
+        block = block._replace(body=_plain(block.body))
+        if run and (size + len(block.body) > BLOCK_BYTES or block.last_pos - run[0].first_pos > POS_SPAN):
+            yield _joined(run)
+            run, size = [], 0
+        run.append(block)
+        size += len(block.body)
+    if run:
+        yield _joined(run)
+
+
+def compressed(block: Block) -> Block:
+    """The block with its body compressed, or the block itself where that does not pay."""
+    if block.body[0] == _ZLIB_FIRST_BYTE:
+        return block
+    body = zlib.compress(block.body)
+    return block._replace(body=body) if len(body) < len(block.body) * _COMPRESSED_PAYS else block
+
+
+def _plain(body: bytes) -> bytes:
+    return zlib.decompress(body) if body[0] == _ZLIB_FIRST_BYTE else body
+
+
+def _block(session: str, entries: list[Entry], body: bytes) -> Block:
+    first, last = entries[0], entries[-1]
+    return Block(first.pos, session, first.seq, last.seq, last.pos, body)
+
+
+def _runs(entries: list[Entry]) -> Iterator[list[Entry]]:
+    run: list[Entry] = []
+    size = 0
+    for entry in entries:
+        if run and (size + entry.size() > BLOCK_BYTES or len(run) == BLOCK_ENTRIES):
+            yield run
+            run, size = [], 0
+        run.append(entry)
+        size += entry.size()
+    yield run
+
+
+def _joined(run: list[Block]) -> Block:
+    if len(run) == 1:
+        return run[0]
+    headers = [_array_header(block.body) for block in run]
+    count = sum(count for count, _ in headers)
+    parts = [block.body[length:] for block, (_, length) in zip(run, headers, strict=True)]
+    first, last = run[0], run[-1]
+    body = b"".join([_header_of(count), *parts])
+    return Block(first.first_pos, first.session, first.first_seq, last.last_seq, last.last_pos, body)
+
+
+def _array_header(body: bytes) -> tuple[int, int]:
+    """(number of entries, bytes of header) of a msgpack array."""
+    first = body[0]
+    if first == 0xDC:
+        return int.from_bytes(body[1:3], "big"), 3
+    if first == 0xDD:
+        return int.from_bytes(body[1:5], "big"), 5
+    return first & 0x0F, 1
+
+
+def _header_of(count: int) -> bytes:
+    if count < 16:
+        return bytes([0x90 | count])
+    if count < 1 << 16:
+        return b"\xdc" + count.to_bytes(2, "big")
+    return b"\xdd" + count.to_bytes(4, "big")

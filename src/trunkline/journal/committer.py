@@ -1,0 +1,226 @@
+"""Group commit before delivery: what sessions submit becomes one transaction, and reaches readers only after it.
+
+Rule 1: ``submit`` never waits. A group is committed at the end of the loop's current iteration while the hub is quiet, and at
+        most every ``linger_s`` under load: a bucket of ``burst`` tokens, one back per ``linger_s``, tells the two apart.
+Rule 2: one group at a time. What is submitted meanwhile forms the next group.
+Rule 3: a session hears of its entries once per group, in seq order, only after the commit; then the waiters wake.
+Rule 4: a group that cannot be stored is handed back to its sessions with the reason; the committer goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+from trunkline.errors import HubStopping, StorageError
+from trunkline.journal.base import Entry, Group, Journal, SessionRow
+
+LARGE_GROUP_BYTES = 4 << 20
+"""A group over this is written off the loop's thread: it would hold every other session up for longer than a linger."""
+
+
+class Sink(Protocol):
+    """The session's end: what becomes of the entries it submitted."""
+
+    def committed(self, entries: list[Entry]) -> None:
+        """These entries are stored, with their ``pos``; readers may see them."""
+
+    def failed(self, error: StorageError, entries: list[Entry]) -> None:
+        """Nothing of these is stored: all that the session had submitted and not got back yet, in order."""
+
+
+class _Batch:
+    """A group while it is filled and written, with those who wait for it."""
+
+    __slots__ = ("bytes", "group", "waiters")
+
+    def __init__(self) -> None:
+        self.group = Group({}, {})
+        self.bytes = 0
+        self.waiters: dict[str, list[asyncio.Future[None]]] = {}
+
+    def holds(self, session_id: str) -> bool:
+        return session_id in self.group.entries or session_id in self.group.rows
+
+    def wake(self, session_id: str, error: StorageError | None) -> None:
+        for waiter in self.waiters.pop(session_id, ()):
+            if waiter.done():
+                continue
+            if error is None:
+                waiter.set_result(None)
+            else:
+                waiter.set_exception(error)
+
+
+class Committer:
+    """Gathers entries of all sessions into groups, commits them, and tells each session.
+
+    ``high_water_bytes`` of submitted and uncommitted entries make it ``congested``; ``on_drained`` is called when it has
+    fallen to half of that again.
+    """
+
+    def __init__(self, journal: Journal, *, linger_s: float = 0.005, burst: int = 8,
+                 high_water_bytes: int = 8 << 20, on_drained: Callable[[], None] | None = None) -> None:
+        self.on_drained = on_drained
+        self.commits = 0
+        self.congested = False
+        self._journal = journal
+        self._append_now: Callable[[Group], bool] | None = getattr(journal, "append_now", None)
+        self._linger_s = linger_s
+        self._burst = float(burst)
+        self._tokens = float(burst)
+        self._last_commit = float("-inf")
+        self._high_water = high_water_bytes
+        self._sinks: dict[str, Sink] = {}
+        self._open = _Batch()
+        self._writing: _Batch | None = None
+        self._writer: asyncio.Task[None] | None = None
+        self._due: asyncio.Handle | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._closed = False
+
+    @property
+    def pending_bytes(self) -> int:
+        """Bytes submitted and not committed yet."""
+        return self._open.bytes + (self._writing.bytes if self._writing else 0)
+
+    def register(self, session_id: str, sink: Sink) -> None:
+        """Name the session's end. Needed before its first ``submit``."""
+        self._sinks[session_id] = sink
+
+    def unregister(self, session_id: str) -> None:
+        """The session is gone: what it still has pending is stored, and nobody is told."""
+        self._sinks.pop(session_id, None)
+
+    def submit(self, session_id: str, entries: list[Entry], row: SessionRow | None = None, size: int | None = None) -> None:
+        """Add entries and the row that they changed to the next group.
+
+        The list belongs to the committer from here on. ``size`` is the sum of their sizes, where the caller knows it."""
+        if self._closed:
+            raise HubStopping("the hub is stopping and takes no more entries")
+        batch = self._open
+        if entries:
+            known = batch.group.entries.setdefault(session_id, entries)
+            if known is not entries:
+                known += entries
+        if row is not None:
+            batch.group.rows[session_id] = row
+        batch.bytes += sum([entry.size() for entry in entries]) if size is None else size
+        if batch.bytes > self._high_water:
+            self.congested = True
+        if self._due is None and self._writer is None:
+            self._schedule()
+
+    async def committed(self, session_id: str) -> None:
+        """Wait until all that the session has submitted so far is stored; raises what kept it from being stored."""
+        for batch in (self._open, self._writing):
+            if batch is not None and batch.holds(session_id):
+                waiter = asyncio.get_running_loop().create_future()
+                batch.waiters.setdefault(session_id, []).append(waiter)
+                await waiter
+                return
+
+    async def close(self) -> None:
+        """Commit what is pending and take no more."""
+        self._closed = True
+        while self._writer is not None or self._open.group.entries or self._open.group.rows:
+            if self._writer is not None:
+                await asyncio.shield(self._writer)
+            else:
+                self._commit()
+
+    def _schedule(self) -> None:
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+        now = self._loop.time()
+        if self._refilled(now) >= 1.0:
+            self._due = self._loop.call_soon(self._commit)
+        else:
+            self._due = self._loop.call_at(self._last_commit + self._linger_s, self._commit)
+
+    def _commit(self) -> None:
+        """Write the open group: here and now where the journal can, else in a task of its own."""
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+        batch, self._open = self._open, _Batch()
+        self._spend_token()
+        try:
+            done = self._append_now is not None and batch.bytes <= LARGE_GROUP_BYTES and self._append_now(batch.group)
+        except Exception as error:  # the group's boundary: whatever went wrong, its sessions must hear of it
+            self._hand_back(batch, error)
+            return
+        if done:
+            self._deliver(batch)
+        else:
+            self._writing = batch
+            self._writer = asyncio.get_running_loop().create_task(self._write(batch))
+
+    async def _write(self, batch: _Batch) -> None:
+        failure: Exception | None = None
+        try:
+            await self._journal.append(batch.group)
+        except Exception as error:  # as in _commit
+            failure = error
+        self._writing = self._writer = None
+        if failure is None:
+            self._deliver(batch)
+        else:
+            self._hand_back(batch, failure)
+
+    def _spend_token(self) -> None:
+        now = asyncio.get_running_loop().time()
+        self._tokens = max(0.0, self._refilled(now) - 1.0)
+        self._last_commit = now
+
+    def _refilled(self, now: float) -> float:
+        if self._linger_s <= 0:
+            return self._burst
+        return min(self._burst, self._tokens + (now - self._last_commit) / self._linger_s)
+
+    def _deliver(self, batch: _Batch) -> None:
+        self.commits += 1
+        for session_id, entries in batch.group.entries.items():
+            sink = self._sinks.get(session_id)
+            if sink is None:
+                continue
+            try:
+                sink.committed(entries)
+            except Exception as error:  # one session's fault must not keep the others from their entries
+                self._report(f"session {session_id} failed to take its committed entries", error)
+        for session_id in list(batch.waiters):
+            batch.wake(session_id, None)
+        self._go_on()
+
+    def _hand_back(self, batch: _Batch, cause: Exception) -> None:
+        error = cause if isinstance(cause, StorageError) else StorageError(f"a group could not be encoded: {cause!r}")
+        for session_id in {**batch.group.entries, **batch.group.rows}:
+            lost = batch.group.entries.get(session_id, []) + self._withdraw(session_id, batch)
+            sink = self._sinks.get(session_id)
+            try:
+                if sink is not None:
+                    sink.failed(error, lost)
+            except Exception as fault:  # as in _deliver
+                self._report(f"session {session_id} failed to take its failed entries", fault)
+            batch.wake(session_id, error)
+        self._go_on()
+
+    def _withdraw(self, session_id: str, failed: _Batch) -> list[Entry]:
+        """Take back what the session put into the open group: it must not be stored after a gap."""
+        entries = self._open.group.entries.pop(session_id, [])
+        self._open.group.rows.pop(session_id, None)
+        self._open.bytes -= sum([entry.size() for entry in entries])
+        failed.waiters.setdefault(session_id, []).extend(self._open.waiters.pop(session_id, ()))
+        return entries
+
+    def _go_on(self) -> None:
+        if self.congested and self.pending_bytes <= self._high_water // 2:
+            self.congested = False
+            if self.on_drained is not None:
+                self.on_drained()
+        if self._due is None and self._writer is None and (self._open.group.entries or self._open.group.rows):
+            self._schedule()
+
+    def _report(self, message: str, error: Exception) -> None:
+        asyncio.get_running_loop().call_exception_handler({"message": message, "exception": error})

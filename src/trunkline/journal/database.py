@@ -1,0 +1,93 @@
+"""The SQLite file: how it is made, opened, brought to the newest schema, and what its statements are called.
+
+Rule 1: SQL lives in ``queries.sql`` and ``migrations/``; ``schema.sql`` is what all migrations together give.
+Rule 2: the file is its owner's alone (0600), and so are the files that SQLite puts beside it.
+Rule 3: what sqlite3 raises becomes StorageError here, naming the file and what was tried.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from trunkline.errors import StorageError
+
+Durability = Literal["normal", "full"]
+
+_HERE = Path(__file__).parent
+_NAMED_QUERY = re.compile(r"^-- (\w+) --$", re.MULTILINE)
+
+_BUSY_S = 5.0
+"""How long to wait for a lock of somebody else's; our own connections never contend for the write lock."""
+
+_WAL_KEPT_BYTES = 32 << 20
+"""A write-ahead log that a huge entry blew up shrinks to this when it starts again."""
+
+
+def load_queries() -> dict[str, str]:
+    """The statements of queries.sql by name."""
+    parts = _NAMED_QUERY.split((_HERE / "queries.sql").read_text(encoding="utf-8"))
+    return {name: _statement(text) for name, text in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def migrations() -> list[str]:
+    """The scripts that make the schema, in order; the n-th brings ``user_version`` to n."""
+    return [path.read_text(encoding="utf-8") for path in sorted((_HERE / "migrations").glob("[0-9]*.sql"))]
+
+
+@contextmanager
+def storage_errors(path: Path, tried: str) -> Iterator[None]:
+    """What sqlite3 and the file system raise, as StorageError."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise StorageError(f"the journal {path} could not be {tried}: {error}") from error
+
+
+def create(path: Path) -> None:
+    """Make an empty file for its owner only; an existing one is left as it is."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+
+
+def connect(path: Path, *, durability: Durability = "normal", read_only: bool = False) -> sqlite3.Connection:
+    """A connection with the settings that all of ours share."""
+    connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA synchronous = {durability}")
+        # Checkpoints belong to the keeper's thread: one inside a commit would stall the loop.
+        connection.execute("PRAGMA wal_autocheckpoint = 0")
+        connection.execute(f"PRAGMA journal_size_limit = {_WAL_KEPT_BYTES}")
+        if read_only:
+            connection.execute("PRAGMA query_only = ON")
+            connection.create_function("casefold", 1, str.casefold, deterministic=True)
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def migrate(connection: sqlite3.Connection, path: Path) -> None:
+    """Bring the schema up to date, one transaction per step."""
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    scripts = migrations()
+    if version > len(scripts):
+        raise StorageError(f"the journal {path} has schema version {version}, and this Trunkline knows up to {len(scripts)}: "
+                           "it was written by a newer Trunkline; run that one, or choose another data directory")
+    for number, script in enumerate(scripts[version:], start=version + 1):
+        try:
+            connection.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
+        except sqlite3.Error:
+            if connection.in_transaction:
+                connection.rollback()
+            raise
+
+
+def _statement(text: str) -> str:
+    return "\n".join(line for line in text.splitlines() if not line.startswith("--")).strip()

@@ -1,0 +1,189 @@
+"""Housekeeping of the SQLite journal, in one thread with a connection of its own, so that no loop and no commit waits for it.
+
+- checkpoint: the write-ahead log goes into the database and starts again from its beginning
+- fold: small blocks of the last groups become one block per session
+- pack: blocks of old turns become few, compressed
+- delete: a session goes, a little at a time
+
+Rule 1: it writes only while it holds the gate, and holds it for milliseconds. A commit that finds the gate shut waits off
+        the loop.
+Rule 2: each step is one transaction that moves entries or removes them, so a crash between steps loses nothing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
+
+from trunkline.journal.block import Block, compressed, merge
+from trunkline.journal.recent import RecentIndex
+
+CHECKPOINT_BYTES = 16 << 20
+BEHIND_BYTES = 40 << 20
+"""From here on commits wait for the checkpoint: a disk slower than the agents must not fill up with log."""
+
+FOLD_ROWS = 4096
+FOLD_BYTES = 4 << 20
+
+PAGE_BYTES = 4096
+"""SQLite's page: what a commit writes at least, for each table and index it touches."""
+
+_DELETE_STEP_BYTES = 2 << 20
+_READERS_WAIT_MS = 250
+
+
+class Keeper:
+    """The journal's housekeeping. All methods run in the keeper's thread, except ``due`` and ``wrote``."""
+
+    def __init__(self, connection: sqlite3.Connection, queries: dict[str, str], gate: threading.Lock,
+                 recent: RecentIndex) -> None:
+        connection.execute(f"PRAGMA busy_timeout = {_READERS_WAIT_MS}")
+        self._connection = connection
+        self._queries = queries
+        self._gate = gate
+        self._recent = recent
+        self._log_bytes = 0
+
+    def close(self) -> None:
+        """Empty the write-ahead log, if no other process reads it, and end the connection."""
+        try:
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            self._connection.close()
+
+    def wrote(self, size: int) -> None:
+        """A commit added about ``size`` bytes to the log. Called by whoever holds the gate."""
+        self._log_bytes += size
+
+    @property
+    def due(self) -> bool:
+        """Whether ``tend`` has something to do."""
+        return self._log_bytes > CHECKPOINT_BYTES or self._recent.rows > FOLD_ROWS or self._recent.bytes > FOLD_BYTES
+
+    @property
+    def behind(self) -> bool:
+        """Whether commits must wait for the checkpoint."""
+        return self._log_bytes > BEHIND_BYTES
+
+    def tend(self) -> None:
+        """Do what is due."""
+        if self._recent.rows > FOLD_ROWS or self._recent.bytes > FOLD_BYTES:
+            self.fold()
+        if self._log_bytes > CHECKPOINT_BYTES:
+            self.checkpoint()
+
+    def checkpoint(self) -> None:
+        """Copy the log into the database beside the writer; then, with the gate shut, the little that came meanwhile."""
+        self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        with self._gate:
+            busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
+            # A reader that outlasts the wait keeps the log from starting again; the next checkpoint tries again.
+            self._log_bytes = CHECKPOINT_BYTES // 2 if busy else 0
+
+    def fold(self) -> None:
+        """Move the small blocks that there are now into one block per session."""
+        newest = self._connection.execute(self._queries["newest_recent"]).fetchone()[0]
+        if newest is None:
+            return
+        found = self._connection.execute(self._queries["recent_until"], (newest,))
+        folded = list(_merged_by_session(map(Block._make, found)))
+        with self._gate:
+            with self._transaction():
+                self._connection.executemany(self._queries["insert_block"], folded)
+                self._connection.execute(self._queries["drop_recent_until"], (newest,))
+            self._recent.forget_until(newest)
+            self.wrote(sum(len(block.body) + 2 * PAGE_BYTES for block in folded))
+
+    def pack(self, session_id: str, before: int) -> int:
+        """Merge the session's blocks that lie below ``before``; returns how many rows that saved."""
+        small = [place for place in self._recent.of(session_id) if place.last_seq < before]
+        rows_before = len(small) + len(self._packable(session_id, before))
+        if small:
+            self.fold()
+        for run in _runs_to_pack(self._packable(session_id, before)):
+            self._pack_run(session_id, run)
+        return rows_before - len(self._packable(session_id, before))
+
+    def delete(self, session_id: str, newest_pos: int) -> None:
+        """Remove a session: its row and a mark at once, its entries in small steps."""
+        with self._gate:
+            with self._transaction():
+                self._connection.execute(self._queries["mark_deletion"], (session_id,))
+                self._connection.execute(self._queries["keep_pos"], (newest_pos,))
+                self._connection.execute(self._queries["drop_session"], (session_id,))
+                self._connection.execute(self._queries["drop_recent_of"], (session_id,))
+            self._recent.forget(session_id)
+        while self._delete_some(session_id):
+            self.tend()
+
+    def _delete_some(self, session_id: str) -> bool:
+        """Remove the next blocks of a session; False when that was the rest."""
+        places: list[tuple[int]] = []
+        size = 0
+        for place, length in self._connection.execute(self._queries["blocks_to_drop"], (session_id,)).fetchall():
+            if places and size + length > _DELETE_STEP_BYTES:
+                break
+            places.append((place,))
+            size += length
+        with self._gate:
+            with self._transaction():
+                self._connection.executemany(self._queries["drop_block"], places)
+                if not places:
+                    self._connection.execute(self._queries["unmark_deletion"], (session_id,))
+            self.wrote((len(places) + 1) * 2 * PAGE_BYTES)
+        return bool(places)
+
+    def _packable(self, session_id: str, before: int) -> list[Packable]:
+        return [Packable._make(row) for row in self._connection.execute(self._queries["packable"], (session_id, before))]
+
+    def _pack_run(self, session_id: str, run: list[Packable]) -> None:
+        sources = (Block._make(self._connection.execute(self._queries["block"], (row.first_pos,)).fetchone()) for row in run)
+        for block in map(compressed, merge(sources)):
+            with self._gate:
+                with self._transaction():
+                    self._connection.execute(self._queries["drop_blocks_within"], (session_id, block.first_seq, block.last_seq))
+                    self._connection.execute(self._queries["insert_packed"], block)
+                self.wrote(len(block.body) + 2 * PAGE_BYTES)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute(self._queries["begin"])
+        try:
+            yield
+            self._connection.execute(self._queries["commit"])
+        finally:
+            if self._connection.in_transaction:
+                self._connection.rollback()
+
+
+class Packable(NamedTuple):
+    """A block as packing sees it."""
+
+    first_pos: int
+    first_seq: int
+    last_seq: int
+    packed: int
+    size: int
+
+
+def _merged_by_session(blocks: Iterable[Block]) -> Iterator[Block]:
+    for _, run in groupby(blocks, key=attrgetter("session")):
+        yield from merge(run)
+
+
+def _runs_to_pack(rows: list[Packable]) -> Iterator[list[Packable]]:
+    """Runs of unpacked blocks, each with the packed one before it where that is smaller than the run.
+
+    So a session that is packed after every short turn does not end in many small blocks, and no entry is rewritten often."""
+    before: list[Packable] = []
+    for packed, group in groupby(rows, key=attrgetter("packed")):
+        run = list(group)
+        if packed:
+            before = run[-1:]
+        else:
+            yield [row for row in before if row.size < sum(each.size for each in run)] + run

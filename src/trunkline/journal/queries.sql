@@ -1,0 +1,151 @@
+-- Named queries of the SQLite journal: `-- name --`, one line that says what for, the statement.
+
+-- begin --
+-- Take the write lock at once: a transaction that reads first and writes later could be refused.
+BEGIN IMMEDIATE
+
+-- commit --
+-- End a transaction.
+COMMIT
+
+-- snapshot --
+-- Let several reads of one page see the same state.
+BEGIN
+
+-- insert_recent --
+-- A small block of a group.
+INSERT INTO recent (first_pos, session, first_seq, last_seq, last_pos, body) VALUES (?, ?, ?, ?, ?, ?)
+
+-- insert_block --
+-- A block that is worth an index entry of its own.
+INSERT INTO blocks (first_pos, session, first_seq, last_seq, last_pos, packed, body) VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6)
+
+-- insert_packed --
+-- A block that took the place of older ones.
+INSERT INTO blocks (first_pos, session, first_seq, last_seq, last_pos, packed, body) VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6)
+
+-- upsert_session --
+-- The session's row, written with the entries that changed it.
+INSERT INTO sessions (id, agent, cwd, title, status, created_at, updated_at, checkpoint_seq, summary, checkpoint)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET
+  agent = excluded.agent, cwd = excluded.cwd, title = excluded.title, status = excluded.status,
+  created_at = excluded.created_at, updated_at = excluded.updated_at, checkpoint_seq = excluded.checkpoint_seq,
+  summary = excluded.summary, checkpoint = excluded.checkpoint
+
+-- last_seq --
+-- The highest seq of a session among its blocks.
+SELECT last_seq FROM blocks WHERE session = ? ORDER BY first_seq DESC LIMIT 1
+
+-- last_pos --
+-- The highest pos ever given: the counter remembers those of deleted sessions. A block's span is bounded, hence the look back.
+SELECT max(
+  coalesce((SELECT value FROM counters WHERE name = 'pos'), 0),
+  coalesce((SELECT max(last_pos) FROM recent), 0),
+  coalesce((SELECT max(last_pos) FROM blocks WHERE first_pos >= (SELECT max(first_pos) FROM blocks) - :span), 0))
+
+-- blocks_forward --
+-- Blocks that hold entries with after < seq < before, oldest first.
+SELECT first_pos, session, first_seq, last_seq, last_pos, body FROM blocks
+WHERE session = :session
+  AND first_seq >= coalesce((SELECT max(first_seq) FROM blocks WHERE session = :session AND first_seq <= :after + 1), 0)
+  AND first_seq < :before AND last_seq > :after
+ORDER BY first_seq
+
+-- blocks_backward --
+-- The same, newest first.
+SELECT first_pos, session, first_seq, last_seq, last_pos, body FROM blocks
+WHERE session = :session
+  AND first_seq >= coalesce((SELECT max(first_seq) FROM blocks WHERE session = :session AND first_seq <= :after + 1), 0)
+  AND first_seq < :before AND last_seq > :after
+ORDER BY first_seq DESC
+
+-- recent_block --
+-- One small block by its place.
+SELECT first_pos, session, first_seq, last_seq, last_pos, body FROM recent WHERE first_pos = ?
+
+-- recent_places --
+-- Where the small blocks are, for the index in memory.
+SELECT session, first_seq, last_seq, first_pos FROM recent ORDER BY first_pos
+
+-- newest_recent --
+-- How far a fold goes.
+SELECT max(first_pos) FROM recent
+
+-- recent_until --
+-- The small blocks that a fold moves, by session and in seq order.
+SELECT first_pos, session, first_seq, last_seq, last_pos, body FROM recent WHERE first_pos <= ? ORDER BY session, first_seq
+
+-- drop_recent_until --
+-- The small blocks that a fold has moved.
+DELETE FROM recent WHERE first_pos <= ?
+
+-- hub_blocks --
+-- Blocks of all sessions that hold entries with pos > after, in the order they begin.
+SELECT first_pos, session, first_seq, last_seq, last_pos, body FROM blocks
+WHERE first_pos > :after - :span AND last_pos > :after
+ORDER BY first_pos
+
+-- hub_recent --
+-- The same of the small blocks.
+SELECT first_pos, session, first_seq, last_seq, last_pos, body FROM recent
+WHERE first_pos > :after - :span AND last_pos > :after
+ORDER BY first_pos
+
+-- rows --
+-- Session rows, newest activity first; a filter that is null matches everything.
+SELECT id, agent, cwd, title, status, created_at, updated_at, summary, checkpoint, checkpoint_seq,
+  coalesce((SELECT last_seq FROM blocks WHERE session = id ORDER BY first_seq DESC LIMIT 1), 0)
+FROM sessions
+WHERE (:id IS NULL OR id = :id)
+  AND (:status IS NULL OR status IN (SELECT value FROM json_each(:status)))
+  AND (:agent IS NULL OR agent = :agent)
+  AND (:text IS NULL OR instr(casefold(title), :text) OR instr(casefold(agent), :text) OR instr(casefold(cwd), :text))
+  AND (:before_at IS NULL OR (updated_at, id) < (:before_at, :before_id))
+ORDER BY updated_at DESC, id DESC
+LIMIT :limit
+
+-- packable --
+-- Blocks of a session that lie below a seq, in seq order, without their bodies.
+SELECT first_pos, first_seq, last_seq, packed, length(body) FROM blocks
+WHERE session = ?1 AND first_seq < ?2 AND last_seq < ?2 ORDER BY first_seq
+
+-- block --
+-- One block by its place.
+SELECT first_pos, session, first_seq, last_seq, last_pos, body FROM blocks WHERE first_pos = ?
+
+-- drop_blocks_within --
+-- Blocks that were merged into one that holds these seqs.
+DELETE FROM blocks WHERE session = ?1 AND first_seq BETWEEN ?2 AND ?3
+
+-- drop_block --
+-- One block of a session that is deleted.
+DELETE FROM blocks WHERE first_pos = ?
+
+-- mark_deletion --
+-- From here on the session is gone; what is left of it is removed in small steps.
+INSERT OR IGNORE INTO deletions (session) VALUES (?)
+
+-- deletions --
+-- Sessions whose removal was cut short.
+SELECT session FROM deletions
+
+-- drop_session --
+-- The session's row.
+DELETE FROM sessions WHERE id = ?
+
+-- keep_pos --
+-- Remember the highest pos, so that deleting the newest entries never makes one come back.
+INSERT INTO counters (name, value) VALUES ('pos', ?1) ON CONFLICT (name) DO UPDATE SET value = max(value, ?1)
+
+-- drop_recent_of --
+-- The session's small blocks.
+DELETE FROM recent WHERE session = ?
+
+-- blocks_to_drop --
+-- The next blocks of a session to remove, with their sizes.
+SELECT first_pos, length(body) FROM blocks WHERE session = ? ORDER BY first_seq LIMIT 64
+
+-- unmark_deletion --
+-- Nothing is left of the session.
+DELETE FROM deletions WHERE session = ?
