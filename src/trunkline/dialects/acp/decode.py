@@ -1,0 +1,226 @@
+"""From bytes to typed messages: updates, params, results.
+
+Rule 1: an update never raises; what cannot be read is an ``UnknownUpdate``.
+Rule 2: ``read_update`` gives the bytes to pass on beside the typed view: the very same object where the agent wrote what
+the schema says, else the schema's form of what it meant.
+Rule 3: params and results raise: ``Invalid`` for what a peer asks (answer -32602), ``AgentError`` for what an agent answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec.structs import astuple, replace
+
+from trunkline.dialects import signals
+from trunkline.dialects.acp import aliases
+from trunkline.dialects.acp.client import RequestPermissionRequest
+from trunkline.dialects.acp.lenient import BROKEN, read, read_members
+from trunkline.dialects.acp.methods import METHODS
+from trunkline.dialects.acp.permission import CancelledOutcome, PermissionOption, RequestPermissionOutcome, SelectedOutcome
+from trunkline.dialects.acp.shape import encode
+from trunkline.dialects.acp.updates import SessionUpdate, ToolCall, ToolCallUpdate, UnknownUpdate
+from trunkline.errors import AgentError, Invalid, NotFound
+
+_UPDATE: msgspec.json.Decoder[SessionUpdate] = msgspec.json.Decoder(SessionUpdate)
+_KINDS: dict[str, Any] = {kind.__struct_config__.tag: kind for kind in get_args(SessionUpdate)}
+
+# -- the hot path ------------------------------------------------------------------------------------------------------
+
+
+class TextChunk(Struct, frozen=True, gc=False):
+    """A piece of plain text. ``text`` is the JSON string token as it was sent, quotes included: never decoded here."""
+
+    kind: str
+    text: bytes
+    message_id: str | None
+
+
+class _PlainText(Struct, gc=False, tag_field="type", tag="text"):
+    """A text block that says nothing but its text."""
+
+    text: Raw
+    annotations: None = None
+    _meta: None = None
+
+
+class _PlainChunk(Struct, gc=False):
+    """A chunk that says nothing but its text and message id, and is no packet."""
+
+    sessionUpdate: Literal["agent_message_chunk", "agent_thought_chunk", "user_message_chunk"]
+    content: _PlainText
+    messageId: str | None = None
+    _meta: None = None
+    type: None = None
+    timestamp: None = None
+
+
+_decode_plain_chunk = msgspec.json.Decoder(_PlainChunk).decode
+_QUOTE = ord('"')
+
+
+def text_chunk(raw: bytes) -> TextChunk | None:
+    """The text of a plain, schema-true message chunk; None for every other update, which ``read_update`` then reads.
+
+    ``raw`` must be valid UTF-8, as everything is that a ``jsonrpc.Peer`` hands out: the text is not looked at.
+    """
+    try:
+        chunk = _decode_plain_chunk(raw)
+    except BROKEN:
+        return None
+    text = bytes(chunk.content.text)
+    return TextChunk(chunk.sessionUpdate, text, chunk.messageId) if text[0] == _QUOTE else None
+
+
+# -- updates -----------------------------------------------------------------------------------------------------------
+
+
+class _PacketMembers(Struct, gc=False):
+    """What makes an update a packet."""
+
+    type: Raw | UnsetType = UNSET
+    timestamp: Raw | UnsetType = UNSET
+
+
+class _CallMembers(Struct, gc=False):
+    """Members of a tool call that mean something to us and nothing to the schema."""
+
+    type: Raw | UnsetType = UNSET
+    timestamp: Raw | UnsetType = UNSET
+    id: Raw | UnsetType = UNSET
+    input: Raw | UnsetType = UNSET
+    args: Raw | UnsetType = UNSET
+    output: Raw | UnsetType = UNSET
+    raw_input: Raw | UnsetType = UNSET
+    raw_output: Raw | UnsetType = UNSET
+
+
+class _NotNull(Struct, gc=False):
+    """Members that a ``tool_call`` may lack but not have as null."""
+
+    kind: Raw = Raw(b"{}")
+    status: Raw = Raw(b"{}")
+    content: Raw = Raw(b"{}")
+    locations: Raw = Raw(b"{}")
+
+
+_packet_members = msgspec.json.Decoder(_PacketMembers).decode
+_call_members = msgspec.json.Decoder(_CallMembers).decode
+_not_null = msgspec.json.Decoder(_NotNull).decode
+
+
+def decode_update(raw: bytes) -> SessionUpdate | UnknownUpdate:
+    """An update, read by the schema's policy and with the aliases applied."""
+    return read_update(raw)[0]
+
+
+def normalise_update(raw: bytes) -> bytes:
+    """``raw`` itself when it is schema-true, or when it cannot be made so; else the schema's form of it."""
+    return read_update(raw)[1]
+
+
+def read_update(raw: bytes) -> tuple[SessionUpdate | UnknownUpdate, bytes]:
+    """An update as ``decode_update`` and as ``normalise_update`` give it, in one go."""
+    why = ""
+    try:
+        update = _UPDATE.decode(raw)
+        if not _has_foreign_members(raw, update):
+            return update, raw
+    except BROKEN as error:
+        why = str(error)
+    repaired = _repair(raw, why)
+    return repaired, raw if isinstance(repaired, UnknownUpdate) else encode(repaired)
+
+
+def _has_foreign_members(raw: bytes, update: SessionUpdate) -> bool:
+    """Whether an update that the schema accepts says more than it may, or says null where it may not."""
+    if isinstance(update, ToolCall | ToolCallUpdate):
+        if any(member is not UNSET for member in astuple(_call_members(raw))):
+            return True
+        return isinstance(update, ToolCall) and any(bytes(member) == b"null" for member in astuple(_not_null(raw)))
+    packet = _packet_members(raw)
+    return packet.type is not UNSET or packet.timestamp is not UNSET
+
+
+def _repair(raw: bytes, why: str) -> SessionUpdate | UnknownUpdate:
+    members = aliases.members_of(raw)
+    kind = "" if members is None else aliases.update_kind(members) or ""
+    if members is None or kind not in _KINDS:
+        return UnknownUpdate(bytes(raw), kind, why)
+    try:
+        update: SessionUpdate = read_members(aliases.strip_envelope(members, kind), _KINDS[kind])
+    except Invalid as error:
+        return UnknownUpdate(bytes(raw), kind, error.message)
+    return update
+
+
+def decode_tool_call(raw: bytes) -> ToolCallUpdate:
+    """The ``toolCall`` of a permission request; raises Invalid."""
+    return read(raw, ToolCallUpdate)
+
+
+# -- params and results ------------------------------------------------------------------------------------------------
+
+
+def decode_params(method: str, params: bytes | None) -> Any:
+    """The params of a request or notification, as its type in ``METHODS`` (absent and null count as {}); raises Invalid."""
+    value = read(_object(params), METHODS[method].params)
+    if isinstance(value, RequestPermissionRequest):
+        return replace(value, tool_call=Raw(_schema_true_call(value.tool_call)))
+    return value
+
+
+def decode_result(method: str, result: bytes | None) -> Any:
+    """An agent's answer to ``method``, as its type in ``METHODS`` (null counts as {}); raises AgentError."""
+    try:
+        return read(_object(result), METHODS[method].result)
+    except Invalid as error:
+        raise AgentError(f"The agent's answer to {method} cannot be read: {error.message}") from None
+
+
+def _object(raw: bytes | None) -> bytes:
+    return b"{}" if raw is None or bytes(raw) == b"null" else raw
+
+
+def _schema_true_call(raw: bytes) -> bytes:
+    """A permission request's call: as it is if the schema accepts it, else in the schema's form."""
+    try:
+        msgspec.json.decode(raw, type=ToolCallUpdate)
+    except BROKEN:
+        return tool_call_members(decode_tool_call(raw))
+    return tool_call_members(decode_tool_call(raw)) if _has_foreign_members(raw, decode_tool_call(raw)) else raw
+
+
+def tool_call_members(update: ToolCallUpdate) -> bytes:
+    """A tool call as a permission request carries it: the update without its ``sessionUpdate``."""
+    members = msgspec.json.decode(encode(update), type=aliases.Members)
+    del members["sessionUpdate"]
+    return encode(members)
+
+
+def read_outcome(result: bytes | None, options: Sequence[signals.PermissionOption]) -> RequestPermissionOutcome:
+    """A client's answer to a permission request, which may name an option by its id or kind alone; raises Invalid, NotFound."""
+    said = (aliases.members_of(result) or {}).get("outcome")
+    name = aliases.text_of(said)
+    if name is None and said is not None:
+        members = aliases.members_of(said) or {}
+        name = aliases.text_of(members.get("optionId")) or aliases.text_of(members.get("outcome"))
+    if name is None:
+        raise Invalid("outcome is missing")
+    if name in ("cancelled", "canceled"):
+        return CancelledOutcome()
+    return SelectedOutcome(option_id=_option_named(name, options))
+
+
+def _option_named(name: str, options: Sequence[signals.PermissionOption]) -> str:
+    kinds = aliases.VALUES[PermissionOption]["kind"]
+    for option in options:
+        if option.option_id == name:
+            return option.option_id
+    for option in options:
+        if option.kind == kinds.get(name, name):
+            return option.option_id
+    raise NotFound(f"no option {name}")

@@ -1,0 +1,52 @@
+"""Permission: what the agent offers, what a person answers, and which offer fits a plain yes or no.
+
+Rule 1: an answer names an option by its id. Options are told apart by kind and id, never by position or name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeVar
+
+import msgspec
+
+from trunkline.dialects import signals
+from trunkline.dialects.acp.shape import Meta, Shape
+
+PermissionOptionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
+
+AnyOption = TypeVar("AnyOption", bound=signals.PermissionOption)
+
+
+class PermissionOption(signals.PermissionOption, frozen=True, kw_only=True):
+    """One answer that the agent offers."""
+
+    kind: PermissionOptionKind
+    meta: Meta | None = msgspec.field(name="_meta", default=None)
+
+
+class SelectedOutcome(Shape, frozen=True, kw_only=True, tag_field="outcome", tag="selected"):
+    """The person chose an option."""
+
+    option_id: str
+
+
+class CancelledOutcome(Shape, frozen=True, kw_only=True, tag_field="outcome", tag="cancelled"):
+    """The turn was cancelled before anybody chose."""
+
+
+RequestPermissionOutcome = SelectedOutcome | CancelledOutcome
+
+_PREFERENCE: dict[bool, tuple[str, str]] = {True: ("allow_once", "allow_always"), False: ("reject_once", "reject_always")}
+
+_ABORTING = ("cancel", "abort")
+"""Ids of rejections that end the whole turn; where a milder one of the same kind is offered, that is meant by "no"."""
+
+
+def choose_option(options: Sequence[AnyOption], *, allow: bool) -> AnyOption | None:
+    """The offer that a plain yes or no means: once rather than always; None when nothing fits, then cancel."""
+    for kind in _PREFERENCE[allow]:
+        fitting = [option for option in options if option.kind == kind]
+        if fitting:
+            return next((option for option in fitting if option.option_id not in _ABORTING), fitting[0])
+    return None
