@@ -141,6 +141,7 @@ from trunkline.dialects.context.types import (
     ToolCategory,
     WebSearchResult,
     as_object,
+    require_object,
     to_raw,
 )
 from trunkline.dialects.context.unions import (
@@ -317,6 +318,7 @@ __all__ = [
     "encode_event",
     "event_types",
     "iso_ms",
+    "require_object",
     "stamp_ms",
     "to_raw",
 ]

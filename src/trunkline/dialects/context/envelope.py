@@ -94,7 +94,7 @@ def _unknown(raw: bytes, why: str) -> UnknownEvent:
 
 
 def delta_prefix(session_id: str, message_id: str, role: str | None) -> DeltaPrefix:
-    """The fixed parts of a message's deltas, made once per message: ``message:delta`` by ``role``, ``thinking:delta`` without one."""
+    """The fixed parts of a message's deltas, made once per message; without a ``role`` they are ``thinking:delta``."""
     kind = "message:delta" if role else "thinking:delta"
     whose = b',"role":' + _encoder.encode(role) if role else b""
     before = b',"sessionId":' + _session_token(session_id) + b',"timestamp":"'

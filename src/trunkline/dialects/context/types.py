@@ -181,6 +181,9 @@ class StartSessionOptions(Plain, kw_only=True, frozen=True):
     model: str | UnsetType = UNSET
     agent_options: RawObject | UnsetType = UNSET
 
+    def __post_init__(self) -> None:
+        require_object(self.agent_options)
+
 
 class FileBatchChange(Plain, kw_only=True, frozen=True):
     """One file of a ``file:batch``."""
@@ -213,6 +216,12 @@ class WebSearchResult(Plain, kw_only=True, frozen=True):
     title: str
     url: str
     snippet: str
+
+
+def require_object(raw: Raw | UnsetType) -> None:
+    """Refuse JSON that is no object, where the protocol wants one; a decoder reports it as a validation error."""
+    if raw is not UNSET and memoryview(raw).tobytes()[:1] != b"{":
+        raise ValueError("expected a JSON object")
 
 
 def as_object(value: bytes | Raw | None) -> Raw:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType
 
 from trunkline.dialects.context.events.base import EventBase
-from trunkline.dialects.context.types import RawObject, Resolver, RiskLevel
+from trunkline.dialects.context.types import RawObject, Resolver, RiskLevel, require_object
 from trunkline.dialects.context.unions import ApprovalPreview
 
 
@@ -20,6 +20,9 @@ class ApprovalRequestedEvent(EventBase, tag="approval:requested", kw_only=True, 
     risk_level: RiskLevel
     expires_at: str
     preview: ApprovalPreview | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        require_object(self.tool_input)
 
 
 class ApprovalResolvedEvent(EventBase, tag="approval:resolved", kw_only=True, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trunkline.dialects.context.events.base import EventBase
-from trunkline.dialects.context.types import RawObject
+from trunkline.dialects.context.types import RawObject, require_object
 
 
 class CustomEvent(EventBase, tag="custom", kw_only=True, frozen=True):
@@ -12,3 +12,6 @@ class CustomEvent(EventBase, tag="custom", kw_only=True, frozen=True):
     namespace: str
     event_name: str
     data: RawObject
+
+    def __post_init__(self) -> None:
+        require_object(self.data)

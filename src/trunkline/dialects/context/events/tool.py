@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType
 
 from trunkline.dialects.context.events.base import EventBase
-from trunkline.dialects.context.types import ErrorInfo, Number, RawObject, RiskLevel, ToolCategory
+from trunkline.dialects.context.types import ErrorInfo, Number, RawObject, RiskLevel, ToolCategory, require_object
 from trunkline.dialects.context.unions import ToolStructuredOutput
 
 
@@ -33,6 +33,9 @@ class ToolCallExecutingEvent(EventBase, tag="tool:executing", kw_only=True, froz
     input: RawObject
     risk_level: RiskLevel
     requires_approval: bool
+
+    def __post_init__(self) -> None:
+        require_object(self.input)
 
 
 class ToolCallResultEvent(EventBase, tag="tool:result", kw_only=True, frozen=True):

@@ -1,0 +1,74 @@
+"""The nine commands: read as sent, refused with a reason when they are wrong."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import pytest
+
+from tests.dialects.context.protocol import protocol, resolve, sample
+from trunkline.dialects.context import (
+    COMMANDS,
+    AutoApprove,
+    CancelCommand,
+    PermissionPolicy,
+    SendMessageCommand,
+    SetPermissionPolicyCommand,
+    decode_command,
+    encode_command,
+)
+from trunkline.errors import Invalid
+
+
+@pytest.mark.parametrize("optional", [True, False], ids=["full", "minimal"])
+@pytest.mark.parametrize("name", protocol()["commands"])
+def test_a_command_goes_through_decode_and_encode_byte_for_byte(name: str, optional: bool) -> None:
+    wire = msgspec.json.encode({"command": name, **sample(resolve(protocol()["commands"][name]), optional=optional)})
+    command = decode_command(wire)
+    assert isinstance(command, COMMANDS[name])
+    assert encode_command(command) == wire
+
+
+@pytest.mark.parametrize(
+    ("wire", "command"),
+    [
+        (b'{"command":"send_message","message":"Fix the login bug"}', SendMessageCommand(message="Fix the login bug")),
+        (b'{"command":"cancel"}', CancelCommand()),
+        (
+            b'{"command":"set_permission_policy","policy":{"autoApprove":{"reads":true,"writes":["src/**/*.ts"],'
+            b'"commands":["npm test"],"searches":true}}}',
+            SetPermissionPolicyCommand(
+                policy=PermissionPolicy(
+                    auto_approve=AutoApprove(reads=True, writes=["src/**/*.ts"], commands=["npm test"], searches=True)
+                )
+            ),
+        ),
+    ],
+)
+def test_a_command_reads_as_documented(wire: bytes, command: object) -> None:
+    assert decode_command(wire) == command
+
+
+@pytest.mark.parametrize(
+    ("wire", "names"),
+    [
+        (b'{"command":"fly"}', "fly"),
+        (b'{"message":"hi"}', "command"),
+        (b'{"command":"send_message"}', "message"),
+        (b'{"command":"send_message","message":7}', "message"),
+        (b'{"command":"approve_tool_call","requestId":"r"}', "toolCallId"),
+        (b'{"command":"set_permission_policy","policy":{"autoApprove":{"reads":true}}}', "writes"),
+        (b'{"command":"send_message","message":"x","attachments":[{"type":"video","url":"u"}]}', "video"),
+        (b"[1]", "object"),
+        (b"not json", "malformed"),
+        (b"[" * 100_000, "not a command"),
+    ],
+)
+def test_a_wrong_command_is_refused_and_the_reason_named(wire: bytes, names: str) -> None:
+    with pytest.raises(Invalid, match=names):
+        decode_command(wire)
+
+
+def test_unknown_fields_of_a_command_are_skipped() -> None:
+    assert decode_command(json.dumps({"command": "cancel", "hurry": True}).encode()) == CancelCommand()
