@@ -9,7 +9,7 @@
 ``faults`` an answer's error as one of ``trunkline.errors``.
 """
 
-from trunkline.client.api import Client, Content, MessagePage, SessionPage, StoredPacket
+from trunkline.client.api import Client, Content, MessagePage, SessionPage
 from trunkline.client.http import Endpoint
 from trunkline.client.streams import Numbered
 from trunkline.client.views import (
@@ -42,7 +42,6 @@ __all__ = [
     "QueuedPrompt",
     "SessionPage",
     "SessionView",
-    "StoredPacket",
     "Todo",
     "TurnView",
 ]

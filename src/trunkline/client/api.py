@@ -19,7 +19,7 @@ import msgspec
 from trunkline.client.faults import error_of
 from trunkline.client.http import Endpoint, Pool, Request, Response
 from trunkline.client.streams import Numbered, PacketStream
-from trunkline.client.views import Accepted, AgentView, Artifact, QueuedPrompt, SessionView
+from trunkline.client.views import Accepted, AgentView, Artifact, Packet, QueuedPrompt, SessionView
 from trunkline.errors import Unavailable
 
 TIMEOUT_S = 30.0
@@ -38,17 +38,20 @@ class SessionPage(msgspec.Struct, rename="camel", frozen=True):
     next: str | None = None
 
 
-class StoredPacket(msgspec.Struct, frozen=True):
-    """A stored packet under its seq."""
+class MessagePage(msgspec.Struct, frozen=True):
+    """Stored packets in order, each under its seq; ``next_after`` pages on, None at the end."""
 
+    messages: list[Numbered]
+    next_after: int | None
+
+
+class _Stored(msgspec.Struct):
     seq: int
-    packet: dict[str, Any]
+    packet: msgspec.Raw
 
 
-class MessagePage(msgspec.Struct, rename="camel", frozen=True):
-    """Stored packets in order; ``next_after`` pages on, None at the end."""
-
-    messages: list[StoredPacket]
+class _StoredPage(msgspec.Struct, rename="camel"):
+    messages: list[_Stored]
     next_after: int | None = None
 
 
@@ -160,7 +163,9 @@ class Client:
 
     async def messages(self, session_id: str, *, after: int = 0, before: int | None = None, limit: int = 500) -> MessagePage:
         """Stored packets, paged; runs of chunks are merged."""
-        return await self._get(_path("sessions", session_id, "messages", after=after, before=before, limit=limit), MessagePage)
+        path = _path("sessions", session_id, "messages", after=after, before=before, limit=limit)
+        page = await self._get(path, _StoredPage)
+        return MessagePage([(stored.seq, Packet(bytes(stored.packet))) for stored in page.messages], page.next_after)
 
     # steering
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import msgspec
 
 from trunkline.client.http import Response
+from trunkline.client.sse import EventParser
 from trunkline.client.views import Fault
 from trunkline.errors import Forbidden, LocalError, NotFound, TooLarge, TrunklineError, Unauthorized, Unavailable
 
@@ -24,14 +28,36 @@ _CLASSES = _by_code(TrunklineError)
 
 
 def error_of(response: Response) -> TrunklineError:
-    """The error that this answer stands for."""
+    """The error that this answer stands for: the hub's error body, or the error packet it sends to who asked for a stream."""
     try:
-        fault = msgspec.json.decode(response.body, type=Fault)
+        body = msgspec.json.decode(_json_of(response), type=dict[str, Any])
+        if body.get("type") == "error":
+            return error_of_packet(body, response.status)
+        fault = msgspec.convert(body, Fault)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return _unnamed(response)
-    known = _CLASSES.get(fault.code)
-    details = fault.details if known else {**(fault.details or {}), "code": fault.code}
-    return (known or _class_of(response.status))(fault.message, details=details, agent_code=fault.agent_code)
+    return _error(fault.code, response.status, fault.message, fault.details, fault.agent_code)
+
+
+def error_of_packet(packet: Mapping[str, Any], status: int = 500) -> TrunklineError:
+    """The error that an error packet stands for; its code word is ``details.code``."""
+    details = packet.get("details")
+    details = dict(details) if isinstance(details, Mapping) else {}
+    return _error(str(details.pop("code", "")), status, str(packet.get("message", "")), details or None, None)
+
+
+def _error(code: str, status: int, message: str, details: dict[str, Any] | None, agent_code: str | None) -> TrunklineError:
+    known = _CLASSES.get(code)
+    if known is None:
+        return _class_of(status)(message, details={**(details or {}), "code": code}, agent_code=agent_code)
+    return known(message, details=details, agent_code=agent_code)
+
+
+def _json_of(response: Response) -> bytes:
+    if not response.headers.get("content-type", "").startswith("text/event-stream"):
+        return response.body
+    events = EventParser().feed(response.body)
+    return events[0].data if events else b""
 
 
 def _unnamed(response: Response) -> TrunklineError:

@@ -13,7 +13,7 @@ from contextlib import aclosing
 
 import h11
 
-from trunkline.client.faults import error_of
+from trunkline.client.faults import error_of, error_of_packet
 from trunkline.client.http import Connection, Pool, Request, Response, headers_of
 from trunkline.client.sse import EventParser, ServerEvent
 from trunkline.client.views import Packet
@@ -90,8 +90,11 @@ class PacketStream:
                 self._advance(parser.last_id)
 
     def _accept(self, event: ServerEvent) -> Numbered | None:
-        """The packet, unless it was seen before. Frames without an id are not entries."""
-        if event.id is None or not event.id.isdigit() or int(event.id) <= self._after:
+        """The packet, unless it was seen before. A frame without an id is no entry, but may be a failure of the stream."""
+        if event.id is None:
+            _raise_failure(event)
+            return None
+        if not event.id.isdigit() or int(event.id) <= self._after:
             return None
         self._after = int(event.id)
         self._patience.progress()
@@ -101,6 +104,12 @@ class PacketStream:
         """A keep-alive may carry a position without a packet."""
         if last_id.isdigit():
             self._after = max(self._after, int(last_id))
+
+
+def _raise_failure(event: ServerEvent) -> None:
+    packet = Packet(event.data)
+    if packet.type == "error":
+        raise error_of_packet(packet)
 
 
 async def _chunks(pool: Pool, request: Request) -> AsyncGenerator[bytes, None]:

@@ -1,0 +1,40 @@
+"""``trunkline agents``: what can be run here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from trunkline.cli.command import finish, print_json, print_table, setting_flags
+from trunkline.cli.locate import connected, find_or_start
+from trunkline.cli.screen import one_line
+from trunkline.cli.settings import Settings, load
+from trunkline.client import AgentView
+
+
+@click.command(short_help="List the agents that can be run.")
+@click.option("--json", "as_json", is_flag=True, help="print JSON")
+@setting_flags("clients")
+def command(as_json: bool, **flags: Any) -> None:
+    """List the agents that can be run.
+
+    Those that are not installed are listed with what installs them.
+    """
+    finish(_list(load(flags), as_json))
+
+
+async def _list(settings: Settings, as_json: bool) -> None:
+    endpoint = await find_or_start(settings)
+    async with connected(endpoint, settings) as hub:
+        agents = sorted(await hub.agents(), key=lambda agent: (not agent.installed, agent.name))
+    if as_json:
+        print_json(agents)
+    else:
+        print_table(("AGENT", "NAME", "INSTALLED", "INSTALL WITH"), [_row(agent) for agent in agents])
+
+
+def _row(agent: AgentView) -> tuple[str, str, str, str]:
+    state = (agent.version or "yes") if agent.installed else "no"
+    hint = "" if agent.installed else one_line(agent.install_hint or agent.docs_url or "")
+    return agent.name, one_line(agent.display_name), one_line(state), hint

@@ -1,0 +1,186 @@
+"""Permissions and questions of a running turn, answered in the terminal.
+
+Rule 1: one thing is asked at a time; what somebody else answers meanwhile is withdrawn.
+Rule 2: what was typed before a question appeared is no answer to it.
+Rule 3: without a terminal nothing is answered, unless the caller said ``--allow`` or ``--deny``: then somebody else decides,
+or the hub's timeout does (closed).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import termios
+from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Literal
+
+from trunkline.cli.form import Field, fields_of
+from trunkline.cli.screen import Screen, one_line
+from trunkline.client import Client
+from trunkline.errors import AlreadyResolved, Expired, NotFound
+
+Policy = Literal["ask", "wait", "allow", "deny"]
+APPROVAL_KEYS = "[y]es, [a]lways, [n]o"
+Fields = Mapping[str, Any]
+
+
+class Keyboard:
+    """Lines typed at a terminal, read without a thread, so that waiting for one can be cancelled."""
+
+    def __init__(self, descriptor: int = 0) -> None:
+        self._descriptor = descriptor
+
+    async def line(self) -> str:
+        """The next line typed from now on; EOFError when it was closed (Ctrl-D)."""
+        termios.tcflush(self._descriptor, termios.TCIFLUSH)
+        loop = asyncio.get_running_loop()
+        ready: asyncio.Future[None] = loop.create_future()
+        loop.add_reader(self._descriptor, _settle, ready)
+        try:
+            await ready
+        finally:
+            loop.remove_reader(self._descriptor)
+        # A terminal hands out whole lines, so this cannot block.
+        data = os.read(self._descriptor, 65536)
+        if not data:
+            raise EOFError("the input was closed")
+        return data.decode("utf-8", "replace").strip()
+
+
+class Asks:
+    """What a turn has asked for and nobody has answered yet."""
+
+    def __init__(self, hub: Client, session_id: str, screen: Screen, policy: Policy, keyboard: Keyboard | None = None) -> None:
+        self._hub = hub
+        self._session_id = session_id
+        self._screen = screen
+        self._policy = policy
+        self._keyboard = keyboard or Keyboard()
+        self._open: deque[Fields] = deque()
+        self._task: asyncio.Task[None] | None = None
+        self._current = ""
+        self._typing = False
+
+    @property
+    def prompt_is_open(self) -> bool:
+        """Whether the terminal's last line is a prompt now."""
+        return self._typing
+
+    def see(self, packet: Fields) -> None:
+        """Take note of a packet: a new ask is queued, a resolved one withdrawn."""
+        kind = packet.get("type")
+        if kind in ("approval_requested", "question_requested"):
+            self._open.append(packet)
+            self._go_on()
+        elif kind in ("approval_resolved", "question_resolved"):
+            self._withdraw(_id_of(packet))
+
+    async def close(self) -> None:
+        """Stop asking."""
+        self._open.clear()
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):  # we cancelled it
+                await self._task
+
+    def failure(self) -> BaseException | None:
+        """Why answering broke off, if it did."""
+        if self._task is None or not self._task.done() or self._task.cancelled():
+            return None
+        return self._task.exception()
+
+    def _go_on(self) -> None:
+        if self._open and (self._task is None or self._task.done()):
+            self._task = asyncio.create_task(self._answer_all())
+
+    def _withdraw(self, ask_id: str) -> None:
+        self._open = deque(packet for packet in self._open if _id_of(packet) != ask_id)
+        # While our own answer is on its way, its resolution is no surprise: only an open prompt is taken back.
+        if self._current == ask_id and self._typing and self._task is not None:
+            self._task.cancel()
+            self._task = None
+            self._done()
+            self._go_on()
+
+    async def _answer_all(self) -> None:
+        while self._open:
+            packet = self._open.popleft()
+            self._current = _id_of(packet)
+            try:
+                await self._answer(packet)
+            except (AlreadyResolved, Expired, NotFound) as error:
+                self._screen.line(error.message, dim=True, indent="  ")
+            except EOFError:
+                self._screen.line("left for somebody else to answer", dim=True, indent="  ")
+            self._done()
+
+    def _done(self) -> None:
+        self._current = ""
+        self._typing = False
+        self._screen.last_line("")
+
+    async def _answer(self, packet: Fields) -> None:
+        is_approval = packet.get("type") == "approval_requested"
+        if self._policy == "wait":
+            self._screen.line(f"waiting for somebody to answer at {self._hub.endpoint.url}", dim=True, indent="  ")
+        elif is_approval:
+            await self._approve(packet)
+        else:
+            await self._reply(packet)
+
+    async def _approve(self, packet: Fields) -> None:
+        request_id = _id_of(packet)
+        if self._policy != "ask":
+            await self._hub.decide(self._session_id, request_id, allow=self._policy == "allow")
+            return
+        options = [option for option in packet.get("options", ()) if isinstance(option, Mapping)]
+        for number, option in enumerate(options, 1):
+            self._screen.line(f"{number}  {one_line(str(option.get('name', '')))}", indent="    ")
+        while True:
+            answer = (await self._prompt(f"{APPROVAL_KEYS}, or a number")).lower()
+            if answer in ("y", "yes", "a", "always"):
+                scope: Literal["once", "always"] = "always" if answer.startswith("a") else "once"
+                return await self._hub.decide(self._session_id, request_id, allow=True, scope=scope)
+            if answer in ("n", "no"):
+                return await self._hub.decide(self._session_id, request_id, allow=False)
+            if answer.isdecimal() and 1 <= int(answer) <= len(options):
+                option_id = str(options[int(answer) - 1]["optionId"])
+                return await self._hub.decide(self._session_id, request_id, option_id=option_id)
+
+    async def _reply(self, packet: Fields) -> None:
+        question_id = _id_of(packet)
+        if self._policy != "ask":  # --allow is about permissions; nobody has said what to answer
+            await self._hub.answer_question(self._session_id, question_id, None, action="decline")
+            return
+        content = {}
+        for field in fields_of(packet):
+            content[field.name] = await self._fill(field)
+        await self._hub.answer_question(self._session_id, question_id, content)
+
+    async def _fill(self, field: Field) -> Any:
+        for number, choice in enumerate(field.choices, 1):
+            self._screen.line(f"{number}  {one_line(choice.title)}", indent="    ")
+        while True:
+            try:
+                return field.read(await self._prompt(field.title))
+            except ValueError as error:
+                self._screen.line(str(error), dim=True, indent="    ")
+
+    async def _prompt(self, text: str) -> str:
+        self._typing = True
+        self._screen.prompt(f"  {one_line(text)} > ")
+        answer = await self._keyboard.line()
+        self._typing = False
+        self._screen.answered()
+        return answer
+
+
+def _settle(ready: asyncio.Future[None]) -> None:
+    if not ready.done():
+        ready.set_result(None)
+
+
+def _id_of(packet: Fields) -> str:
+    return str(packet.get("requestId") or packet.get("questionId") or "")

@@ -1,0 +1,60 @@
+"""What commands have in common: flags from the table of settings, one loop, tables and JSON on stdout."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from typing import Any, TypeVar
+
+import click
+import msgspec
+
+from trunkline.cli.settings import FLAG, SETTINGS, Setting
+
+EXIT_INTERRUPTED = 130
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def setting_flags(command: str) -> Callable[[F], F]:
+    """Add the flags of every setting that ``command`` (``serve`` or ``clients``) takes; values arrive unread, by key."""
+
+    def decorate(function: F) -> F:
+        for setting in reversed(SETTINGS):
+            if setting.flag and setting.commands in (command, "all"):
+                function = _option(setting)(function)
+        return function
+
+    return decorate
+
+
+def finish(work: Coroutine[Any, Any, int | None]) -> None:
+    """Run a command's coroutine; what it returns is the exit code."""
+    try:
+        code = asyncio.run(work)
+    except KeyboardInterrupt:
+        code = EXIT_INTERRUPTED
+    sys.exit(code or 0)
+
+
+def print_json(value: Any) -> None:
+    """One JSON value, indented, for programs and people alike."""
+    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2))
+
+
+def print_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Columns as wide as they need to be; the head is dim on a terminal."""
+    table = [list(head), *(list(row) for row in rows)]
+    widths = [max(len(row[column]) for row in table) for column in range(len(head))]
+    for number, row in enumerate(table):
+        text = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        click.echo(click.style(text, dim=True) if number == 0 else text)
+
+
+def _option(setting: Setting) -> Callable[[F], F]:
+    assert setting.flag is not None
+    if setting.kind is FLAG:
+        return click.option(setting.flag, setting.key, is_flag=True, default=None, help=setting.help)
+    shown = f"{setting.help}  [{setting.default}]" if setting.default not in (None, (), {}) else setting.help
+    return click.option(setting.flag, setting.key, metavar=setting.kind.name, multiple=setting.kind.repeats, help=shown)

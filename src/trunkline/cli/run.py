@@ -1,0 +1,228 @@
+"""``trunkline run AGENT PROMPT``: one turn, watched from a terminal or a script.
+
+Rule 1: the exit code is the turn's outcome (EXIT_CODES); a script needs nothing else.
+Rule 2: the turn belongs to the hub. A lost connection is taken up again; leaving leaves the turn running, cancelling ends it.
+Rule 3: the caller's variables go to a hub on this machine and nowhere else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import aclosing
+from fnmatch import fnmatchcase
+from typing import Any
+
+import click
+import msgspec
+
+from trunkline.agents.environment import BASE_ALLOW, RESERVED_PREFIX
+from trunkline.cli.ask import Asks, Policy
+from trunkline.cli.command import EXIT_INTERRUPTED, finish, setting_flags
+from trunkline.cli.locate import connected, find_or_start
+from trunkline.cli.screen import Screen, one_line
+from trunkline.cli.settings import Settings, load
+from trunkline.cli.show import ANSWER, ASKS, Show
+from trunkline.client import Client, Packet
+from trunkline.errors import Invalid, TrunklineError
+
+EXIT_CODES = {"end_turn": 0, "refusal": 3, "max_tokens": 4, "max_turn_requests": 5, "cancelled": EXIT_INTERRUPTED}
+EXIT_ERROR = 1
+TICK_S = 0.2
+SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+
+
+class Order(msgspec.Struct, kw_only=True, frozen=True):
+    """What the command line asked for."""
+
+    agent: str
+    prompt: str
+    cwd: str
+    mode: str | None
+    title: str | None
+    as_json: bool
+    quiet: bool
+    policy: Policy
+
+
+@click.command(short_help="Give an agent a prompt and watch it work.")
+@click.argument("agent")
+@click.argument("prompt")
+@click.option("--cwd", metavar="PATH", help="the agent's working folder  [the current one]")
+@click.option("--mode", metavar="MODE", help="the agent's mode, as it calls it")
+@click.option("--title", metavar="TEXT", help="the session's title")
+@click.option("--json", "as_json", is_flag=True, help="print packets, one JSON object a line")
+@click.option("-q", "--quiet", is_flag=True, help="print the agent's answer and nothing else")
+@click.option("--allow", is_flag=True, help="allow every permission the agent asks for in this turn")
+@click.option("--deny", is_flag=True, help="deny every permission the agent asks for in this turn")
+@setting_flags("clients")
+def command(agent: str, prompt: str, cwd: str | None, mode: str | None, title: str | None, as_json: bool, quiet: bool,
+            allow: bool, deny: bool, **flags: Any) -> None:
+    """Give an agent a prompt and watch it work.
+
+    PROMPT is the prompt's text, or - to read it from standard input. A hub is started if none is running.
+
+    Permissions are asked for in the terminal. Without one, somebody else decides (on the page, for one), unless --allow or
+    --deny is given.
+
+    Ctrl-C cancels the turn; a second one leaves. Exit code: 0 the agent finished, 1 error, 2 wrong usage, 3 refusal,
+    4 out of tokens, 5 too many requests in the turn, 130 cancelled.
+    """
+    order = Order(agent=agent, prompt=_prompt_text(prompt), cwd=os.path.abspath(os.path.expanduser(cwd or ".")), mode=mode,
+                  title=title, as_json=as_json, quiet=quiet, policy=_policy(allow, deny))
+    finish(run(load(flags), order))
+
+
+async def run(settings: Settings, order: Order) -> int:
+    """Find the hub, start the session, watch the turn; returns the exit code."""
+    endpoint = await find_or_start(settings)
+    async with connected(endpoint, settings) as hub:
+        env = await caller_env(hub, order.agent)
+        session = await hub.create_session(order.agent, order.cwd, title=order.title, mode=order.mode, env=env)
+        return await Watch(hub, session.id, order).turn()
+
+
+async def caller_env(hub: Client, agent: str, source: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The variables of this shell that the agent may see; none for a hub on another machine."""
+    if not hub.endpoint.is_loopback():
+        return {}
+    known = {each.name: each for each in await hub.agents()}
+    if agent not in known:
+        raise Invalid(f"there is no agent {agent!r}; the hub has {', '.join(sorted(known))}")
+    return allowed_env(known[agent].env_allow, source)
+
+
+def allowed_env(patterns: Iterable[str], source: Mapping[str, str]) -> dict[str, str]:
+    """What the agent's own list and the base list let through; never anything of ours."""
+    wanted = (*BASE_ALLOW, *patterns)
+    return {name: value for name, value in source.items()
+            if not name.startswith(RESERVED_PREFIX) and any(fnmatchcase(name, pattern) for pattern in wanted)}
+
+
+class Watch:
+    """One turn on the screen, with its asks and its Ctrl-C."""
+
+    def __init__(self, hub: Client, session_id: str, order: Order) -> None:
+        self._hub = hub
+        self._session_id = session_id
+        self._order = order
+        self._screen = Screen(sys.stdout)
+        self._show = Show(self._screen, only=ANSWER if order.quiet else None)
+        talk = self._screen if self._screen.terminal and not order.as_json else Screen(sys.stderr)
+        self._asks_show = None if talk is self._screen and not order.quiet else Show(talk, only=ASKS)
+        self._asks = Asks(hub, session_id, talk, order.policy)
+        self._interrupts = 0
+        self._started = time.monotonic()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def turn(self) -> int:
+        """Send the prompt and show the turn to its end; returns the exit code."""
+        loop = asyncio.get_running_loop()
+        main = asyncio.current_task()
+        assert main is not None
+        loop.add_signal_handler(signal.SIGINT, self._interrupted, main)
+        self._spawn(self._tick())
+        try:
+            return await self._stream()
+        except asyncio.CancelledError:
+            if self._interrupts < 2:
+                raise
+            main.uncancel()
+            return EXIT_INTERRUPTED
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+            await self._wind_up()
+
+    async def _stream(self) -> int:
+        self._introduce()
+        async with aclosing(self._hub.stream_turn(self._session_id, self._order.prompt)) as packets:
+            async for _, packet in packets:
+                self._packet(packet)
+                if packet.ends_turn():
+                    return self._ended(packet)
+        raise AssertionError("a turn's stream ends with its last packet or an error")
+
+    def _ended(self, last: Packet) -> int:
+        if last.type == "error" and self._order.quiet and not self._order.as_json:
+            self._screen.end()
+            click.echo(f"trunkline: {one_line(str(last.get('message')))}", err=True)
+        return exit_code(last)
+
+    def _introduce(self) -> None:
+        if not (self._order.as_json or self._order.quiet):
+            self._screen.line(f"{self._order.agent} in {self._order.cwd} (session {self._session_id})", dim=True)
+
+    def _packet(self, packet: Packet) -> None:
+        if self._order.as_json:
+            sys.stdout.buffer.write(packet.raw + b"\n")
+            sys.stdout.buffer.flush()
+        else:
+            self._show.packet(packet)
+        if self._asks_show is not None:
+            self._asks_show.packet(packet)
+        self._asks.see(packet)
+        if (failure := self._asks.failure()) is not None:
+            raise failure
+
+    def _interrupted(self, main: asyncio.Task[Any]) -> None:
+        self._interrupts += 1
+        if self._interrupts == 1:
+            self._spawn(self._cancel())
+        else:
+            main.cancel()
+
+    async def _cancel(self) -> None:
+        click.echo("cancelling; press Ctrl-C again to leave", err=True)
+        try:
+            await self._hub.cancel(self._session_id)
+        except TrunklineError as error:
+            click.echo(f"trunkline: {error.message}", err=True)
+
+    async def _tick(self) -> None:
+        """Keep the last line of the terminal telling what goes on."""
+        number = 0
+        while self._screen.terminal and not (self._order.as_json or self._order.quiet):
+            if not self._asks.prompt_is_open:
+                doing = self._show.doing() or "working"
+                elapsed = int(time.monotonic() - self._started)
+                mark = self._screen.mark(SPINNER[number % len(SPINNER)])
+                self._screen.last_line(self._screen.styled(self._screen.cut(f"{mark} {doing} · {elapsed} s"), dim=True))
+            number += 1
+            await asyncio.sleep(TICK_S)
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _wind_up(self) -> None:
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._asks.close()
+        if not self._order.as_json:
+            self._screen.end()
+
+
+def exit_code(last: Packet) -> int:
+    """The turn's outcome as a number."""
+    return EXIT_CODES.get(str(last.get("stopReason")), EXIT_ERROR) if last.type == "prompt_response" else EXIT_ERROR
+
+
+def _prompt_text(prompt: str) -> str:
+    text = sys.stdin.read() if prompt == "-" else prompt
+    if not text.strip():
+        raise Invalid("the prompt is empty")
+    return text
+
+
+def _policy(allow: bool, deny: bool) -> Policy:
+    if allow and deny:
+        raise Invalid("--allow and --deny exclude each other")
+    if allow or deny:
+        return "allow" if allow else "deny"
+    return "ask" if sys.stdin.isatty() and (sys.stdout.isatty() or sys.stderr.isatty()) else "wait"

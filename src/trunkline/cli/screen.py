@@ -1,0 +1,140 @@
+"""A terminal, or what stands in for one: streamed text, whole lines, and one last line that comes and goes.
+
+Rule 1: what an agent says is data. Control characters and escape sequences never reach the terminal.
+Rule 2: colours and the last line exist only on a terminal; a pipe or a file gets the same words, plain.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from typing import TextIO
+
+import click
+
+PLAIN_WIDTH = 200
+"""Where a line is cut when there is no terminal whose width would say."""
+
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]*[0-~])")
+_CONTROLS = {code: None for code in (*range(0x20), 0x7F, *range(0x80, 0xA0)) if chr(code) not in "\n\t"}
+# Marks that reorder what follows: with them a command can be shown as another one than it is.
+_CONTROLS |= {code: None for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F)}
+_ERASE_LINE = "\r\x1b[K"
+
+
+def printable(text: str) -> str:
+    """The text without anything that a terminal would obey."""
+    return _ESCAPES.sub("", text).translate(_CONTROLS)
+
+
+def one_line(text: str) -> str:
+    """The text as one printable line."""
+    return " ".join(printable(text).split())
+
+
+class Screen:
+    """Writes to one stream and knows whether it stands at the beginning of a line."""
+
+    def __init__(self, out: TextIO, *, terminal: bool | None = None, colour: bool | None = None) -> None:
+        self._out = out
+        self.terminal = out.isatty() if terminal is None else terminal
+        self._colour = (self.terminal and not os.environ.get("NO_COLOR")) if colour is None else colour
+        self._unicode = _speaks_unicode(out)
+        self._at_line_start = True
+        self._last_line = ""
+        self._prompting = False
+
+    def stream(self, text: str, *, colour: str | None = None, dim: bool = False) -> None:
+        """Add to the running text."""
+        text = printable(text)
+        if not text:
+            return
+        self._hide_last_line()
+        self._out.write(self.styled(text, colour=colour, dim=dim))
+        self._at_line_start = text.endswith("\n")
+        self._show_last_line()
+        self._out.flush()
+
+    def line(self, text: str = "", *, colour: str | None = None, dim: bool = False, mark: str = "", indent: str = "") -> None:
+        """A line of its own; the mark before it carries the colour."""
+        self._hide_last_line()
+        self._break()
+        styled = self.styled(printable(text), colour=None if mark else colour, dim=dim)
+        lead = self.styled(self.mark(mark), colour=colour) + " " if mark else ""
+        self._out.write(f"{indent}{lead}{styled}\n")
+        self._show_last_line()
+        self._out.flush()
+
+    def last_line(self, text: str) -> None:
+        """Show ``text`` below everything else until it is replaced; empty takes it away."""
+        if not self.terminal:
+            return
+        self._hide_last_line()
+        self._last_line = text
+        self._prompting = False
+        self._show_last_line()
+        self._out.flush()
+
+    def prompt(self, text: str) -> None:
+        """Show ``text`` as the last line, on a line of its own, for somebody to type behind it."""
+        self._hide_last_line()
+        self._break()
+        self._last_line = self.styled(printable(text), bold=True)
+        self._prompting = True
+        self._show_last_line()
+        self._out.flush()
+
+    def answered(self) -> None:
+        """Somebody typed a line: it stays where it is, with its prompt."""
+        self._last_line = ""
+        self._prompting = False
+        self._at_line_start = True
+
+    def end(self) -> None:
+        """Leave the terminal at the beginning of a line with nothing transient on it."""
+        self.last_line("")
+        self._break()
+        self._out.flush()
+
+    def styled(self, text: str, *, colour: str | None = None, dim: bool = False, bold: bool = False) -> str:
+        """With colours where there are any."""
+        if not self._colour or not (colour or dim or bold):
+            return text
+        return click.style(text, fg=colour, dim=dim or None, bold=bold or None)
+
+    def mark(self, mark: str) -> str:
+        """A status mark, as far as the stream can carry it."""
+        return mark if self._unicode else _ASCII_MARKS.get(mark, "-")
+
+    def cut(self, text: str, *, taken: int = 0) -> str:
+        """One line of the text, as wide as fits after ``taken`` columns."""
+        width = (shutil.get_terminal_size().columns if self.terminal else PLAIN_WIDTH) - taken - 1
+        text = one_line(text)
+        return text if len(text) <= width else text[:max(width - 1, 1)] + ("…" if self._unicode else "~")
+
+    def _break(self) -> None:
+        if not self._at_line_start:
+            self._out.write("\n")
+            self._at_line_start = True
+
+    def _hide_last_line(self) -> None:
+        if self._last_line and self._at_line_start:
+            self._out.write(_ERASE_LINE)
+
+    def _show_last_line(self) -> None:
+        if self._prompting:
+            self._break()  # a prompt must be seen, even in the middle of streamed text
+        if self._last_line and self._at_line_start:
+            self._out.write(self._last_line)
+
+
+_ASCII_MARKS = {"✓": "+", "✗": "x", "●": "*", "○": "o", "→": ">", "▸": ">", "?": "?", "!": "!", "…": "~"}
+
+
+def _speaks_unicode(out: TextIO) -> bool:
+    try:
+        "✓✗●○→▸…".encode(getattr(out, "encoding", None) or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True

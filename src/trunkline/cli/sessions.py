@@ -1,0 +1,197 @@
+"""``trunkline sessions``: what the hub remembers, and how to look into it or end it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import aclosing
+from typing import Any
+
+import click
+
+from trunkline.cli.command import finish, print_json, print_table, setting_flags
+from trunkline.cli.locate import connected, find_or_start
+from trunkline.cli.screen import Screen, one_line
+from trunkline.cli.settings import load
+from trunkline.cli.show import Show
+from trunkline.client import Client, Packet, SessionView
+from trunkline.errors import Invalid, SessionNotFound
+
+LOOK_BACK = 50
+"""Entries that ``tail`` starts before the end."""
+PAGE = 200
+
+
+@click.group(invoke_without_command=True, short_help="List sessions, or look into one.")
+@setting_flags("clients")
+@click.pass_context
+def command(ctx: click.Context, /, **flags: Any) -> None:
+    """List sessions, or look into one.
+
+    A session may be named by the beginning of its id.
+    """
+    ctx.obj = flags
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_sessions)
+
+
+@command.command("list")
+@click.option("--status", metavar="STATUS", help="only these, separated by commas")
+@click.option("--agent", metavar="NAME", help="only this agent's")
+@click.option("--text", metavar="TEXT", help="only with this in title, agent or folder")
+@click.option("--limit", type=click.IntRange(1, PAGE), default=50, show_default=True, help="how many at most")
+@click.option("--json", "as_json", is_flag=True, help="print JSON")
+@setting_flags("clients")
+def list_sessions(status: str | None = None, agent: str | None = None, text: str | None = None, limit: int = 50,
+                  as_json: bool = False, **flags: Any) -> None:
+    """List sessions, those with the newest activity first."""
+
+    async def work(hub: Client) -> None:
+        page = await hub.sessions(status=status, agent=agent, text=text, limit=limit)
+        if as_json:
+            print_json(page.sessions)
+        else:
+            print_table(("ID", "STATUS", "AGENT", "UPDATED", "TITLE", "FOLDER"), [_row(view) for view in page.sessions])
+
+    finish(_with_hub(flags, work))
+
+
+@command.command()
+@click.argument("session_id", metavar="ID")
+@click.option("--json", "as_json", is_flag=True, help="print JSON")
+@setting_flags("clients")
+def show(session_id: str, as_json: bool, **flags: Any) -> None:
+    """Show the state of a session."""
+
+    async def work(hub: Client) -> None:
+        view = await named(hub, session_id)
+        if as_json:
+            print_json(view)
+        else:
+            _show(view)
+
+    finish(_with_hub(flags, work))
+
+
+@command.command()
+@click.argument("session_id", metavar="ID")
+@click.option("--after", type=click.IntRange(0), metavar="SEQ",
+              help="start after this entry  [the running turn's start, else near the end]")
+@click.option("--follow/--no-follow", default=True, help="go on with what comes, or stop at the newest entry")
+@click.option("--json", "as_json", is_flag=True, help="print packets, one JSON object a line")
+@setting_flags("clients")
+def tail(session_id: str, after: int | None, follow: bool, as_json: bool, **flags: Any) -> None:
+    """Show a session's packets as they come, until Ctrl-C."""
+
+    async def work(hub: Client) -> None:
+        view = await named(hub, session_id)
+        await (_follow if follow else _replay)(hub, view.id, _start(view) if after is None else after, _printer(as_json))
+
+    finish(_with_hub(flags, work))
+
+
+@command.command()
+@click.argument("session_id", metavar="ID")
+@setting_flags("clients")
+def cancel(session_id: str, **flags: Any) -> None:
+    """Cancel a session's running turn."""
+
+    async def work(hub: Client) -> None:
+        view = await named(hub, session_id)
+        click.echo("cancelled" if await hub.cancel(view.id) else "no turn was running")
+
+    finish(_with_hub(flags, work))
+
+
+@command.command()
+@click.argument("session_ids", metavar="ID...", nargs=-1, required=True)
+@setting_flags("clients")
+def delete(session_ids: tuple[str, ...], **flags: Any) -> None:
+    """Stop sessions and forget them for good."""
+
+    async def work(hub: Client) -> None:
+        for session_id in session_ids:
+            view = await named(hub, session_id)
+            await hub.delete(view.id)
+            click.echo(f"deleted {view.id}")
+
+    finish(_with_hub(flags, work))
+
+
+async def named(hub: Client, name: str) -> SessionView:
+    """The session with that id, or the only one whose id begins so."""
+    try:
+        return await hub.session(name)
+    except SessionNotFound:
+        page = await hub.sessions(limit=PAGE)
+    found = [view for view in page.sessions if view.id.startswith(name)]
+    if not found:
+        raise SessionNotFound(f"no session has an id that begins with {name!r}")
+    if len(found) > 1:
+        raise Invalid(f"{len(found)} sessions have an id that begins with {name!r}")
+    return await hub.session(found[0].id)
+
+
+async def _with_hub(flags: Mapping[str, Any], work: Callable[[Client], Awaitable[None]]) -> None:
+    """Flags count behind the subcommand and before it."""
+    before = click.get_current_context().find_object(dict) or {}
+    settings = load({**before, **{key: value for key, value in flags.items() if value is not None}})
+    endpoint = await find_or_start(settings)
+    async with connected(endpoint, settings) as hub:
+        await work(hub)
+
+
+async def _follow(hub: Client, session_id: str, after: int, show_packet: Callable[[Packet], None]) -> None:
+    async with aclosing(hub.packets(session_id, after=after)) as packets:
+        async for _, packet in packets:
+            show_packet(packet)
+
+
+async def _replay(hub: Client, session_id: str, after: int, show_packet: Callable[[Packet], None]) -> None:
+    position: int | None = after
+    while position is not None:
+        page = await hub.messages(session_id, after=position)
+        for _, packet in page.messages:
+            show_packet(packet)
+        position = page.next_after
+
+
+def _printer(as_json: bool) -> Callable[[Packet], None]:
+    if not as_json:
+        return Show(Screen(sys.stdout), prompts=True).packet
+
+    def as_line(packet: Packet) -> None:
+        sys.stdout.buffer.write(packet.raw + b"\n")
+        sys.stdout.buffer.flush()
+
+    return as_line
+
+
+def _start(view: SessionView) -> int:
+    return view.turn.seq if view.turn is not None else max(view.last_seq - LOOK_BACK, 0)
+
+
+def _row(view: SessionView) -> tuple[str, ...]:
+    return view.id, view.status, view.agent, _short_time(view.updated_at), one_line(view.title)[:40], one_line(view.cwd)
+
+
+def _show(view: SessionView) -> None:
+    facts = {"id": view.id, "status": view.status, "agent": view.agent, "folder": view.cwd, "title": view.title,
+             "created": view.created_at, "updated": view.updated_at, "entries": str(view.last_seq), "mode": view.mode or "",
+             "artifacts": str(view.artifacts), "queued": str(len(view.queue))}
+    for key, value in facts.items():
+        if value:
+            click.echo(f"{key:11}{one_line(value)}")
+    for todo in view.todos:
+        click.echo(f"{'todo':11}{todo.status}: {one_line(todo.content)}")
+    for approval in view.pending_approvals:
+        click.echo(f"{'permission':11}{approval.request_id}: {one_line(approval.title or approval.tool_name)}")
+    for question in view.pending_questions:
+        click.echo(f"{'question':11}{question.question_id}: {one_line(question.question)}")
+    if view.last_text:
+        click.echo(f"{'last text':11}{one_line(view.last_text)[:200]}")
+
+
+def _short_time(stamp: str) -> str:
+    """``2026-01-22 19:13`` of an ISO time."""
+    return stamp[:16].replace("T", " ")

@@ -1,0 +1,201 @@
+"""Packets as a person reads them in a terminal.
+
+Rule 1: a packet type we do not know is skipped: tomorrow's hub may send more.
+Rule 2: nothing is shown twice: a call is one line when it ends (and, without a terminal, one when it begins), a plan only
+what changed in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from trunkline.cli.screen import Screen, one_line
+
+STATUS_MARKS = {"pending": ("○", None), "in_progress": ("●", "yellow"), "completed": ("✓", "green"), "failed": ("✗", "red")}
+_SUBJECTS = ("command", "filePath", "file_path", "path", "pattern", "query", "url", "description", "prompt")
+"""Where a call's input says what it is about, the most telling first."""
+PREVIEW_LINES = 20
+ANSWER = frozenset({"agent_message_chunk"})
+"""The agent's own words alone."""
+ASKS = frozenset({"approval_requested", "approval_resolved", "question_requested", "question_resolved"})
+
+Fields = Mapping[str, Any]
+
+
+class Show:
+    """Writes packets to a screen."""
+
+    def __init__(self, screen: Screen, *, only: frozenset[str] | None = None, prompts: bool = False) -> None:
+        self._screen = screen
+        self._prompts = prompts
+        self._names: dict[str, str] = {}
+        self._running: dict[str, str] = {}
+        self._plan: dict[str, str] = {}
+        self._usage: Fields | None = None
+        self._only = only
+        self._handlers: dict[str, Callable[[Fields], None]] = {
+            "agent_message_chunk": self._message,
+            "agent_thought_chunk": self._thought,
+            "user_message_chunk": self._prompt,
+            "tool_call_start": self._started,
+            "tool_call_progress": self._progress,
+            "agent_plan_update": self._planned,
+            "artifact_created": self._artifact,
+            "current_mode_update": self._mode,
+            "usage_update": self._used,
+            "approval_requested": self._approval_requested,
+            "approval_resolved": self._approval_resolved,
+            "question_requested": self._question_requested,
+            "question_resolved": self._question_resolved,
+            "prompt_response": self._ended,
+            "error": self._failed,
+        }
+
+    def packet(self, packet: Fields) -> None:
+        """Show one packet."""
+        kind = str(packet.get("type", ""))
+        if kind in self._handlers and (self._only is None or kind in self._only):
+            self._handlers[kind](packet)
+
+    def doing(self) -> str:
+        """What is going on right now, for the line at the bottom."""
+        return next(reversed(self._running.values()), "") if self._running else ""
+
+    def _message(self, packet: Fields) -> None:
+        self._screen.stream(_text_of(packet.get("content")))
+
+    def _thought(self, packet: Fields) -> None:
+        self._screen.stream(_text_of(packet.get("content")), dim=True)
+
+    def _prompt(self, packet: Fields) -> None:
+        if self._prompts:
+            self._screen.line(_text_of(packet.get("content")), mark="▸", colour="cyan")
+
+    def _started(self, packet: Fields) -> None:
+        self._names[packet["toolCallId"]] = str(packet.get("title", ""))
+
+    def _progress(self, packet: Fields) -> None:
+        call_id, status = str(packet["toolCallId"]), str(packet.get("status"))
+        label = _label(self._names.get(call_id, ""), packet)
+        if status in ("completed", "failed"):
+            self._running.pop(call_id, None)
+            self._finished(label, status, packet)
+        elif status == "in_progress":
+            if call_id not in self._running and not self._screen.terminal:
+                self._tool_line("→", None, label)
+            self._running[call_id] = label
+
+    def _finished(self, label: str, status: str, packet: Fields) -> None:
+        mark, colour = STATUS_MARKS[status]
+        self._tool_line(mark, colour, label)
+        if status == "failed" and (reason := _failure(packet)):
+            self._screen.line(self._screen.cut(reason, taken=4), dim=True, indent="    ")
+
+    def _tool_line(self, mark: str, colour: str | None, label: str) -> None:
+        self._screen.line(self._screen.cut(label, taken=4), mark=mark, colour=colour, indent="  ")
+
+    def _planned(self, packet: Fields) -> None:
+        entries = {str(entry["content"]): str(entry.get("status", "pending")) for entry in packet.get("entries", ())}
+        if entries and not self._plan:
+            self._screen.line("plan", dim=True, indent="  ")
+        for content, status in entries.items():
+            if self._plan.get(content) != status:
+                mark, colour = STATUS_MARKS.get(status, ("○", None))
+                self._screen.line(self._screen.cut(content, taken=6), mark=mark, colour=colour, indent="    ")
+        self._plan = entries
+
+    def _artifact(self, packet: Fields) -> None:
+        artifact = packet.get("artifact", {})
+        self._screen.line(f"{artifact.get('type', 'file')} {artifact.get('path', '')}", mark="+", colour="cyan", indent="  ")
+
+    def _mode(self, packet: Fields) -> None:
+        self._screen.line(f"mode: {packet.get('currentModeId', '')}", dim=True, indent="  ")
+
+    def _used(self, packet: Fields) -> None:
+        self._usage = packet
+
+    def _approval_requested(self, packet: Fields) -> None:
+        risk = str(packet.get("riskLevel", ""))
+        title = str(packet.get("title") or packet.get("toolName") or "a tool")
+        self._screen.line(f"permission wanted ({risk} risk): {one_line(title)}", mark="?", colour="yellow", indent="  ")
+        for line in _preview_lines(packet):
+            self._screen.line(line, dim=True, indent="    ")
+
+    def _approval_resolved(self, packet: Fields) -> None:
+        verdict = "allowed" if packet.get("approved") else "denied"
+        reason = f" ({one_line(str(packet['reason']))})" if packet.get("reason") else ""
+        self._screen.line(f"{verdict} by {packet.get('resolvedBy', 'somebody')}{reason}", dim=True, indent="  ")
+
+    def _question_requested(self, packet: Fields) -> None:
+        self._screen.line(str(packet.get("question", "")), mark="?", colour="yellow", indent="  ")
+        if packet.get("url"):
+            self._screen.line(str(packet["url"]), indent="    ")
+
+    def _question_resolved(self, packet: Fields) -> None:
+        word = {"accept": "answered", "decline": "declined", "cancel": "cancelled"}.get(str(packet.get("action")), "resolved")
+        self._screen.line(f"{word} by {packet.get('resolvedBy', 'somebody')}", dim=True, indent="  ")
+
+    def _ended(self, packet: Fields) -> None:
+        self._running.clear()
+        reason = str(packet.get("stopReason", ""))
+        note = "" if reason == "end_turn" else f"stopped: {reason.replace('_', ' ')}"
+        words = [word for word in (note, _usage_words(self._usage)) if word]
+        if words:
+            self._screen.line(" · ".join(words), dim=True, indent="  ")
+
+    def _failed(self, packet: Fields) -> None:
+        self._running.clear()
+        self._screen.line(str(packet.get("message", "the turn failed")), mark="✗", colour="red", indent="  ")
+
+
+def _text_of(content: Any) -> str:
+    """What can be shown of a content block in a line of text."""
+    if not isinstance(content, Mapping):
+        return ""
+    if content.get("type") == "text":
+        return str(content.get("text", ""))
+    resource = content.get("resource")
+    uri = content.get("uri") or (resource.get("uri") if isinstance(resource, Mapping) else None)
+    return f"[{content.get('type')} {uri or content.get('mimeType') or ''}]".replace(" ]", "]")
+
+
+def _label(name: str, packet: Fields) -> str:
+    """``bash npm test``: the tool's name and what it is about; else the title that the agent gave."""
+    title = str(packet.get("title") or name)
+    given = packet.get("rawInput")
+    subject = next((str(given[key]) for key in _SUBJECTS if isinstance(given.get(key), str) and given[key]), "") \
+        if isinstance(given, Mapping) else ""
+    if not subject or " " in name or not name:
+        return title or name
+    return f"{name} {one_line(subject)}"
+
+
+def _failure(packet: Fields) -> str:
+    output = packet.get("rawOutput")
+    if isinstance(output, Mapping):
+        for key in ("error", "message", "output"):
+            if isinstance(output.get(key), str):
+                return one_line(output[key])
+    return one_line(output) if isinstance(output, str) else ""
+
+
+def _preview_lines(packet: Fields) -> list[str]:
+    """What the permission is for: a diff, a command or a description, cut where it would fill the screen."""
+    preview = packet.get("preview")
+    shown = preview if isinstance(preview, Mapping) else {}
+    text = shown.get("diff") or shown.get("command") or shown.get("text") or packet.get("description") or ""
+    lines = str(text).splitlines()
+    return lines if len(lines) <= PREVIEW_LINES else [*lines[:PREVIEW_LINES], f"… {len(lines) - PREVIEW_LINES} more lines"]
+
+
+def _usage_words(usage: Fields | None) -> str:
+    if usage is None:
+        return ""
+    words = f"{_short(usage.get('used', 0))} of {_short(usage.get('size', 0))} tokens"
+    cost = usage.get("cost")
+    return f"{words}, {cost['amount']:.2f} {cost['currency']}" if isinstance(cost, Mapping) else words
+
+
+def _short(number: int) -> str:
+    return f"{number / 1000:.1f}k" if number >= 1000 else str(number)
