@@ -23,7 +23,7 @@ Rule 2: the bytes stay beside the typed view. Whoever passes an update on passes
 
 from __future__ import annotations
 
-from trunkline.dialects.acp.aliases import canonical_method, with_aliases
+from trunkline.dialects.acp.aliases import CLIENT_METHODS, canonical_method, with_aliases
 from trunkline.dialects.acp.calls import CallState, merge
 from trunkline.dialects.acp.client import (
     CreateTerminalRequest,
@@ -45,7 +45,7 @@ from trunkline.dialects.acp.client import (
     WriteTextFileRequest,
     WriteTextFileResponse,
 )
-from trunkline.dialects.acp.codes import ErrorCode
+from trunkline.dialects.acp.codes import ErrorCode, rpc_code_of
 from trunkline.dialects.acp.content import (
     Annotations,
     AudioContent,
@@ -56,18 +56,25 @@ from trunkline.dialects.acp.content import (
     ResourceLink,
     Role,
     TextContent,
+    unembed,
 )
 from trunkline.dialects.acp.decode import (
     TextChunk,
+    decode_content,
+    decode_opened,
     decode_params,
     decode_result,
-    decode_tool_call,
+    decode_tool_call_update,
     decode_update,
+    decode_usage,
     normalise_update,
+    raw_field,
     read_outcome,
     read_update,
     text_chunk,
     tool_call_members,
+    update_kind,
+    without_embedding,
 )
 from trunkline.dialects.acp.elicitation import (
     AcceptedElicitation,
@@ -189,10 +196,12 @@ from trunkline.dialects.acp.sessions import (
     ResumeSessionRequest,
     ResumeSessionResponse,
     SessionInfo,
+    SessionOpened,
     SetSessionConfigOptionRequest,
     SetSessionConfigOptionResponse,
     SetSessionModeRequest,
     SetSessionModeResponse,
+    Usage,
 )
 from trunkline.dialects.acp.shape import Meta, encode
 from trunkline.dialects.acp.tools import (
@@ -233,6 +242,7 @@ __all__ = [
     "AGENT_REQUESTS",
     "AUTHENTICATE",
     "CANCEL_REQUEST",
+    "CLIENT_METHODS",
     "CLIENT_REQUESTS",
     "ELICITATION_COMPLETE",
     "ELICITATION_CREATE",
@@ -373,6 +383,7 @@ __all__ = [
     "SessionMode",
     "SessionModeState",
     "SessionNotification",
+    "SessionOpened",
     "SessionUpdate",
     "SetSessionConfigOptionRequest",
     "SetSessionConfigOptionResponse",
@@ -395,6 +406,7 @@ __all__ = [
     "ToolKind",
     "UnknownUpdate",
     "UrlElicitation",
+    "Usage",
     "UsageUpdate",
     "UserMessageChunk",
     "WaitForTerminalExitRequest",
@@ -403,17 +415,25 @@ __all__ = [
     "WriteTextFileResponse",
     "canonical_method",
     "choose_option",
+    "decode_content",
+    "decode_opened",
     "decode_params",
     "decode_result",
-    "decode_tool_call",
+    "decode_tool_call_update",
     "decode_update",
+    "decode_usage",
     "encode",
     "merge",
     "normalise_update",
+    "raw_field",
     "read",
     "read_outcome",
     "read_update",
+    "rpc_code_of",
     "text_chunk",
     "tool_call_members",
+    "unembed",
+    "update_kind",
     "with_aliases",
+    "without_embedding",
 ]

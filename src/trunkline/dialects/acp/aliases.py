@@ -163,6 +163,9 @@ def with_aliases(names: Iterable[str], *, side: Literal["agent", "client"]) -> f
     return served | {wrong for wrong, right in METHODS[side].items() if right in served}
 
 
+CLIENT_METHODS = with_aliases(methods.CLIENT_REQUESTS, side="client")
+"""Every name by which an agent may ask its client for something."""
+
 # -- reading and writing members ---------------------------------------------------------------------------------------
 
 _OBJECT = msgspec.json.Decoder(Members)
