@@ -1,0 +1,136 @@
+"""Connections to one hub: kept, dropped, repeated only when safe."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.aio import run
+from tests.client.scripted import Exchange, served
+from trunkline.client.http import Endpoint, Pool, Request, is_loopback
+from trunkline.errors import Invalid, Unavailable
+
+
+async def _ok(exchange: Exchange) -> None:
+    await exchange.json(200, {"path": exchange.path, "auth": exchange.headers.get("authorization")})
+
+
+def test_requests_share_one_connection_and_carry_the_token() -> None:
+    async def scene() -> None:
+        async with served(_ok) as hub:
+            pool = Pool(Endpoint(hub.url, "secret"))
+            for _ in range(3):
+                response = await pool.ask(Request("GET", "/x"), timeout_s=5)
+                assert response.body == b'{"path":"/x","auth":"Bearer secret"}'
+            assert hub.connections == 1
+            await pool.close()
+
+    run(scene())
+
+
+def test_requests_at_the_same_time_do_not_mix() -> None:
+    async def scene() -> None:
+        async with served(_ok) as hub:
+            pool = Pool(Endpoint(hub.url))
+            answers = await asyncio.gather(*(pool.ask(Request("GET", f"/{number}"), timeout_s=5) for number in range(20)))
+            assert [answer.body.startswith(b'{"path":"/%d"' % number) for number, answer in enumerate(answers)] == [True] * 20
+            await pool.close()
+
+    run(scene())
+
+
+def _hangs_up_on_second(seen: list[str]) -> object:
+    async def handler(exchange: Exchange) -> None:
+        seen.append(exchange.method)
+        if len(seen) == 2:
+            exchange.cut()
+        else:
+            await exchange.json(200, {})
+
+    return handler
+
+
+@pytest.mark.parametrize(
+    ("request_", "sent"),
+    [
+        (Request("GET", "/"), 3),
+        (Request("POST", "/", b"{}", (("Idempotency-Key", "k"),)), 3),
+    ],
+)
+def test_a_kept_connection_that_breaks_is_replaced_when_repeating_is_safe(request_: Request, sent: int) -> None:
+    async def scene() -> None:
+        seen: list[str] = []
+        async with served(_hangs_up_on_second(seen)) as hub:  # type: ignore[arg-type]
+            pool = Pool(Endpoint(hub.url))
+            await pool.ask(Request("GET", "/"), timeout_s=5)
+            assert (await pool.ask(request_, timeout_s=5)).status == 200
+            assert len(seen) == sent
+            await pool.close()
+
+    run(scene())
+
+
+def test_a_plain_post_is_never_sent_twice() -> None:
+    async def scene() -> None:
+        seen: list[str] = []
+        async with served(_hangs_up_on_second(seen)) as hub:  # type: ignore[arg-type]
+            pool = Pool(Endpoint(hub.url))
+            await pool.ask(Request("GET", "/"), timeout_s=5)
+            with pytest.raises(Unavailable, match="hung up"):
+                await pool.ask(Request("POST", "/", b"{}"), timeout_s=5)
+            assert len(seen) == 2
+            await pool.close()
+
+    run(scene())
+
+
+def test_nobody_listening_is_unavailable_and_names_the_address() -> None:
+    async def scene() -> None:
+        async with served(_ok) as hub:
+            url = hub.url
+        with pytest.raises(Unavailable, match=url):
+            await Pool(Endpoint(url)).ask(Request("GET", "/"), timeout_s=5)
+
+    run(scene())
+
+
+def test_an_answer_that_does_not_come_is_unavailable_after_the_timeout() -> None:
+    async def never(exchange: Exchange) -> None:
+        await asyncio.Event().wait()
+
+    async def scene() -> None:
+        async with served(never) as hub:
+            with pytest.raises(Unavailable, match=r"did not answer GET /slow within 0\.05 s"):
+                await Pool(Endpoint(hub.url)).ask(Request("GET", "/slow"), timeout_s=0.05)
+
+    run(scene())
+
+
+def test_a_body_that_is_cut_short_is_unavailable() -> None:
+    async def half(exchange: Exchange) -> None:
+        await exchange.begin_stream()
+        await exchange.frame(b"half")
+        exchange.cut()
+
+    async def scene() -> None:
+        async with served(half) as hub:
+            with pytest.raises(Unavailable, match="mid-answer"):
+                await Pool(Endpoint(hub.url)).ask(Request("GET", "/"), timeout_s=5)
+
+    run(scene())
+
+
+@pytest.mark.parametrize("url", ["", "127.0.0.1:7420", "ftp://host", "http://"])
+def test_an_address_that_is_none_is_the_callers_mistake(url: str) -> None:
+    with pytest.raises(Invalid, match="not the address of a hub"):
+        Endpoint(url).parts()
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [("127.0.0.1", True), ("127.8.8.8", True), ("::1", True), ("localhost", True), ("0.0.0.0", False),
+     ("192.168.1.2", False), ("example.org", False), ("localhost.example.org", False), ("", False)],
+)
+def test_only_addresses_that_cannot_leave_this_machine_are_loopback(host: str, expected: bool) -> None:
+    assert is_loopback(host) is expected
