@@ -24,7 +24,8 @@ class Exchange:
     async def json(self, status: int, value: object) -> None:
         """Answer with JSON."""
         body = msgspec.json.encode(value)
-        head = h11.Response(status_code=status, headers=[("content-type", "application/json"), ("content-length", str(len(body)))])
+        headers = [("content-type", "application/json"), ("content-length", str(len(body)))]
+        head = h11.Response(status_code=status, headers=headers)
         await self._send(head, h11.Data(data=body), h11.EndOfMessage())
 
     async def begin_stream(self, status: int = 200) -> None:
@@ -106,6 +107,6 @@ async def served(handler: Handler) -> AsyncIterator[Scripted]:
     """A server on a free port of this machine."""
     scripted = Scripted(handler)
     server = await asyncio.start_server(scripted.serve, "127.0.0.1", 0)
-    scripted.url = "http://127.0.0.1:%d" % server.sockets[0].getsockname()[1]
+    scripted.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     async with server:
         yield scripted

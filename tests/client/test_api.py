@@ -157,7 +157,10 @@ def test_a_packet_reads_like_a_dict_and_keeps_its_bytes() -> None:
     assert not Packet(b'{"type":"agent_message_chunk"}').ends_turn()
 
 
-@pytest.mark.parametrize("name", ["SessionView", "TurnView", "ApprovalView", "QuestionView", "QueuedPrompt", "Todo", "Usage", "Cost"])
+SHARED = ["SessionView", "TurnView", "ApprovalView", "QuestionView", "QueuedPrompt", "Todo", "Usage", "Cost"]
+
+
+@pytest.mark.parametrize("name", SHARED)
 def test_what_the_client_reads_is_what_the_hub_writes(name: str) -> None:
     reads = {field.encode_name for field in msgspec.structs.fields(getattr(views, name))}
     writes = {field.encode_name for field in msgspec.structs.fields(getattr(fold, name))}

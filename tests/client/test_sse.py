@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,7 +34,7 @@ def test_frames_become_events_and_comments_do_not() -> None:
 def test_where_the_bytes_are_cut_does_not_matter(cuts: list[int]) -> None:
     parser = EventParser()
     places = [0, *sorted(cuts), len(STREAM)]
-    events = [event for start, end in zip(places, places[1:], strict=False) for event in parser.feed(STREAM[start:end])]
+    events = [event for start, end in pairwise(places) for event in parser.feed(STREAM[start:end])]
     assert events == EVENTS
     assert parser.last_id == "10"
     assert parser.retry_s == 1.5
