@@ -7,6 +7,7 @@
     │   ├── Forbidden              403  forbidden
     │   ├── NotFound               404  not_found
     │   │   └── SessionNotFound    404  session_not_found
+    │   ├── MethodNotAllowed       405  method_not_allowed
     │   ├── TurnInProgress         409  turn_in_progress
     │   ├── AlreadyResolved        409  already_resolved
     │   ├── Expired                409  expired
@@ -89,6 +90,13 @@ class SessionNotFound(NotFound):
     """No session has that id."""
 
     code = "session_not_found"
+
+
+class MethodNotAllowed(LocalError):
+    """The path exists, but not with this method; ``details.allow`` lists those it has."""
+
+    code = "method_not_allowed"
+    http_status = 405
 
 
 class TurnInProgress(LocalError):
