@@ -1,0 +1,333 @@
+"""Sessions by id: the one module that knows both ends, the agents' and the clients'.
+
+Rule 1: wiring only. What a session does is in ``session/``; what clients may do is in ``server/``.
+Rule 2: one hub per data directory (the lock is taken by whoever starts it). What an earlier hub left open is closed at the start,
+before anybody is let in.
+Rule 3: a session is in memory while it is used; any other is opened from the journal when somebody asks for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+
+from trunkline import __version__
+from trunkline.agents import catalog
+from trunkline.agents.catalog import AgentSpec
+from trunkline.agents.environment import clean_env
+from trunkline.agents.family import end_leftover
+from trunkline.dialects import acp
+from trunkline.errors import HubRestarted, HubStopping, Invalid, NotFound, SessionNotFound
+from trunkline.journal.base import Journal, RowFilter, SessionRow
+from trunkline.journal.committer import Committer
+from trunkline.session.acp_driver import AcpDriver
+from trunkline.session.approvals import Answer, Decision
+from trunkline.session.client_calls import ClientCalls
+from trunkline.session.driver import Driver
+from trunkline.session.feed import Feed, TailBudget
+from trunkline.session.fold import NULL, Artifact, Fold, SessionView, restore
+from trunkline.session.lent import Lent, Limits
+from trunkline.session.pids import PidFiles
+from trunkline.session.session import Accepted, Session
+
+__all__ = ["Accepted", "AgentInfo", "Answer", "Decision", "Feed", "Hub", "HubMetrics", "HubOptions", "NewSession", "Session",
+           "SessionView"]
+
+OPEN_STATUSES = frozenset({"starting", "running", "thinking", "waiting_for_approval", "waiting_for_input", "paused"})
+"""A session in one of these when the hub starts was cut off by a crash."""
+
+KEPT_IDLE = 200
+"""Sessions kept in memory though nobody uses them; beyond it the one that was used longest ago is dropped."""
+
+
+class HubOptions(msgspec.Struct, kw_only=True):
+    """How a hub is set up."""
+
+    data_dir: Path
+    durability: str = "normal"
+    agents: dict[str, AgentSpec] = msgspec.field(default_factory=dict)
+    approval_timeout_s: float = 600.0
+    idle_timeout_s: float = 900.0
+    tool_timeout_s: float = 7200.0
+    agent_idle_stop_s: float = 1800.0
+    memory: bool = False
+    """Keep the journal in memory only: for programs that want no trace."""
+
+
+class NewSession(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
+    """What a client gives to start a session."""
+
+    agent: str
+    cwd: str
+    title: str | None = None
+    mcp_servers: list[msgspec.Raw] = msgspec.field(default_factory=list)
+    mode: str | None = None
+    prompt: str | list[acp.ContentBlock] | None = None
+    env: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class AgentInfo(msgspec.Struct, rename="camel", kw_only=True):
+    """An agent of the catalog as clients see it."""
+
+    name: str
+    display_name: str
+    icon: str
+    command: list[str]
+    docs_url: str
+    install_hint: str
+    env_allow: list[str]
+    installed: bool
+    path: str | None
+    version: str | None
+    capabilities: msgspec.Raw
+    """What the agent said of itself when it was last started by this hub."""
+
+
+class HubMetrics(msgspec.Struct):
+    """Counters and gauges, read by ``/metrics``."""
+
+    entries: int = 0
+    commits: int = 0
+    sessions_open: int = 0
+    agents_running: int = 0
+    readers_waiting: int = 0
+    turns: dict[str, int] = msgspec.field(default_factory=dict)
+
+
+class Hub:
+    """All sessions of one data directory. Used as an async context manager."""
+
+    def __init__(self, options: HubOptions, *, environ: Mapping[str, str] | None = None) -> None:
+        self.options = options
+        self.agents: dict[str, AgentSpec] = {**catalog.load(), **options.agents}
+        self.preview_url: Any = lambda session_id, artifact: None
+        """Set by the server: the address under which an artifact can be shown."""
+        self._environ = os.environ if environ is None else environ
+        self._journal: Journal = _journal_for(options)
+        self._committer = Committer(self._journal, on_drained=self._drained)
+        self._pids = PidFiles(None if options.memory else options.data_dir / "agents")
+        self._sessions: dict[str, Session] = {}
+        self._opening: dict[str, asyncio.Task[Session]] = {}
+        self._turns: dict[str, int] = {}
+        self._capabilities: dict[str, msgspec.Raw] = {}
+        self._closing = False
+        self._lent = Lent(
+            journal=self._journal, committer=self._committer, budget=TailBudget(), pids=self._pids,
+            clock=_now_us, new_id=lambda prefix: f"{prefix}_{secrets.token_hex(8)}",
+            limits=Limits(approval_s=options.approval_timeout_s, silence_s=options.idle_timeout_s,
+                          tool_silence_s=options.tool_timeout_s, agent_idle_s=options.agent_idle_stop_s),
+            preview_url=lambda session_id, artifact: self._preview(session_id, artifact), turn_ended=self._count_turn,
+        )
+
+    async def __aenter__(self) -> Self:
+        if not self.options.memory:
+            for folder in (self.options.data_dir, self.options.data_dir / "agents"):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        await self._journal.__aenter__()
+        try:
+            await self._recover()
+        except BaseException:
+            await self._journal.__aexit__(None, None, None)
+            raise
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                        trace: TracebackType | None) -> None:
+        """Stop every agent, end every reader, store everything."""
+        self._closing = True
+        stopping = HubStopping("the hub was stopped")
+        await asyncio.gather(*(session.close(stopping) for session in list(self._sessions.values())))
+        await self._committer.close()
+        await self._journal.__aexit__(kind, error, trace)
+
+    @property
+    def metrics(self) -> HubMetrics:
+        """What the hub is doing."""
+        sessions = self._sessions.values()
+        return HubMetrics(
+            entries=sum(session.feed.last_seq for session in sessions), commits=self._committer.commits,
+            sessions_open=len(sessions), agents_running=sum(session.agent_running for session in sessions),
+            readers_waiting=sum(session.feed.waiting for session in sessions), turns=dict(self._turns),
+        )
+
+    def busy(self) -> bool:
+        """Whether a turn runs or an approval waits, anywhere."""
+        return any(session.busy for session in self._sessions.values())
+
+    async def agent_infos(self) -> list[AgentInfo]:
+        """The catalog, with what is on this machine."""
+        return list(await asyncio.gather(*(self._agent_info(spec) for spec in self.agents.values())))
+
+    async def create(self, new: NewSession, *, by: str) -> Session:
+        """Start a session: the agent is running and ready when this returns."""
+        self._check_open()
+        spec = self._spec(new.agent)
+        cwd = _folder(new.cwd)
+        session_id = self._lent.new_id("ses")
+        now = self._lent.clock()
+        fold = Fold(session_id=session_id, agent=spec.name, cwd=cwd, created_at=now, updated_at=now,
+                    mcp_servers=list(new.mcp_servers))
+        session = Session(fold, self._lent, self._driver_for)
+        try:
+            await session.open(env=_allowed(new.env, spec), mode=new.mode, title=new.title, by=by)
+        except BaseException:
+            await session.close()
+            await self._journal.delete(session_id)
+            raise
+        self._sessions[session_id] = session
+        self._capabilities[spec.name] = fold.agent_capabilities
+        self._make_room()
+        if new.prompt is not None:
+            await session.send(content_blocks(new.prompt), by=by)
+        return session
+
+    async def session(self, session_id: str) -> Session:
+        """The session of that id, opened from the journal where it is not in memory."""
+        session = self._sessions.get(session_id)
+        if session is not None:
+            return session
+        self._check_open()
+        opening = self._opening.get(session_id)
+        if opening is None:
+            opening = self._opening[session_id] = asyncio.create_task(self._open(session_id))
+            opening.add_done_callback(lambda _: self._opening.pop(session_id, None))
+        return await asyncio.shield(opening)
+
+    async def list(self, which: RowFilter) -> list[SessionView]:
+        """Sessions, newest activity first."""
+        rows = await self._journal.rows(which)
+        return [self._view(row) for row in rows]
+
+    async def delete(self, session_id: str) -> None:
+        """Stop a session and forget it."""
+        session = await self.session(session_id)
+        await session.close()
+        self._sessions.pop(session_id, None)
+        await self._journal.delete(session_id)
+
+    def _view(self, row: SessionRow) -> SessionView:
+        session = self._sessions.get(row.id)
+        if session is not None:
+            return session.view()
+        view = msgspec.json.decode(row.summary, type=SessionView)
+        view.last_seq = row.last_seq
+        return view
+
+    async def _open(self, session_id: str) -> Session:
+        rows = await self._journal.rows(RowFilter(id=session_id, limit=1))
+        if not rows:
+            raise SessionNotFound(f"no session {session_id}", details={"sessionId": session_id})
+        session = self._restored(rows[0])
+        self._sessions[session_id] = session
+        self._make_room()
+        return session
+
+    def _restored(self, row: SessionRow) -> Session:
+        fold = restore(row.checkpoint)
+        # Behind the checkpoint there is only text that was still growing.
+        fold.seq = row.last_seq
+        return Session(fold, self._lent, self._driver_for)
+
+    async def _recover(self) -> None:
+        """End agents that were left behind and turns that were cut off."""
+        for left in self._pids.left_behind():
+            await end_leftover(left.pid, left.start_time, left.marker)
+            self._pids.forget(left.session_id)
+        before: tuple[int, str] | None = None
+        while rows := await self._journal.rows(RowFilter(status=OPEN_STATUSES, before=before, limit=200)):
+            for row in rows:
+                await self._recover_session(row)
+            before = (rows[-1].updated_at, rows[-1].id)
+
+    async def _recover_session(self, row: SessionRow) -> None:
+        session = self._restored(row)
+        await session.reread_open_text()
+        session.recover(HubRestarted("the hub was restarted in the middle of this turn; send the prompt again"))
+        await session.close()
+
+    def _driver_for(self, session: Session) -> Driver:
+        spec = self._spec(session.fold.agent)
+        env = clean_env(spec.env_allow, {**self._environ, **session.env}, {**spec.env})
+        return AcpDriver(
+            spec, cwd=session.fold.cwd, env=env, calls=ClientCalls(session.workspace, env, spec.quirks),
+            mcp_servers=session.fold.mcp_servers, sink=session, new_id=lambda: self._lent.new_id("req"), version=__version__)
+
+    async def _agent_info(self, spec: AgentSpec) -> AgentInfo:
+        found = await catalog.detect(spec, self._environ)
+        return AgentInfo(
+            name=spec.name, display_name=spec.display_name, icon=spec.icon, command=[*spec.command], docs_url=spec.docs_url,
+            install_hint=spec.install_hint, env_allow=[*spec.env_allow], installed=found.installed, path=found.path,
+            version=found.version, capabilities=self._capabilities.get(spec.name, NULL))
+
+    def _spec(self, name: str) -> AgentSpec:
+        try:
+            return self.agents[name]
+        except KeyError:
+            known = ", ".join(sorted(self.agents))
+            raise NotFound(f"no agent {name!r}; known are: {known}", details={"agent": name}) from None
+
+    def _preview(self, session_id: str, artifact: Artifact) -> str | None:
+        url: str | None = self.preview_url(session_id, artifact)
+        return url
+
+    def _count_turn(self, outcome: str) -> None:
+        self._turns[outcome] = self._turns.get(outcome, 0) + 1
+
+    def _drained(self) -> None:
+        for session in self._sessions.values():
+            session.drained()
+
+    def _make_room(self) -> None:
+        """Drop sessions that nobody uses; they are opened again when somebody asks."""
+        unused = [session for session in self._sessions.values()
+                  if not session.busy and not session.agent_running and not session.feed.waiting]
+        unused.sort(key=lambda session: session.fold.updated_at)
+        for session in unused[:max(0, len(unused) - KEPT_IDLE)]:
+            del self._sessions[session.id]
+            self._committer.unregister(session.id)
+            session.feed.forget()
+
+    def _check_open(self) -> None:
+        if self._closing:
+            raise HubStopping("the hub is stopping")
+
+
+def content_blocks(prompt: str | list[acp.ContentBlock]) -> list[acp.ContentBlock]:
+    """A prompt as content blocks; plain text is one block."""
+    return [acp.TextContent(text=prompt)] if isinstance(prompt, str) else prompt
+
+
+def _journal_for(options: HubOptions) -> Journal:
+    if options.memory:
+        from trunkline.journal.memory import MemoryJournal
+        return MemoryJournal()
+    from trunkline.journal.sqlite import SqliteJournal
+    if options.durability not in ("normal", "full"):
+        raise Invalid(f"durability must be normal or full, not {options.durability!r}")
+    return SqliteJournal(options.data_dir / "journal.db", durability=options.durability)  # type: ignore[arg-type]
+
+
+def _allowed(env: Mapping[str, str], spec: AgentSpec) -> dict[str, str]:
+    """The caller's variables that this agent may see."""
+    allowed = clean_env(spec.env_allow, env)
+    return {name: value for name, value in env.items() if name in allowed}
+
+
+def _folder(cwd: str) -> str:
+    if not os.path.isabs(cwd):
+        raise Invalid(f"cwd must be an absolute path, not {cwd!r}")
+    if not os.path.isdir(cwd):
+        raise Invalid(f"cwd is not a folder: {cwd}")
+    return os.path.realpath(cwd)
+
+
+def _now_us() -> int:
+    return time.time_ns() // 1000

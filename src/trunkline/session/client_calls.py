@@ -1,0 +1,87 @@
+"""What an agent may ask of its client: files (``fs/*``) and terminals (``terminal/*``), inside the session's roots.
+
+Rule: bad parameters and refused paths are errors of our tree; the driver turns them into JSON-RPC errors.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from trunkline.agents.catalog import Quirks
+from trunkline.dialects import acp
+from trunkline.errors import NotFound, Unsupported
+from trunkline.session.terminals import Terminals
+from trunkline.session.workspace import Workspace
+
+_encode = msgspec.json.Encoder().encode
+
+
+class ClientCalls:
+    """Serves one agent's requests."""
+
+    def __init__(self, workspace: Workspace, env: Mapping[str, str], quirks: Quirks) -> None:
+        self._workspace = workspace
+        self._quirks = quirks
+        self._terminals = Terminals(workspace, env)
+        self._served: dict[str, Callable[[bytes], Awaitable[Any]]] = {
+            acp.FS_READ_TEXT_FILE: self._read,
+            acp.FS_WRITE_TEXT_FILE: self._write,
+            acp.TERMINAL_CREATE: self._create,
+            acp.TERMINAL_OUTPUT: self._output,
+            acp.TERMINAL_WAIT_FOR_EXIT: self._wait,
+            acp.TERMINAL_KILL: self._kill,
+            acp.TERMINAL_RELEASE: self._release,
+        }
+
+    async def serve(self, method: str, params: bytes) -> bytes:
+        """The encoded result of one request."""
+        handler = self._served.get(method)
+        if handler is None:
+            raise Unsupported(f"this client does not serve {method}")
+        return _encode(await handler(params))
+
+    async def close(self) -> None:
+        """End every terminal; the agent is going."""
+        await self._terminals.release_all()
+
+    async def _read(self, params: bytes) -> dict[str, str]:
+        ask = acp.decode_params(acp.FS_READ_TEXT_FILE, params)
+        try:
+            content = await asyncio.to_thread(self._workspace.read_text, ask.path, line=ask.line, limit=ask.limit)
+        except NotFound:
+            if not self._quirks.missing_file_is_empty:
+                raise
+            content = ""
+        return {"content": content}
+
+    async def _write(self, params: bytes) -> dict[str, str]:
+        ask = acp.decode_params(acp.FS_WRITE_TEXT_FILE, params)
+        await asyncio.to_thread(self._workspace.write_text, ask.path, ask.content)
+        return {}
+
+    async def _create(self, params: bytes) -> dict[str, str]:
+        return {"terminalId": await self._terminals.create(acp.decode_params(acp.TERMINAL_CREATE, params))}
+
+    async def _output(self, params: bytes) -> dict[str, Any]:
+        child = self._terminals.get(acp.decode_params(acp.TERMINAL_OUTPUT, params).terminal_id)
+        answer: dict[str, Any] = {"output": child.output(), "truncated": child.truncated}
+        if child.exit is not None:
+            answer["exitStatus"] = {"exitCode": child.exit.code, "signal": child.exit.signal}
+        return answer
+
+    async def _wait(self, params: bytes) -> dict[str, Any]:
+        child = self._terminals.get(acp.decode_params(acp.TERMINAL_WAIT_FOR_EXIT, params).terminal_id)
+        ended = await child.wait()
+        return {"exitCode": ended.code, "signal": ended.signal}
+
+    async def _kill(self, params: bytes) -> dict[str, Any]:
+        await self._terminals.get(acp.decode_params(acp.TERMINAL_KILL, params).terminal_id).kill()
+        return {}
+
+    async def _release(self, params: bytes) -> dict[str, Any]:
+        await self._terminals.release(acp.decode_params(acp.TERMINAL_RELEASE, params).terminal_id)
+        return {}

@@ -1,0 +1,83 @@
+"""Time limits of a session: a turn that falls silent, an approval that nobody answers, an agent that nobody uses.
+
+Rule 1: a turn's limit is on silence, not on length; a tool in progress may be silent for longer.
+Rule 2: the turn's clock stands still while a person is being waited for.
+Rule 3: one timer per limit. Activity moves a timestamp, not the timer, so that it costs nothing per chunk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+
+class SilenceWatch:
+    """Calls ``expired`` once when nothing was heard for ``limit()`` seconds while it runs and ``held()`` is false."""
+
+    def __init__(self, limit: Callable[[], float], held: Callable[[], bool], expired: Callable[[], None]) -> None:
+        self._limit = limit
+        self._held = held
+        self._expired = expired
+        self._heard = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Begin to watch."""
+        self.heard()
+        self._arm(self._limit())
+
+    def heard(self) -> None:
+        """Something happened."""
+        self._heard = asyncio.get_running_loop().time()
+
+    def limit_changed(self) -> None:
+        """The limit may be shorter now than when the timer was set."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._check()
+
+    def stop(self) -> None:
+        """The turn is over."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _arm(self, delay_s: float) -> None:
+        self._timer = asyncio.get_running_loop().call_later(delay_s, self._check)
+
+    def _check(self) -> None:
+        if self._held():
+            self.heard()
+        left = self._heard + self._limit() - asyncio.get_running_loop().time()
+        if left > 0:
+            self._arm(left)
+            return
+        self._timer = None
+        self._expired()
+
+
+class Alarms:
+    """Named one-shot timers: one per open approval, and the few others a session needs."""
+
+    def __init__(self) -> None:
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+
+    def set(self, name: str, delay_s: float, ring: Callable[[], None]) -> None:
+        """(Re)start the timer of that name."""
+        self.clear(name)
+        self._timers[name] = asyncio.get_running_loop().call_later(delay_s, self._ring, name, ring)
+
+    def clear(self, name: str) -> None:
+        """Stop the timer of that name, if it runs."""
+        timer = self._timers.pop(name, None)
+        if timer is not None:
+            timer.cancel()
+
+    def clear_all(self) -> None:
+        """Stop every timer."""
+        for name in list(self._timers):
+            self.clear(name)
+
+    def _ring(self, name: str, ring: Callable[[], None]) -> None:
+        self._timers.pop(name, None)
+        ring()

@@ -1,0 +1,78 @@
+"""What a session needs from whatever drives its agent.
+
+Rule 1: a driver speaks the agent's language and yields signals; it decides nothing and keeps no history.
+Rule 2: signals arrive in the order in which the agent spoke, by a plain call on the loop: one read, one call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+import msgspec
+
+from trunkline.agents.process import Exit
+from trunkline.dialects.signals import Signal
+
+How = Literal["new", "resumed", "loaded"]
+
+
+class Started(msgspec.Struct, kw_only=True):
+    """What the agent said about itself and the session that it opened."""
+
+    how: How
+    agent_session_id: str
+    agent_info: msgspec.Raw | None
+    capabilities: msgspec.Raw | None
+    modes: msgspec.Raw | None
+    config_options: msgspec.Raw | None
+
+
+class DriverSink(Protocol):
+    """Where a driver delivers: the session."""
+
+    def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
+        """The agent's process runs; whoever comes after a crash must be able to find it."""
+
+    def heard(self, signals: list[Signal]) -> None:
+        """The agent said these, in this order."""
+
+    def exited(self, exit: Exit, stderr: str) -> None:
+        """The agent's process ended; nothing more will be heard."""
+
+
+class Driver(Protocol):
+    """One running agent with one open session."""
+
+    async def start(self, previous: str | None) -> Started:
+        """Start the agent and open a session: the previous one where the agent can, else a new one."""
+
+    def prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
+        """Send a prompt; its end is heard as TurnEnd."""
+
+    def check_prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
+        """Raise Unsupported when the agent cannot take one of the blocks."""
+
+    def cancel(self) -> None:
+        """Ask the agent to end the turn."""
+
+    def answer_permission(self, request_id: str, option_id: str | None) -> None:
+        """Answer an ask by option, or as cancelled (None). Unknown or withdrawn asks are ignored."""
+
+    def answer_question(self, request_id: str, action: str, content: msgspec.Raw | None) -> None:
+        """Answer a question: accept with content, decline or cancel."""
+
+    async def set_mode(self, mode_id: str) -> None:
+        """Switch the agent's mode."""
+
+    async def set_config(self, config_id: str, value: str | bool) -> msgspec.Raw | None:
+        """Set an option; the agent's complete list of options comes back."""
+
+    def pause_reading(self) -> None:
+        """Stop taking the agent's output for a while (the journal is behind)."""
+
+    def resume_reading(self) -> None:
+        """Take it again."""
+
+    async def stop(self) -> None:
+        """End the agent and everything it started."""

@@ -1,0 +1,199 @@
+"""A session's committed entries for any number of readers: the tail in memory, the journal behind it.
+
+Rule 1: a reader is a position. The feed keeps nothing per reader but the future it waits on.
+Rule 2: only what is committed is here, so nobody sees what a crash could take back.
+Rule 3: the bytes of a frame are made once for everybody who stands at the same position.
+Rule 4: the tail is at most TAIL_ENTRIES or TAIL_BYTES per session and HUB_BYTES per hub; older entries come from the journal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+
+from trunkline.dialects.packets import packet_of_update
+from trunkline.journal.base import Entry, Journal
+
+TAIL_ENTRIES = 2_000
+TAIL_BYTES = 1 << 20
+HUB_BYTES = 64 << 20
+WRITE_BYTES = 256 << 10
+"""How much one wake-up hands to one reader: large enough to amortise a write, small enough to stay fair."""
+
+SHARED_FRAMES = 8
+"""Positions whose bytes are kept between two commits; live readers stand at one or two."""
+
+
+def packet_of(entry: Entry) -> bytes | None:
+    """The Build packet of an entry, derived where it is not stored; None where the entry has none."""
+    if entry.packet is not None:
+        return entry.packet
+    if entry.update is None:
+        return None
+    return packet_of_update(entry.update, entry.at)
+
+
+def packet_frame(seq: int, packet: bytes) -> bytes:
+    """One Server-Sent Event; its id is the cursor."""
+    return b"event: message\nid: %d\ndata: %b\n\n" % (seq, packet)
+
+
+class TailBudget:
+    """Memory that all tails of a hub share. Over the limit, the feed that was quiet longest gives up its tail."""
+
+    def __init__(self, limit: int = HUB_BYTES) -> None:
+        self._limit = limit
+        self._used = 0
+        self._feeds: OrderedDict[str, Feed] = OrderedDict()
+
+    def charge(self, feed: Feed, change: int) -> None:
+        """Account for ``change`` bytes of ``feed``, which was active just now."""
+        self._used += change
+        self._feeds[feed.session_id] = feed
+        self._feeds.move_to_end(feed.session_id)
+        while self._used > self._limit and len(self._feeds) > 1:
+            _, quiet = self._feeds.popitem(last=False)
+            self._used -= quiet.forget_tail()
+
+    def release(self, feed: Feed) -> None:
+        """The feed is going away."""
+        self._used -= feed.forget_tail()
+        self._feeds.pop(feed.session_id, None)
+
+
+class Feed:
+    """Committed entries of one session, stored and live behind one API."""
+
+    def __init__(self, session_id: str, journal: Journal, last_seq: int, budget: TailBudget) -> None:
+        self.session_id = session_id
+        self.last_seq = last_seq
+        self.closed = False
+        self._journal = journal
+        self._budget = budget
+        self._tail: list[Entry] = []
+        self._tail_bytes = 0
+        self._waiters: list[asyncio.Future[None]] = []
+        self._frames: dict[int, tuple[bytes, int]] = {}
+
+    @property
+    def waiting(self) -> int:
+        """How many readers stand at the end."""
+        return sum(not waiter.done() for waiter in self._waiters)
+
+    def committed(self, entries: list[Entry]) -> None:
+        """Take entries that the journal has, and wake everybody who waits."""
+        before = self._tail_bytes
+        self._tail.extend(entries)
+        self._tail_bytes += sum([entry.size() for entry in entries])
+        self.last_seq = entries[-1].seq
+        self._trim()
+        self._frames.clear()
+        self._budget.charge(self, self._tail_bytes - before)
+        self._wake()
+
+    def close(self) -> None:
+        """No more entries will come: every reader ends."""
+        self.closed = True
+        self._budget.release(self)
+        self._wake()
+
+    def forget(self) -> None:
+        """The session leaves memory; nobody reads it now. Whoever comes next gets a new feed."""
+        self._budget.release(self)
+
+    def forget_tail(self) -> int:
+        """Drop the tail; returns the bytes that were held. Readers go on from the journal."""
+        held = self._tail_bytes
+        self._tail = []
+        self._tail_bytes = 0
+        self._frames.clear()
+        return held
+
+    async def wait(self, after: int) -> None:
+        """Return when there is an entry after ``after``, or no more will come."""
+        if self.last_seq > after or self.closed:
+            return
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        await waiter
+
+    async def read(self, *, after: int, before: int | None = None, limit: int = 1_000,
+                   max_bytes: int = WRITE_BYTES) -> list[Entry]:
+        """Entries with after < seq < before, the oldest first, up to the limits."""
+        newest = self.last_seq
+        if after >= newest:
+            return []
+        start = self._index(after)
+        if start is None:
+            upper = newest + 1 if before is None else min(before, newest + 1)
+            return await self._journal.read(self.session_id, after=after, before=upper, limit=limit, max_bytes=max_bytes)
+        return _fitting(self._tail, start, before, limit, max_bytes)
+
+    def packet_frames(self, after: int) -> tuple[bytes, int] | None:
+        """Frames of the tail's entries after ``after`` and the position behind them; None where the tail is too short."""
+        shared = self._frames.get(after)
+        if shared is not None:
+            return shared
+        start = self._index(after)
+        if start is None:
+            return None
+        if len(self._frames) >= SHARED_FRAMES:
+            self._frames.clear()
+        shared = self._frames[after] = _frames_of(self._tail, start, after)
+        return shared
+
+    def _index(self, after: int) -> int | None:
+        """Where in the tail the entry after ``after`` is; seqs are consecutive, so it is arithmetic."""
+        if not self._tail:
+            return None
+        start = after + 1 - self._tail[0].seq
+        return start if start >= 0 else None
+
+    def _trim(self) -> None:
+        """Cut the tail's old end, in one go and well below the limit, so that the cost is constant per entry."""
+        if len(self._tail) <= TAIL_ENTRIES and self._tail_bytes <= TAIL_BYTES:
+            return
+        keep = len(self._tail)
+        size = 0
+        while keep > 1 and len(self._tail) - keep < TAIL_ENTRIES // 2 and size < TAIL_BYTES // 2:
+            keep -= 1
+            size += self._tail[keep].size()
+        self._tail = self._tail[keep:]
+        self._tail_bytes = sum([entry.size() for entry in self._tail])
+
+    def _wake(self) -> None:
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+
+def _fitting(tail: list[Entry], start: int, before: int | None, limit: int, max_bytes: int) -> list[Entry]:
+    found: list[Entry] = []
+    size = 0
+    for entry in tail[start:start + limit]:
+        if before is not None and entry.seq >= before:
+            break
+        size += entry.size()
+        if found and size > max_bytes:
+            break
+        found.append(entry)
+    return found
+
+
+def _frames_of(tail: list[Entry], start: int, after: int) -> tuple[bytes, int]:
+    frames: list[bytes] = []
+    size = 0
+    position = after
+    for index in range(start, len(tail)):
+        entry = tail[index]
+        position = entry.seq
+        packet = packet_of(entry)
+        if packet is None:
+            continue
+        frame = b"event: message\nid: %d\ndata: %b\n\n" % (position, packet)
+        frames.append(frame)
+        size += len(frame)
+        if size >= WRITE_BYTES:
+            break
+    return b"".join(frames), position

@@ -1,0 +1,292 @@
+"""What is known of a session: one serialisable struct, changed only by ``interpret``.
+
+Rule 1: no I/O and no clock; time, ids and randomness arrive with the input.
+Rule 2: everything that must outlive a crash is in ``Fold`` and in its checkpoint. What is left out of the checkpoint is
+either in the journal (the text of the open message) or worthless after a restart (bodies of running calls).
+Rule 3: a checkpoint is small. Its size depends on what is open and on what the session is, never on how much was said.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.context import ApprovalPreview, RiskLevel, TokenUsage
+from trunkline.dialects.signals import PermissionOption
+
+KEPT_DECISIONS = 256
+"""Resolved approvals that can still be told "already resolved, by whom"; older ones are in the journal."""
+
+KEPT_KEYS = 256
+"""Idempotency keys remembered per session; a client retries within seconds, not after 256 prompts."""
+
+LIGHT_BODY = 4096
+"""Bodies of open calls above this many bytes stay out of a checkpoint."""
+
+NULL = msgspec.Raw(b"null")
+"""JSON that the agent did not send. (``Raw | None`` cannot be decoded: msgspec takes it for "null only".)"""
+
+
+class OpenText(msgspec.Struct):
+    """A message or thought that is still growing.
+
+    ``parts`` are JSON string tokens without their quotes, as many as its completion may carry; ``size`` counts all its
+    bytes, ``newest`` is the last token."""
+
+    thinking: bool
+    message_id: str
+    start_seq: int
+    agent_message_id: str | None = None
+    size: int = 0
+    parts: list[bytes] = msgspec.field(default_factory=list)
+    newest: bytes = b'""'
+
+
+class OpenCall(msgspec.Struct):
+    """A tool call of the current turn and how far its story has been told."""
+
+    state: CallState
+    since: int
+    executing: bool = False
+    finished: bool = False
+    denied: bool = False
+
+
+class ApprovalView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=True):
+    """A permission that waits for a decision."""
+
+    request_id: str
+    tool_call_id: str
+    tool_name: str
+    title: str
+    description: str
+    risk_level: RiskLevel
+    options: list[PermissionOption]
+    tool_input: msgspec.Raw
+    preview: ApprovalPreview | None = None
+    requested_at: str
+    expires_at: str
+
+
+class QuestionView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=True):
+    """A question that waits for an answer; ``schema`` is the form's JSON Schema."""
+
+    question_id: str
+    question: str
+    options: list[str] | None = None
+    schema: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    url: str | None = None
+    tool_call_id: str | None = None
+    asked_at: str
+
+
+class Decided(msgspec.Struct, rename="camel"):
+    """Who resolved an approval, how and when, so that a late answer can be told."""
+
+    approved: bool
+    by: str
+    at: str
+
+
+class QueuedPrompt(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=True):
+    """A prompt that waits for its turn. ``content`` are ACP content blocks."""
+
+    turn_id: str
+    content: list[msgspec.Raw]
+    queued_at: str
+    by: str
+
+
+class Turn(msgspec.Struct, rename="camel", kw_only=True):
+    """The prompt being worked on."""
+
+    turn_id: str
+    started_at: str
+    by: str
+    seq: int
+    """The entry before the turn's first: a reader that attaches after it sees the whole turn."""
+    cancelled: bool = False
+    said_something: bool = False
+
+
+class Sent(msgspec.Struct, rename="camel"):
+    """What an idempotency key was answered with."""
+
+    turn_id: str
+    seq: int
+    queued: bool
+
+
+class Usage(msgspec.Struct, rename="camel", omit_defaults=True):
+    """Context tokens in use and the window's size, as the agent reports them."""
+
+    used: int = 0
+    size: int = 0
+
+
+class Cost(msgspec.Struct, rename="camel"):
+    """Cumulative cost as the agent reports it."""
+
+    amount: float
+    currency: str
+
+
+class Todo(msgspec.Struct, rename="camel"):
+    """One line of the agent's plan."""
+
+    content: str
+    status: str
+    priority: str = "medium"
+
+
+class Artifact(msgspec.Struct, rename="camel", kw_only=True):
+    """A file or app folder that the agent made. ``path`` is absolute; ``version`` rises when it changes."""
+
+    id: str
+    type: str
+    name: str
+    path: str
+    relative_path: str
+    version: int = 1
+    created_at: str
+    updated_at: str
+    fingerprint: str = ""
+
+
+class AlwaysRule(msgspec.Struct, rename="camel", frozen=True):
+    """What a person allowed for the rest of the session: this tool on exactly this subject (command or path)."""
+
+    tool_name: str
+    subject: str
+
+
+class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
+    """The state of one session."""
+
+    session_id: str
+    agent: str
+    cwd: str
+    created_at: int
+    updated_at: int
+    title: str = ""
+    titled_by_user: bool = False
+    status: str = "starting"
+    seq: int = 0
+    turns: int = 0
+    turn: Turn | None = None
+    text: OpenText | None = None
+    calls: dict[str, OpenCall] = msgspec.field(default_factory=dict)
+    approvals: dict[str, ApprovalView] = msgspec.field(default_factory=dict)
+    decided: dict[str, Decided] = msgspec.field(default_factory=dict)
+    questions: dict[str, QuestionView] = msgspec.field(default_factory=dict)
+    queue: list[QueuedPrompt] = msgspec.field(default_factory=list)
+    sent: dict[str, Sent] = msgspec.field(default_factory=dict)
+    todos: list[Todo] = msgspec.field(default_factory=list)
+    usage: Usage | None = None
+    cost: Cost | None = None
+    tokens: TokenUsage | None = None
+    mode: str | None = None
+    modes: msgspec.Raw = NULL
+    config_options: msgspec.Raw = NULL
+    commands_seq: int = 0
+    """The entry whose update lists the agent's commands (too large, in some agents, to be carried in every checkpoint)."""
+    artifacts: dict[str, Artifact] = msgspec.field(default_factory=dict)
+    always: list[AlwaysRule] = msgspec.field(default_factory=list)
+    agent_info: msgspec.Raw = NULL
+    agent_capabilities: msgspec.Raw = NULL
+    agent_session_id: str | None = None
+    mcp_servers: list[msgspec.Raw] = msgspec.field(default_factory=list)
+    last_text: str = ""
+    thinking_since: int = 0
+    """When the status last changed to or from thinking, to keep such changes to a few a second."""
+
+
+class TurnView(msgspec.Struct, rename="camel"):
+    """The running turn, as clients see it."""
+
+    turn_id: str
+    started_at: str
+    by: str
+    seq: int
+
+
+class SessionView(msgspec.Struct, kw_only=True, rename="camel"):
+    """The fold as the HTTP API shows it."""
+
+    id: str
+    status: str
+    agent: str
+    cwd: str
+    title: str
+    created_at: str
+    updated_at: str
+    last_seq: int
+    turn: TurnView | None
+    pending_approvals: list[ApprovalView]
+    pending_questions: list[QuestionView]
+    queue: list[QueuedPrompt]
+    todos: list[Todo]
+    usage: Usage | None
+    cost: Cost | None
+    mode: str | None
+    modes: msgspec.Raw
+    config_options: msgspec.Raw
+    artifacts: int
+    agent_info: msgspec.Raw
+    last_text: str
+    commands: list[dict[str, Any]] | None = None
+    """Only in the view of a single session."""
+
+
+def view_of(fold: Fold, *, created_at: str, updated_at: str) -> SessionView:
+    """The fold as clients see it."""
+    turn = fold.turn
+    return SessionView(
+        id=fold.session_id, status=fold.status, agent=fold.agent, cwd=fold.cwd, title=fold.title,
+        created_at=created_at, updated_at=updated_at, last_seq=fold.seq,
+        turn=TurnView(turn.turn_id, turn.started_at, turn.by, turn.seq) if turn else None,
+        pending_approvals=list(fold.approvals.values()), pending_questions=list(fold.questions.values()),
+        queue=list(fold.queue), todos=list(fold.todos), usage=fold.usage, cost=fold.cost, mode=fold.mode,
+        modes=fold.modes, config_options=fold.config_options, artifacts=len(fold.artifacts),
+        agent_info=fold.agent_info, last_text=fold.last_text,
+    )
+
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(Fold)
+
+
+def checkpoint(fold: Fold) -> bytes:
+    """The fold, light enough to be stored with every change that matters."""
+    text = fold.text
+    if text is not None:
+        text = OpenText(text.thinking, text.message_id, text.start_seq, text.agent_message_id, text.size)
+    calls = {key: _light(call) for key, call in fold.calls.items() if not call.finished}
+    return _encoder.encode(msgspec.structs.replace(fold, text=text, calls=calls))
+
+
+def restore(raw: bytes) -> Fold:
+    """The fold as it was at a checkpoint; the open text's parts are empty (they are in the journal)."""
+    return _decoder.decode(raw)
+
+
+def _light(call: OpenCall) -> OpenCall:
+    state = call.state
+    light = CallState(
+        tool_call_id=state.tool_call_id, title=state.title, name=state.name, kind=state.kind, status=state.status,
+        locations=state.locations, raw_input=_small(state.raw_input), raw_output=None, first_title=state.first_title,
+    )
+    return OpenCall(light, call.since, call.executing, call.finished, call.denied)
+
+
+def _small(body: bytes | None) -> bytes | None:
+    return body if body is not None and len(body) <= LIGHT_BODY else None
+
+
+def remember(table: dict[str, Any], key: str, value: Any, limit: int) -> None:
+    """Put a value into an insertion-ordered table and forget the oldest beyond ``limit``."""
+    table[key] = value
+    while len(table) > limit:
+        del table[next(iter(table))]

@@ -1,0 +1,189 @@
+"""Turns: a prompt, what came of it, and exactly one end. Also the queue of prompts behind it.
+
+Rule 1: a turn ends once, with one ``prompt_response`` or one ``error`` packet, on the entry that moves the status.
+Rule 2: whatever a turn left open (text, calls, approvals, questions) is closed before its end is told.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from trunkline.dialects import acp, context, packets
+from trunkline.dialects.signals import StopReason
+from trunkline.errors import TrunklineError
+from trunkline.session.fold import KEPT_KEYS, QueuedPrompt, Sent, Turn, remember
+from trunkline.session.interpret.asks import AskStory
+from trunkline.session.interpret.text import TextStory, content_of
+from trunkline.session.interpret.tools import ToolStory
+from trunkline.session.interpret.writer import Writer
+
+TITLE_LENGTH = 80
+
+
+class _SpentTokens(msgspec.Struct, rename="camel"):
+    """``usage`` on the prompt's answer: not in the stable schema, sent by eight of nineteen agents."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_read_tokens: int | None = None
+    cached_write_tokens: int | None = None
+
+
+class TurnStory:
+    """The running turn and the prompts that wait."""
+
+    def __init__(self, writer: Writer, text: TextStory, tools: ToolStory, asks: AskStory) -> None:
+        self._writer = writer
+        self._text = text
+        self._tools = tools
+        self._asks = asks
+
+    def start(self, turn_id: str, blocks: list[msgspec.Raw], *, by: str, key: str | None = None) -> Turn:
+        """A prompt begins its turn: it is written down before the agent hears it."""
+        writer, fold = self._writer, self._writer.fold
+        self._text.close()
+        self._tools.close_all(cancelled=False)
+        fold.calls.clear()
+        fold.turns += 1
+        turn = fold.turn = Turn(turn_id=turn_id, started_at=context.iso_ms(writer.at), by=by, seq=fold.seq)
+        if key is not None:
+            remember(fold.sent, key, Sent(turn_id, fold.seq, False), KEPT_KEYS)
+        writer.custom("turn_started", {"turnId": turn_id, "turn": fold.turns}, meta={"by": by, "turnId": turn_id})
+        self._write_prompt(turn_id, blocks, by)
+        writer.status("running", meta={"turnId": turn_id})
+        return turn
+
+    def end(self, stop: StopReason, usage: bytes | None = None) -> None:
+        """The agent is done."""
+        turn = self._close(stop)
+        if usage is not None:
+            self._usage(usage)
+        meta: dict[str, Any] = {"turnId": turn.turn_id, "stopReason": stop}
+        if stop == "end_turn" and not turn.said_something:
+            meta["empty"] = True
+        packet = packets.prompt_response_packet(stop, self._writer.at)
+        self._writer.status("idle", reason=stop, packet=packet, meta=meta)
+
+    def fail(self, error: TrunklineError, *, rpc_code: int | None = None) -> None:
+        """The turn broke off. The session itself can go on."""
+        writer = self._writer
+        turn = self._close(None)
+        details = {"code": error.code, **(error.details or {})}
+        if error.agent_code is not None:
+            details["agentCode"] = error.agent_code
+        info = context.ErrorInfo(
+            code=error.code, message=error.message, recoverable=error.recoverable, details=context.to_raw(details),
+            agent_code=error.agent_code or msgspec.UNSET,
+        )
+        packet = packets.error_packet(error.message, writer.at, rpc_code, details)
+        writer.add(context.SessionErrorEvent(error=info, meta={"turnId": turn.turn_id}), packet=packet)
+        writer.status("idle", reason=error.code)
+
+    def queue(self, turn_id: str, blocks: list[msgspec.Raw], *, by: str, key: str | None = None) -> None:
+        """A prompt waits for its turn."""
+        writer, fold = self._writer, self._writer.fold
+        waiting = QueuedPrompt(turn_id=turn_id, content=blocks, queued_at=context.iso_ms(writer.at), by=by)
+        fold.queue.append(waiting)
+        if key is not None:
+            remember(fold.sent, key, Sent(turn_id, fold.seq, True), KEPT_KEYS)
+        writer.custom("prompt_queued", waiting, meta={"by": by})
+
+    def edit_queued(self, turn_id: str, blocks: list[msgspec.Raw], *, by: str) -> None:
+        """A waiting prompt gets other words. The caller has checked that it waits."""
+        waiting = self._waiting(turn_id)
+        waiting.content = blocks
+        self._writer.custom("prompt_edited", {"turnId": turn_id, "content": blocks}, meta={"by": by})
+
+    def drop_queued(self, turn_id: str, *, by: str) -> None:
+        """A waiting prompt is taken back."""
+        self._writer.fold.queue.remove(self._waiting(turn_id))
+        self._writer.custom("prompt_dropped", {"turnId": turn_id}, meta={"by": by})
+
+    def start_queued(self) -> tuple[Turn, list[msgspec.Raw]]:
+        """The first waiting prompt begins."""
+        waiting = self._writer.fold.queue.pop(0)
+        return self.start(waiting.turn_id, waiting.content, by=waiting.by), waiting.content
+
+    def cancelling(self, *, by: str) -> None:
+        """Somebody asked to end the turn."""
+        turn = self._writer.fold.turn
+        if turn is not None:
+            turn.cancelled = True
+            self._writer.custom("cancel_requested", {"turnId": turn.turn_id}, meta={"by": by})
+
+    def _waiting(self, turn_id: str) -> QueuedPrompt:
+        return next(waiting for waiting in self._writer.fold.queue if waiting.turn_id == turn_id)
+
+    def _write_prompt(self, turn_id: str, blocks: list[msgspec.Raw], by: str) -> None:
+        writer = self._writer
+        message_id = f"user-{turn_id}"
+        for index, block in enumerate(blocks):
+            update: bytes | None = b'{"sessionUpdate":"user_message_chunk","content":%b}' % bytes(block)
+            text = acp.text_chunk(update) if update else None
+            if index == 0:
+                started = context.MessageStartEvent(message_id=message_id, role="user", meta={"by": by, "turnId": turn_id})
+                writer.add(started, update=update)
+                update = None
+            if text is not None:
+                delta = msgspec.json.decode(text.text, type=str)
+                writer.add(context.MessageDeltaEvent(message_id=message_id, role="user", delta=delta), update=update)
+            elif update is not None:
+                writer.custom("user_content", {"messageId": message_id, "index": index}, update=update)
+        content = content_of([acp.read(bytes(block), acp.ContentBlock) for block in blocks])
+        writer.add(context.MessageCompleteEvent(message_id=message_id, role="user", content=content, meta={"by": by}))
+        self._entitle(content)
+
+    def _entitle(self, content: list[context.MessageContent]) -> None:
+        """A session without a title takes the first line of its first prompt."""
+        fold = self._writer.fold
+        if fold.title:
+            return
+        for part in content:
+            if isinstance(part, context.TextPart) and part.text.strip():
+                fold.title = part.text.strip().splitlines()[0][:TITLE_LENGTH]
+                return
+
+    def _close(self, stop: StopReason | None) -> Turn:
+        fold = self._writer.fold
+        turn = fold.turn
+        assert turn is not None, "only a running turn ends"
+        self._text.close(stop)
+        self._tools.close_all(cancelled=turn.cancelled or stop == "cancelled")
+        fold.turn = None
+        for request_id in list(fold.approvals):
+            self._asks.resolve(request_id, approved=False, resolved_by="policy", who="hub", reason="the turn ended")
+        for question_id in list(fold.questions):
+            self._asks.answered(question_id, action="cancel", content=None, who="hub")
+        return turn
+
+    def _usage(self, raw: bytes) -> None:
+        try:
+            spent = msgspec.json.decode(raw, type=_SpentTokens)
+        except msgspec.DecodeError:
+            self._writer.custom("unreadable_usage", context.as_object(raw), namespace="acp")
+            return
+        tokens = context.TokenUsage(
+            input_tokens=spent.input_tokens, output_tokens=spent.output_tokens,
+            cache_read_tokens=spent.cached_read_tokens or msgspec.UNSET,
+            cache_write_tokens=spent.cached_write_tokens or msgspec.UNSET,
+        )
+        total = self._writer.fold.tokens = _sum(self._writer.fold.tokens, tokens)
+        self._writer.add(context.TokenUsageEvent(delta=tokens, cumulative=total))
+
+
+def _sum(before: context.TokenUsage | None, more: context.TokenUsage) -> context.TokenUsage:
+    if before is None:
+        return more
+    return context.TokenUsage(
+        input_tokens=before.input_tokens + more.input_tokens, output_tokens=before.output_tokens + more.output_tokens,
+        cache_read_tokens=_plus(before.cache_read_tokens, more.cache_read_tokens),
+        cache_write_tokens=_plus(before.cache_write_tokens, more.cache_write_tokens),
+    )
+
+
+def _plus(a: int | msgspec.UnsetType, b: int | msgspec.UnsetType) -> int | msgspec.UnsetType:
+    if a is msgspec.UNSET:
+        return b
+    return a if b is msgspec.UNSET else a + b

@@ -1,0 +1,92 @@
+"""The page that a session's entries are written on: it numbers them and knows the fold they change.
+
+Rule 1: ``seq`` is counted here and nowhere else.
+Rule 2: whatever changes the fold beyond growing text marks the page dirty, so that the checkpoint is stored with the entry.
+Rule 3: no entry's event carries more than TEXT_LIMIT bytes of text; the whole is in the update or packet.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from trunkline.dialects import context
+from trunkline.journal.base import Entry
+from trunkline.session.fold import Fold
+
+TEXT_LIMIT = 256 << 10
+"""Bytes of text in one event; a phone must be able to take any event whole."""
+
+THINKING_GAP_US = 250_000
+"""Changes to and from ``thinking`` come at most four times a second; quicker ones tell nobody anything."""
+
+
+class Writer:
+    """Turns events into numbered entries."""
+
+    def __init__(self, fold: Fold) -> None:
+        self.fold = fold
+        self.at = 0
+        self.dirty = False
+        self._out: list[Entry] = []
+
+    def take(self) -> list[Entry]:
+        """The entries written since the last take, in order."""
+        out, self._out = self._out, []
+        return out
+
+    def add(self, event: context.Event, *, update: bytes | None = None, packet: bytes | None = None,
+            raw: bytes | None = None) -> int:
+        """Write one entry that changes the fold; returns its seq."""
+        fold = self.fold
+        fold.seq += 1
+        fold.updated_at = self.at
+        self.dirty = True
+        body = context.encode_event(fold.seq, fold.session_id, self.at, event)
+        self._out.append(Entry(fold.seq, self.at, body, update, packet, raw))
+        return fold.seq
+
+    def add_encoded(self, event: bytes, update: bytes | None) -> None:
+        """Write an entry that is encoded already (a text delta): the caller took ``next_seq`` for it."""
+        self._out.append(Entry(self.fold.seq, self.at, event, update))
+
+    def custom(self, name: str, data: Any, *, namespace: str = "trunkline", update: bytes | None = None,
+               packet: bytes | None = None, raw: bytes | None = None, meta: dict[str, Any] | None = None) -> int:
+        """Write what the Agent Context Protocol has no event for."""
+        body = data if isinstance(data, msgspec.Raw) else context.to_raw(data)
+        event = context.CustomEvent(namespace=namespace, event_name=name, data=body, meta=meta or msgspec.UNSET)
+        return self.add(event, update=update, packet=packet, raw=raw)
+
+    def status(self, to: context.SessionStatus, *, reason: str | None = None, packet: bytes | None = None,
+               meta: dict[str, Any] | None = None) -> None:
+        """Move the status. Without a change there is no entry, unless it has a packet to carry."""
+        before = self.fold.status
+        if before == to and packet is None:
+            return
+        if "thinking" in (before, to):
+            self.fold.thinking_since = self.at
+        self.fold.status = to
+        event = context.SessionStatusChangedEvent(
+            from_=before, to=to, reason=reason or msgspec.UNSET, meta=meta or msgspec.UNSET,  # type: ignore[arg-type]
+        )
+        self.add(event, packet=packet)
+
+    def thinking(self, active: bool) -> None:
+        """Follow the agent between thinking and running, not more often than is worth telling."""
+        to: context.SessionStatus = "thinking" if active else "running"
+        if self.fold.status == to or self.fold.status not in ("running", "thinking"):
+            return
+        if self.at - self.fold.thinking_since >= THINKING_GAP_US:
+            self.status(to)
+
+    def cut(self, text: str, seq_ahead: int = 1) -> tuple[str, dict[str, Any] | None]:
+        """Text that fits an event, and the ``_meta`` that says where the rest is."""
+        if len(text) * 4 <= TEXT_LIMIT:
+            return text, None
+        whole = text.encode("utf-8", errors="replace")
+        if len(whole) <= TEXT_LIMIT:
+            return text, None
+        seq = self.fold.seq + seq_ahead
+        url = f"/sessions/{self.fold.session_id}/messages?after={seq - 1}&before={seq + 1}"
+        return whole[:TEXT_LIMIT].decode("utf-8", errors="ignore"), {"truncated": {"bytes": len(whole), "url": url}}

@@ -1,0 +1,40 @@
+"""What a hub lends to each of its sessions: the journal's way in, clocks, ids, limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from trunkline.journal.base import Journal
+from trunkline.journal.committer import Committer
+from trunkline.session.feed import TailBudget
+from trunkline.session.fold import Artifact
+from trunkline.session.pids import PidFiles
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """How long a session waits for what, in seconds."""
+
+    approval_s: float = 600.0
+    silence_s: float = 900.0
+    tool_silence_s: float = 7200.0
+    agent_idle_s: float = 1800.0
+
+
+class Lent(msgspec.Struct, frozen=True, kw_only=True):
+    """Shared by all sessions of a hub."""
+
+    journal: Journal
+    committer: Committer
+    budget: TailBudget
+    pids: PidFiles
+    clock: Callable[[], int]
+    """UTC, microseconds."""
+    new_id: Callable[[str], str]
+    """A fresh id with a prefix."""
+    limits: Limits
+    preview_url: Callable[[str, Artifact], str | None]
+    """The address under which an artifact of a session can be shown; None where it cannot."""
+    turn_ended: Callable[[str], None]
+    """Told of each turn's outcome (a stop reason or an error code)."""

@@ -1,0 +1,136 @@
+"""The line to a session's agent: started when it is needed, kept while it is used, stopped when it is not.
+
+Rule 1: at most one agent process per session.
+Rule 2: starting is done once; whoever needs the agent meanwhile waits for the same start.
+Rule 3: how the agent came (new, resumed, loaded) is written down before anything it says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import msgspec
+
+from trunkline.dialects import acp, context
+from trunkline.errors import AgentNotRunning, HubStopping, Invalid
+from trunkline.session.driver import Driver, Started
+from trunkline.session.pen import Pen
+from trunkline.session.pids import PidFiles, PidRecord
+
+
+class AgentLink:
+    """Holds the driver of one session."""
+
+    def __init__(self, pen: Pen, make_driver: Callable[[], Driver], pids: PidFiles) -> None:
+        self._pen = pen
+        self._make_driver = make_driver
+        self._pids = pids
+        self._driver: Driver | None = None
+        self._half_started: Driver | None = None
+        self._starting: asyncio.Task[None] | None = None
+        self._closed = False
+        pen.hold_agent = self._hold
+
+    @property
+    def running(self) -> bool:
+        """Whether the agent is up and has its session open."""
+        return self._driver is not None
+
+    @property
+    def driver(self) -> Driver:
+        """The running agent's driver."""
+        if self._driver is None:
+            raise AgentNotRunning("the agent is not running; it starts with the next prompt")
+        return self._driver
+
+    async def ensure(self) -> None:
+        """The agent runs, or is started now: with its old session where it can."""
+        if self._closed:
+            raise HubStopping("the session is being closed")
+        if self._driver is not None:
+            return
+        if self._starting is None:
+            self._starting = asyncio.create_task(self._start())
+        await asyncio.shield(self._starting)
+
+    async def stop(self) -> None:
+        """Stop the agent, also one that is still starting."""
+        driver = self._driver or self._half_started
+        self._driver = None
+        if driver is not None:
+            await driver.stop()
+        if self._starting is not None:
+            await asyncio.wait([self._starting])
+        self._pids.forget(self._pen.fold.session_id)
+
+    async def close(self) -> None:
+        """Stop the agent for good."""
+        self._closed = True
+        await self.stop()
+
+    def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
+        """The process runs: put it on record before it can do anything."""
+        self._pids.record(PidRecord(self._pen.fold.session_id, pid, start_time, marker))
+
+    def lost(self) -> None:
+        """The process ended by itself."""
+        self._driver = None
+        self._pids.forget(self._pen.fold.session_id)
+
+    async def _start(self) -> None:
+        driver = self._half_started = self._make_driver()
+        try:
+            started = await driver.start(self._pen.fold.agent_session_id)
+            self._driver = driver
+            self._opened(started)
+        except BaseException:
+            self._driver = None
+            await driver.stop()
+            raise
+        finally:
+            self._starting = self._half_started = None
+
+    def _opened(self, started: Started) -> None:
+        fold = self._pen.fold
+        previous, fold.agent_session_id = fold.agent_session_id, started.agent_session_id
+        fold.agent_info = started.agent_info or fold.agent_info
+        fold.agent_capabilities = started.capabilities or fold.agent_capabilities
+        fold.modes = started.modes or fold.modes
+        fold.config_options = started.config_options or fold.config_options
+        fold.mode = _current_mode(started.modes) or fold.mode
+        if previous is None:
+            self._write_started()
+        else:
+            self._write_resumed(previous, started)
+        self._pen.write()
+
+    def _write_started(self) -> None:
+        fold = self._pen.fold
+        name = fold.cwd.rstrip("/").rsplit("/", 1)[-1]
+        self._pen.at().writer.add(context.SessionStartedEvent(
+            agent=fold.agent, project_path=fold.cwd, project_name=name, working_directory=fold.cwd))
+
+    def _write_resumed(self, previous: str, started: Started) -> None:
+        writer = self._pen.at().writer
+        writer.add(context.SessionResumedEvent(
+            previous_session_id=previous, meta={"how": started.how, "agentSessionId": started.agent_session_id}))
+        if started.how == "new":
+            writer.add(context.NotificationEvent(
+                level="warning", title="The agent started afresh",
+                message="It could not bring its earlier session back and does not remember what was said before."))
+
+    def _hold(self, hold: bool) -> None:
+        if self._driver is not None and hold:
+            self._driver.pause_reading()
+        elif self._driver is not None:
+            self._driver.resume_reading()
+
+
+def _current_mode(modes: msgspec.Raw | None) -> str | None:
+    if modes is None:
+        return None
+    try:
+        return acp.read(bytes(modes), acp.SessionModeState).current_mode_id
+    except Invalid:
+        return None

@@ -1,0 +1,51 @@
+"""Which agents run, on disk, so that a hub that comes after a crash can end those that were left behind.
+
+Rule: one small file per running agent, written before the agent can do anything and removed when it is gone.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+
+class PidRecord(msgspec.Struct):
+    """Enough to recognise an agent that was left behind."""
+
+    session_id: str
+    pid: int
+    start_time: int | None
+    marker: str
+
+
+class PidFiles:
+    """One small file per running agent."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+
+    def record(self, record: PidRecord) -> None:
+        """Remember a running agent."""
+        if self._folder is not None:
+            path = self._folder / f"{record.session_id}.json"
+            path.write_bytes(msgspec.json.encode(record))
+            path.chmod(0o600)
+
+    def forget(self, session_id: str) -> None:
+        """The agent is gone."""
+        if self._folder is not None:
+            (self._folder / f"{session_id}.json").unlink(missing_ok=True)
+
+    def left_behind(self) -> list[PidRecord]:
+        """Agents that an earlier hub did not live to stop."""
+        if self._folder is None:
+            return []
+        found = []
+        for path in self._folder.glob("*.json"):
+            try:
+                found.append(msgspec.json.decode(path.read_bytes(), type=PidRecord))
+            except msgspec.DecodeError:
+                # A file that a crash cut short names nobody.
+                path.unlink(missing_ok=True)
+        return found

@@ -1,0 +1,299 @@
+"""One live session: the agent's signals and the clients' acts meet here and become entries.
+
+    pen.py         writes entries, in order, into the journal        link.py      the agent: started, kept, stopped
+    turn.py        plays turns, each to exactly one end              approvals.py asks and answers
+    artifacts.py   what the agent made, found on disk                deadlines.py time limits
+
+Rule 1: single writer. Everything runs on the hub's loop; signals arrive by plain calls, acts by coroutines, and both write
+through the one interpreter, so entries are numbered in the order in which things happened.
+Rule 2: commit, then act. A prompt or a decision goes to the agent, and its acknowledgement to the client, after its entry
+is in the journal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from trunkline.agents.process import Exit
+from trunkline.dialects import acp
+from trunkline.dialects.signals import PermissionAsk, Signal, TurnEnd, Update
+from trunkline.errors import HubStopping, Invalid, NotFound, TrunklineError, TurnInProgress
+from trunkline.session.approvals import Answer, Approvals, Decision
+from trunkline.session.artifacts import ArtifactFinder
+from trunkline.session.deadlines import Alarms, SilenceWatch
+from trunkline.session.driver import Driver
+from trunkline.session.errands import Errands
+from trunkline.session.feed import Feed
+from trunkline.session.fold import Artifact, Fold, SessionView
+from trunkline.session.interpret import Interpreter
+from trunkline.session.lent import Lent
+from trunkline.session.link import AgentLink
+from trunkline.session.pen import Pen
+from trunkline.session.turn import TurnPlayer
+from trunkline.session.workspace import Workspace
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Accepted(msgspec.Struct, rename="camel"):
+    """A prompt was taken. A reader that attaches after ``seq`` sees all of its turn."""
+
+    turn_id: str
+    seq: int
+    queued: bool
+
+
+class Session:
+    """One session of the hub. Its state is ``fold``; its history is ``feed``."""
+
+    def __init__(self, fold: Fold, lent: Lent, make_driver: Callable[[Session], Driver]) -> None:
+        self.id = fold.session_id
+        self.fold = fold
+        self.env: dict[str, str] = {}
+        """Variables that came with the session's start; in memory only."""
+        self.workspace = Workspace([fold.cwd])
+        self._lent = lent
+        self._alarms = Alarms()
+        self._errands = Errands()
+        self._pen = Pen(fold, lent, self._alarms)
+        self._link = AgentLink(self._pen, lambda: make_driver(self), lent.pids)
+        self._watch = SilenceWatch(lambda: self._turns.silence_limit(), self._waits_for_person,
+                                   lambda: self._turns.fell_silent())
+        self._approvals = Approvals(self._pen, self._link, self._alarms, self._errands, self._watch, lent.limits.approval_s)
+        self._finder = ArtifactFinder(self._pen, self.workspace.roots[0], lent.preview_url, lent.clock)
+        self._turns = TurnPlayer(self._pen, self._link, self._approvals, self._finder, self._alarms, self._errands,
+                                 self._watch, lent)
+        self._closing = False
+
+    @property
+    def feed(self) -> Feed:
+        """The committed entries."""
+        return self._pen.feed
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The folders that the session may touch."""
+        return self.workspace.roots
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn runs or somebody is waited for."""
+        return self.fold.turn is not None or bool(self.fold.approvals)
+
+    @property
+    def agent_running(self) -> bool:
+        """Whether the agent's process is up."""
+        return self._link.running
+
+    def view(self) -> SessionView:
+        """The state as clients see it."""
+        return self._pen.view()
+
+    async def commands(self) -> list[dict[str, Any]] | None:
+        """The slash commands that the agent offers, from the entry that lists them."""
+        seq = self.fold.commands_seq
+        if not seq:
+            return None
+        entries = await self._lent.journal.read(self.id, after=seq - 1, before=seq + 1)
+        update = acp.decode_update(entries[0].update) if entries and entries[0].update else None
+        if not isinstance(update, acp.AvailableCommandsUpdate):
+            return None
+        listed: list[dict[str, Any]] = msgspec.to_builtins(update.available_commands)
+        return listed
+
+    def artifacts(self) -> list[Artifact]:
+        """What the agent made, oldest first."""
+        return list(self.fold.artifacts.values())
+
+    def artifact(self, wanted: str) -> Artifact:
+        """One artifact by its id."""
+        for artifact in self.fold.artifacts.values():
+            if artifact.id == wanted:
+                return artifact
+        raise NotFound(f"no artifact {wanted} in this session")
+
+    async def open(self, *, env: dict[str, str], mode: str | None, title: str | None, by: str) -> None:
+        """Begin a new session: start the agent and write the first entries."""
+        self.env = env
+        self._finder.learn()
+        await self._link.ensure()
+        if title:
+            self._pen.at().conditions.title(title, by=by)
+        if mode is not None and mode != self.fold.mode:
+            await self._link.driver.set_mode(mode)
+            self._pen.at().conditions.mode(mode, None)
+        self._pen.at().writer.status("idle")
+        self._pen.write()
+        await self._pen.stored()
+        self._turns.rest()
+
+    async def send(self, content: Sequence[acp.ContentBlock], *, when_busy: Literal["reject", "queue"] = "reject",
+                   idempotency_key: str | None = None, by: str) -> Accepted:
+        """Take a prompt: it starts its turn, or waits in the queue. Returns once that is in the journal."""
+        self._check_open()
+        blocks = _raw_blocks(content)
+        sent = self.fold.sent.get(idempotency_key) if idempotency_key is not None else None
+        if sent is not None:
+            await self._pen.stored()
+            return Accepted(sent.turn_id, sent.seq, sent.queued)
+        if self._link.running:
+            self._link.driver.check_prompt(blocks)
+        turn_id = self._lent.new_id("turn")
+        if self.fold.turn is not None:
+            return await self._queue(turn_id, blocks, when_busy, idempotency_key, by)
+        turn = self._pen.at().turns.start(turn_id, blocks, by=by, key=idempotency_key)
+        accepted = Accepted(turn_id, turn.seq, False)
+        self._pen.write()
+        self._turns.play(turn, blocks)
+        await self._pen.stored()
+        return accepted
+
+    async def cancel(self, *, by: str) -> bool:
+        """End the running turn; False where nothing runs."""
+        return await self._turns.cancel(by=by)
+
+    async def decide(self, request_id: str, decision: Decision, *, by: str) -> None:
+        """Answer an approval."""
+        await self._approvals.decide(request_id, decision, by=by)
+
+    async def answer(self, question_id: str, answer: Answer, *, by: str) -> None:
+        """Answer a question."""
+        await self._approvals.answer(question_id, answer, by=by)
+
+    async def set_mode(self, mode_id: str, *, by: str) -> None:
+        """Switch the agent's mode."""
+        await self._link.ensure()
+        await self._link.driver.set_mode(mode_id)
+        if self.fold.mode != mode_id:
+            update = b'{"sessionUpdate":"current_mode_update","currentModeId":%b}' % _encode(mode_id)
+            self._pen.at().conditions.mode(mode_id, update, by=by)
+        await self._write_and_store()
+
+    async def set_config(self, config_id: str, value: str | bool, *, by: str) -> None:
+        """Set one of the agent's options."""
+        await self._link.ensure()
+        options = await self._link.driver.set_config(config_id, value)
+        if options is not None:
+            self._pen.at().conditions.config(options, by=by)
+        await self._write_and_store()
+
+    async def rename(self, title: str, *, by: str) -> None:
+        """Give the session a title."""
+        if not title.strip():
+            raise Invalid("title must not be empty")
+        self._pen.at().conditions.title(title.strip(), by=by)
+        await self._write_and_store()
+
+    async def edit_queued(self, turn_id: str, content: Sequence[acp.ContentBlock], *, by: str) -> None:
+        """Change a prompt that waits."""
+        blocks = _raw_blocks(content)
+        self._check_waiting(turn_id)
+        self._pen.at().turns.edit_queued(turn_id, blocks, by=by)
+        await self._write_and_store()
+
+    async def drop_queued(self, turn_id: str, *, by: str) -> None:
+        """Take a waiting prompt back."""
+        self._check_waiting(turn_id)
+        self._pen.at().turns.drop_queued(turn_id, by=by)
+        await self._write_and_store()
+
+    async def close(self, error: TrunklineError | None = None) -> None:
+        """Stop the agent and end every reader. An open turn ends with ``error``."""
+        self._closing = True
+        await self._turns.close(error or HubStopping("the session was closed"))
+        await self._link.close()
+        await self._errands.close()
+        self._watch.stop()
+        await self._pen.close()
+        self._alarms.clear_all()
+
+    def drained(self) -> None:
+        """The journal has caught up with all sessions."""
+        self._pen.drained()
+
+    async def reread_open_text(self) -> None:
+        """Fill in the open message after a restart: the checkpoint names it, the journal has its words."""
+        text = self.fold.text
+        if text is None:
+            return
+        story = self._pen.at().text
+        after = text.start_seq - 1
+        while entries := await self._lent.journal.read(self.id, after=after):
+            for entry in entries:
+                chunk = acp.text_chunk(entry.update) if entry.update is not None else None
+                if chunk is not None:
+                    story.collect(text, chunk.text)
+            after = entries[-1].seq
+
+    def recover(self, error: TrunklineError) -> None:
+        """Close what a crash left open, so that the next prompt finds the session in order."""
+        interpret: Interpreter = self._pen.at()
+        for request_id in list(self.fold.approvals):
+            interpret.asks.resolve(request_id, approved=False, resolved_by="policy", who="hub", reason=error.code)
+        if self.fold.turn is not None:
+            interpret.turns.fail(error)
+        elif self.fold.status != "idle":
+            interpret.writer.status("idle", reason=error.code)
+        self._pen.write()
+
+    def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
+        """The agent's process runs."""
+        self._link.spawned(pid, start_time, marker)
+
+    def heard(self, signals: list[Signal]) -> None:
+        """The agent said these. Ends of turns and asks are acted on where they stand among the rest."""
+        self._watch.heard()
+        interpret = self._pen.at()
+        start = 0
+        for index in [index for index, signal in enumerate(signals) if type(signal) is not Update]:
+            signal = signals[index]
+            if type(signal) is TurnEnd:
+                interpret.hear(signals[start:index])
+                self._turns.answered(signal)
+            elif type(signal) is PermissionAsk:
+                interpret.hear(signals[start:index + 1])
+                self._approvals.asked(signal)
+            else:
+                continue
+            start = index + 1
+        interpret.hear(signals[start:] if start else signals)
+        self._pen.write()
+
+    def exited(self, exit: Exit, stderr: str) -> None:
+        """The agent's process ended."""
+        self._link.lost()
+        self._turns.agent_exited(exit, stderr)
+
+    async def _queue(self, turn_id: str, content: list[msgspec.Raw], when_busy: str, key: str | None, by: str) -> Accepted:
+        if when_busy != "queue":
+            running = self.fold.turn.turn_id if self.fold.turn else None
+            raise TurnInProgress("a turn is in progress; wait for its end, cancel it, or send whenBusy: queue",
+                                 details={"turnId": running})
+        accepted = Accepted(turn_id, self.fold.seq, True)
+        self._pen.at().turns.queue(turn_id, content, by=by, key=key)
+        await self._write_and_store()
+        return accepted
+
+    async def _write_and_store(self) -> None:
+        self._pen.write()
+        await self._pen.stored()
+
+    def _waits_for_person(self) -> bool:
+        return bool(self.fold.approvals or self.fold.questions)
+
+    def _check_open(self) -> None:
+        if self._closing:
+            raise HubStopping("the session is being closed")
+
+    def _check_waiting(self, turn_id: str) -> None:
+        if not any(waiting.turn_id == turn_id for waiting in self.fold.queue):
+            raise NotFound(f"no prompt {turn_id} waits in the queue")
+
+
+def _raw_blocks(content: Sequence[acp.ContentBlock]) -> list[msgspec.Raw]:
+    if not content:
+        raise Invalid("content must not be empty")
+    return [msgspec.Raw(acp.encode(block)) for block in content]

@@ -1,0 +1,205 @@
+"""A turn: from a committed prompt to exactly one end, and on to the next prompt that waits.
+
+    prompt stored ─→ agent runs ─→ prompt sent ─→ … ─→ end ─→ artifacts ─→ end stored ─→ next in queue, or rest
+                        │               │           ↑
+                        └─ cannot start ┘           ├── the agent answered (stop reason or error)
+                                                    ├── the agent's process ended
+                                                    ├── it did not end after a cancel
+                                                    └── it fell silent, was cancelled, and still did not end
+
+Rule 1: whatever happens first ends the turn; everything after is kept as an entry and changes nothing.
+Rule 2: a turn that a person cancelled ended as cancelled, whatever the agent calls it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+import msgspec
+
+from trunkline.agents.process import Exit
+from trunkline.dialects.signals import TurnEnd
+from trunkline.errors import AgentError, AgentExited, IdleTimeout, StorageError, TrunklineError
+from trunkline.session.approvals import Approvals
+from trunkline.session.artifacts import ArtifactFinder
+from trunkline.session.deadlines import Alarms, SilenceWatch
+from trunkline.session.errands import Errands
+from trunkline.session.fold import Turn
+from trunkline.session.lent import Lent
+from trunkline.session.link import AgentLink
+from trunkline.session.pen import Pen
+
+SILENCE_GRACE_S = 10.0
+"""After a silent agent was cancelled, how long it may take to end its turn before it is stopped."""
+
+CANCEL_GRACE_S = 30.0
+"""After a person's cancel. Some agents finish a running tool first, which took 28 s in the slowest one measured."""
+
+End = TurnEnd | TrunklineError
+
+
+class TurnPlayer:
+    """Plays one session's turns, one at a time."""
+
+    def __init__(self, pen: Pen, link: AgentLink, approvals: Approvals, finder: ArtifactFinder, alarms: Alarms,
+                 errands: Errands, watch: SilenceWatch, lent: Lent) -> None:
+        self._pen = pen
+        self._link = link
+        self._approvals = approvals
+        self._finder = finder
+        self._alarms = alarms
+        self._errands = errands
+        self._watch = watch
+        self._lent = lent
+        self._end: asyncio.Future[End] | None = None
+        self._playing: asyncio.Task[None] | None = None
+        self._silent: IdleTimeout | None = None
+        self._closing = False
+
+    def play(self, turn: Turn, content: list[msgspec.Raw]) -> None:
+        """Begin a turn whose prompt is written."""
+        self._alarms.clear("idle")
+        self._silent = None
+        self._finder.turn_started()
+        self._end = asyncio.get_running_loop().create_future()
+        self._playing = asyncio.create_task(self._turn(turn, content, self._end))
+
+    def answered(self, end: TurnEnd) -> None:
+        """The agent answered the prompt. A second answer, or one to nothing, is only noted."""
+        if not self._settle(self._silent or end):
+            self._pen.at().writer.custom("late_turn_end", {"stopReason": end.stop})
+
+    def agent_exited(self, exit: Exit, stderr: str) -> None:
+        """The agent's process ended."""
+        self._alarms.clear("idle")
+        turn = self._pen.fold.turn
+        if turn is not None and turn.cancelled:
+            end: End = TurnEnd(stop="cancelled")
+        else:
+            last = stderr.strip().splitlines()[-1][:300] if stderr.strip() else ""
+            end = self._silent or AgentExited(
+                f"the agent ended in the middle of its turn ({exit})" + (f": {last}" if last else ""),
+                details={"exitCode": exit.code, "signal": exit.signal, "stderr": stderr})
+        if not self._settle(end) and not self._closing and turn is None:
+            data = {"exitCode": exit.code, "signal": exit.signal, "stderr": stderr}
+            self._pen.at().writer.custom("agent_exited", data)
+            self._pen.write()
+
+    async def cancel(self, *, by: str) -> bool:
+        """Ask the agent to end the turn. Asked again while it does not, the agent is stopped. False: nothing runs."""
+        turn = self._pen.fold.turn
+        if turn is None:
+            return False
+        again = turn.cancelled
+        self._pen.at().turns.cancelling(by=by)
+        asks, questions = self._approvals.withdraw_all(by=by)
+        self._pen.write()
+        await self._pen.stored()
+        self._tell_cancelled(asks, questions)
+        if again:
+            self._give_up(None)
+        elif self._pen.fold.turn is turn:
+            self._alarms.set("cancel", CANCEL_GRACE_S, lambda: self._give_up(None))
+        return True
+
+    def fell_silent(self) -> None:
+        """Nothing was heard for too long: cancel, and end the turn with that error."""
+        limit = self.silence_limit()
+        self._silent = IdleTimeout(f"the agent said nothing for {limit:.0f} s and was stopped", details={"seconds": limit})
+        if self._link.running:
+            self._link.driver.cancel()
+        self._alarms.set("cancel", SILENCE_GRACE_S, lambda: self._give_up(self._silent))
+
+    def silence_limit(self) -> float:
+        """How long the agent may say nothing now."""
+        limits = self._lent.limits
+        calls = self._pen.fold.calls.values()
+        in_tool = any(not call.finished and call.state.status == "in_progress" for call in calls)
+        return limits.tool_silence_s if in_tool else limits.silence_s
+
+    def rest(self) -> None:
+        """Nothing to do: an agent that stays unused is stopped after a while."""
+        if self._link.running and not self._closing:
+            self._alarms.set("idle", self._lent.limits.agent_idle_s, lambda: self._errands.run(self._link.stop()))
+
+    async def close(self, error: TrunklineError) -> None:
+        """End the running turn with ``error`` and play no more."""
+        self._closing = True
+        self._settle(error)
+        if self._playing is not None:
+            await asyncio.wait([self._playing])
+
+    async def _turn(self, turn: Turn, content: list[msgspec.Raw], end: asyncio.Future[End]) -> None:
+        try:
+            await self._link.ensure()
+            self._link.driver.check_prompt(content)
+            await self._pen.stored()
+            self._prompt(turn, content, end)
+            await self._finish(turn, await end)
+        except TrunklineError as error:
+            if not end.done():
+                end.set_result(error)
+            await self._finish(turn, end.result())
+
+    def _prompt(self, turn: Turn, content: list[msgspec.Raw], end: asyncio.Future[End]) -> None:
+        if end.done():
+            return
+        if turn.cancelled:
+            end.set_result(TurnEnd(stop="cancelled"))
+            return
+        self._link.driver.prompt(content)
+        self._watch.start()
+
+    async def _finish(self, turn: Turn, end: End) -> None:
+        self._watch.stop()
+        self._alarms.clear("cancel")
+        if isinstance(end, TurnEnd):
+            await self._finder.look()
+        self._approvals.clear_alarms()
+        self._end = None
+        self._lent.turn_ended(self._write_end(turn, end))
+        fold = self._pen.fold
+        if fold.queue and not self._closing and not isinstance(end, StorageError):
+            following, content = self._pen.at().turns.start_queued()
+            self._pen.write()
+            self.play(following, content)
+        else:
+            self._pen.write()
+            self.rest()
+
+    def _write_end(self, turn: Turn, end: End) -> str:
+        turns = self._pen.at().turns
+        if isinstance(end, TrunklineError):
+            turns.fail(end)
+            return end.code
+        stop = "cancelled" if turn.cancelled else end.stop
+        if stop is not None:
+            turns.end(stop, end.usage)
+            return stop
+        fault = end.error
+        assert fault is not None, "a turn ends by a stop reason or by an error"
+        details = {"agentData": msgspec.Raw(fault.data)} if fault.data is not None else None
+        error = AgentError(fault.message, details=details, agent_code=str(fault.code))
+        turns.fail(error, rpc_code=fault.code)
+        return error.code
+
+    def _settle(self, end: End) -> bool:
+        if self._end is None or self._end.done():
+            return False
+        self._end.set_result(end)
+        return True
+
+    def _tell_cancelled(self, asks: list[str], questions: list[str]) -> None:
+        if not self._link.running:
+            return
+        driver = self._link.driver
+        driver.cancel()
+        for request_id in asks:
+            driver.answer_permission(request_id, None)
+        for question_id in questions:
+            driver.answer_question(question_id, "cancel", None)
+
+    def _give_up(self, error: TrunklineError | None) -> None:
+        """The agent does not end its turn when asked: the hub does, and stops it."""
+        self._settle(error or TurnEnd(stop="cancelled"))
+        self._errands.run(self._link.stop())
