@@ -59,6 +59,14 @@ CALLS: list[tuple[str, Callable[[Client], Awaitable[Any]], str, object, object]]
      {"action": "accept", "content": {"a": 1}}, SESSION),
     ("decline", lambda hub: hub.answer_question("s1", "q", None, action="decline"), "POST /sessions/s1/questions/q",
      {"action": "decline"}, SESSION),
+    ("clear", lambda hub: hub.clear_queue("s1"), "DELETE /sessions/s1/queue", None, None),
+    ("code", lambda hub: hub.new_code(), "POST /auth/codes", {}, {"code": "c", "path": "/#code=c"}),
+    ("artifact", lambda hub: hub.artifact("s1", "a"), "GET /sessions/s1/artifacts/a", None, {"id": "a", "preview_url": None}),
+    ("files", lambda hub: hub.files("s1", "src"), "GET /sessions/s1/files?path=src", None, {"path": "src", "entries": []}),
+    ("content", lambda hub: hub.file_content("s1", "a b"), "GET /sessions/s1/files/content?path=a+b", None, {}),
+    ("find", lambda hub: hub.find_files("s1", "x"), "GET /sessions/s1/files/find?q=x&limit=50", None, {"query": "x"}),
+    ("upload", lambda hub: hub.upload("s1", "f", b"{}"), "POST /sessions/s1/files?path=f", {}, {"files": []}),
+    ("diff", lambda hub: hub.diff("s1"), "GET /sessions/s1/diff", None, {}),
     ("artifacts", lambda hub: hub.artifacts("s1"), "GET /sessions/s1/artifacts", None, [{"id": "a"}]),
 ]
 

@@ -20,6 +20,7 @@ from typing import Any
 import click
 import msgspec
 
+from trunkline.agents import catalog
 from trunkline.agents.environment import BASE_ALLOW, RESERVED_PREFIX
 from trunkline.cli.ask import Asks, Policy
 from trunkline.cli.command import EXIT_INTERRUPTED, finish, setting_flags
@@ -81,19 +82,21 @@ async def run(settings: Settings, order: Order) -> int:
     """Find the hub, start the session, watch the turn; returns the exit code."""
     endpoint = await find_or_start(settings)
     async with connected(endpoint, settings) as hub:
-        env = await caller_env(hub, order.agent)
+        env = await caller_env(hub, order.agent, settings)
         session = await hub.create_session(order.agent, order.cwd, title=order.title, mode=order.mode, env=env)
         return await Watch(hub, session.id, order).turn()
 
 
-async def caller_env(hub: Client, agent: str, source: Mapping[str, str] = os.environ) -> dict[str, str]:
+async def caller_env(hub: Client, agent: str, settings: Settings, source: Mapping[str, str] = os.environ) -> dict[str, str]:
     """The variables of this shell that the agent may see; none for a hub on another machine."""
     if not hub.endpoint.is_loopback():
         return {}
-    known = {each.name: each for each in await hub.agents()}
-    if agent not in known:
-        raise Invalid(f"there is no agent {agent!r}; the hub has {', '.join(sorted(known))}")
-    return allowed_env(known[agent].env_allow, source)
+    known = {**catalog.load(), **settings.agents}
+    if agent in known:
+        return allowed_env(known[agent].env_allow, source)
+    # An agent that only the hub knows. Asking it for all of them is slow: it looks for each on the machine.
+    listed = {each.name: each.env_allow for each in await hub.agents()}
+    return allowed_env(listed.get(agent, ()), source)
 
 
 def allowed_env(patterns: Iterable[str], source: Mapping[str, str]) -> dict[str, str]:

@@ -19,7 +19,18 @@ import msgspec
 from trunkline.client.faults import error_of
 from trunkline.client.http import Endpoint, Pool, Request, Response
 from trunkline.client.streams import Numbered, PacketStream
-from trunkline.client.views import Accepted, AgentView, Artifact, Packet, QueuedPrompt, SessionView
+from trunkline.client.views import (
+    Accepted,
+    AgentView,
+    Artifact,
+    Code,
+    FileList,
+    FilesFound,
+    Packet,
+    QueuedPrompt,
+    SessionView,
+    Uploads,
+)
 from trunkline.errors import Unavailable
 
 TIMEOUT_S = 30.0
@@ -95,6 +106,10 @@ class Client:
     async def agents(self) -> list[AgentView]:
         """The agents this hub can run, and which of them are installed."""
         return await self._get("/agents", list[AgentView])
+
+    async def new_code(self) -> Code:
+        """A one-time code that logs a browser in."""
+        return msgspec.json.decode((await self._ask(_post("/auth/codes", {}))).body, type=Code)
 
     # sessions
 
@@ -191,6 +206,10 @@ class Client:
         path = _path("sessions", session_id, "queue", turn_id)
         await self._ask(Request("PATCH", path, _json({"content": content}), _JSON_BODY))
 
+    async def clear_queue(self, session_id: str) -> None:
+        """Remove every prompt that still waits."""
+        await self._ask(Request("DELETE", _path("sessions", session_id, "queue")))
+
     async def drop_queued(self, session_id: str, turn_id: str) -> None:
         """Remove a prompt that still waits."""
         await self._ask(Request("DELETE", _path("sessions", session_id, "queue", turn_id)))
@@ -217,13 +236,31 @@ class Client:
         """What the agent made."""
         return await self._get(_path("sessions", session_id, "artifacts"), list[Artifact])
 
-    async def files(self, session_id: str, path: str = "") -> dict[str, Any]:
-        """A folder inside the session's roots."""
-        return await self._get(_path("sessions", session_id, "files", path=path), dict[str, Any])
+    async def artifact(self, session_id: str, artifact_id: str) -> Artifact:
+        """One thing that the agent made."""
+        return await self._get(_path("sessions", session_id, "artifacts", artifact_id), Artifact)
+
+    async def files(self, session_id: str, path: str | None = None) -> FileList:
+        """A folder inside the session's roots; the session's own when no path is given."""
+        return await self._get(_path("sessions", session_id, "files", path=path), FileList)
 
     async def file_content(self, session_id: str, path: str) -> bytes:
         """A file inside the session's roots."""
         return (await self._ask(Request("GET", _path("sessions", session_id, "files", "content", path=path)))).body
+
+    async def find_files(self, session_id: str, query: str, *, limit: int = 50) -> FilesFound:
+        """Files by a part of their path."""
+        return await self._get(_path("sessions", session_id, "files", "find", q=query, limit=limit), FilesFound)
+
+    async def upload(self, session_id: str, path: str, content: bytes) -> Uploads:
+        """Store a file inside the session's roots."""
+        headers = (("Content-Type", "application/octet-stream"),)
+        request = Request("POST", _path("sessions", session_id, "files", path=path), content, headers)
+        return msgspec.json.decode((await self._ask(request)).body, type=Uploads)
+
+    async def diff(self, session_id: str) -> dict[str, Any]:
+        """What changed in the session's folder."""
+        return await self._get(_path("sessions", session_id, "diff"), dict[str, Any])
 
     # the wire
 

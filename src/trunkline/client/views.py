@@ -23,13 +23,15 @@ class AgentView(View):
 
     name: str
     display_name: str = ""
-    installed: bool = False
-    version: str | None = None
-    path: str | None = None
+    icon: str = ""
     command: list[str] = []
-    docs_url: str | None = None
-    install_hint: str | None = None
+    docs_url: str = ""
+    install_hint: str = ""
     env_allow: list[str] = []
+    installed: bool = False
+    path: str | None = None
+    version: str | None = None
+    capabilities: Any = None
 
 
 class TurnView(View):
@@ -144,16 +146,67 @@ class Accepted(View):
 
 
 class Artifact(View):
-    """A file or app folder that the agent made."""
+    """A file or app folder that the agent made. ``preview_url`` is spelled so on the wire."""
 
     id: str
+    session_id: str = ""
     type: str = ""
     name: str = ""
     path: str = ""
-    preview_url: str | None = None
+    preview_url: str | None = msgspec.field(default=None, name="preview_url")
     version: int = 1
     created_at: str = ""
     updated_at: str = ""
+
+
+class FileEntry(View):
+    """A file or folder; ``path`` is relative to the session's folder."""
+
+    name: str
+    path: str
+    is_directory: bool = False
+    size: int | None = None
+    mime_type: str | None = None
+    modified_at: str = ""
+    is_symlink: bool = False
+
+
+class FileList(View):
+    """A folder; ``truncated`` when it holds more than is listed."""
+
+    path: str
+    entries: list[FileEntry] = []
+    truncated: bool = False
+
+
+class FilesFound(View):
+    """Files whose path matches, the best first."""
+
+    query: str
+    files: list[FileEntry] = []
+    truncated: bool = False
+
+
+class Uploaded(View):
+    """A file as it was stored."""
+
+    name: str
+    path: str
+    size: int = 0
+
+
+class Uploads(View):
+    """The files of one upload."""
+
+    files: list[Uploaded]
+
+
+class Code(View):
+    """A one-time code; ``path`` logs a browser in with it."""
+
+    code: str
+    path: str
+    expires_in_s: float = 0.0
 
 
 class Fault(View):
