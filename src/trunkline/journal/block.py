@@ -1,9 +1,9 @@
 """A block: the bytes that hold a run of consecutive entries of one session.
 
 Rule 1: a block is a msgpack array of entries; compressed, it is a zlib stream. The first byte tells which.
-Rule 2: merging joins bytes and decodes nothing, so that old rows can be packed at memory speed.
-Rule 3: a block made of more than one entry stays near BLOCK_BYTES and within POS_SPAN, so that reading a page decodes little
-        more than the page, and reading by ``pos`` looks back a bounded way.
+Rule 2: merging joins bytes and decodes nothing, so that old rows are packed at memory speed.
+Rule 3: a block of more than one entry stays within BLOCK_BYTES, BLOCK_ENTRIES and POS_SPAN, so that reading a page decodes
+        little more than the page, and reading by pos looks back a bounded way.
 """
 
 from __future__ import annotations
@@ -17,15 +17,17 @@ import msgspec
 from trunkline.journal.base import Entry
 
 BLOCK_BYTES = 256 * 1024
-"""A page of a reader is 256 KiB too, so a page that starts inside a block decodes at most one block in vain."""
-
-POS_SPAN = 16_384
-"""The largest ``last_pos - first_pos`` of a block."""
+"""A reader's page is 256 KiB too, so a page that starts inside a block decodes at most one block in vain."""
 
 BLOCK_ENTRIES = 4096
 
+POS_SPAN = 16_384
+"""The largest ``last_pos - first_pos``. A page by pos decodes blocks that hold at most that many entries on either side."""
+
 encode = msgspec.msgpack.Encoder().encode
 _decode_entries = msgspec.msgpack.Decoder(list[Entry]).decode
+decode_parts = msgspec.msgpack.Decoder(dict[str, list[Entry]]).decode
+"""Entries by session: how the small parts of a group are stored."""
 
 _ZLIB_FIRST_BYTE = 0x78
 _COMPRESSED_PAYS = 0.75
@@ -33,7 +35,7 @@ _COMPRESSED_PAYS = 0.75
 
 
 class Block(NamedTuple):
-    """One stored row of entries."""
+    """One stored run of entries."""
 
     first_pos: int
     session: str
@@ -48,32 +50,36 @@ def decode(body: bytes) -> list[Entry]:
     return _decode_entries(_plain(body))
 
 
-def split(session: str, entries: list[Entry], body: bytes) -> list[Block]:
-    """Blocks of at most BLOCK_BYTES (or one entry) for entries that already have their ``pos``; ``body`` encodes them all."""
-    if (len(body) <= BLOCK_BYTES and len(entries) <= BLOCK_ENTRIES) or len(entries) == 1:
-        return [_block(session, entries, body)]
-    return [_block(session, run, encode(run)) for run in _runs(entries)]
+def blocks_of(session: str, entries: list[Entry]) -> Iterator[Block]:
+    """Entries that have their pos, as blocks within the limits."""
+    body = encode(entries)
+    if _is_one_block(entries, body):
+        yield _block(session, entries, body)
+    else:
+        for run in _runs(entries):
+            yield _block(session, run, encode(run))
 
 
 def merge(blocks: Iterable[Block]) -> Iterator[Block]:
     """The same entries in as few blocks as the limits allow; ``blocks`` are of one session, in seq order."""
     run: list[Block] = []
-    size = 0
+    size = count = 0
     for block in blocks:
-        block = block._replace(body=_plain(block.body))
-        if run and (size + len(block.body) > BLOCK_BYTES or block.last_pos - run[0].first_pos > POS_SPAN):
-            yield _joined(run)
-            run, size = [], 0
-        run.append(block)
-        size += len(block.body)
+        body = _plain(block.body)
+        entries, _ = _array_header(body)
+        if run and (size + len(body) > BLOCK_BYTES or count + entries > BLOCK_ENTRIES
+                    or block.last_pos - run[0].first_pos > POS_SPAN):
+            yield _joined(run, count)
+            run, size, count = [], 0, 0
+        run.append(block._replace(body=body))
+        size += len(body)
+        count += entries
     if run:
-        yield _joined(run)
+        yield _joined(run, count)
 
 
 def compressed(block: Block) -> Block:
     """The block with its body compressed, or the block itself where that does not pay."""
-    if block.body[0] == _ZLIB_FIRST_BYTE:
-        return block
     body = zlib.compress(block.body)
     return block._replace(body=body) if len(body) < len(block.body) * _COMPRESSED_PAYS else block
 
@@ -82,16 +88,24 @@ def _plain(body: bytes) -> bytes:
     return zlib.decompress(body) if body[0] == _ZLIB_FIRST_BYTE else body
 
 
+def _is_one_block(entries: list[Entry], body: bytes) -> bool:
+    if len(entries) == 1:
+        return True
+    return len(body) <= BLOCK_BYTES and len(entries) <= BLOCK_ENTRIES and entries[-1].pos - entries[0].pos <= POS_SPAN
+
+
 def _block(session: str, entries: list[Entry], body: bytes) -> Block:
     first, last = entries[0], entries[-1]
     return Block(first.pos, session, first.seq, last.seq, last.pos, body)
 
 
 def _runs(entries: list[Entry]) -> Iterator[list[Entry]]:
+    """Cut entries where a limit is reached; an entry's msgpack frame is a few bytes, hence the eighth kept free."""
     run: list[Entry] = []
     size = 0
     for entry in entries:
-        if run and (size + entry.size() > BLOCK_BYTES or len(run) == BLOCK_ENTRIES):
+        if run and (size + entry.size() > BLOCK_BYTES * 7 // 8 or len(run) == BLOCK_ENTRIES
+                    or entry.pos - run[0].pos > POS_SPAN):
             yield run
             run, size = [], 0
         run.append(entry)
@@ -99,14 +113,11 @@ def _runs(entries: list[Entry]) -> Iterator[list[Entry]]:
     yield run
 
 
-def _joined(run: list[Block]) -> Block:
+def _joined(run: list[Block], count: int) -> Block:
     if len(run) == 1:
         return run[0]
-    headers = [_array_header(block.body) for block in run]
-    count = sum(count for count, _ in headers)
-    parts = [block.body[length:] for block, (_, length) in zip(run, headers, strict=True)]
     first, last = run[0], run[-1]
-    body = b"".join([_header_of(count), *parts])
+    body = b"".join([_header_of(count), *(block.body[_array_header(block.body)[1]:] for block in run)])
     return Block(first.first_pos, first.session, first.first_seq, last.last_seq, last.last_pos, body)
 
 
@@ -123,6 +134,4 @@ def _array_header(body: bytes) -> tuple[int, int]:
 def _header_of(count: int) -> bytes:
     if count < 16:
         return bytes([0x90 | count])
-    if count < 1 << 16:
-        return b"\xdc" + count.to_bytes(2, "big")
-    return b"\xdd" + count.to_bytes(4, "big")
+    return b"\xdc" + count.to_bytes(2, "big")

@@ -64,6 +64,8 @@ class Committer:
                  high_water_bytes: int = 8 << 20, on_drained: Callable[[], None] | None = None) -> None:
         self.on_drained = on_drained
         self.commits = 0
+        self.pending_bytes = 0
+        """Bytes submitted and not committed yet."""
         self.congested = False
         self._journal = journal
         self._append_now: Callable[[Group], bool] | None = getattr(journal, "append_now", None)
@@ -79,11 +81,6 @@ class Committer:
         self._due: asyncio.Handle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
-
-    @property
-    def pending_bytes(self) -> int:
-        """Bytes submitted and not committed yet."""
-        return self._open.bytes + (self._writing.bytes if self._writing else 0)
 
     def register(self, session_id: str, sink: Sink) -> None:
         """Name the session's end. Needed before its first ``submit``."""
@@ -106,8 +103,11 @@ class Committer:
                 known += entries
         if row is not None:
             batch.group.rows[session_id] = row
-        batch.bytes += sum([entry.size() for entry in entries]) if size is None else size
-        if batch.bytes > self._high_water:
+        if size is None:
+            size = sum([entry.size() for entry in entries])
+        batch.bytes += size
+        self.pending_bytes += size
+        if self.pending_bytes > self._high_water:
             self.congested = True
         if self._due is None and self._writer is None:
             self._schedule()
@@ -181,6 +181,7 @@ class Committer:
 
     def _deliver(self, batch: _Batch) -> None:
         self.commits += 1
+        self.pending_bytes -= batch.bytes
         for session_id, entries in batch.group.entries.items():
             sink = self._sinks.get(session_id)
             if sink is None:
@@ -194,6 +195,7 @@ class Committer:
         self._go_on()
 
     def _hand_back(self, batch: _Batch, cause: Exception) -> None:
+        self.pending_bytes -= batch.bytes
         error = cause if isinstance(cause, StorageError) else StorageError(f"a group could not be encoded: {cause!r}")
         for session_id in {**batch.group.entries, **batch.group.rows}:
             lost = batch.group.entries.get(session_id, []) + self._withdraw(session_id, batch)
@@ -210,7 +212,9 @@ class Committer:
         """Take back what the session put into the open group: it must not be stored after a gap."""
         entries = self._open.group.entries.pop(session_id, [])
         self._open.group.rows.pop(session_id, None)
-        self._open.bytes -= sum([entry.size() for entry in entries])
+        size = min(self._open.bytes, sum([entry.size() for entry in entries]))
+        self._open.bytes -= size
+        self.pending_bytes -= size
         failed.waiters.setdefault(session_id, []).extend(self._open.waiters.pop(session_id, ()))
         return entries
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
+
+import msgspec
 
 from trunkline.errors import StorageError
 
@@ -42,10 +45,10 @@ def migrations() -> list[str]:
 
 @contextmanager
 def storage_errors(path: Path, tried: str) -> Iterator[None]:
-    """What sqlite3 and the file system raise, as StorageError."""
+    """What sqlite3, the file system and a damaged body raise, as StorageError."""
     try:
         yield
-    except (sqlite3.Error, OSError) as error:
+    except (sqlite3.Error, OSError, msgspec.DecodeError, zlib.error) as error:
         raise StorageError(f"the journal {path} could not be {tried}: {error}") from error
 
 

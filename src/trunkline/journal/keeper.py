@@ -1,7 +1,7 @@
 """Housekeeping of the SQLite journal, in one thread with a connection of its own, so that no loop and no commit waits for it.
 
 - checkpoint: the write-ahead log goes into the database and starts again from its beginning
-- fold: small blocks of the last groups become one block per session
+- fold: the small parts of the last groups become one block per session
 - pack: blocks of old turns become few, compressed
 - delete: a session goes, a little at a time
 
@@ -14,21 +14,22 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from trunkline.journal.block import Block, compressed, merge
-from trunkline.journal.recent import RecentIndex
+from trunkline.journal.block import Block, blocks_of, compressed, merge
+from trunkline.journal.recent import Recent
 
 CHECKPOINT_BYTES = 16 << 20
 BEHIND_BYTES = 40 << 20
 """From here on commits wait for the checkpoint: a disk slower than the agents must not fill up with log."""
 
-FOLD_ROWS = 4096
-FOLD_BYTES = 4 << 20
+FOLD_GROUPS = 4096
+FOLD_BYTES = 2 << 20
+"""How much may wait in ``recent``: it is held in memory, and its fold holds the gate for about 2 ms a MiB."""
 
 PAGE_BYTES = 4096
 """SQLite's page: what a commit writes at least, for each table and index it touches."""
@@ -41,13 +42,15 @@ class Keeper:
     """The journal's housekeeping. All methods run in the keeper's thread, except ``due`` and ``wrote``."""
 
     def __init__(self, connection: sqlite3.Connection, queries: dict[str, str], gate: threading.Lock,
-                 recent: RecentIndex) -> None:
+                 recent: Recent) -> None:
         connection.execute(f"PRAGMA busy_timeout = {_READERS_WAIT_MS}")
         self._connection = connection
         self._queries = queries
         self._gate = gate
         self._recent = recent
         self._log_bytes = 0
+        self.deleting: set[str] = set()
+        """Sessions that are gone for every reader and writer, though not all of their blocks are."""
 
     def close(self) -> None:
         """Empty the write-ahead log, if no other process reads it, and end the connection."""
@@ -63,7 +66,7 @@ class Keeper:
     @property
     def due(self) -> bool:
         """Whether ``tend`` has something to do."""
-        return self._log_bytes > CHECKPOINT_BYTES or self._recent.rows > FOLD_ROWS or self._recent.bytes > FOLD_BYTES
+        return self._log_bytes > CHECKPOINT_BYTES or self._fold_due
 
     @property
     def behind(self) -> bool:
@@ -72,7 +75,7 @@ class Keeper:
 
     def tend(self) -> None:
         """Do what is due."""
-        if self._recent.rows > FOLD_ROWS or self._recent.bytes > FOLD_BYTES:
+        if self._fold_due:
             self.fold()
         if self._log_bytes > CHECKPOINT_BYTES:
             self.checkpoint()
@@ -86,46 +89,52 @@ class Keeper:
             self._log_bytes = CHECKPOINT_BYTES // 2 if busy else 0
 
     def fold(self) -> None:
-        """Move the small blocks that there are now into one block per session."""
-        newest = self._connection.execute(self._queries["newest_recent"]).fetchone()[0]
-        if newest is None:
+        """Write what waits in ``recent`` as blocks, one session after the other."""
+        with self._gate:
+            waiting = self._recent.begin_fold()
+        if not waiting:
             return
-        found = self._connection.execute(self._queries["recent_until"], (newest,))
-        folded = list(_merged_by_session(map(Block._make, found)))
+        newest = max(entries[-1].pos for entries in waiting.values())
+        blocks = [block for session_id, entries in waiting.items() for block in blocks_of(session_id, entries)]
         with self._gate:
             with self._transaction():
-                self._connection.executemany(self._queries["insert_block"], folded)
+                self._connection.executemany(self._queries["insert_block"], blocks)
                 self._connection.execute(self._queries["drop_recent_until"], (newest,))
-            self._recent.forget_until(newest)
-            self.wrote(sum(len(block.body) + 2 * PAGE_BYTES for block in folded))
+            self._recent.end_fold()
+            self.wrote(sum(len(block.body) + 2 * PAGE_BYTES for block in blocks))
 
     def pack(self, session_id: str, before: int) -> int:
         """Merge the session's blocks that lie below ``before``; returns how many rows that saved."""
-        small = [place for place in self._recent.of(session_id) if place.last_seq < before]
-        rows_before = len(small) + len(self._packable(session_id, before))
-        if small:
+        if self._recent.holds(session_id):
             self.fold()
-        for run in _runs_to_pack(self._packable(session_id, before)):
+        rows = self._packable(session_id, before)
+        for run in _runs_to_pack(rows):
             self._pack_run(session_id, run)
-        return rows_before - len(self._packable(session_id, before))
+        return len(rows) - len(self._packable(session_id, before))
 
     def delete(self, session_id: str, newest_pos: int) -> None:
-        """Remove a session: its row and a mark at once, its entries in small steps."""
+        """Remove a session: its row at once, its entries in small steps; a mark makes a restart go on with them."""
         with self._gate:
             with self._transaction():
                 self._connection.execute(self._queries["mark_deletion"], (session_id,))
                 self._connection.execute(self._queries["keep_pos"], (newest_pos,))
                 self._connection.execute(self._queries["drop_session"], (session_id,))
-                self._connection.execute(self._queries["drop_recent_of"], (session_id,))
-            self._recent.forget(session_id)
+            self.deleting.add(session_id)
+        if self._recent.holds(session_id):
+            self.fold()
         while self._delete_some(session_id):
             self.tend()
+        self.deleting.discard(session_id)
+
+    @property
+    def _fold_due(self) -> bool:
+        return self._recent.groups > FOLD_GROUPS or self._recent.bytes > FOLD_BYTES
 
     def _delete_some(self, session_id: str) -> bool:
         """Remove the next blocks of a session; False when that was the rest."""
         places: list[tuple[int]] = []
         size = 0
-        for place, length in self._connection.execute(self._queries["blocks_to_drop"], (session_id,)).fetchall():
+        for place, length in self._connection.execute(self._queries["droppable"], (session_id,)).fetchall():
             if places and size + length > _DELETE_STEP_BYTES:
                 break
             places.append((place,))
@@ -165,15 +174,8 @@ class Packable(NamedTuple):
     """A block as packing sees it."""
 
     first_pos: int
-    first_seq: int
-    last_seq: int
     packed: int
     size: int
-
-
-def _merged_by_session(blocks: Iterable[Block]) -> Iterator[Block]:
-    for _, run in groupby(blocks, key=attrgetter("session")):
-        yield from merge(run)
 
 
 def _runs_to_pack(rows: list[Packable]) -> Iterator[list[Packable]]:

@@ -13,15 +13,15 @@ COMMIT
 BEGIN
 
 -- insert_recent --
--- A small block of a group.
-INSERT INTO recent (first_pos, session, first_seq, last_seq, last_pos, body) VALUES (?, ?, ?, ?, ?, ?)
+-- The small parts of a group, of all its sessions, as one row.
+INSERT INTO recent (first_pos, body) VALUES (?, ?)
 
 -- insert_block --
--- A block that is worth an index entry of its own.
+-- A run of entries of one session.
 INSERT INTO blocks (first_pos, session, first_seq, last_seq, last_pos, packed, body) VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6)
 
 -- insert_packed --
--- A block that took the place of older ones.
+-- A block that takes the place of others.
 INSERT INTO blocks (first_pos, session, first_seq, last_seq, last_pos, packed, body) VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6)
 
 -- upsert_session --
@@ -38,11 +38,18 @@ ON CONFLICT (id) DO UPDATE SET
 SELECT last_seq FROM blocks WHERE session = ? ORDER BY first_seq DESC LIMIT 1
 
 -- last_pos --
--- The highest pos ever given: the counter remembers those of deleted sessions. A block's span is bounded, hence the look back.
+-- The highest pos among blocks and deleted sessions. A block's span is bounded, hence the look back.
 SELECT max(
   coalesce((SELECT value FROM counters WHERE name = 'pos'), 0),
-  coalesce((SELECT max(last_pos) FROM recent), 0),
   coalesce((SELECT max(last_pos) FROM blocks WHERE first_pos >= (SELECT max(first_pos) FROM blocks) - :span), 0))
+
+-- all_recent --
+-- What the last run of the hub left unfolded.
+SELECT body FROM recent ORDER BY first_pos
+
+-- drop_recent_until --
+-- Groups that a fold has moved into blocks.
+DELETE FROM recent WHERE first_pos <= ?
 
 -- blocks_forward --
 -- Blocks that hold entries with after < seq < before, oldest first.
@@ -60,26 +67,6 @@ WHERE session = :session
   AND first_seq < :before AND last_seq > :after
 ORDER BY first_seq DESC
 
--- recent_block --
--- One small block by its place.
-SELECT first_pos, session, first_seq, last_seq, last_pos, body FROM recent WHERE first_pos = ?
-
--- recent_places --
--- Where the small blocks are, for the index in memory.
-SELECT session, first_seq, last_seq, first_pos FROM recent ORDER BY first_pos
-
--- newest_recent --
--- How far a fold goes.
-SELECT max(first_pos) FROM recent
-
--- recent_until --
--- The small blocks that a fold moves, by session and in seq order.
-SELECT first_pos, session, first_seq, last_seq, last_pos, body FROM recent WHERE first_pos <= ? ORDER BY session, first_seq
-
--- drop_recent_until --
--- The small blocks that a fold has moved.
-DELETE FROM recent WHERE first_pos <= ?
-
 -- hub_blocks --
 -- Blocks of all sessions that hold entries with pos > after, in the order they begin.
 SELECT first_pos, session, first_seq, last_seq, last_pos, body FROM blocks
@@ -87,9 +74,9 @@ WHERE first_pos > :after - :span AND last_pos > :after
 ORDER BY first_pos
 
 -- hub_recent --
--- The same of the small blocks.
-SELECT first_pos, session, first_seq, last_seq, last_pos, body FROM recent
-WHERE first_pos > :after - :span AND last_pos > :after
+-- The same of the groups that are not folded yet; they never overlap.
+SELECT first_pos, body FROM recent
+WHERE first_pos >= coalesce((SELECT max(first_pos) FROM recent WHERE first_pos <= :after + 1), 0)
 ORDER BY first_pos
 
 -- rows --
@@ -105,9 +92,15 @@ WHERE (:id IS NULL OR id = :id)
 ORDER BY updated_at DESC, id DESC
 LIMIT :limit
 
+-- row --
+-- One session's row, by its id.
+SELECT id, agent, cwd, title, status, created_at, updated_at, summary, checkpoint, checkpoint_seq,
+  coalesce((SELECT last_seq FROM blocks WHERE session = id ORDER BY first_seq DESC LIMIT 1), 0)
+FROM sessions WHERE id = ?
+
 -- packable --
 -- Blocks of a session that lie below a seq, in seq order, without their bodies.
-SELECT first_pos, first_seq, last_seq, packed, length(body) FROM blocks
+SELECT first_pos, packed, length(body) FROM blocks
 WHERE session = ?1 AND first_seq < ?2 AND last_seq < ?2 ORDER BY first_seq
 
 -- block --
@@ -117,10 +110,6 @@ SELECT first_pos, session, first_seq, last_seq, last_pos, body FROM blocks WHERE
 -- drop_blocks_within --
 -- Blocks that were merged into one that holds these seqs.
 DELETE FROM blocks WHERE session = ?1 AND first_seq BETWEEN ?2 AND ?3
-
--- drop_block --
--- One block of a session that is deleted.
-DELETE FROM blocks WHERE first_pos = ?
 
 -- mark_deletion --
 -- From here on the session is gone; what is left of it is removed in small steps.
@@ -138,13 +127,13 @@ DELETE FROM sessions WHERE id = ?
 -- Remember the highest pos, so that deleting the newest entries never makes one come back.
 INSERT INTO counters (name, value) VALUES ('pos', ?1) ON CONFLICT (name) DO UPDATE SET value = max(value, ?1)
 
--- drop_recent_of --
--- The session's small blocks.
-DELETE FROM recent WHERE session = ?
-
--- blocks_to_drop --
+-- droppable --
 -- The next blocks of a session to remove, with their sizes.
 SELECT first_pos, length(body) FROM blocks WHERE session = ? ORDER BY first_seq LIMIT 64
+
+-- drop_block --
+-- One block of a session that is deleted.
+DELETE FROM blocks WHERE first_pos = ?
 
 -- unmark_deletion --
 -- Nothing is left of the session.

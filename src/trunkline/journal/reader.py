@@ -1,29 +1,33 @@
 """Reading from the SQLite journal: one connection of its own, one snapshot per page.
 
 Rule 1: a page decodes the blocks it needs and no others.
-Rule 2: a block is in ``recent`` or in ``blocks``, never in both and never in neither, in any snapshot.
-Rule 3: ``horizon`` is the newest pos when the read was asked for. Entries after it are left for the next read: the list of recent
-        places was copied then, so of what came later some might be found and some not.
+Rule 2: in any snapshot an entry is in ``recent`` or in ``blocks``. A session's page takes the recent ones from memory
+        (``held``), as they were when the read was asked for; a fold may have put some of them into blocks since, so one may come
+        twice.
+Rule 3: ``horizon`` is the newest pos when the read was asked for. What is stored after it is left for the next read: part of
+        it would be in blocks, part of it missing from ``held``.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from heapq import heappop, heappush, merge
 from operator import attrgetter
 
 import msgspec
 
 from trunkline.journal.base import Entry, RowFilter, SessionRow
-from trunkline.journal.block import POS_SPAN, Block, decode
+from trunkline.journal.block import POS_SPAN, Block, decode, decode_parts
 from trunkline.journal.page import Page
-from trunkline.journal.recent import Place
 
 _seq_of = attrgetter("seq")
 _pos_of = attrgetter("pos")
 _NO_END = (1 << 63) - 1
+
+_Run = list[tuple[str, Entry]]
+"""Entries with their sessions, in pos order."""
 
 
 class SessionRead(msgspec.Struct):
@@ -36,11 +40,11 @@ class SessionRead(msgspec.Struct):
     max_bytes: int
     tail: bool
     horizon: int
-    recent: list[Place]
+    held: list[Entry]
 
 
 class Reader:
-    """Answers reads on a connection that only one thread uses at a time."""
+    """Answers reads on a connection that only one thread uses."""
 
     def __init__(self, connection: sqlite3.Connection, queries: dict[str, str]) -> None:
         self._connection = connection
@@ -53,29 +57,24 @@ class Reader:
     def session(self, asked: SessionRead) -> list[Entry]:
         """The page that ``asked`` describes."""
         page = Page(asked.limit, asked.max_bytes)
-        self._connection.execute(self._queries["snapshot"])
-        try:
-            for block in self._blocks_of(asked):
-                entries = _cut(block, asked)
-                if not page.add_all(entries[::-1] if asked.tail else entries):
-                    break
-        finally:
-            self._connection.rollback()
+        whole = self._add_blocks(page, asked)
+        if asked.held:
+            page = _with_held(page.entries, whole, asked)
         return page.entries[::-1] if asked.tail else page.entries
 
-    def hub(self, after: int, limit: int, max_bytes: int) -> list[tuple[str, Entry]]:
+    def hub(self, after: int, limit: int, max_bytes: int, hidden: Collection[str]) -> list[tuple[str, Entry]]:
         """Entries of all sessions with pos > after, in pos order."""
         page = Page(limit, max_bytes)
-        sessions: list[str] = []
+        found: list[tuple[str, Entry]] = []
         self._connection.execute(self._queries["snapshot"])
         try:
-            for session, entry in _in_pos_order(self._blocks_after(after), after):
-                if not page.add(entry):
+            for run in _in_pos_order(self._runs_after(after, hidden), after):
+                found += run
+                if not page.add_all([entry for _, entry in run]):
                     break
-                sessions.append(session)
         finally:
             self._connection.rollback()
-        return list(zip(sessions, page.entries, strict=True))
+        return found[:len(page.entries)]
 
     def rows(self, which: RowFilter) -> list[SessionRow]:
         """Session rows; their ``last_seq`` counts blocks only."""
@@ -88,24 +87,31 @@ class Reader:
         return [SessionRow(id=row[0], agent=row[1], cwd=row[2], title=row[3], status=row[4], created_at=row[5], updated_at=row[6],
                            summary=row[7], checkpoint=row[8], checkpoint_seq=row[9], last_seq=row[10]) for row in found]
 
-    def _blocks_of(self, asked: SessionRead) -> Iterator[Block]:
-        before = _NO_END if asked.before is None else asked.before
+    def _add_blocks(self, page: Page, asked: SessionRead) -> bool:
+        """Fill the page from blocks; False when it is full before their end."""
         query = self._queries["blocks_backward" if asked.tail else "blocks_forward"]
-        stored = self._connection.execute(query, {"session": asked.session, "after": asked.after, "before": before})
-        places = [place for place in asked.recent if place.last_seq > asked.after and place.first_seq < before]
-        recent = self._recent(places[::-1] if asked.tail else places)
-        return merge(map(Block._make, stored), recent, key=attrgetter("first_seq"), reverse=asked.tail)
+        before = _NO_END if asked.before is None else asked.before
+        found = self._connection.execute(query, {"session": asked.session, "after": asked.after, "before": before})
+        try:
+            for row in found:
+                entries = _cut(Block._make(row), asked)
+                if not page.add_all(entries[::-1] if asked.tail else entries):
+                    return False
+        finally:
+            found.close()  # ends the snapshot: an open one would keep the write-ahead log from starting again
+        return True
 
-    def _recent(self, places: list[Place]) -> Iterator[Block]:
-        for place in places:
-            row = self._connection.execute(self._queries["recent_block"], (place.first_pos,)).fetchone()
-            if row is not None:  # a fold moved it: it comes with the stored blocks of this snapshot
-                yield Block._make(row)
-
-    def _blocks_after(self, after: int) -> Iterator[Block]:
-        limits = {"after": after, "span": POS_SPAN}
-        cursors = [self._connection.execute(self._queries[name], limits) for name in ("hub_blocks", "hub_recent")]
-        return merge(*(map(Block._make, cursor) for cursor in cursors), key=attrgetter("first_pos"))
+    def _runs_after(self, after: int, hidden: Collection[str]) -> Iterator[tuple[int, _Run]]:
+        """(first pos, entries with their sessions) of blocks and groups, in the order they begin."""
+        blocks = self._connection.execute(self._queries["hub_blocks"], {"after": after, "span": POS_SPAN})
+        groups = self._connection.execute(self._queries["hub_recent"], {"after": after})
+        stored = merge(blocks, groups, key=lambda row: row[0])
+        for row in stored:
+            if len(row) == 2:
+                yield row[0], [(session, entry) for session, part in decode_parts(row[1]).items() if session not in hidden
+                               for entry in part]
+            elif row[1] not in hidden:
+                yield row[0], [(row[1], entry) for entry in decode(row[5])]
 
 
 def _cut(block: Block, asked: SessionRead) -> list[Entry]:
@@ -117,24 +123,43 @@ def _cut(block: Block, asked: SessionRead) -> list[Entry]:
     if block.last_pos > asked.horizon:
         stop = min(stop, bisect_right(entries, asked.horizon, key=_pos_of))
     start = bisect_right(entries, asked.after, key=_seq_of) if block.first_seq <= asked.after else 0
-    return entries[start:stop] if start or stop < len(entries) else entries
+    return entries[start:stop]
 
 
-def _in_pos_order(blocks: Iterator[Block], after: int) -> Iterator[tuple[str, Entry]]:
-    """Entries of blocks that may overlap, holding open only those that do."""
-    waiting: list[tuple[int, str, int, list[Entry]]] = []
-    for block in blocks:
-        yield from _until(waiting, block.first_pos)
-        entries = decode(block.body)
-        start = bisect_right(entries, after, key=_pos_of)
-        if start < len(entries):
-            heappush(waiting, (entries[start].pos, block.session, start, entries))
+def _with_held(stored: list[Entry], whole: bool, asked: SessionRead) -> Page:
+    """A page of stored and held entries. Where the stored ones were cut off, held ones beyond the cut have to wait."""
+    held = asked.held[::-1] if asked.tail else asked.held
+    if not whole:
+        cut = stored[-1].seq
+        held = [entry for entry in held if (entry.seq > cut if asked.tail else entry.seq < cut)]
+    known = {entry.seq for entry in stored}
+    both = stored + [entry for entry in held if entry.seq not in known]
+    both.sort(key=_seq_of, reverse=asked.tail)
+    page = Page(asked.limit, asked.max_bytes)
+    page.add_all(both)
+    return page
+
+
+def _in_pos_order(runs: Iterator[tuple[int, _Run]], after: int) -> Iterator[_Run]:
+    """The entries of runs that may overlap, holding open only those that do."""
+    waiting: list[tuple[int, int, _Run]] = []
+    for first_pos, run in runs:
+        yield from _until(waiting, first_pos)
+        start = bisect_right(run, after, key=_pos_in_run)
+        if start < len(run):
+            heappush(waiting, (run[start][1].pos, start, run))
     yield from _until(waiting, _NO_END)
 
 
-def _until(waiting: list[tuple[int, str, int, list[Entry]]], pos: int) -> Iterator[tuple[str, Entry]]:
-    while waiting and waiting[0][0] < pos:
-        _, session, index, entries = heappop(waiting)
-        yield session, entries[index]
-        if index + 1 < len(entries):
-            heappush(waiting, (entries[index + 1].pos, session, index + 1, entries))
+def _until(waiting: list[tuple[int, int, _Run]], end: int) -> Iterator[_Run]:
+    """What the waiting runs hold below ``end``, in as long pieces as their overlaps allow."""
+    while waiting and waiting[0][0] < end:
+        _, start, run = heappop(waiting)
+        stop = bisect_left(run, min(end, waiting[0][0]) if waiting else end, lo=start, key=_pos_in_run)
+        yield run[start:stop]
+        if stop < len(run):
+            heappush(waiting, (run[stop][1].pos, stop, run))
+
+
+def _pos_in_run(item: tuple[str, Entry]) -> int:
+    return item[1].pos

@@ -1,8 +1,9 @@
 """The journal in one SQLite file: write-ahead log, one transaction per group, a row per block of entries.
 
-How a group travels: ``append`` gives each entry its pos and encodes each session's entries into one block (block.py); small
-blocks go to the table ``recent``, others to ``blocks``, with the session rows, in one transaction. The keeper (keeper.py) folds
-``recent`` into ``blocks`` and moves the write-ahead log into the database. Readers (reader.py) work on connections of their own.
+How a group travels: ``append`` gives each entry its pos. What a session has much of becomes a block (block.py); the small
+parts of all sessions become one row of ``recent`` and stay in memory (recent.py); the session rows come with them; all in one
+transaction. The keeper (keeper.py) folds ``recent`` into blocks and moves the write-ahead log into the database. Readers
+(reader.py) have connections of their own.
 
 Rule 1: with durability ``normal`` a group is committed in the caller's thread, without a wait and without fsync: a process that
         dies loses nothing, a machine that dies may lose the last moments. ``full`` adds an fsync, in the writer's thread.
@@ -22,19 +23,23 @@ from pathlib import Path
 from types import TracebackType
 from typing import ParamSpec, Self, TypeVar
 
+import msgspec
+
 from trunkline.errors import StorageError
 from trunkline.journal import database
 from trunkline.journal.base import Entry, Group, RowFilter, SessionRow
-from trunkline.journal.block import POS_SPAN, Block, encode, split
+from trunkline.journal.block import POS_SPAN, Block, blocks_of, decode_parts, encode
 from trunkline.journal.database import Durability, storage_errors
 from trunkline.journal.keeper import PAGE_BYTES, Keeper
 from trunkline.journal.order import check_order
 from trunkline.journal.reader import Reader, SessionRead
-from trunkline.journal.recent import Place, RecentIndex
+from trunkline.journal.recent import Recent
 
+_SMALL_ENTRIES = 16
 _SMALL_BYTES = 8192
-_SMALL_ENTRIES = 64
-"""A block under both limits is small: rewriting it once in a fold costs less than an index page of its own in this commit."""
+_RECENT_ROW_BYTES = 256 * 1024
+"""A session's part of a group is small with up to 16 entries: writing it once more in a fold costs less than an index page of
+its own in this commit. In a row that comes out long, only parts of up to 8 KiB count as small."""
 
 _LARGE_GROUP_BYTES = 4 << 20
 """A group over this is written in the writer's thread: it would hold the loop up for longer than a thread switch costs."""
@@ -57,8 +62,7 @@ class SqliteJournal:
         self._gate = threading.Lock()
         self._pos = 0
         self._last_seq: dict[str, int] = {}
-        self._deleting: set[str] = set()
-        self._recent = RecentIndex()
+        self._recent = Recent()
         self._tending: Future[None] | None = None
         self._reader_of_thread = threading.local()
         self._readers: list[Reader] = []
@@ -101,15 +105,17 @@ class SqliteJournal:
     async def read(self, session_id: str, *, after: int = 0, before: int | None = None, limit: int = 1000,
                    max_bytes: int = 1 << 20, tail: bool = False) -> list[Entry]:
         """Entries with after < seq < before that fit the limits: the first ones, or the last (``tail``)."""
-        if session_id in self._deleting:
+        if limit < 1 or session_id in self._keeper.deleting:
             return []
-        horizon = self._pos  # before the places: whatever is committed in between must not be half seen
-        asked = SessionRead(session_id, after, before, limit, max_bytes, tail, horizon, self._recent.of(session_id))
+        horizon = self._pos  # before the recent ones: what is committed in between must not be half seen
+        held = self._recent.of(session_id, after=after, before=before, horizon=horizon)
+        asked = SessionRead(session_id, after, before, limit, max_bytes, tail, horizon, held)
         return await self._run(self._reader_threads, "read", lambda: self._reader().session(asked))
 
     async def read_hub(self, *, after: int, limit: int = 1000, max_bytes: int = 1 << 20) -> list[tuple[str, Entry]]:
         """(session id, entry) of all sessions with pos > after, in pos order."""
-        return await self._run(self._reader_threads, "read", lambda: self._reader().hub(after, limit, max_bytes))
+        hidden = self._keeper.deleting
+        return await self._run(self._reader_threads, "read", lambda: self._reader().hub(after, limit, max_bytes, hidden))
 
     async def rows(self, which: RowFilter) -> list[SessionRow]:
         """Session rows, newest activity first."""
@@ -133,17 +139,23 @@ class SqliteJournal:
         self._writer = database.connect(self._path, durability=self._durability)
         try:
             database.migrate(self._writer, self._path)
-            self._pos = self._writer.execute(self._queries["last_pos"], {"span": POS_SPAN}).fetchone()[0]
-            for session_id, first_seq, last_seq, first_pos in self._writer.execute(self._queries["recent_places"]):
-                self._recent.add(session_id, Place(first_seq, last_seq, first_pos), PAGE_BYTES)
-            for session_id, last_seq in self._recent.last_seqs().items():
-                self._last_seq[session_id] = max(last_seq, self._stored_last_seq(session_id))
+            self._restore()
             self._keeper = Keeper(database.connect(self._path), self._queries, self._gate, self._recent)
             for (session_id,) in self._writer.execute(self._queries["deletions"]).fetchall():
                 self._keeper.delete(session_id, self._pos)
         except BaseException:
             self._writer.close()
             raise
+
+    def _restore(self) -> None:
+        """Know again what a hub that ran before knew."""
+        self._pos = self._writer.execute(self._queries["last_pos"], {"span": POS_SPAN}).fetchone()[0]
+        for (body,) in self._writer.execute(self._queries["all_recent"]):
+            parts = decode_parts(body)
+            self._recent.add(parts, len(body))
+            self._pos = max(self._pos, *(entries[-1].pos for entries in parts.values()))
+        for session_id, last_seq in self._recent.last_seqs().items():
+            self._last_seq[session_id] = max(last_seq, self._stored_last_seq(session_id))
 
     def _close(self) -> None:
         self._reader_threads.shutdown()
@@ -164,65 +176,67 @@ class SqliteJournal:
             self._commit(group)
 
     def _commit(self, group: Group) -> None:
-        small: list[Block] = []
-        blocks: list[Block] = []
         try:
-            newest_pos = self._encode(group, small, blocks)
-            self._store(small, blocks, group.rows)
+            plan = self._plan(group)
+            self._store(plan)
         except BaseException:
             for entries in group.entries.values():
                 for entry in entries:
                     entry.pos = 0
             raise
-        self._note(group, small, blocks)
-        self._pos = newest_pos  # last: a reader that knows of a pos must find its place in the index
+        self._note(plan)
 
-    def _encode(self, group: Group, small: list[Block], blocks: list[Block]) -> int:
-        """Give each entry its pos and fill the two lists; returns the newest pos."""
-        pos = self._pos
-        for session_id, entries in group.entries.items():
-            if not entries:
-                continue
-            check_order(session_id, entries, self._known_last_seq(session_id))
-            for entry in entries:
-                pos += 1
-                entry.pos = pos
-            body = encode(entries)
-            if len(body) < _SMALL_BYTES and len(entries) <= _SMALL_ENTRIES:
-                first = entries[0]
-                small.append(Block(first.pos, session_id, first.seq, entries[-1].seq, pos, body))
-            else:
-                blocks += split(session_id, entries, body)
-        return pos
+    def _plan(self, group: Group) -> _Plan:
+        """What the transaction will write: small parts in one row, other parts as blocks, each entry with its pos."""
+        small = group.entries
+        large: dict[str, list[Entry]] = {}
+        known = self._last_seq
+        for session_id, entries in small.items():
+            check_order(session_id, entries, known[session_id] if session_id in known else self._load_last_seq(session_id))
+            if len(entries) > _SMALL_ENTRIES or not entries:
+                large[session_id] = entries
+        if large:
+            small = {session_id: entries for session_id, entries in small.items() if session_id not in large}
+        pos = _number(small, self._pos)
+        body = encode(small) if small else b""
+        if len(body) > _RECENT_ROW_BYTES:
+            large |= {session_id: entries for session_id, entries in small.items() if _size(entries) > _SMALL_BYTES}
+            small = {session_id: entries for session_id, entries in small.items() if session_id not in large}
+            pos = _number(small, self._pos)
+            body = encode(small) if small else b""
+        newest = _number(large, pos)
+        blocks = [block for session_id, entries in large.items() if entries for block in blocks_of(session_id, entries)]
+        return _Plan(self._pos + 1, small, body, blocks, group.rows, newest)
 
-    def _store(self, small: list[Block], blocks: list[Block], rows: dict[str, SessionRow]) -> None:
+    def _store(self, plan: _Plan) -> None:
         writer, queries = self._writer, self._queries
         with storage_errors(self._path, "written"):
             try:
                 writer.execute(queries["begin"])
-                if small:
-                    writer.executemany(queries["insert_recent"], small)
-                if blocks:
-                    writer.executemany(queries["insert_block"], blocks)
-                if rows:
-                    writer.executemany(queries["upsert_session"], map(_row_values, rows.values()))
+                if plan.small:
+                    writer.execute(queries["insert_recent"], (plan.first_pos, plan.body))
+                if plan.blocks:
+                    writer.executemany(queries["insert_block"], plan.blocks)
+                if plan.rows:
+                    writer.executemany(queries["upsert_session"], map(_row_values, plan.rows.values()))
                 writer.execute(queries["commit"])
             finally:
                 if writer.in_transaction:
                     writer.rollback()
 
-    def _note(self, group: Group, small: list[Block], blocks: list[Block]) -> None:
+    def _note(self, plan: _Plan) -> None:
         """Take a committed group into account."""
-        size = 2 * PAGE_BYTES
-        for block in small:
-            self._recent.add(block.session, Place(block.first_seq, block.last_seq, block.first_pos), len(block.body))
-            self._last_seq[block.session] = block.last_seq
-            size += len(block.body)
-        for block in blocks:
+        size = len(plan.body) + 2 * PAGE_BYTES
+        if plan.small:
+            self._recent.add(plan.small, size)
+            for session_id, entries in plan.small.items():
+                self._last_seq[session_id] = entries[-1].seq
+        for block in plan.blocks:
             self._last_seq[block.session] = block.last_seq
             size += len(block.body) + 2 * PAGE_BYTES
-        for row in group.rows.values():
+        for row in plan.rows.values():
             size += len(row.summary) + len(row.checkpoint) + 3 * PAGE_BYTES
+        self._pos = plan.newest_pos  # last: a reader that knows of a pos must find its entry
         self._keeper.wrote(size)
         if self._keeper.due and (self._tending is None or self._tending.done()):
             self._tending = self._keeper_thread.submit(self._tend)
@@ -233,11 +247,11 @@ class SqliteJournal:
         except sqlite3.Error as error:  # the next commit asks again; meanwhile nothing is lost, the log only grows
             logger.warning("the journal %s could not be tidied: %s", self._path, error)
 
-    def _known_last_seq(self, session_id: str) -> int:
-        known = self._last_seq.get(session_id)
-        if known is None:
-            known = self._last_seq[session_id] = self._stored_last_seq(session_id)
-        return known
+    def _load_last_seq(self, session_id: str) -> int:
+        if session_id in self._keeper.deleting:
+            raise StorageError(f"session {session_id} is being deleted")
+        last_seq = self._last_seq[session_id] = self._stored_last_seq(session_id)
+        return last_seq
 
     def _stored_last_seq(self, session_id: str) -> int:
         with storage_errors(self._path, "read"):
@@ -245,12 +259,8 @@ class SqliteJournal:
         return row[0] if row else 0
 
     def _delete(self, session_id: str) -> None:
-        self._deleting.add(session_id)
-        try:
-            self._keeper.delete(session_id, self._pos)
-        finally:
-            self._last_seq.pop(session_id, None)
-            self._deleting.discard(session_id)
+        self._keeper.delete(session_id, self._pos)
+        self._last_seq.pop(session_id, None)
 
     # Threads.
 
@@ -268,8 +278,33 @@ class SqliteJournal:
             return await asyncio.get_running_loop().run_in_executor(threads, work, *args)
 
 
+class _Plan(msgspec.Struct, gc=False):
+    """One transaction."""
+
+    first_pos: int
+    small: dict[str, list[Entry]]
+    body: bytes
+    """The small parts, encoded."""
+    blocks: list[Block]
+    rows: dict[str, SessionRow]
+    newest_pos: int
+
+
+def _number(parts: dict[str, list[Entry]], pos: int) -> int:
+    """Give each entry its pos, rising from the one after ``pos``; returns the last."""
+    for entries in parts.values():
+        for entry in entries:
+            pos += 1
+            entry.pos = pos
+    return pos
+
+
+def _size(entries: list[Entry]) -> int:
+    return sum([entry.size() for entry in entries])
+
+
 def _is_large(group: Group) -> bool:
-    return sum([entry.size() for entries in group.entries.values() for entry in entries]) > _LARGE_GROUP_BYTES
+    return sum(map(_size, group.entries.values())) > _LARGE_GROUP_BYTES
 
 
 def _row_values(row: SessionRow) -> tuple[str, str, str, str, str, int, int, int, bytes, bytes]:

@@ -1,4 +1,4 @@
--- Sessions, and their entries in blocks of two ages.
+-- Sessions, and their entries: whole groups as they came, and blocks of one session.
 
 CREATE TABLE sessions (
   id             TEXT PRIMARY KEY,
@@ -17,10 +17,6 @@ CREATE INDEX sessions_by_activity ON sessions (updated_at, id);
 
 CREATE TABLE recent (
   first_pos INTEGER PRIMARY KEY,
-  session   TEXT NOT NULL,
-  first_seq INTEGER NOT NULL,
-  last_seq  INTEGER NOT NULL,
-  last_pos  INTEGER NOT NULL,
   body      BLOB NOT NULL
 ) STRICT;
 
