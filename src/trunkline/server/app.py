@@ -1,0 +1,201 @@
+"""A request becomes a reply: address, route, credential, handler, headers. The one place where an error becomes a response.
+
+Rule 1: what is refused is refused in this order: Host, Origin, unknown path, wrong method, no credential, too little scope.
+Rule 2: every error leaves as ``{code, message, recoverable, details?, agentCode?}``; what we did not foresee is ``internal``,
+and its text goes to the log, not to the client.
+Rule 3: every reply gets the headers that keep a browser from doing more with it than it is.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Match
+from starlette.routing import Route as PathRoute
+from starlette.types import Receive, Scope, Send
+
+from trunkline.dialects.packets import error_packet
+from trunkline.errors import (
+    MethodNotAllowed,
+    NotFound,
+    SessionNotFound,
+    TooLarge,
+    TooManyRequests,
+    TrunklineError,
+    Unauthorized,
+)
+from trunkline.hub import Hub
+from trunkline.server.auth import NOBODY, Gate, check_scope
+from trunkline.server.call import Call, Parts, Reply, asks_for_stream, reply
+from trunkline.server.login import Codes, FailedTries
+from trunkline.server.openapi import ErrorBody
+from trunkline.server.options import ServerOptions
+from trunkline.server.preview import Previews, preview
+from trunkline.server.routes import ROUTES, Route
+from trunkline.server.sse import Streams
+from trunkline.server.tokens import Tokens
+
+log = logging.getLogger("trunkline.server")
+
+DEFAULT_HEADERS = (
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
+    ("cache-control", "no-store"),
+)
+"""For replies that say nothing else about themselves."""
+
+
+class App:
+    """The ASGI application of one hub."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self._resources = _resources(parts.routes)
+        self._open = 0
+        self._last_at = time.monotonic()
+
+    @property
+    def clients(self) -> int:
+        """Requests being answered, streams included."""
+        return self._open
+
+    def idle_s(self) -> float:
+        """How long nobody has asked for anything; 0 while somebody is being answered."""
+        return 0.0 if self._open else time.monotonic() - self._last_at
+
+    def login_path(self) -> str:
+        """A path that logs the browser which opens it first in, once, within a minute."""
+        return f"/#code={self.parts.codes.issue(self.parts.tokens.main.id)}"
+
+    def end_streams(self) -> None:
+        """End every open stream, so that the server can stop; readers come back with their position."""
+        self.parts.streams.end_all()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            return
+        self._open += 1
+        try:
+            answer = await self._answer(Request(scope, receive))
+            if answer is not None:
+                await answer(scope, receive, send)
+        finally:
+            self._open -= 1
+            self._last_at = time.monotonic()
+
+    async def _answer(self, request: Request) -> Reply | None:
+        """The reply; None when there is nobody left to reply to."""
+        answer: Reply
+        try:
+            answer = await self._handle(request)
+        except ClientDisconnect:
+            return None
+        except TrunklineError as error:
+            answer = error_reply(error, request)
+        except Exception:  # the request's boundary: the server goes on
+            log.exception("%s %s failed", request.method, request.url.path)
+            answer = error_reply(TrunklineError("the hub failed to answer; its log says more"), request)
+        _harden(answer)
+        return answer
+
+    async def _handle(self, request: Request) -> Reply:
+        gate = self.parts.gate
+        gate.check_host(request)
+        resource = self._resource(request.scope)
+        if not (resource and resource.is_preview):
+            gate.check_origin(request)
+        if resource is None:
+            raise NotFound(f"nothing is at {request.url.path[:200]}")
+        if request.method == "OPTIONS":
+            return Response(status_code=204, headers={"Allow": resource.allow})
+        route = resource.route(request.method)
+        caller = NOBODY
+        if route.scope is not None:
+            caller = gate.caller(request)
+            check_scope(caller, route.scope)
+        return await route.handler(Call(request, self.parts, caller))
+
+    def _resource(self, scope: Scope) -> _Resource | None:
+        for resource in self._resources:
+            match, found = resource.path.matches(scope)
+            if match is Match.FULL:
+                scope["path_params"] = found["path_params"]
+                return resource
+        return None
+
+
+class _Resource:
+    """One path and what may be done with it."""
+
+    def __init__(self, path: str, routes: Iterable[Route]) -> None:
+        self._routes = {route.method: route for route in routes}
+        if "GET" in self._routes:
+            self._routes["HEAD"] = self._routes["GET"]
+        self.path = PathRoute(path, self)
+        self.allow = ", ".join(sorted([*self._routes, "OPTIONS"]))
+        self.is_preview = any(route.handler is preview for route in self._routes.values())
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Never called: the app only asks the path whether it matches."""
+        raise NotImplementedError
+
+    def route(self, method: str) -> Route:
+        """The route for a method, or MethodNotAllowed."""
+        if method not in self._routes:
+            raise MethodNotAllowed(f"{method[:20]} is not possible here", details={"allow": self.allow})
+        return self._routes[method]
+
+
+def build_app(hub: Hub, options: ServerOptions) -> App:
+    """The application that serves ``hub``."""
+    tokens = Tokens.open(options.data_dir, options.token)
+    previews = Previews(options.preview_s)
+    hub.preview_url = previews.url
+    return App(Parts(
+        hub=hub, options=options, tokens=tokens, gate=Gate(options, tokens), codes=Codes(options.code_s), tries=FailedTries(),
+        previews=previews, streams=Streams(), routes=ROUTES,
+    ))
+
+
+def error_reply(error: TrunklineError, request: Request) -> Response:
+    """The response that an error becomes."""
+    if isinstance(error, SessionNotFound) and (asks_for_stream(request) or request.url.path.endswith("/packets")):
+        # The seeds' clients read packets and nothing else.
+        packet = error_packet("Session not found", time.time_ns() // 1000, None, {"code": error.code})
+        return Response(packet, error.http_status, media_type="application/json")
+    body = ErrorBody(error.code, error.message, error.recoverable, error.details, error.agent_code)
+    return reply(body, error.http_status, _error_headers(error))
+
+
+def _error_headers(error: TrunklineError) -> dict[str, str]:
+    details = error.details or {}
+    if isinstance(error, Unauthorized):
+        return {"WWW-Authenticate": "Bearer"}
+    if isinstance(error, MethodNotAllowed):
+        return {"Allow": details["allow"]}
+    if isinstance(error, TooManyRequests) and "retryAfterS" in details:
+        return {"Retry-After": str(details["retryAfterS"])}
+    if isinstance(error, TooLarge):
+        return {"Connection": "close"}  # the rest of the body is not worth reading
+    return {}
+
+
+def _resources(routes: Iterable[Route]) -> list[_Resource]:
+    by_path: dict[str, list[Route]] = {}
+    for route in routes:
+        by_path.setdefault(route.path, []).append(route)
+    return [_Resource(path, each) for path, each in by_path.items()]
+
+
+def _harden(answer: Reply) -> None:
+    headers = MutableHeaders(raw=answer.raw_headers)
+    for name, value in DEFAULT_HEADERS:
+        headers.setdefault(name, value)

@@ -1,0 +1,130 @@
+"""Who is asking: the request's address and its credential.
+
+Rule 1: a Host that is not ours is refused (DNS rebinding), and so is an Origin that is not ours, whatever else is right.
+Rule 2: a cookie counts only when the browser vouches that the request comes from our own page: ``Sec-Fetch-Site: same-origin``,
+or, where it does not send that, an Origin that is exactly ours, port included.
+Rule 3: one credential per request: a bearer token that is wrong is not made good by a cookie.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+
+import msgspec
+from starlette.requests import Request
+
+from trunkline.errors import Forbidden, Invalid, Unauthorized
+from trunkline.server.options import ServerOptions
+from trunkline.server.tokens import Scope, Token, Tokens, allows
+
+
+class Caller(msgspec.Struct, frozen=True):
+    """Who sent a request, as the journal will name them, and what they may do."""
+
+    name: str
+    scope: Scope
+    token_id: str
+
+
+NOBODY = Caller("nobody", "view", "")
+"""Who asks for what needs no credential."""
+
+
+class Gate:
+    """Lets a request in, or says why not."""
+
+    def __init__(self, options: ServerOptions, tokens: Tokens) -> None:
+        self._tokens = tokens
+        self._names = {"localhost", *(name.lower() for name in options.allow_hosts)}
+        self._any_address = not _is_loopback(options.host)
+        self.cookie_name = f"trunkline_{options.port}"
+
+    def check_host(self, request: Request) -> None:
+        """Forbidden, unless the Host is loopback, allowed by name, or an address while we listen on more than loopback."""
+        hosts = request.headers.getlist("host")
+        if len(hosts) != 1:
+            raise Invalid("exactly one Host header is needed")
+        host = hosts[0].lower()
+        name = _without_port(host)
+        if name in self._names or host in self._names or self._is_our_address(name):
+            return
+        raise Forbidden(f"the host {host!r} is not on the allow-list (start the hub with --allow-host {name})")
+
+    def check_origin(self, request: Request) -> None:
+        """Forbidden, when an Origin came and is not ours."""
+        origins = request.headers.getlist("origin")
+        if any(not _is_own(origin, request) for origin in origins):
+            raise Forbidden(f"the origin {origins[0]!r} may not use this hub")
+
+    def caller(self, request: Request) -> Caller:
+        """Who asks; Unauthorized without a good credential."""
+        bearer = _bearer(request)
+        if bearer is not None:
+            return _caller(self._tokens.find(bearer, "bearer"))
+        cookie = request.cookies.get(self.cookie_name)
+        if cookie is None:
+            raise Unauthorized("a token is needed: Authorization: Bearer …")
+        if not _comes_from_own_page(request):
+            raise Unauthorized("a cookie counts only for requests from the hub's own page")
+        return _caller(self._tokens.find(cookie, "browser"))
+
+    def _is_our_address(self, name: str) -> bool:
+        # A rebinding attack needs a name: a browser that was sent to a bare address is where it thinks it is.
+        try:
+            address = ipaddress.ip_address(name.strip("[]"))
+        except ValueError:
+            return False
+        return address.is_loopback or self._any_address
+
+
+def check_scope(caller: Caller, needed: Scope) -> None:
+    """Forbidden, unless the caller's token goes that far."""
+    if not allows(caller.scope, needed):
+        raise Forbidden(f"this needs a token with the scope {needed!r}; yours has {caller.scope!r}",
+                        details={"needed": needed, "scope": caller.scope})
+
+
+def own_origin(request: Request) -> str:
+    """The origin under which the browser sees us."""
+    return f"{request.scope['scheme']}://{request.headers['host'].lower()}"
+
+
+def _caller(token: Token) -> Caller:
+    return Caller(token.name if token.name == "main" else f"{token.name} ({token.id})", token.scope, token.id)
+
+
+def _bearer(request: Request) -> str | None:
+    header = request.headers.get("authorization")
+    if header is None:
+        return None
+    kind, _, secret = header.partition(" ")
+    if kind.lower() != "bearer" or not secret.strip():
+        raise Unauthorized("Authorization must be: Bearer <token>")
+    return secret.strip()
+
+
+def _comes_from_own_page(request: Request) -> bool:
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        return site == "same-origin"
+    origin = request.headers.get("origin")
+    return origin is not None and _is_own(origin, request)
+
+
+def _is_own(origin: str, request: Request) -> bool:
+    host = request.headers["host"].lower()
+    # Behind a proxy that ends TLS we see http where the browser sees https; the port is still compared.
+    return origin.lower() in (f"{request.scope['scheme']}://{host}", f"https://{host}")
+
+
+def _without_port(host: str) -> str:
+    if host.startswith("["):
+        return host.partition("]")[0] + "]"
+    return host.partition(":")[0]
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,170 @@
+"""What a handler gets, and how a body is read.
+
+Rule 1: a body is counted while it comes; one that is over its limit is refused before it is read to the end.
+Rule 2: a field that cannot be used is named in the error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from trunkline.errors import Invalid, TooLarge
+from trunkline.server.auth import Caller, Gate
+from trunkline.server.options import ServerOptions
+from trunkline.server.tokens import Tokens
+
+if TYPE_CHECKING:
+    from trunkline.hub import Hub, Session
+    from trunkline.server.login import Codes, FailedTries
+    from trunkline.server.preview import Previews
+    from trunkline.server.routes import Route
+    from trunkline.server.sse import Streams
+
+T = TypeVar("T")
+
+
+class Reply(Protocol):
+    """What a handler returns: Starlette's responses are that, and so is a stream."""
+
+    raw_headers: list[tuple[bytes, bytes]]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer the request."""
+
+
+class Parts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the handlers of one app share."""
+
+    hub: Hub
+    options: ServerOptions
+    tokens: Tokens
+    gate: Gate
+    codes: Codes
+    tries: FailedTries
+    previews: Previews
+    streams: Streams
+    routes: tuple[Route, ...]
+
+
+class Call:
+    """One request on its way through a handler."""
+
+    __slots__ = ("caller", "parts", "request")
+
+    def __init__(self, request: Request, parts: Parts, caller: Caller) -> None:
+        self.request = request
+        self.parts = parts
+        self.caller = caller
+
+    @property
+    def hub(self) -> Hub:
+        """The hub behind this server."""
+        return self.parts.hub
+
+    def part(self, name: str) -> str:
+        """A variable part of the path."""
+        return str(self.request.path_params[name])
+
+    async def session(self) -> Session:
+        """The session that the path names, or SessionNotFound."""
+        return await self.hub.session(self.part("id"))
+
+    def wants_stream(self) -> bool:
+        """Whether the client asked for Server-Sent Events."""
+        return asks_for_stream(self.request)
+
+    def text(self, name: str) -> str | None:
+        """A query parameter; None where it is absent or empty."""
+        return self.request.query_params.get(name) or None
+
+    @overload
+    def integer(self, name: str, *, least: int = 0, most: int | None = None) -> int | None: ...
+
+    @overload
+    def integer(self, name: str, default: int, *, least: int = 0, most: int | None = None) -> int: ...
+
+    def integer(self, name: str, default: int | None = None, *, least: int = 0, most: int | None = None) -> int | None:
+        """A whole number from the query, or Invalid naming the parameter."""
+        value = self.text(name)
+        return default if value is None else whole_number(name, value, least=least, most=most)
+
+    async def body(self, kind: type[T], *, default: T | None = None) -> T:
+        """The JSON body as ``kind``, or Invalid naming the field; ``default`` where there is none."""
+        raw = await self.raw_body()
+        if not raw and default is not None:
+            return default
+        try:
+            return msgspec.json.decode(raw, type=kind)
+        except msgspec.DecodeError as error:
+            raise Invalid(f"body: {error}") from error
+        except UnicodeDecodeError as error:
+            raise Invalid(f"body: not UTF-8 ({error.reason})") from error
+        except RecursionError as error:
+            raise Invalid("body: nested too deeply") from error
+
+    async def raw_body(self) -> bytes:
+        """The whole body, as far as a JSON body may go."""
+        return b"".join([chunk async for chunk in self.chunks(self.parts.options.json_limit)])
+
+    async def chunks(self, limit: int) -> AsyncGenerator[bytes, None]:
+        """The body as it comes; TooLarge as soon as it is known to be over ``limit``."""
+        announced = self.request.headers.get("content-length")
+        size = 0
+        if announced is not None and announced.isdigit() and int(announced) > limit:
+            raise too_large(limit)
+        async for chunk in self.request.stream():
+            size += len(chunk)
+            if size > limit:
+                raise too_large(limit)
+            yield chunk
+
+
+def too_large(limit: int) -> TooLarge:
+    """The error for a body that is over its limit."""
+    return TooLarge(f"the body is larger than {limit} bytes", details={"limit": limit})
+
+
+def asks_for_stream(request: Request) -> bool:
+    """Whether ``text/event-stream`` is among the types that the client accepts."""
+    for accepted in request.headers.getlist("accept"):
+        for media in accepted.split(","):
+            kind, *parameters = media.split(";")
+            if kind.strip().lower() == "text/event-stream" and not any(_is_zero(each) for each in parameters):
+                return True
+    return False
+
+
+def _is_zero(parameter: str) -> bool:
+    name, _, value = parameter.partition("=")
+    return name.strip().lower() == "q" and value.strip().rstrip("0") in ("", ".", "0.")
+
+
+def whole_number(name: str, value: str, *, least: int = 0, most: int | None = None) -> int:
+    """``value`` as a number within bounds, or Invalid naming it."""
+    # isascii: other scripts have digits too, and int() takes underscores and signs.
+    if not (value.isascii() and value.isdigit() and len(value) <= 18):
+        raise Invalid(f"{name} must be a whole number, not {value[:40]!r}", details={"field": name})
+    number = int(value)
+    if number < least or (most is not None and number > most):
+        bounds = f"at least {least}" if most is None else f"between {least} and {most}"
+        raise Invalid(f"{name} must be {bounds}, not {number}", details={"field": name})
+    return number
+
+
+_encoder = msgspec.json.Encoder()
+
+
+def reply(body: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """A JSON answer."""
+    return Response(_encoder.encode(body), status, headers, media_type="application/json")
+
+
+def no_content() -> Response:
+    """Done, and nothing to say about it."""
+    return Response(status_code=204)

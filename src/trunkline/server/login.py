@@ -1,0 +1,222 @@
+"""Logging in over HTTP: one-time codes, the browser's cookie, tokens for other programs.
+
+Rule 1: the page's address carries a code, never a token. A code works once, for a minute.
+Rule 2: a browser gets a token of its own in an HttpOnly cookie; scripts never see it, and it can be revoked.
+Rule 3: failed tries are counted per address, also when they name the right secret afterwards.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable
+
+import msgspec
+
+from trunkline.errors import Invalid, TooManyRequests, Unauthorized
+from trunkline.server.auth import check_scope
+from trunkline.server.call import Call, Reply, no_content, reply
+from trunkline.server.tokens import Scope, Token
+
+TRIES = 10
+TRIES_WITHIN_S = 60.0
+ADDRESSES = 1_000
+OPEN_CODES = 100
+
+
+class Login(msgspec.Struct, forbid_unknown_fields=True):
+    """What lets a browser in: a one-time code, or a token."""
+
+    code: str | None = None
+    token: str | None = None
+
+
+class LoggedIn(msgspec.Struct, rename="camel"):
+    """What the browser may do, and until when (seconds since the epoch)."""
+
+    scope: Scope
+    expires_at: int
+
+
+class NewCode(msgspec.Struct, forbid_unknown_fields=True):
+    """What the browser that uses the code may do."""
+
+    scope: Scope = "admin"
+
+
+class Code(msgspec.Struct, rename="camel"):
+    """A one-time code and the path that logs a browser in with it."""
+
+    code: str
+    path: str
+    expires_in_s: float
+
+
+class NewToken(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """A token to make."""
+
+    name: str
+    scope: Scope
+    expires_in_s: float | None = None
+
+
+class TokenView(msgspec.Struct, rename="camel"):
+    """A token as the API shows it; times are seconds since the epoch."""
+
+    id: str
+    name: str
+    scope: Scope
+    kind: str
+    created_at: int
+    expires_at: int | None
+
+
+class MadeToken(msgspec.Struct, rename="camel"):
+    """A new token; ``secret`` is shown here and never again."""
+
+    secret: str
+    token: TokenView
+
+
+class Grant(msgspec.Struct, frozen=True):
+    """What a code stands for: the token that made it, and the scope it hands on."""
+
+    parent: str
+    scope: Scope
+
+
+class Codes:
+    """One-time login codes, in memory, as hashes."""
+
+    def __init__(self, lifetime_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.lifetime_s = lifetime_s
+        self._clock = clock
+        self._open: dict[str, tuple[Grant, float]] = {}
+
+    def issue(self, parent: str, scope: Scope = "admin") -> str:
+        """A new code that hands on ``scope`` in the name of the token ``parent``."""
+        while len(self._open) >= OPEN_CODES:
+            del self._open[next(iter(self._open))]
+        code = secrets.token_urlsafe(24)
+        self._open[_digest(code)] = (Grant(parent, scope), self._clock() + self.lifetime_s)
+        return code
+
+    def redeem(self, code: str) -> Grant:
+        """Use a code up. Unauthorized when it is unknown, used or old."""
+        # Found by its hash: how long that takes says nothing about the code.
+        grant, until = self._open.pop(_digest(code), (None, 0.0))
+        if grant is None or until <= self._clock():
+            raise Unauthorized("the code is unknown, used or expired; ask the hub for a new one")
+        return grant
+
+
+class FailedTries:
+    """How often an address failed to log in lately."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._failures: dict[str, deque[float]] = {}
+
+    def check(self, address: str) -> None:
+        """TooManyRequests when this address has used up its tries."""
+        recent = self._recent(address)
+        if len(recent) >= TRIES:
+            wait_s = int(recent[0] + TRIES_WITHIN_S - self._clock()) + 1
+            raise TooManyRequests(f"too many failed logins; try again in {wait_s} s", details={"retryAfterS": wait_s})
+
+    def failed(self, address: str) -> None:
+        """Count a failure."""
+        recent = self._recent(address)
+        recent.append(self._clock())
+        self._failures.pop(address, None)
+        self._failures[address] = recent
+        while len(self._failures) > ADDRESSES:
+            del self._failures[next(iter(self._failures))]
+
+    def _recent(self, address: str) -> deque[float]:
+        recent = self._failures.get(address, deque())
+        while recent and recent[0] <= self._clock() - TRIES_WITHIN_S:
+            recent.popleft()
+        return recent
+
+
+async def login(call: Call) -> Reply:
+    """Trade a code or a token for the browser's cookie."""
+    address = call.request.client.host if call.request.client else ""
+    call.parts.tries.check(address)
+    body = await call.body(Login)
+    try:
+        grant = _grant(call, body)
+    except Unauthorized:
+        call.parts.tries.failed(address)
+        raise
+    return _let_in(call, grant)
+
+
+async def logout(call: Call) -> Reply:
+    """Forget this browser."""
+    token_id = call.caller.token_id
+    if any(token.id == token_id and token.kind == "browser" for token in call.parts.tokens.listed()):
+        call.parts.tokens.revoke(token_id)
+    answer = no_content()
+    answer.delete_cookie(call.parts.gate.cookie_name, httponly=True, samesite="strict", secure=call.parts.options.tls)
+    return answer
+
+
+async def new_code(call: Call) -> Reply:
+    """Make a one-time code that logs a browser in."""
+    wanted = await call.body(NewCode, default=NewCode())
+    check_scope(call.caller, wanted.scope)
+    code = call.parts.codes.issue(call.caller.token_id, wanted.scope)
+    return reply(Code(code, f"/#code={code}", call.parts.codes.lifetime_s), 201)
+
+
+async def list_tokens(call: Call) -> Reply:
+    """Every token that works, without its secret."""
+    return reply([_view(token) for token in call.parts.tokens.listed()])
+
+
+async def make_token(call: Call) -> Reply:
+    """Make a token for another program or device."""
+    body = await call.body(NewToken)
+    if not body.name.strip() or body.name == "main":
+        raise Invalid("name must not be empty or 'main'", details={"field": "name"})
+    if body.expires_in_s is not None and body.expires_in_s <= 0:
+        raise Invalid("expiresInS must be positive", details={"field": "expiresInS"})
+    token, secret = call.parts.tokens.mint(body.name.strip(), body.scope, lifetime_s=body.expires_in_s)
+    return reply(MadeToken(secret, _view(token)), 201)
+
+
+async def revoke_token(call: Call) -> Reply:
+    """Make a token and the browsers that it let in useless."""
+    call.parts.tokens.revoke(call.part("tokenId"))
+    return no_content()
+
+
+def _grant(call: Call, body: Login) -> Grant:
+    if (body.code is None) == (body.token is None):
+        raise Invalid("exactly one of code and token is needed", details={"field": "code"})
+    if body.code is not None:
+        return call.parts.codes.redeem(body.code)
+    token = call.parts.tokens.find(body.token or "", "bearer")
+    return Grant(token.id, token.scope)
+
+
+def _let_in(call: Call, grant: Grant) -> Reply:
+    options = call.parts.options
+    token, secret = call.parts.tokens.mint("browser", grant.scope, kind="browser", parent=grant.parent,
+                                           lifetime_s=options.login_s)
+    answer = reply(LoggedIn(grant.scope, token.expires_at or 0))
+    answer.set_cookie(call.parts.gate.cookie_name, secret, max_age=int(options.login_s), httponly=True, samesite="strict",
+                      secure=options.tls)
+    return answer
+
+
+def _view(token: Token) -> TokenView:
+    return TokenView(token.id, token.name, token.scope, token.kind, token.created_at, token.expires_at)
+
+
+def _digest(code: str) -> str:
+    return hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()

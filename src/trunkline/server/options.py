@@ -1,0 +1,34 @@
+"""What can be set about the HTTP side of a hub."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+
+class ServerOptions(msgspec.Struct, kw_only=True, frozen=True):
+    """How the server presents itself and what it takes."""
+
+    data_dir: Path
+    """Where ``token`` and ``tokens.json`` live."""
+    port: int
+    """The port that was bound: the cookie's name carries it, since agents start servers on other ports of this host."""
+    host: str = "127.0.0.1"
+    token: str | None = None
+    """Takes the place of the generated token (``TRUNKLINE_TOKEN``)."""
+    allow_hosts: tuple[str, ...] = ()
+    """Names under which the hub may be asked besides loopback: ``name`` for any port, or ``name:port``."""
+    tls: bool = False
+    keepalive_s: float = 15.0
+    json_limit: int = 32 << 20
+    upload_limit: int = 50 << 20
+    """Bytes of one uploaded file."""
+    upload_total_limit: int = 200 << 20
+    """Bytes of one upload request."""
+    login_s: float = 30 * 86400.0
+    """How long a browser stays logged in."""
+    code_s: float = 60.0
+    """How long a one-time login code is good for."""
+    preview_s: float = 3600.0
+    """How long a preview's address works."""

@@ -1,0 +1,179 @@
+"""Artifacts, and their previews under unguessable addresses.
+
+Rule 1: a preview's address is its permission: 128 random bits, good for an hour. It reads no cookie and no token.
+Rule 2: what is shown there runs in a sandbox without an origin: it can reach nothing of the hub but its own files.
+Rule 3: the hub never starts an app; an app without static output has no preview.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import msgspec
+from starlette.responses import RedirectResponse
+
+from trunkline.errors import Forbidden, Invalid, NotFound
+from trunkline.server.auth import own_origin
+from trunkline.server.call import Call, Reply, reply
+from trunkline.server.content import FileReply, media_type, open_inside, resolve
+from trunkline.session.artifacts import static_root
+from trunkline.session.fold import Artifact
+from trunkline.session.workspace import Workspace
+
+if TYPE_CHECKING:
+    from trunkline.hub import Session
+
+
+class ArtifactView(msgspec.Struct, kw_only=True):
+    """A file or app that the agent made. ``preview_url`` keeps the name it has in the ``artifact_created`` packet."""
+
+    id: str
+    session_id: str = msgspec.field(name="sessionId")
+    type: str
+    name: str
+    path: str
+    preview_url: str | None
+    version: int
+    created_at: str = msgspec.field(name="createdAt")
+    updated_at: str = msgspec.field(name="updatedAt")
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """What a key stands for."""
+
+    session_id: str
+    artifact_id: str
+    expires_at: float
+
+
+class Previews:
+    """Keys that let anybody who has them see one artifact, for a while."""
+
+    def __init__(self, lifetime_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._lifetime_s = lifetime_s
+        self._clock = clock
+        self._keys: dict[str, Shown] = {}
+        self._newest: dict[tuple[str, str], str] = {}
+
+    def url(self, session_id: str, artifact: Artifact) -> str | None:
+        """The path under which the artifact can be seen now; None for an app without static output."""
+        root = static_root(artifact)
+        if root is None:
+            return None
+        name = quote(os.fsencode(artifact.name)) if artifact.type in ("file", "image") else ""
+        return f"/preview/{self._key(session_id, artifact.id)}/{name}"
+
+    def shown(self, key: str) -> Shown:
+        """What a key shows, or NotFound."""
+        found = self._keys.get(key)
+        if found is None or found.expires_at <= self._clock():
+            raise NotFound("this preview is gone; ask for the artifact again")
+        return found
+
+    def _key(self, session_id: str, artifact_id: str) -> str:
+        """A key with at least half of its time left: asking again and again makes no new ones."""
+        now = self._clock()
+        held = self._newest.get((session_id, artifact_id))
+        if held is not None and self._keys[held].expires_at - now > self._lifetime_s / 2:
+            return held
+        self._forget_expired(now)
+        key = secrets.token_hex(16)
+        self._keys[key] = Shown(session_id, artifact_id, now + self._lifetime_s)
+        self._newest[session_id, artifact_id] = key
+        return key
+
+    def _forget_expired(self, now: float) -> None:
+        # Keys are made in order of time, so the old ones are in front.
+        for key, shown in list(self._keys.items()):
+            if shown.expires_at > now:
+                return
+            del self._keys[key]
+            owner = (shown.session_id, shown.artifact_id)
+            if self._newest.get(owner) == key:
+                del self._newest[owner]
+
+
+async def artifacts(call: Call) -> Reply:
+    """What the agent made, oldest first."""
+    session = await call.session()
+    return reply([_view(call, session, artifact) for artifact in session.artifacts()])
+
+
+async def artifact(call: Call) -> Reply:
+    """One artifact."""
+    session = await call.session()
+    return reply(_view(call, session, session.artifact(call.part("artifactId"))))
+
+
+async def preview(call: Call) -> Reply:
+    """A file of an artifact, as a page without an origin."""
+    key, path = call.part("key"), call.part("path")
+    shown = call.parts.previews.shown(key)
+    session = await call.hub.session(shown.session_id)
+    answer = await asyncio.to_thread(_file, call, session.artifact(shown.artifact_id), session.roots, path)
+    answer.raw_headers += preview_headers(f"{own_origin(call.request)}/preview/{key}/")
+    return answer
+
+
+def preview_headers(prefix: str) -> list[tuple[bytes, bytes]]:
+    """The sandbox: scripts may run, as nobody. ``prefix`` is the only address of ours that they may load from."""
+    own = f"{prefix} data: blob:"
+    policy = "; ".join((
+        "sandbox allow-scripts", f"default-src {own} 'unsafe-inline' 'unsafe-eval'",
+        f"script-src {own} https: 'unsafe-inline' 'unsafe-eval'", f"style-src {own} https: 'unsafe-inline'",
+        f"img-src {own} https:", f"font-src {own} https:", f"connect-src {own}", f"base-uri {prefix}", "form-action 'none'",
+        "frame-ancestors 'self'",
+    ))
+    return [
+        (b"content-security-policy", policy.encode("latin-1", "replace")),
+        # The sandbox has no origin, so even its own modules and fetches are cross-origin requests.
+        (b"access-control-allow-origin", b"*"),
+        (b"cross-origin-resource-policy", b"cross-origin"),
+    ]
+
+
+def _view(call: Call, session: Session, artifact: Artifact) -> ArtifactView:
+    return ArtifactView(
+        id=artifact.id, session_id=session.id, type=artifact.type, name=artifact.name, path=artifact.relative_path,
+        preview_url=call.parts.previews.url(session.id, artifact), version=artifact.version, created_at=artifact.created_at,
+        updated_at=artifact.updated_at,
+    )
+
+
+def _file(call: Call, artifact: Artifact, roots: tuple[str, ...], path: str) -> Reply:
+    root = static_root(artifact)
+    if root is None:
+        raise NotFound("this app has no static output to show")
+    real_root = os.path.realpath(root)
+    if not any(real_root == each or real_root.startswith(each.rstrip("/") + "/") for each in roots):
+        raise Forbidden(f"{artifact.name} is outside the session's folders")
+    if artifact.type in ("file", "image"):
+        if path not in ("", artifact.name):
+            raise NotFound(f"no such file: {path}")
+        return _reply_with(call, real_root, (os.path.dirname(real_root),))
+    return _from_folder(call, real_root, path)
+
+
+def _from_folder(call: Call, root: str, path: str) -> Reply:
+    real = str(resolve(Workspace([root]), path or "."))
+    if os.path.isdir(real):
+        if path and not path.endswith("/"):
+            return RedirectResponse(call.request.url.path + "/")
+        real = str(resolve(Workspace([root]), os.path.join(path or ".", "index.html")))
+    return _reply_with(call, real, (root,))
+
+
+def _reply_with(call: Call, path: str, roots: tuple[str, ...]) -> Reply:
+    try:
+        opened = open_inside(path, roots)
+    except Invalid as error:
+        raise NotFound(error.message) from error
+    kind = media_type(opened.name)
+    charset = "; charset=utf-8" if kind.startswith("text/") else ""
+    return FileReply(opened, call.request.headers, kind + charset, cache="no-store")

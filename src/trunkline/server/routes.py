@@ -1,0 +1,133 @@
+"""Everything that is answered: one table.
+
+The server's routes, the OpenAPI document, the docs page and the checks that the documentation is complete are all made from
+``ROUTES``. Rule: nothing is answered that is not in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from trunkline.hub import AgentInfo, Answer, Decision, NewSession, SessionView
+from trunkline.server import diff, files, login, ops, packets, page, preview, prompt, sessions, uploads
+from trunkline.server.call import Call, Reply
+from trunkline.server.tokens import Scope
+from trunkline.session.fold import QueuedPrompt
+
+Handler = Callable[[Call], Awaitable[Reply]]
+STREAM = ("text/event-stream",)
+
+
+class Query(msgspec.Struct, frozen=True):
+    """A query parameter or header of a route."""
+
+    name: str
+    summary: str
+    type: str = "string"
+    required: bool = False
+
+
+class Route(msgspec.Struct, frozen=True):
+    """One method on one path. Without a ``scope`` no token is needed."""
+
+    method: str
+    path: str
+    handler: Handler
+    scope: Scope | None
+    summary: str
+    request: Any = None
+    response: Any = None
+    status: int = 200
+    query: tuple[Query, ...] = ()
+    headers: tuple[Query, ...] = ()
+    takes: tuple[str, ...] = ()
+    """Media types of the body, besides JSON."""
+    gives: tuple[str, ...] = ()
+    """Media types of the answer, besides JSON."""
+    answers: str = ""
+
+
+AFTER = Query("after", "Only what comes after this seq.", "integer")
+LAST_EVENT_ID = Query("Last-Event-ID", "The last id seen; wins over ?after=.", "integer")
+PATH = Query("path", "Relative to the session's folder, or absolute inside its roots.")
+NEEDED_PATH = Query("path", PATH.summary, required=True)
+
+ROUTES: tuple[Route, ...] = (
+    Route("GET", "/", page.index, None, "The web page.", gives=("text/html",)),
+    Route("GET", "/assets/{path:path}", page.asset, None, "A part of the web page.", gives=("*/*",)),
+    Route("GET", "/healthz", ops.healthz, None, "Whether the server answers.", response=ops.Health),
+    Route("POST", "/auth/login", login.login, None, "Trade a one-time code or a token for the browser's cookie.",
+          request=login.Login, response=login.LoggedIn),
+    Route("POST", "/auth/logout", login.logout, "view", "Forget this browser.", status=204),
+    Route("POST", "/auth/codes", login.new_code, "admin", "Make a one-time login code, good for a minute.",
+          request=login.NewCode, response=login.Code, status=201),
+    Route("GET", "/auth/tokens", login.list_tokens, "admin", "Every token that works, without its secret.",
+          response=list[login.TokenView]),
+    Route("POST", "/auth/tokens", login.make_token, "admin", "Make a token with a scope.",
+          request=login.NewToken, response=login.MadeToken, status=201),
+    Route("DELETE", "/auth/tokens/{tokenId}", login.revoke_token, "admin", "Revoke a token and its browsers.", status=204),
+    Route("GET", "/agents", sessions.agents, "view", "The agents that can be run: installed, version, capabilities.",
+          response=list[AgentInfo]),
+    Route("POST", "/sessions", sessions.create, "control", "Start a session.", request=NewSession, response=SessionView,
+          status=201),
+    Route("GET", "/sessions", sessions.listing, "view", "Sessions, newest activity first.", response=sessions.SessionPage,
+          query=(Query("status", "One status or several, with commas between."), Query("agent", "The agent's name."),
+                 Query("text", "Matches title, agent or folder, ignoring case."),
+                 Query("before", "The `next` of the page before."), Query("limit", "How many, 50 by default.", "integer"))),
+    Route("GET", "/sessions/{id}", sessions.show, "view", "One session's state, with every pending approval and question.",
+          response=SessionView),
+    Route("PATCH", "/sessions/{id}", sessions.rename, "control", "Rename a session.", request=sessions.Rename,
+          response=SessionView),
+    Route("DELETE", "/sessions/{id}", sessions.delete, "control", "Stop a session and delete it.", status=204),
+    Route("POST", "/sessions/{id}/send-message", packets.send_message, "control",
+          "Send a prompt; with Accept: text/event-stream, stream its turn up to prompt_response or error.",
+          request=prompt.SendMessage, response=packets.Sent, status=202, gives=STREAM,
+          headers=(Query("Idempotency-Key", "The same key twice is one prompt."), LAST_EVENT_ID),
+          answers="202 with the turn; 200 with the turn's packets where the client asked for a stream."),
+    Route("GET", "/sessions/{id}/packets", packets.attach, "view", "Every packet after the cursor, then live.",
+          gives=STREAM, query=(AFTER,), headers=(LAST_EVENT_ID,)),
+    Route("GET", "/sessions/{id}/messages", packets.messages, "view", "Stored packets by the page, runs of text joined.",
+          response=packets.StoredPackets,
+          query=(AFTER, Query("before", "Only what comes before this seq.", "integer"),
+                 Query("limit", "How many, 100 by default.", "integer"))),
+    Route("POST", "/sessions/{id}/cancel", sessions.cancel, "control", "End the running turn.", response=sessions.Cancelled),
+    Route("POST", "/sessions/{id}/mode", sessions.set_mode, "control", "Switch the agent's mode.", request=sessions.SetMode,
+          response=SessionView),
+    Route("POST", "/sessions/{id}/config", sessions.set_config, "control", "Set one of the agent's options.",
+          request=sessions.SetConfig, response=SessionView),
+    Route("GET", "/sessions/{id}/queue", sessions.queue, "view", "Prompts that wait for their turn.",
+          response=list[QueuedPrompt]),
+    Route("DELETE", "/sessions/{id}/queue", sessions.clear_queue, "control", "Remove every waiting prompt.", status=204),
+    Route("GET", "/sessions/{id}/queue/{turnId}", sessions.queued, "view", "One waiting prompt.", response=QueuedPrompt),
+    Route("PATCH", "/sessions/{id}/queue/{turnId}", sessions.edit_queued, "control", "Change a waiting prompt.",
+          request=prompt.EditQueued, response=list[QueuedPrompt]),
+    Route("DELETE", "/sessions/{id}/queue/{turnId}", sessions.drop_queued, "control", "Remove a waiting prompt.", status=204),
+    Route("POST", "/sessions/{id}/permissions/{requestId}", sessions.decide, "approve",
+          "Answer a permission, by option or by allow and deny.", request=Decision, response=SessionView),
+    Route("POST", "/sessions/{id}/questions/{questionId}", sessions.answer, "approve", "Answer a question.",
+          request=Answer, response=SessionView),
+    Route("GET", "/sessions/{id}/files", files.list_files, "view", "A folder inside the session's roots.",
+          response=files.FileList, query=(PATH,)),
+    Route("POST", "/sessions/{id}/files", uploads.upload, "control",
+          "Upload: a form with files into the folder ?path=, or one file as the body to the path ?path=.",
+          response=uploads.Uploads, status=201, query=(PATH,), takes=("multipart/form-data", "application/octet-stream")),
+    Route("GET", "/sessions/{id}/files/content", files.file_content, "view", "A file's bytes, with ranges.",
+          query=(NEEDED_PATH,), gives=("*/*",)),
+    Route("GET", "/sessions/{id}/files/find", files.find_files, "view", "Files by a part of their path.",
+          response=files.FilesFound,
+          query=(Query("q", "What the path contains.", required=True), Query("limit", "How many, 50 by default.", "integer"))),
+    Route("GET", "/sessions/{id}/diff", diff.diff, "view", "What changed in the session's folder.", response=diff.Diff),
+    Route("GET", "/sessions/{id}/artifacts", preview.artifacts, "view", "What the agent made.",
+          response=list[preview.ArtifactView]),
+    Route("GET", "/sessions/{id}/artifacts/{artifactId}", preview.artifact, "view", "One artifact.",
+          response=preview.ArtifactView),
+    Route("GET", "/preview/{key}/{path:path}", preview.preview, None, "A file of an artifact, sandboxed, under an expiring key.",
+          gives=("*/*",)),
+    Route("GET", "/readyz", ops.readyz, "view", "Whether the hub can take work.", response=ops.Readiness),
+    Route("GET", "/metrics", ops.metrics, "view", "Metrics for Prometheus.", gives=("text/plain",)),
+    Route("GET", "/openapi.json", ops.openapi, "view", "This API as an OpenAPI document.", response=dict[str, Any]),
+    Route("GET", "/docs", ops.docs, "view", "This API as a page to read.", gives=("text/html",)),
+)

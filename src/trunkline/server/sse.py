@@ -1,0 +1,163 @@
+"""One stream of Server-Sent Events to one reader, as bare ASGI.
+
+Rule 1: a reader is a position. While it stalls, the stream waits in ``send`` and holds what it was sending, nothing more.
+Rule 2: one write per wake-up, with everything that is new, up to 256 KiB.
+Rule 3: only entries carry an id. Keep-alives are comments; they name the position.
+Rule 4: a reader that leaves ends the stream and nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from starlette.types import Receive, Scope, Send
+
+from trunkline.dialects.packets import error_packet
+from trunkline.errors import TrunklineError
+from trunkline.journal.base import Entry
+from trunkline.session.feed import Feed, packet_frame, packet_of
+
+HEADERS = (
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),
+)
+
+
+class Outlet:
+    """Where a stream's frames go."""
+
+    def __init__(self, send: Send, clock: Callable[[], float]) -> None:
+        self._send = send
+        self._clock = clock
+        self.position = 0
+        self.sending = False
+        self.sent_at = clock()
+
+    async def write(self, frames: bytes) -> None:
+        """Send frames; returns when the transport can take more."""
+        self.sending = True
+        await self._send({"type": "http.response.body", "body": frames, "more_body": True})
+        self.sending = False
+        self.sent_at = self._clock()
+
+    async def keep_alive(self) -> None:
+        """Break the silence, unless the reader stalls: then it has unread bytes already, and needs no proof of life."""
+        if self.sending:
+            self.sent_at = self._clock()
+        else:
+            await self.write(b": keepalive %d\n\n" % self.position)
+
+
+Pump = Callable[[Outlet], Awaitable[None]]
+"""Writes frames until there are no more."""
+
+
+class Streams:
+    """Every stream that is open, so that a stopping server can end them cleanly."""
+
+    def __init__(self) -> None:
+        self._pumps: set[asyncio.Task[None]] = set()
+
+    def __len__(self) -> int:
+        return len(self._pumps)
+
+    def end_all(self) -> None:
+        """End every stream as if its feed had ended; readers come back with their position."""
+        for pump in self._pumps:
+            pump.cancel()
+
+    def opened(self, pump: asyncio.Task[None]) -> None:
+        """Keep track of a stream until it ends."""
+        self._pumps.add(pump)
+        pump.add_done_callback(self._pumps.discard)
+
+
+class EventStream:
+    """The reply that carries a stream."""
+
+    def __init__(self, pump: Pump, streams: Streams, *, keepalive_s: float) -> None:
+        self.raw_headers = list(HEADERS)
+        self._pump = pump
+        self._streams = streams
+        self._keepalive_s = keepalive_s
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send what the pump writes until it ends or the reader leaves."""
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        if scope["method"] != "HEAD" and not await self._stream(receive, send):
+            return
+        await send({"type": "http.response.body", "body": b""})
+
+    async def _stream(self, receive: Receive, send: Send) -> bool:
+        """Returns whether the reader is still there at the end."""
+        outlet = Outlet(send, asyncio.get_running_loop().time)
+        pump = asyncio.create_task(_pumping(self._pump, outlet))
+        attendant = asyncio.create_task(_attend(receive, outlet, self._keepalive_s))
+        self._streams.opened(pump)
+        try:
+            await asyncio.wait((pump, attendant), return_when=asyncio.FIRST_COMPLETED)
+            return not attendant.done()
+        finally:
+            for task in (pump, attendant):
+                task.cancel()
+                with suppress(asyncio.CancelledError):  # we cancelled it; any other failure goes on to the server
+                    await task
+
+
+async def _pumping(pump: Pump, outlet: Outlet) -> None:
+    """Run the pump; a failure of ours is told to the reader in the stream's own language."""
+    try:
+        await pump(outlet)
+    except TrunklineError as error:
+        await outlet.write(failure_frame(error))
+
+
+async def _attend(receive: Receive, outlet: Outlet, keepalive_s: float) -> None:
+    """Return when the reader has left; meanwhile break its silence."""
+    while True:
+        try:
+            async with asyncio.timeout_at(outlet.sent_at + keepalive_s):
+                message = await receive()
+        except TimeoutError:
+            await outlet.keep_alive()
+        else:
+            if message["type"] == "http.disconnect":
+                return
+
+
+async def follow(feed: Feed, after: int, outlet: Outlet) -> None:
+    """Replay after ``after``, then live, until the feed ends."""
+    position = after
+    while True:
+        frames, position = await packets_after(feed, position)
+        outlet.position = position
+        if frames:
+            await outlet.write(frames)
+        elif feed.last_seq <= position:
+            if feed.closed:
+                return
+            await feed.wait(position)
+
+
+async def packets_after(feed: Feed, position: int) -> tuple[bytes, int]:
+    """The next frames and the position behind them: from the shared tail where it reaches back that far."""
+    shared = feed.packet_frames(position)
+    if shared is not None:
+        return shared
+    entries = await feed.read(after=position)
+    return frames_of(entries), entries[-1].seq if entries else position
+
+
+def frames_of(entries: list[Entry]) -> bytes:
+    """The frames of those entries that have a packet."""
+    return b"".join([packet_frame(entry.seq, packet) for entry in entries if (packet := packet_of(entry)) is not None])
+
+
+def failure_frame(error: TrunklineError) -> bytes:
+    """An error as a packet. It is no entry, so it carries no id."""
+    details = {**(error.details or {}), "code": error.code}
+    return b"event: message\ndata: %b\n\n" % error_packet(error.message, time.time_ns() // 1000, None, details)

@@ -1,0 +1,167 @@
+"""Tokens: who may do what, stored as hashes.
+
+Rule 1: a secret is shown once, when it is made. On disk there are only hashes, except for the first-run token, which the
+command line must be able to read (``token``, 0600).
+Rule 2: secrets are compared in constant time, against every token.
+Rule 3: a browser's token dies with the token that let the browser in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from trunkline.errors import Invalid, NotFound, StorageError, Unauthorized
+
+Scope = Literal["view", "approve", "control", "admin"]
+SCOPES: tuple[Scope, ...] = ("view", "approve", "control", "admin")
+"""Each scope includes those before it."""
+
+Kind = Literal["bearer", "browser"]
+KEPT_BROWSERS = 64
+"""Logins remembered; beyond that the oldest browser has to log in again."""
+
+
+def allows(scope: Scope, needed: Scope) -> bool:
+    """Whether a token with ``scope`` may do what ``needed`` asks for."""
+    return SCOPES.index(scope) >= SCOPES.index(needed)
+
+
+class Token(msgspec.Struct, kw_only=True, frozen=True, rename="camel", omit_defaults=True):
+    """A token as it is stored; times are seconds since the epoch."""
+
+    id: str
+    name: str
+    scope: Scope
+    hash: str
+    created_at: int
+    kind: Kind = "bearer"
+    parent: str | None = None
+    expires_at: int | None = None
+
+
+class _Stored(msgspec.Struct):
+    tokens: list[Token]
+
+
+class Tokens:
+    """The tokens of one data directory. The main token has every right and is never in ``tokens.json``."""
+
+    def __init__(self, folder: Path, main: str, clock: Callable[[], float] = time.time) -> None:
+        self._file = folder / "tokens.json"
+        self._clock = clock
+        self.main = self._main_token(main)
+        self._tokens = _load(self._file)
+
+    @classmethod
+    def open(cls, folder: Path, override: str | None = None, clock: Callable[[], float] = time.time) -> Tokens:
+        """The tokens in ``folder``; without an override the first-run token is read, or made and written, there."""
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return cls(folder, override or _first_run_token(folder / "token"), clock)
+        except OSError as error:
+            raise StorageError(f"cannot keep tokens in {folder}: {error.strerror}") from error
+
+    def find(self, secret: str, kind: Kind) -> Token:
+        """The token that this secret belongs to, or Unauthorized."""
+        presented = _hash(secret)
+        found: Token | None = None
+        for token in (self.main, *self._tokens.values()):
+            if hmac.compare_digest(token.hash, presented):
+                found = token
+        if found is None or found.kind != kind or not self._is_live(found):
+            raise Unauthorized("the token is unknown, expired or revoked")
+        return found
+
+    def listed(self) -> list[Token]:
+        """Every live token, the main one first."""
+        return [self.main, *(token for token in self._tokens.values() if self._is_live(token))]
+
+    def mint(self, name: str, scope: Scope, *, kind: Kind = "bearer", parent: str | None = None,
+             lifetime_s: float | None = None) -> tuple[Token, str]:
+        """Make and store a token; the secret is in the answer and nowhere else."""
+        secret = "tl_" + secrets.token_urlsafe(32)
+        now = int(self._clock())
+        token = Token(
+            id=secrets.token_hex(6), name=name, scope=scope, hash=_hash(secret), created_at=now, kind=kind, parent=parent,
+            expires_at=None if lifetime_s is None else int(now + lifetime_s),
+        )
+        self._tokens[token.id] = token
+        self._save()
+        return token, secret
+
+    def revoke(self, token_id: str) -> None:
+        """Forget a token and every browser it let in."""
+        if token_id == self.main.id:
+            raise Invalid("the main token cannot be revoked; delete the file `token` and restart to change it")
+        if token_id not in self._tokens:
+            raise NotFound(f"no token has the id {token_id}")
+        del self._tokens[token_id]
+        self._save()
+
+    def _main_token(self, secret: str) -> Token:
+        digest = _hash(secret)
+        # The id follows the secret: with another main token, browsers let in by the old one are out.
+        return Token(id=f"main-{digest[:12]}", name="main", scope="admin", hash=digest, created_at=0)
+
+    def _is_live(self, token: Token) -> bool:
+        if token.expires_at is not None and token.expires_at <= self._clock():
+            return False
+        if token.parent is None or token.parent == self.main.id:
+            return True
+        parent = self._tokens.get(token.parent)
+        return parent is not None and self._is_live(parent)
+
+    def _save(self) -> None:
+        live = [token for token in self._tokens.values() if self._is_live(token)]
+        browsers = [token.id for token in live if token.kind == "browser"]
+        surplus = set(browsers[:-KEPT_BROWSERS])
+        self._tokens = {token.id: token for token in live if token.id not in surplus}
+        try:
+            write_private(self._file, msgspec.json.format(msgspec.json.encode(_Stored(list(self._tokens.values())))))
+        except OSError as error:
+            raise StorageError(f"cannot write {self._file}: {error.strerror}") from error
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Replace a file by one that only its owner may read."""
+    half = path.with_name(f".{path.name}.part")
+    half.unlink(missing_ok=True)
+    descriptor = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(descriptor, "wb") as file:
+        file.write(content)
+    half.replace(path)
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _first_run_token(path: Path) -> str:
+    if path.exists():
+        path.chmod(0o600)
+        stored = path.read_text("utf-8").strip()
+        if stored:
+            return stored
+    secret = "tl_" + secrets.token_urlsafe(32)
+    write_private(path, secret.encode() + b"\n")
+    return secret
+
+
+def _load(path: Path) -> dict[str, Token]:
+    if not path.exists():
+        return {}
+    path.chmod(0o600)
+    try:
+        stored = msgspec.json.decode(path.read_bytes(), type=_Stored)
+    except msgspec.DecodeError as error:
+        raise StorageError(f"{path} is not a list of tokens ({error}); mend it or delete it") from error
+    return {token.id: token for token in stored.tokens}
