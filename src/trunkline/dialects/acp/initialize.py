@@ -10,9 +10,11 @@ from typing import Annotated
 
 import msgspec
 
-from trunkline.dialects.acp.shape import SKIP, STRICT, Shape, Uint
+from trunkline.dialects.acp.shape import SKIP, STRICT, Shape
 
 PROTOCOL_VERSION = 1
+
+ProtocolVersion = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 
 
 class Implementation(Shape, frozen=True, kw_only=True):
@@ -151,7 +153,7 @@ AuthMethod = AuthMethodTerminal | AuthMethodAgent
 class InitializeRequest(Shape, frozen=True, kw_only=True):
     """The client's half of the handshake."""
 
-    protocol_version: Uint
+    protocol_version: ProtocolVersion
     client_capabilities: ClientCapabilities | None = None
     client_info: Implementation | None = None
 
@@ -159,7 +161,7 @@ class InitializeRequest(Shape, frozen=True, kw_only=True):
 class InitializeResponse(Shape, frozen=True, kw_only=True):
     """The agent's half: the version asked for, or the newest it speaks."""
 
-    protocol_version: Uint
+    protocol_version: ProtocolVersion
     agent_capabilities: AgentCapabilities | None = None
     auth_methods: Annotated[list[AuthMethod] | None, SKIP] = None
     agent_info: Implementation | None = None

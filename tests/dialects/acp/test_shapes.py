@@ -1,0 +1,161 @@
+"""Our types against the schema: the same members, the same requirements, the same parsing policy, field by field."""
+
+from __future__ import annotations
+
+import types
+from typing import Annotated, Any, Union, get_args, get_origin
+
+import msgspec
+import pytest
+
+from tests.dialects.acp.schema import DEFINITIONS, definition_of
+from trunkline.dialects import acp
+from trunkline.dialects.acp import methods
+from trunkline.dialects.acp.shape import Shape
+
+ALL = [
+    kind
+    for name in acp.__all__
+    if isinstance(kind := getattr(acp, name), type) and issubclass(kind, Shape | acp.PermissionOption)
+]
+
+COMPOSED = {
+    acp.SessionConfigSelect: ("SessionConfigOption", "SessionConfigSelect"),
+    acp.SessionConfigBoolean: ("SessionConfigOption", "SessionConfigBoolean"),
+    acp.FormElicitation: ("CreateElicitationRequest", "ElicitationFormMode", "ElicitationSessionScope", "ElicitationRequestScope"),
+    acp.UrlElicitation: ("CreateElicitationRequest", "ElicitationUrlMode", "ElicitationSessionScope", "ElicitationRequestScope"),
+    acp.ResourceContents: ("TextResourceContents", "BlobResourceContents"),
+    acp.SessionConfigSelectEntry: ("SessionConfigSelectOption", "SessionConfigSelectGroup"),
+    acp.MultiSelectItems: ("StringMultiSelectItems", "TitledMultiSelectItems"),
+    acp.SetSessionConfigOptionRequest: ("SetSessionConfigOptionRequest",),
+}
+"""Types that the schema puts together from several definitions."""
+
+OF_OUR_OWN = {acp.SessionOpened, acp.Usage, acp.CancelledOutcome, acp.DeclinedElicitation, acp.CancelledElicitation}
+"""Types without members of their own in the stable schema."""
+
+EXTRA = {(acp.PromptResponse, "usage"), (acp.MultiSelectItems, "type"), (acp.SetSessionConfigOptionRequest, "type"),
+         (acp.SetSessionConfigOptionRequest, "value")}
+"""Members that the schema has elsewhere (in a branch of a union) or not in its stable part."""
+
+PLAIN = [kind for kind in ALL if kind not in OF_OUR_OWN and kind not in COMPOSED]
+
+
+def properties(kind: Any) -> dict[str, Any]:
+    parts = [DEFINITIONS[name] for name in COMPOSED.get(kind, (definition_of(kind),))]
+    return {name: value for part in parts for name, value in part.get("properties", {}).items()}
+
+
+def members(kind: Any) -> dict[str, msgspec.structs.FieldInfo]:
+    return {field.encode_name: field for field in msgspec.structs.fields(kind) if (kind, field.encode_name) not in EXTRA}
+
+
+def marks(annotation: Any) -> set[str]:
+    found = annotation.__metadata__ if get_origin(annotation) is Annotated else ()
+    return {name for mark in found for name in (mark.extra or {})}
+
+
+def takes_null(annotation: Any) -> bool:
+    if get_origin(annotation) is Annotated:
+        return takes_null(get_args(annotation)[0])
+    kinds = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)
+    return msgspec.Raw in kinds or type(None) in kinds
+
+
+def schema_takes_null(prop: dict[str, Any]) -> bool:
+    if "type" in prop:
+        return "null" in prop["type"]
+    branches = prop.get("anyOf") or prop.get("oneOf") or prop.get("allOf")
+    return branches is None or any(branch.get("type") == "null" for branch in branches)
+
+
+def test_every_type_is_compared_with_a_definition() -> None:
+    assert len(ALL) > 100
+    for kind in PLAIN:
+        assert definition_of(kind) in DEFINITIONS, kind
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ALL if kind not in OF_OUR_OWN], ids=lambda kind: str(kind.__name__))
+def test_a_type_has_the_members_of_its_definition(kind: Any) -> None:
+    tag = kind.__struct_config__.tag_field
+    in_schema = set(properties(kind)) - {tag}
+    assert set(members(kind)) - {"_meta"} == in_schema - {"_meta"}
+
+
+@pytest.mark.parametrize("kind", PLAIN, ids=lambda kind: str(kind.__name__))
+def test_a_type_requires_what_its_definition_requires(kind: Any) -> None:
+    required = {name for name, field in members(kind).items() if field.required}
+    assert required == set(DEFINITIONS[definition_of(kind)].get("required", []))
+
+
+@pytest.mark.parametrize("kind", PLAIN, ids=lambda kind: str(kind.__name__))
+def test_a_type_forgives_what_its_definition_forgives(kind: Any) -> None:
+    props = properties(kind)
+    for name, field in members(kind).items():
+        policy = props.get(name, {"x-deserialize-default-on-error": True})
+        found = marks(field.type)
+        assert ("skip_invalid_items" in found) == policy.get("x-deserialize-skip-invalid-items", False), name
+        if not field.required:
+            assert ("strict" not in found) == policy.get("x-deserialize-default-on-error", False), name
+
+
+@pytest.mark.parametrize("kind", PLAIN, ids=lambda kind: str(kind.__name__))
+def test_null_is_taken_wherever_the_definition_takes_it(kind: Any) -> None:
+    for name, prop in properties(kind).items():
+        field = members(kind).get(name)
+        if field is not None and not field.required and schema_takes_null(prop):
+            assert takes_null(field.type), name
+
+
+def test_every_stable_method_is_in_the_table_on_its_side_with_its_types() -> None:
+    in_schema: dict[str, set[tuple[str, str]]] = {}
+    for name, definition in DEFINITIONS.items():
+        if "x-method" in definition:
+            in_schema.setdefault(definition["x-method"], set()).add((definition["x-side"], name))
+    assert set(methods.METHODS) == set(in_schema)
+    for name, method in methods.METHODS.items():
+        side = "protocol" if method.side == "both" else method.side
+        expected = {definition for where, definition in in_schema[name] if where == side}
+        ours = {_name(method.params)} | ({_name(method.result)} if method.result is not None else set())
+        assert ours == expected, name
+
+
+def _name(kind: Any) -> str:
+    named = {acp.CreateElicitationRequest: "CreateElicitationRequest", acp.CreateElicitationResponse: "CreateElicitationResponse"}
+    return named.get(kind) or str(kind.__name__)
+
+
+def test_there_are_fourteen_updates_and_five_content_blocks() -> None:
+    def tags(definition: str, field: str) -> set[str]:
+        return {branch["properties"][field]["const"] for branch in DEFINITIONS[definition]["oneOf"]}
+
+    assert {kind.__struct_config__.tag for kind in get_args(acp.SessionUpdate)} == tags("SessionUpdate", "sessionUpdate")
+    assert len(get_args(acp.SessionUpdate)) == 14
+    assert {kind.__struct_config__.tag for kind in get_args(acp.ContentBlock)} == tags("ContentBlock", "type")
+    assert {kind.__struct_config__.tag for kind in get_args(acp.ToolCallContent)} == tags("ToolCallContent", "type")
+
+
+@pytest.mark.parametrize(
+    ("literal", "definition"),
+    [
+        (acp.ToolKind, "ToolKind"),
+        (acp.ToolCallStatus, "ToolCallStatus"),
+        (acp.StopReason, "StopReason"),
+        (acp.PermissionOptionKind, "PermissionOptionKind"),
+        (acp.PlanEntryPriority, "PlanEntryPriority"),
+        (acp.PlanEntryStatus, "PlanEntryStatus"),
+        (acp.Role, "Role"),
+    ],
+)
+def test_a_closed_list_of_values_is_the_schemas(literal: Any, definition: str) -> None:
+    assert set(get_args(literal)) == {branch["const"] for branch in DEFINITIONS[definition]["oneOf"]}
+
+
+def test_the_error_codes_are_the_schemas() -> None:
+    branches = DEFINITIONS["ErrorCode"]["anyOf"]
+    assert {int(code) for code in acp.ErrorCode} == {branch["const"] for branch in branches if "const" in branch}
+
+
+def test_public_names_are_deliberate() -> None:
+    assert len(set(acp.__all__)) == len(acp.__all__)
+    assert all(hasattr(acp, name) for name in acp.__all__)
