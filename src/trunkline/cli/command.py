@@ -10,9 +10,8 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
+from trunkline.cli.exits import EXIT_INTERRUPTED
 from trunkline.cli.settings import FLAG, SETTINGS, Setting
-
-EXIT_INTERRUPTED = 130
 
 F = TypeVar("F", bound=Callable[..., Any])
 

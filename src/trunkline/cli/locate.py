@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 from trunkline.cli.datadir import DataDir, HubRecord
+from trunkline.cli.exits import EXIT_LOCKED
 from trunkline.cli.settings import Settings
 from trunkline.client import Client, Endpoint
 from trunkline.client.http import Pool, Request
@@ -24,16 +25,17 @@ READY_S = 20.0
 HEALTH_S = 2.0
 POLL_S = 0.02
 IDLE_EXIT_S = 1800
-EXIT_LOCKED = 75
-"""How ``serve`` ends when another hub has the folder (sysexits' "try again")."""
 LOG_LINES = 20
 
 
-def connected(endpoint: Endpoint, settings: Settings) -> Client:
-    """A client that looks for the hub again when it no longer answers where it was."""
+def connected(endpoint: Endpoint, settings: Settings, *, restart: bool = False) -> Client:
+    """A client that looks for the hub again when it no longer answers where it was; ``restart``: and starts another."""
 
     async def again() -> Endpoint:
-        return await find_or_start(settings)
+        found = await (find_or_start if restart else find)(settings)
+        if found is None:
+            raise Unavailable(f"the hub of {settings.data} is not running any more")
+        return found
 
     return Client(endpoint.url, endpoint.token, certificate=endpoint.certificate, find=again)
 

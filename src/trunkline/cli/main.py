@@ -14,12 +14,10 @@ from typing import NamedTuple
 import click
 
 from trunkline import __version__
-from trunkline.errors import Invalid, TrunklineError
+from trunkline.cli.exits import EXIT_BROKEN_PIPE, EXIT_ERROR, EXIT_LOCKED, EXIT_USAGE
+from trunkline.errors import HubLocked, Invalid, TrunklineError
 
-EXIT_ERROR = 1
-EXIT_USAGE = 2
-EXIT_INTERRUPTED = 130
-EXIT_BROKEN_PIPE = 141
+_EXITS: dict[type[TrunklineError], int] = {Invalid: EXIT_USAGE, HubLocked: EXIT_LOCKED}
 
 
 class Lazy(NamedTuple):
@@ -72,7 +70,7 @@ def main() -> None:
         trunkline(prog_name="trunkline")
     except TrunklineError as error:
         click.echo(f"trunkline: {error.message}", err=True)
-        sys.exit(EXIT_USAGE if isinstance(error, Invalid) else EXIT_ERROR)
+        sys.exit(_EXITS.get(type(error), EXIT_ERROR))
     except BrokenPipeError:
         # Whoever read our output has left; Python would complain once more when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

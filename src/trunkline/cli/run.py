@@ -23,7 +23,8 @@ import msgspec
 from trunkline.agents import catalog
 from trunkline.agents.environment import BASE_ALLOW, RESERVED_PREFIX
 from trunkline.cli.ask import Asks, Policy
-from trunkline.cli.command import EXIT_INTERRUPTED, finish, setting_flags
+from trunkline.cli.command import finish, setting_flags
+from trunkline.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_MAX_REQUESTS, EXIT_MAX_TOKENS, EXIT_REFUSAL
 from trunkline.cli.locate import connected, find_or_start
 from trunkline.cli.screen import Screen, one_line
 from trunkline.cli.settings import Settings, load
@@ -31,8 +32,8 @@ from trunkline.cli.show import ANSWER, ASKS, Show
 from trunkline.client import Client, Packet
 from trunkline.errors import Invalid, TrunklineError
 
-EXIT_CODES = {"end_turn": 0, "refusal": 3, "max_tokens": 4, "max_turn_requests": 5, "cancelled": EXIT_INTERRUPTED}
-EXIT_ERROR = 1
+EXIT_CODES = {"end_turn": 0, "refusal": EXIT_REFUSAL, "max_tokens": EXIT_MAX_TOKENS, "max_turn_requests": EXIT_MAX_REQUESTS,
+              "cancelled": EXIT_INTERRUPTED}
 TICK_S = 0.2
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
@@ -81,7 +82,7 @@ def command(agent: str, prompt: str, cwd: str | None, mode: str | None, title: s
 async def run(settings: Settings, order: Order) -> int:
     """Find the hub, start the session, watch the turn; returns the exit code."""
     endpoint = await find_or_start(settings)
-    async with connected(endpoint, settings) as hub:
+    async with connected(endpoint, settings, restart=True) as hub:
         env = await caller_env(hub, order.agent, settings)
         session = await hub.create_session(order.agent, order.cwd, title=order.title, mode=order.mode, env=env)
         return await Watch(hub, session.id, order).turn()
@@ -115,8 +116,10 @@ class Watch:
         self._order = order
         self._screen = Screen(sys.stdout)
         self._show = Show(self._screen, only=ANSWER if order.quiet else None)
-        talk = self._screen if self._screen.terminal and not order.as_json else Screen(sys.stderr)
-        self._asks_show = None if talk is self._screen and not order.quiet else Show(talk, only=ASKS)
+        # Asks are shown on stdout with all the rest, unless only packets or the answer belong there, or nobody sits behind it.
+        shown_there = not (order.as_json or order.quiet) and (self._screen.terminal or order.policy != "ask")
+        talk = self._screen if shown_there else Screen(sys.stderr)
+        self._asks_show = None if shown_there else Show(talk, only=ASKS)
         self._asks = Asks(hub, session_id, talk, order.policy)
         self._interrupts = 0
         self._started = time.monotonic()

@@ -66,6 +66,12 @@ class Screen:
         self._show_last_line()
         self._out.flush()
 
+    def fresh_line(self) -> None:
+        """Go on at the beginning of a line."""
+        self._hide_last_line()
+        self._break()
+        self._show_last_line()
+
     def last_line(self, text: str) -> None:
         """Show ``text`` below everything else until it is replaced; empty takes it away."""
         if not self.terminal:

@@ -33,6 +33,7 @@ class Show:
         self._running: dict[str, str] = {}
         self._plan: dict[str, str] = {}
         self._usage: Fields | None = None
+        self._thinking = False
         self._only = only
         self._handlers: dict[str, Callable[[Fields], None]] = {
             "agent_message_chunk": self._message,
@@ -63,10 +64,16 @@ class Show:
         return next(reversed(self._running.values()), "") if self._running else ""
 
     def _message(self, packet: Fields) -> None:
-        self._screen.stream(_text_of(packet.get("content")))
+        self._say(packet, thinking=False)
 
     def _thought(self, packet: Fields) -> None:
-        self._screen.stream(_text_of(packet.get("content")), dim=True)
+        self._say(packet, thinking=True)
+
+    def _say(self, packet: Fields, *, thinking: bool) -> None:
+        if thinking != self._thinking:
+            self._screen.fresh_line()
+        self._thinking = thinking
+        self._screen.stream(_text_of(packet.get("content")), dim=thinking)
 
     def _prompt(self, packet: Fields) -> None:
         if self._prompts:

@@ -1,0 +1,170 @@
+"""A hub in this process, from the open port to the last agent's end.
+
+Rule 1: stdout carries one line, when the hub listens; everything else goes to stderr.
+Rule 2: stopping closes the hub first, so that every reader still gets its turn's last packet, and the server after it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+from trunkline import __version__
+from trunkline.agents.family import end_leftover
+from trunkline.cli.browser import offer_page
+from trunkline.cli.datadir import DataDir, HubRecord
+from trunkline.cli.exits import EXIT_INTERRUPTED
+from trunkline.cli.settings import Settings
+from trunkline.hub import Hub, HubOptions
+from trunkline.server.app import App, build_app
+from trunkline.server.listen import BACKLOG, Tls, serve
+from trunkline.server.options import ServerOptions
+from trunkline.session.pids import PidFiles
+
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+IDLE_LOOK_S = 15.0
+SWITCH_INTERVAL_S = 0.0005
+"""How soon a thread that waits for the interpreter gets it: the journal's threads would otherwise wait 5 ms each time."""
+
+log = logging.getLogger("trunkline.hosting")
+
+
+def host(settings: Settings, folder: DataDir, listener: socket.socket) -> int:
+    """Run a hub behind a bound socket until it is told to stop; returns the exit code."""
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        return runner.run(_until_stopped(settings, folder, listener))
+
+
+def url_of(settings: Settings, listener: socket.socket) -> str:
+    """The address for somebody on this machine."""
+    host, port = listener.getsockname()[:2]
+    local = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, settings.host)
+    scheme = "https" if settings.tls_cert else "http"
+    return f"{scheme}://[{local}]:{port}" if ":" in local else f"{scheme}://{local}:{port}"
+
+
+class Stopper:
+    """Signals become events: the first asks to stop, the second not to wait."""
+
+    def __init__(self) -> None:
+        self.wanted = asyncio.Event()
+        self.forced = asyncio.Event()
+        self._signals = 0
+
+    def listen(self) -> None:
+        """Take over the signals that end a program."""
+        loop = asyncio.get_running_loop()
+        for number in STOP_SIGNALS:
+            loop.add_signal_handler(number, self.signalled, signal.Signals(number).name)
+
+    def signalled(self, name: str) -> None:
+        """A signal came."""
+        self._signals += 1
+        if self._signals > 1:
+            log.warning("%s again: not waiting for the agents", name)
+            self.forced.set()
+        else:
+            log.info("%s: stopping; once more to stop at once", name)
+            self.wanted.set()
+
+
+async def _until_stopped(settings: Settings, folder: DataDir, listener: socket.socket) -> int:
+    stopper = Stopper()
+    stopper.listen()
+    hub = asyncio.create_task(_serve(settings, folder, listener, stopper.wanted))
+    forced = asyncio.create_task(stopper.forced.wait())
+    await asyncio.wait((hub, forced), return_when=asyncio.FIRST_COMPLETED)
+    if hub.done():
+        forced.cancel()
+        await hub
+        return 0
+    await _kill_agents(settings.data)
+    # The hub's task is left where it is: whatever it waits for is what we were told not to wait for.
+    os._exit(EXIT_INTERRUPTED)
+
+
+async def _serve(settings: Settings, folder: DataDir, listener: socket.socket, stop: asyncio.Event) -> None:
+    closed = asyncio.Event()
+    async with Hub(_hub_options(settings)) as hub:
+        tls = _tls(settings)
+        app = build_app(hub, _server_options(settings, listener))
+        server = asyncio.create_task(serve(app, sockets=[listener], stop=closed, tls=tls))
+        listener.listen(BACKLOG)
+        _announce(settings, folder, app, url_of(settings, listener))
+        idle = asyncio.create_task(_end_when_idle(app, hub, settings.idle_exit, stop))
+        await _first(stop.wait(), server)
+        # From here on a new command waits for the lock instead of talking to a hub that is on its way out.
+        folder.remove_record()
+        idle.cancel()
+    closed.set()
+    await server
+
+
+async def _first(wanted: Coroutine[Any, Any, Any], server: asyncio.Task[None]) -> None:
+    """Wait until we are told to stop, or until the server fails."""
+    waiting = asyncio.create_task(wanted)
+    await asyncio.wait((waiting, server), return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+
+
+def _announce(settings: Settings, folder: DataDir, app: App, url: str) -> None:
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    certificate = str(settings.tls_cert) if settings.tls_cert else None
+    folder.write_record(HubRecord(pid=os.getpid(), url=url, started_at=stamp, version=__version__, certificate=certificate))
+    print(f"trunkline is listening on {url}", flush=True)
+    if settings.open:
+        offer_page(url + app.login_path())
+
+
+async def _end_when_idle(app: App, hub: Hub, limit_s: float, stop: asyncio.Event) -> None:
+    """Ask to stop after ``limit_s`` without running turn, client or pending approval; never, when that is 0."""
+    if not limit_s:
+        return
+    quiet_since = time.monotonic()
+    while True:
+        await asyncio.sleep(min(limit_s / 4, IDLE_LOOK_S))
+        if hub.busy():
+            quiet_since = time.monotonic()
+        if min(app.idle_s(), time.monotonic() - quiet_since) >= limit_s:
+            log.info("nobody has needed the hub for %g s: stopping", limit_s)
+            stop.set()
+
+
+async def _kill_agents(data: Path) -> None:
+    """End every agent and all it started, without the courtesies."""
+    records = PidFiles(data / "agents").left_behind()
+    await asyncio.gather(*(end_leftover(each.pid, each.start_time, each.marker, term_s=0) for each in records))
+
+
+def _tls(settings: Settings) -> Tls | None:
+    return Tls(settings.tls_cert, settings.tls_key) if settings.tls_cert and settings.tls_key else None
+
+
+def _hub_options(settings: Settings) -> HubOptions:
+    return HubOptions(
+        data_dir=settings.data, durability=settings.durability, agents=settings.agents,
+        approval_timeout_s=settings.approval_timeout, idle_timeout_s=settings.idle_timeout,
+        tool_timeout_s=settings.tool_timeout, agent_idle_stop_s=settings.agent_idle_stop,
+    )
+
+
+def _server_options(settings: Settings, listener: socket.socket) -> ServerOptions:
+    return ServerOptions(data_dir=settings.data, port=listener.getsockname()[1], host=settings.host, token=settings.token,
+                         allow_hosts=settings.allow_host, tls=settings.tls_cert is not None)
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop  # not available everywhere; asyncio's own loop does the same, slower
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
