@@ -21,7 +21,6 @@ from trunkline.dialects.packets.contents import (
 )
 from trunkline.dialects.packets.derive import (
     CHUNK_KINDS,
-    MessageChunk,
     chunk_packet,
     commands_packet,
     mode_packet,
@@ -215,7 +214,6 @@ __all__ = [
     "InputView",
     "Item",
     "Location",
-    "MessageChunk",
     "ModePacket",
     "Money",
     "Null",

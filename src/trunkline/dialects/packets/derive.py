@@ -20,6 +20,7 @@ from trunkline.dialects.acp import (
     AvailableCommand,
     CallState,
     Cost,
+    MessageChunk,
     PlanEntry,
     UserMessageChunk,
     decode_update,
@@ -45,8 +46,6 @@ from trunkline.dialects.packets.shapes import (
 )
 from trunkline.dialects.packets.stamps import US_PER_SECOND, second, timestamp
 from trunkline.dialects.packets.titles import call_kind, call_tool, input_view, progress_title
-
-MessageChunk = AgentMessageChunk | AgentThoughtChunk | UserMessageChunk
 
 CHUNK_KINDS: Final[dict[type[MessageChunk], str]] = {
     AgentMessageChunk: "agent_message_chunk",
