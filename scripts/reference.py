@@ -1,0 +1,144 @@
+"""Writes the generated tables of docs/reference from the code, so that the two cannot drift.
+
+    python -m scripts.reference          rewrite the blocks
+    tests/docs/test_generated.py         fails when a block is not what the code says
+
+A block stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. Everything outside is written by hand.
+Rule 1: a block is a pure function of the code; no clock, no machine, no order that may change.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from trunkline import errors
+from trunkline.agents import catalog
+from trunkline.cli.main import main as command_line
+from trunkline.cli.settings import SETTINGS
+from trunkline.dialects import context
+
+REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
+BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n)(.*?)(<!-- end -->)", re.S)
+ENVELOPE = {"seq", "sessionId", "timestamp", "_meta"}
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table; pipes inside cells are escaped."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
+
+
+def sentence(thing: object) -> str:
+    """The first sentence of a docstring, in Markdown."""
+    return (inspect.getdoc(thing) or "").partition("\n")[0].replace("``", "`")
+
+
+def ticked(words: Iterable[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)
+
+
+def error_classes(kind: type[errors.TrunklineError] = errors.TrunklineError) -> list[type[errors.TrunklineError]]:
+    """The tree of errors, parents first, in the order of the file."""
+    return [kind, *(found for child in kind.__subclasses__() for found in error_classes(child))]
+
+
+def error_table() -> str:
+    """Of a parent and a child with one code, the child says what it means."""
+    by_code = {kind.code: kind for kind in error_classes()}
+    rows = [(f"`{code}`", str(kind.http_status), "yes" if kind.recoverable else "no", sentence(kind)) for code, kind in by_code.items()]
+    return table(["code", "HTTP", "recoverable", "means"], rows)
+
+
+def setting_table() -> str:
+    rows = []
+    for row in SETTINGS:
+        default = "–" if row.default in (None, (), {}) else f"`{shown(row.default)}`"
+        places = [f"`{place}`" if place else "–" for place in (row.flag, row.env, row.toml)]
+        rows.append((f"`{row.key}`", *places, default, row.help))
+    return table(["setting", "flag", "environment", "config.toml", "default", "what it does"], rows)
+
+
+def shown(value: Any) -> str:
+    """A default as a person would write it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def payload(kind: type[msgspec.Struct]) -> str:
+    """The fields of an event or command, optional ones marked."""
+    fields = [field for field in msgspec.structs.fields(kind) if field.encode_name not in ENVELOPE]
+    return ", ".join(f"`{field.encode_name}`" + ("" if field.required else "?") for field in fields) or "–"
+
+
+def event_table() -> str:
+    rows = [(f"`{name}`", sentence(kind), payload(kind)) for name, kind in context.EVENTS.items()]
+    return table(["event", "means", "fields"], rows)
+
+
+def command_table() -> str:
+    rows = [(f"`{name}`", sentence(kind), payload(kind)) for name, kind in context.COMMANDS.items()]
+    return table(["command", "means", "fields"], rows)
+
+
+def commands(group: click.Command, path: str = "trunkline") -> list[tuple[str, click.Command]]:
+    """Every command of the command line with its full name, parents first."""
+    found = [(path, group)]
+    if isinstance(group, click.Group):
+        context_ = click.Context(group, info_name=path)
+        for name in group.list_commands(context_):
+            child = group.get_command(context_, name)
+            assert child is not None, name
+            found += commands(child, f"{path} {name}")
+    return found
+
+
+def help_texts() -> str:
+    """``--help`` of every command."""
+    return "\n".join(f"## {path}\n\n```\n{help_of(path, command)}\n```\n" for path, command in commands(command_line) if not command.hidden)
+
+
+def help_of(path: str, command: click.Command) -> str:
+    text = command.get_help(click.Context(command, info_name=path, terminal_width=100, max_content_width=100))
+    return "\n".join(line.rstrip() for line in text.splitlines())
+
+
+def catalog_table() -> str:
+    rows = [(f"`{name}`", spec.display_name, f"`{' '.join(spec.command)}`", ticked(spec.env_allow) or "–", spec.docs_url or "–")
+            for name, spec in sorted(catalog.load().items())]
+    return table(["name", "agent", "command", "environment it may see", "documentation"], rows)
+
+
+BLOCKS: dict[str, Callable[[], str]] = {
+    "errors": error_table,
+    "settings": setting_table,
+    "events": event_table,
+    "commands": command_table,
+    "cli": help_texts,
+    "catalog": catalog_table,
+}
+
+
+def renewed(text: str) -> str:
+    """The page with every block as the code says it now."""
+    return BLOCK.sub(lambda match: f"{match[1]}\n{BLOCKS[match[2]]()}\n{match[4]}", text)
+
+
+def main() -> None:
+    for page in sorted(REFERENCE.glob("*.md")):
+        old = page.read_text(encoding="utf-8")
+        new = renewed(old)
+        if new != old:
+            page.write_text(new, encoding="utf-8")
+            print(f"renewed {page.relative_to(REFERENCE.parent.parent)}")
+
+
+if __name__ == "__main__":
+    main()
