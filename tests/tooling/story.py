@@ -1,0 +1,247 @@
+"""A session without its surroundings: steps go into the fold as a session would put them there, and come out as entries.
+
+``Player`` guards the interpreter just as ``session/`` does (a turn starts when none runs, only what is open is answered) and
+nothing more; ``check`` holds what came out to the rules that every journal keeps.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from tests.dialects.acp.schema import faults
+from tests.dialects.packets.shapes_check import validate_packet
+from tests.tooling.transcripts import Cancel, Decision, Prompt, Step
+from trunkline.dialects import acp, context
+from trunkline.dialects.signals import PermissionAsk, Signal, TurnEnd
+from trunkline.errors import AgentError, HubRestarted
+from trunkline.journal.base import Entry
+from trunkline.session.feed import packet_of
+from trunkline.session.fold import Fold, checkpoint, restore
+from trunkline.session.interpret import Interpreter
+
+SESSION = "ses_story"
+STEP_US = 1_500
+
+
+class Player:
+    """Plays steps into an interpreter and keeps the entries."""
+
+    def __init__(self) -> None:
+        self.fold = Fold(session_id=SESSION, agent="recorded", cwd="/home/dev/project", created_at=1, updated_at=1)
+        self.interpreter = Interpreter(self.fold)
+        self.entries: list[Entry] = []
+        self._turns = itertools.count(1)
+        self._at = 1_790_000_000_000_000
+
+    def play(self, step: Step) -> None:
+        """Play one step."""
+        self._at += STEP_US
+        now = self.interpreter.at(self._at)
+        match step:
+            case Prompt(blocks):
+                self._prompt(now, blocks)
+            case Cancel():
+                self._cancel(now)
+            case Decision(request_id, option_id):
+                self._decide(now, request_id, option_id)
+            case TurnEnd():
+                self._end(now, step)
+            case _:
+                self._hear(now, step)
+        self.entries += now.take()
+
+    def act(self, act: Callable[[Interpreter], object]) -> None:
+        """Do something else that a client may do."""
+        self._at += STEP_US
+        act(self.interpreter.at(self._at))
+        self.entries += self.interpreter.take()
+
+    def answer_first_question(self) -> None:
+        """Somebody accepts the oldest question, if one is open."""
+        question_id = next(iter(self.fold.questions), None)
+        if question_id is not None:
+            content = msgspec.Raw(b'{"name":"x"}')
+            self.act(lambda now: now.asks.answered(question_id, action="accept", content=content, who="tester"))
+
+    def drop_first_queued(self) -> None:
+        """Somebody takes the oldest waiting prompt back, if one waits."""
+        if self.fold.queue:
+            self.act(lambda now: now.turns.drop_queued(self.fold.queue[0].turn_id, by="tester"))
+
+    def reload(self) -> None:
+        """The hub crashed and came back: the checkpoint is all that is left of the fold, and the open turn ends."""
+        self.fold = restore(checkpoint(self.fold))
+        self.interpreter = Interpreter(self.fold)
+        self.act(self._deny_all)
+        self.stop()
+
+    def _deny_all(self, now: Interpreter) -> None:
+        for request_id in list(self.fold.approvals):
+            now.asks.resolve(request_id, approved=False, resolved_by="policy", who="hub", reason="hub_restarted")
+
+    def stop(self) -> None:
+        """The hub goes: what is open is closed."""
+        if self.fold.turn is not None:
+            self.act(lambda now: now.turns.fail(HubRestarted("the story ends here")))
+
+    def _prompt(self, now: Interpreter, blocks: list[msgspec.Raw]) -> None:
+        turn_id = f"turn_{next(self._turns)}"
+        if self.fold.turn is None:
+            now.turns.start(turn_id, blocks, by="tester")
+        else:
+            now.turns.queue(turn_id, blocks, by="tester")
+
+    def _cancel(self, now: Interpreter) -> None:
+        now.turns.cancelling(by="tester")
+        for request_id in list(self.fold.approvals):
+            now.asks.resolve(request_id, approved=False, resolved_by="user", who="tester", reason="the turn was cancelled")
+        for question_id in list(self.fold.questions):
+            now.asks.answered(question_id, action="cancel", content=None, who="tester")
+
+    def _decide(self, now: Interpreter, request_id: str, option_id: str | None) -> None:
+        view = self.fold.approvals.get(request_id)
+        if view is None:
+            return
+        chosen = next((option for option in view.options if option.option_id == option_id), None)
+        approved = chosen is not None and chosen.kind.startswith("allow")
+        now.asks.resolve(request_id, approved=approved, resolved_by="user", who="tester", option_id=option_id)
+
+    def _end(self, now: Interpreter, end: TurnEnd) -> None:
+        turn = self.fold.turn
+        if turn is None:
+            now.writer.custom("late_turn_end", {"stopReason": end.stop})
+        elif end.error is not None and not turn.cancelled:
+            now.turns.fail(AgentError(end.error.message, agent_code=str(end.error.code)), rpc_code=end.error.code)
+        else:
+            now.turns.end("cancelled" if turn.cancelled else end.stop or "end_turn", end.usage)
+        if self.fold.turn is None and self.fold.queue:
+            now.turns.start_queued()
+
+    def _hear(self, now: Interpreter, signal: Signal) -> None:
+        now.hear([signal])
+        turn = self.fold.turn
+        if isinstance(signal, PermissionAsk) and (turn is None or turn.cancelled):
+            now.asks.resolve(signal.request_id, approved=False, resolved_by="user", who="hub", reason="the turn was cancelled")
+
+
+def played(steps: Sequence[Step]) -> Player:
+    """A whole story, played to its end."""
+    player = Player()
+    for step in steps:
+        player.play(step)
+    player.stop()
+    return player
+
+
+def packets_of(entries: Sequence[Entry]) -> list[dict[str, Any]]:
+    """The packets, decoded."""
+    return [json.loads(packet) for entry in entries if (packet := packet_of(entry)) is not None]
+
+
+def check(player: Player) -> None:
+    """Everything that must hold for the entries of any session."""
+    entries = player.entries
+    assert [entry.seq for entry in entries] == list(range(1, len(entries) + 1)), "seqs are consecutive from 1"
+    events = [_event(entry) for entry in entries]
+    for entry in entries:
+        _check_packet(entry)
+        _check_update(entry)
+    _check_texts(events)
+    _check_turns(entries, events)
+    _check_asks(events)
+    again = restore(checkpoint(player.fold))
+    assert (again.seq, again.status, list(again.approvals)) == (player.fold.seq, player.fold.status, list(player.fold.approvals))
+
+
+def _event(entry: Entry) -> context.Event:
+    assert b"\n" not in entry.event
+    event = context.decode_event(entry.event)
+    assert not isinstance(event, context.UnknownEvent), f"{event.why}: {entry.event[:500]!r}"
+    assert (event.seq, event.session_id) == (entry.seq, SESSION)
+    return event
+
+
+def _check_packet(entry: Entry) -> None:
+    packet = packet_of(entry)
+    if packet is not None:
+        assert b"\n" not in packet and b"\r" not in packet, f"a packet is one line: {packet[:300]!r}"
+        validate_packet(json.loads(packet))
+
+
+def _check_update(entry: Entry) -> None:
+    if entry.update is None or isinstance(acp.decode_update(entry.update), acp.UnknownUpdate):
+        return  # what nobody knows yet travels as it came
+    assert not (why := faults("SessionUpdate", entry.update)), f"{why}: {entry.update[:500]!r}"
+
+
+def _check_texts(events: Sequence[context.Event]) -> None:
+    """Every message and thought that starts is completed, with what its deltas said."""
+    open_texts: dict[str, list[str]] = {}
+    for event in events:
+        match event:
+            case context.MessageStartEvent() | context.ThinkingStartEvent():
+                assert event.message_id not in open_texts
+                open_texts[event.message_id] = []
+            case context.MessageDeltaEvent() | context.ThinkingDeltaEvent():
+                open_texts[event.message_id].append(event.delta)
+            case context.ThinkingCompleteEvent():
+                _same_text("".join(open_texts.pop(event.message_id)), event.content, event.meta)
+            case context.MessageCompleteEvent():
+                said = "".join(open_texts.pop(event.message_id))
+                if said and event.role == "assistant":
+                    whole = "".join(part.text for part in event.content if isinstance(part, context.TextPart))
+                    _same_text(said, whole, event.meta)
+            case _:
+                pass
+    assert len(open_texts) <= 1, f"more than one text is open: {list(open_texts)}"
+
+
+def _same_text(said: str, whole: str, meta: Any) -> None:
+    is_cut = meta is not msgspec.UNSET and "truncated" in meta
+    assert said.startswith(whole) if is_cut else said == whole
+
+
+def _check_turns(entries: Sequence[Entry], events: Sequence[context.Event]) -> None:
+    """Each turn ends once, and every call that starts in it ends in it."""
+    in_turn = False
+    calls: dict[str, bool] = {}
+    for entry, event in zip(entries, events, strict=True):
+        kind = _packet_type(entry)
+        if isinstance(event, context.CustomEvent) and event.event_name == "turn_started" and event.namespace == "trunkline":
+            assert not in_turn, "a turn starts when none runs"
+            assert all(calls.values()), f"calls were left open: {calls}"
+            in_turn, calls = True, {}
+        elif kind in ("prompt_response", "error"):
+            assert in_turn, "a turn ends once"
+            in_turn = False
+            assert all(calls.values()), f"calls were left open: {calls}"
+        if kind == "tool_call_start":
+            tool_call_id = json.loads(entry.packet or b"")["toolCallId"]
+            assert tool_call_id not in calls, "a call starts once in its turn"
+            calls[tool_call_id] = False
+        elif kind == "tool_call_progress":
+            assert json.loads(entry.packet or b"")["toolCallId"] in calls, "a call starts before it goes on"
+        if isinstance(event, context.ToolCallResultEvent | context.ToolCallErrorEvent):
+            assert calls[event.tool_call_id] is False, "a call ends once"
+            calls[event.tool_call_id] = True
+    assert not in_turn, "the last turn has no end"
+
+
+def _check_asks(events: Sequence[context.Event]) -> None:
+    """Every approval is resolved once."""
+    asked = [event.request_id for event in events if isinstance(event, context.ApprovalRequestedEvent)]
+    resolved = [event.request_id for event in events if isinstance(event, context.ApprovalResolvedEvent)]
+    assert len(set(asked)) == len(asked)
+    assert sorted(asked) == sorted(resolved)
+
+
+def _packet_type(entry: Entry) -> str | None:
+    if entry.packet is None:
+        return None
+    kind: str = json.loads(entry.packet)["type"]
+    return kind
