@@ -118,9 +118,9 @@ def _is_own(origin: str, request: Request) -> bool:
 
 
 def _without_port(host: str) -> str:
-    if host.startswith("["):
-        return host.partition("]")[0] + "]"
-    return host.partition(":")[0]
+    """The name in a Host header; all of it where what follows is no port."""
+    name, _, port = host.rpartition(":")
+    return name if name and port.isascii() and port.isdigit() else host
 
 
 def _is_loopback(host: str) -> bool:

@@ -1,0 +1,203 @@
+"""The gate: which Host, Origin and credential let a request in, and how far."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.aio import run
+from tests.server.site import HOST, TOKEN, Site, site
+from trunkline.server.routes import ROUTES, Route
+from trunkline.server.tokens import Scope
+
+OWN = f"http://{HOST}"
+BEARER = f"Bearer {TOKEN}"
+
+# Host, Origin, Sec-Fetch-Site, has the cookie, Authorization → status of GET /sessions
+CASES: list[tuple[str | None, str | None, str | None, bool, str | None, int]] = [
+    (HOST, None, None, False, BEARER, 200),
+    (HOST, None, None, False, f"bearer {TOKEN}", 200),
+    (HOST, None, None, False, None, 401),
+    (HOST, None, None, False, "Bearer wrong", 401),
+    (HOST, None, None, False, "Bearer", 401),
+    (HOST, None, None, False, f"Basic {TOKEN}", 401),
+    (HOST, None, None, False, TOKEN, 401),
+    # a bearer token does not make a foreign page welcome
+    (HOST, OWN, None, False, BEARER, 200),
+    (HOST, "http://localhost:3000", None, False, BEARER, 403),
+    (HOST, "https://evil.example", "cross-site", False, BEARER, 403),
+    (HOST, "null", None, False, BEARER, 403),
+    (HOST, "", None, False, BEARER, 403),
+    # the cookie needs the browser's word that our own page asks
+    (HOST, None, "same-origin", True, None, 200),
+    (HOST, OWN, None, True, None, 200),
+    (HOST, OWN, "same-origin", True, None, 200),
+    (HOST, "https://localhost:7420", None, True, None, 200),
+    (HOST, None, None, True, None, 401),
+    (HOST, None, "none", True, None, 401),
+    (HOST, None, "same-site", True, None, 401),
+    (HOST, None, "cross-site", True, None, 401),
+    (HOST, OWN, "same-site", True, None, 401),
+    (HOST, "null", None, True, None, 403),
+    (HOST, "null", "same-origin", True, None, 403),
+    (HOST, "http://localhost:3000", None, True, None, 403),
+    (HOST, "http://localhost:3000", "same-origin", True, None, 403),
+    (HOST, "http://localhost", None, True, None, 403),
+    (HOST, "http://localhost:7420.evil.example", None, True, None, 403),
+    (HOST, "http://127.0.0.1:7420", None, True, None, 403),
+    # a wrong bearer token is not mended by a cookie
+    (HOST, None, "same-origin", True, "Bearer wrong", 401),
+    # names that can only be this machine
+    ("127.0.0.1:7420", None, None, False, BEARER, 200),
+    ("[::1]:7420", None, None, False, BEARER, 200),
+    ("localhost", None, None, False, BEARER, 200),
+    ("LOCALHOST:7420", None, None, False, BEARER, 200),
+    ("localhost:8000", None, None, False, BEARER, 200),  # a forwarded port
+    # rebound or foreign names
+    ("evil.example", None, None, False, BEARER, 403),
+    ("evil.example:7420", "http://evil.example:7420", "same-origin", True, None, 403),
+    ("localhost.evil.example", None, None, False, BEARER, 403),
+    ("localhost:7420@evil.example", None, None, False, BEARER, 403),
+    ("localhost:", None, None, False, BEARER, 403),
+    ("localhost:7420:7420", None, None, False, BEARER, 403),
+    ("[::1", None, None, False, BEARER, 403),
+    ("::1", None, None, False, BEARER, 403),
+    ("192.168.1.7:7420", None, None, False, BEARER, 403),
+    ("0.0.0.0:7420", None, None, False, BEARER, 403),
+    ("[::]:7420", None, None, False, BEARER, 403),
+    ("", None, None, False, BEARER, 403),
+    (None, None, None, False, BEARER, 400),
+]
+
+
+@pytest.mark.parametrize(("host", "origin", "fetch_site", "has_cookie", "authorization", "status"), CASES)
+def test_a_request_is_let_in_or_refused_by_what_it_carries(
+    tmp_path: Path, host: str | None, origin: str | None, fetch_site: str | None, has_cookie: bool, authorization: str | None,
+    status: int,
+) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            cookie = await log_in(hub) if has_cookie else None
+            headers = {"host": host, "origin": origin, "sec-fetch-site": fetch_site, "cookie": cookie,
+                       "authorization": authorization}
+            answer = await hub.ask("GET", "/sessions", headers=headers)
+            assert answer.status == status, answer.body
+            if status >= 400:
+                assert answer.json()["code"] in {400: ("invalid",), 401: ("unauthorized",), 403: ("forbidden",)}[status]
+
+    run(check())
+
+
+async def log_in(hub: Site, **headers: Any) -> str:
+    """Log a browser in; returns its Cookie header."""
+    answer = await hub.ask("POST", "/auth/login", json_body={"token": TOKEN}, token=None, headers={"origin": OWN, **headers})
+    assert answer.status == 200, answer.body
+    return (answer.header("set-cookie") or "").split(";")[0]
+
+
+def test_two_host_headers_are_refused(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            exchange = hub.open("GET", "/healthz", headers={"host": HOST, "Host": "evil.example"})
+            assert (await exchange.answer()).status == 400
+
+    run(check())
+
+
+@pytest.mark.parametrize(("allowed", "host", "status"), [
+    ((), "hub.example", 403), (("hub.example",), "hub.example", 200), (("hub.example",), "hub.example:8443", 200),
+    (("hub.example:443",), "hub.example:443", 200), (("hub.example:443",), "hub.example:80", 403),
+    (("Hub.Example",), "hub.example", 200), (("hub.example",), "a.hub.example", 403),
+])
+def test_more_names_can_be_allowed(tmp_path: Path, allowed: tuple[str, ...], host: str, status: int) -> None:
+    async def check() -> None:
+        async with site(tmp_path, allow_hosts=allowed) as hub:
+            assert (await hub.ask("GET", "/healthz", headers={"host": host})).status == status
+
+    run(check())
+
+
+def test_beyond_loopback_bare_addresses_are_ours_but_names_still_are_not(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path, host="0.0.0.0", tls=True) as hub:
+            assert (await hub.ask("GET", "/healthz", headers={"host": "192.168.1.7:7420"})).status == 200
+            assert (await hub.ask("GET", "/healthz", headers={"host": "[fe80::1]:7420"})).status == 200
+            assert (await hub.ask("GET", "/healthz", headers={"host": "rebound.example:7420"})).status == 403
+
+    run(check())
+
+
+def test_the_cookie_of_another_port_is_not_ours(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            cookie = (await log_in(hub)).replace("trunkline_7420=", "trunkline_7421=")
+            answer = await hub.ask("GET", "/sessions", token=None, headers={"cookie": cookie, "sec-fetch-site": "same-origin"})
+            assert answer.status == 401
+
+    run(check())
+
+
+PUBLIC = {("GET", "/"), ("GET", "/assets/{path:path}"), ("GET", "/healthz"), ("POST", "/auth/login"),
+          ("GET", "/preview/{key}/{path:path}")}
+
+
+def test_only_the_page_health_login_and_keyed_previews_need_no_token() -> None:
+    assert {(route.method, route.path) for route in ROUTES if route.scope is None} == PUBLIC
+
+
+def test_without_a_token_every_other_route_answers_401(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            for route in ROUTES:
+                answer = await hub.ask(route.method, filled(route), token=None)
+                assert (answer.status == 401) == (route.scope is not None), (route.method, route.path, answer.status)
+
+    run(check())
+
+
+@pytest.mark.parametrize("scope", ["view", "approve", "control", "admin"])
+def test_a_token_reaches_exactly_the_routes_of_its_scope(tmp_path: Path, scope: Scope) -> None:
+    reach = {"view": {"view"}, "approve": {"view", "approve"}, "control": {"view", "approve", "control"},
+             "admin": {"view", "approve", "control", "admin"}}[scope]
+
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            _, secret = hub.app.parts.tokens.mint("some program", scope)
+            for route in ROUTES:
+                if route.scope is None:
+                    continue
+                answer = await hub.ask(route.method, filled(route), token=secret)
+                assert answer.status != 401
+                assert (answer.status == 403) == (route.scope not in reach), (route.method, route.path, answer.status)
+
+    run(check(), 30)
+
+
+NEEDED = {
+    "view": {"GET /agents", "GET /sessions", "GET /sessions/{id}", "GET /sessions/{id}/packets", "GET /sessions/{id}/messages",
+             "GET /sessions/{id}/queue", "GET /sessions/{id}/queue/{turnId}", "GET /sessions/{id}/files",
+             "GET /sessions/{id}/files/content", "GET /sessions/{id}/files/find", "GET /sessions/{id}/diff",
+             "GET /sessions/{id}/artifacts", "GET /sessions/{id}/artifacts/{artifactId}", "GET /readyz", "GET /metrics",
+             "GET /openapi.json", "GET /docs", "POST /auth/logout"},
+    "approve": {"POST /sessions/{id}/permissions/{requestId}", "POST /sessions/{id}/questions/{questionId}"},
+    "control": {"POST /sessions", "PATCH /sessions/{id}", "DELETE /sessions/{id}", "POST /sessions/{id}/send-message",
+                "POST /sessions/{id}/cancel", "POST /sessions/{id}/mode", "POST /sessions/{id}/config",
+                "PATCH /sessions/{id}/queue/{turnId}", "DELETE /sessions/{id}/queue/{turnId}", "DELETE /sessions/{id}/queue",
+                "POST /sessions/{id}/files"},
+    "admin": {"POST /auth/codes", "GET /auth/tokens", "POST /auth/tokens", "DELETE /auth/tokens/{tokenId}"},
+}
+
+
+def test_looking_needs_view_answering_approve_steering_control_and_tokens_admin() -> None:
+    found: dict[str, set[str]] = {}
+    for route in ROUTES:
+        if route.scope is not None:
+            found.setdefault(route.scope, set()).add(f"{route.method} {route.path}")
+    assert found == NEEDED
+
+
+def filled(route: Route) -> str:
+    """The route's path with something in its variable parts."""
+    return route.path.replace("{path:path}", "x").replace("{", "").replace("}", "")
