@@ -23,8 +23,8 @@ LARGE_GROUP_BYTES = 4 << 20
 class Sink(Protocol):
     """The session's end: what becomes of the entries it submitted."""
 
-    def committed(self, entries: list[Entry]) -> None:
-        """These entries are stored, with their ``pos``; readers may see them."""
+    def committed(self, entries: list[Entry], size: int) -> None:
+        """These entries, ``size`` bytes in all, are stored, with their ``pos``; readers may see them."""
 
     def failed(self, error: StorageError, entries: list[Entry]) -> None:
         """Nothing of these is stored: all that the session had submitted and not got back yet, in order."""
@@ -33,11 +33,12 @@ class Sink(Protocol):
 class _Batch:
     """A group while it is filled and written, with those who wait for it."""
 
-    __slots__ = ("bytes", "group", "waiters")
+    __slots__ = ("bytes", "group", "sizes", "waiters")
 
     def __init__(self) -> None:
         self.group = Group({}, {})
         self.bytes = 0
+        self.sizes: dict[str, int] = {}
         self.waiters: dict[str, list[asyncio.Future[None]]] = {}
 
     def holds(self, session_id: str) -> bool:
@@ -106,6 +107,7 @@ class Committer:
         if size is None:
             size = sum([entry.size() for entry in entries])
         batch.bytes += size
+        batch.sizes[session_id] = batch.sizes.get(session_id, 0) + size
         self.pending_bytes += size
         if self.pending_bytes > self._high_water:
             self.congested = True
@@ -187,7 +189,7 @@ class Committer:
             if sink is None:
                 continue
             try:
-                sink.committed(entries)
+                sink.committed(entries, batch.sizes[session_id])
             except Exception as error:  # one session's fault must not keep the others from their entries
                 self._report(f"session {session_id} failed to take its committed entries", error)
         for session_id in list(batch.waiters):
@@ -196,7 +198,7 @@ class Committer:
 
     def _hand_back(self, batch: _Batch, cause: Exception) -> None:
         self.pending_bytes -= batch.bytes
-        error = cause if isinstance(cause, StorageError) else StorageError(f"a group could not be encoded: {cause!r}")
+        error = cause if isinstance(cause, StorageError) else StorageError(f"a group could not be stored: {cause!r}")
         for session_id in {**batch.group.entries, **batch.group.rows}:
             lost = batch.group.entries.get(session_id, []) + self._withdraw(session_id, batch)
             sink = self._sinks.get(session_id)
@@ -212,7 +214,7 @@ class Committer:
         """Take back what the session put into the open group: it must not be stored after a gap."""
         entries = self._open.group.entries.pop(session_id, [])
         self._open.group.rows.pop(session_id, None)
-        size = min(self._open.bytes, sum([entry.size() for entry in entries]))
+        size = self._open.sizes.pop(session_id, 0)
         self._open.bytes -= size
         self.pending_bytes -= size
         failed.waiters.setdefault(session_id, []).extend(self._open.waiters.pop(session_id, ()))

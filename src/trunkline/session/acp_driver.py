@@ -73,7 +73,7 @@ class _Usage(msgspec.Struct):
     usage: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
-_update_params = msgspec.json.Decoder(_UpdateParams)
+_read_update_params = msgspec.json.Decoder(_UpdateParams).decode
 _encode = msgspec.json.Encoder().encode
 
 
@@ -197,53 +197,48 @@ class AcpDriver:
             await self._process.stop()
 
     def _received(self, data: bytes) -> None:
-        peer = self._peer
-        peer.receive_data(data)
+        self._peer.receive_data(data)
         signals: list[Signal] = []
-        heard = signals.append
-        for message in peer.messages_received():
+        for message in self._peer.messages_received():
             if isinstance(message, jsonrpc.Notification):
-                signal = self._notified(message)
-                if signal is not None:
-                    heard(signal)
+                # The hot path: an update of our session is taken apart right here.
+                if message.method == "session/update" and message.params is not None:
+                    try:
+                        told = _read_update_params(message.params)
+                    except (msgspec.DecodeError, RecursionError) as error:
+                        signals.append(_unreadable(acp.SESSION_UPDATE, message.params, str(error)))
+                        continue
+                    if told.session_id == self._session_id and not self._replaying:
+                        signals.append(Update(bytes(told.update)))
+                    else:
+                        self._out_of_place(told, signals)
+                else:
+                    self._notified(message, signals)
             elif isinstance(message, jsonrpc.Response):
                 self._answered(message, signals)
             elif isinstance(message, jsonrpc.Request):
-                signal = self._requested(message)
-                if signal is not None:
-                    heard(signal)
+                self._requested(message, signals)
             else:
-                heard(message)
+                signals.append(message)
         self._flush()
         if signals:
             self._sink.heard(signals)
 
-    def _notified(self, message: jsonrpc.Notification) -> Signal | None:
-        if message.method == acp.SESSION_UPDATE:
-            return self._updated(message.params)
+    def _notified(self, message: jsonrpc.Notification, signals: list[Signal]) -> None:
         if message.method == acp.CANCEL_REQUEST:
-            return self._withdrawn(message.params)
-        params = bytes(message.params) if message.params is not None else b"null"
-        return Note("notification", _encode({"method": message.method, "params": msgspec.Raw(params)}))
+            self._withdrawn(message.params, signals)
+            return
+        params = message.params if message.params is not None else msgspec.Raw(b"null")
+        signals.append(Note("notification", _encode({"method": message.method, "params": params})))
 
-    def _updated(self, params: msgspec.Raw | None) -> Signal | None:
-        raw = bytes(params) if params is not None else b""
-        try:
-            told = _update_params.decode(raw)
-        except (msgspec.DecodeError, RecursionError) as error:
-            return Malformed(raw[:4096], f"session/update: {error}", len(raw))
-        if told.session_id != self._session_id or self._replaying:
-            return self._out_of_place(told)
-        return Update(bytes(told.update))
-
-    def _out_of_place(self, told: _UpdateParams) -> Signal | None:
+    def _out_of_place(self, told: _UpdateParams, signals: list[Signal]) -> None:
         """An update before our session is open is held; a replay of what the journal has is not news."""
         if self._replaying and told.session_id == self._session_id:
-            return None
+            return
         if self._session_id is None:
             self._early.append((told.session_id, bytes(told.update)))
-            return None
-        return Note("foreign_update", _encode({"sessionId": told.session_id, "update": told.update}))
+        else:
+            signals.append(Note("foreign_update", _encode({"sessionId": told.session_id, "update": told.update})))
 
     def _deliver_early(self) -> None:
         early, self._early = self._early, []
@@ -274,21 +269,17 @@ class AcpDriver:
             return TurnEnd(error=AgentFault(acp.ErrorCode.INVALID_PARAMS, str(error), None))
         return TurnEnd(stop=answer.stop_reason, usage=_raw_bytes(usage))
 
-    def _requested(self, message: jsonrpc.Request) -> Signal | None:
-        if message.method == acp.SESSION_REQUEST_PERMISSION:
-            return self._asked(message, self._permission)
-        if message.method == acp.ELICITATION_CREATE:
-            return self._asked(message, self._question)
-        self._spawn(self._serve(message))
-        return None
-
-    def _asked(self, message: jsonrpc.Request, read: Callable[[jsonrpc.Request, str], Signal]) -> Signal:
+    def _requested(self, message: jsonrpc.Request, signals: list[Signal]) -> None:
+        asks = {acp.SESSION_REQUEST_PERMISSION: self._permission, acp.ELICITATION_CREATE: self._question}
+        read = asks.get(message.method)
+        if read is None:
+            self._spawn(self._serve(message))
+            return
         try:
-            return read(message, self._new_id())
+            signals.append(read(message, self._new_id()))
         except Invalid as error:
-            raw = bytes(message.params) if message.params is not None else b""
             self._peer.send_error(message.id, acp.ErrorCode.INVALID_PARAMS, error.message)
-            return Malformed(raw[:4096], f"{message.method}: {error.message}", len(raw))
+            signals.append(_unreadable(message.method, message.params, error.message))
 
     def _permission(self, message: jsonrpc.Request, request_id: str) -> Signal:
         ask: acp.RequestPermissionRequest = acp.decode_params(message.method, message.params)
@@ -303,19 +294,19 @@ class AcpDriver:
         url = ask.url if isinstance(ask, acp.UrlElicitation) else None
         return QuestionAsk(request_id, ask.message, schema, url, ask.tool_call_id)
 
-    def _withdrawn(self, params: msgspec.Raw | None) -> Signal | None:
+    def _withdrawn(self, params: msgspec.Raw | None, signals: list[Signal]) -> None:
         try:
             wanted = bytes(acp.decode_params(acp.CANCEL_REQUEST, params).request_id)
         except Invalid as error:
-            raw = bytes(params) if params is not None else b""
-            return Malformed(raw[:4096], f"{acp.CANCEL_REQUEST}: {error.message}", len(raw))
+            signals.append(_unreadable(acp.CANCEL_REQUEST, params, error.message))
+            return
         for table in (self._asks, self._questions):
             for request_id, rpc_id in table.items():
                 if bytes(rpc_id) == wanted:
                     del table[request_id]
                     self._peer.send_error(rpc_id, acp.ErrorCode.REQUEST_CANCELLED, "request cancelled")
-                    return AskWithdrawn(request_id)
-        return None
+                    signals.append(AskWithdrawn(request_id))
+                    return
 
     def _exited(self, exit: Exit) -> None:
         stderr = self._running().stderr_tail(STDERR_LINES)
@@ -495,6 +486,11 @@ def _read_opened(result: bytes) -> _Opened:
         return msgspec.json.decode(result if result != b"null" else b"{}", type=_Opened)
     except msgspec.DecodeError:
         return _Opened()
+
+
+def _unreadable(method: str, params: msgspec.Raw | None, why: str) -> Malformed:
+    raw = bytes(params) if params is not None else b""
+    return Malformed(raw[:4096], f"{method}: {why}", len(raw))
 
 
 def _rpc_code(error: TrunklineError) -> int:

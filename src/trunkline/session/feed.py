@@ -80,11 +80,11 @@ class Feed:
         """How many readers stand at the end."""
         return sum(not waiter.done() for waiter in self._waiters)
 
-    def committed(self, entries: list[Entry]) -> None:
-        """Take entries that the journal has, and wake everybody who waits."""
+    def committed(self, entries: list[Entry], size: int) -> None:
+        """Take entries that the journal has, ``size`` bytes in all, and wake everybody who waits."""
         before = self._tail_bytes
         self._tail.extend(entries)
-        self._tail_bytes += sum([entry.size() for entry in entries])
+        self._tail_bytes += size
         self.last_seq = entries[-1].seq
         self._trim()
         self._frames.clear()

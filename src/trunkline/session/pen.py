@@ -45,17 +45,18 @@ class Pen:
 
     def write(self) -> None:
         """Hand what was interpreted to the journal, with the checkpoint if more than text changed."""
+        writer = self._interpret.writer
+        size = writer.size
         entries = self._interpret.take()
         if not entries:
             return
         if self._unstored:
             self._unstored += entries
             return
-        writer = self._interpret.writer
         row = self._row() if writer.dirty else None
         writer.dirty = False
         committer = self._lent.committer
-        committer.submit(self.fold.session_id, entries, row)
+        committer.submit(self.fold.session_id, entries, row, size)
         if committer.congested:
             self.hold_agent(True)
 
@@ -70,9 +71,9 @@ class Pen:
         fold = self.fold
         return view_of(fold, created_at=context.iso_ms(fold.created_at), updated_at=context.iso_ms(fold.updated_at))
 
-    def committed(self, entries: list[Entry]) -> None:
+    def committed(self, entries: list[Entry], size: int) -> None:
         """These are stored: readers may see them."""
-        self.feed.committed(entries)
+        self.feed.committed(entries, size)
 
     def failed(self, error: StorageError, entries: list[Entry]) -> None:
         """Nothing of these is stored: keep them and try again."""

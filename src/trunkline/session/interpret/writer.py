@@ -29,11 +29,13 @@ class Writer:
         self.fold = fold
         self.at = 0
         self.dirty = False
+        self.size = 0
+        """Bytes of the entries that wait to be taken."""
         self._out: list[Entry] = []
 
     def take(self) -> list[Entry]:
         """The entries written since the last take, in order."""
-        out, self._out = self._out, []
+        out, self._out, self.size = self._out, [], 0
         return out
 
     def add(self, event: context.Event, *, update: bytes | None = None, packet: bytes | None = None,
@@ -44,11 +46,14 @@ class Writer:
         fold.updated_at = self.at
         self.dirty = True
         body = context.encode_event(fold.seq, fold.session_id, self.at, event)
-        self._out.append(Entry(fold.seq, self.at, body, update, packet, raw))
+        entry = Entry(fold.seq, self.at, body, update, packet, raw)
+        self.size += entry.size()
+        self._out.append(entry)
         return fold.seq
 
     def add_encoded(self, event: bytes, update: bytes | None) -> None:
-        """Write an entry that is encoded already (a text delta): the caller took ``next_seq`` for it."""
+        """Write an entry that is encoded already (a text delta); the caller has counted ``seq`` up for it."""
+        self.size += len(event) + len(update or b"")
         self._out.append(Entry(self.fold.seq, self.at, event, update))
 
     def custom(self, name: str, data: Any, *, namespace: str = "trunkline", update: bytes | None = None,

@@ -1,0 +1,13 @@
+"""Ratios against a bare pipe and a raw server, in one run on one machine.
+
+    agent.py      the agent of every run: writes chunks that were encoded beforehand
+    machine.py    processes, CPU time, memory
+    wire.py       the smallest HTTP client that can do the job
+    readers.py    a process that only reads streams and counts frames
+    rawserver.py  what a server could do at best: the same frames, written straight to the sockets
+    memoryhub.py  the hub without SQLite, as a control
+    scenarios.py  what is measured
+    __main__.py   ``python -m benchmarks [letters] [--rounds N] [--quick]``
+
+Rule: never an absolute figure where a ratio can be had; variants are interleaved, medians are told.
+"""

@@ -1,0 +1,52 @@
+"""``python -m benchmarks [LETTERS …] [--rounds N] [--quick]``: run, print, store."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import time
+from pathlib import Path
+
+from benchmarks.scenarios import SCENARIOS, Figure, Scale
+
+RESULTS = Path(".bench") / "results.json"
+
+
+def main() -> int:
+    """Run the chosen scenarios; the exit code says whether every target was met."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks")
+    parser.add_argument("letters", nargs="*", help=f"which of {', '.join(SCENARIOS)}; all if none is named")
+    parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds per comparison")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the load, to see that it runs")
+    asked = parser.parse_args()
+    scale = Scale(asked.rounds, 0.1 if asked.quick else 1.0)
+    figures: list[Figure] = []
+    for name, scenario in SCENARIOS.items():
+        if asked.letters and not any(letter in name for letter in asked.letters):
+            continue
+        for figure in scenario(scale):
+            figures.append(figure)
+            print(_line(figure), flush=True)
+    _store(figures, scale)
+    return 1 if any(figure.met is False for figure in figures) else 0
+
+
+def _line(figure: Figure) -> str:
+    verdict = {True: "ok", False: "MISSED", None: ""}[figure.met]
+    return f"{figure.what:<48} {figure.value:>32}   {figure.target:<10} {verdict}"
+
+
+def _store(figures: list[Figure], scale: Scale) -> None:
+    RESULTS.parent.mkdir(exist_ok=True)
+    record = {
+        "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "python": platform.python_version(), "cores": os.cpu_count(),
+        "rounds": scale.rounds, "scale": scale.factor, "figures": [figure._asdict() for figure in figures],
+    }
+    RESULTS.write_text(json.dumps(record, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""The benchmark's agent. Its prompt says what to write: ``burst N SIZE``, ``pace N SIZE PER_SECOND`` or ``echo``.
+
+Everything is encoded before the first byte is written, so that a run measures the reader and not this process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+BLOCK = 64 << 10
+
+
+def main() -> None:
+    """Serve one client on stdio."""
+    session = 0
+    for line in sys.stdin.buffer:
+        ask = json.loads(line)
+        method = ask.get("method")
+        if method == "initialize":
+            answer(ask["id"], {"protocolVersion": 1, "agentCapabilities": {}, "authMethods": []})
+        elif method == "session/new":
+            session += 1
+            answer(ask["id"], {"sessionId": f"bench-{session}"})
+        elif method == "session/prompt":
+            play(ask["params"]["sessionId"], ask["params"]["prompt"][0]["text"].split())
+            answer(ask["id"], {"stopReason": "end_turn"})
+        elif "id" in ask:
+            answer(ask["id"], {})
+
+
+def play(session_id: str, words: list[str]) -> None:
+    """Write the chunks that the prompt asks for."""
+    if words[0] == "burst":
+        burst(session_id, int(words[1]), int(words[2]))
+    elif words[0] == "pace":
+        pace(session_id, int(words[1]), int(words[2]), float(words[3]))
+    else:
+        write(chunk(session_id, " ".join(words)))
+
+
+def burst(session_id: str, count: int, size: int) -> None:
+    """Flat out, in blocks as a busy pipe carries them."""
+    line = chunk(session_id, "x" * size)
+    per_block = max(1, BLOCK // len(line))
+    block = line * per_block
+    for _ in range(count // per_block):
+        write(block)
+    write(line * (count % per_block))
+
+
+def pace(session_id: str, count: int, size: int, per_second: float) -> None:
+    """One write per chunk, evenly over time."""
+    line = chunk(session_id, "x" * size)
+    begin = time.monotonic()
+    for index in range(count):
+        wait = begin + index / per_second - time.monotonic()
+        if wait > 0:
+            time.sleep(wait)
+        write(line)
+
+
+def chunk(session_id: str, text: str) -> bytes:
+    """One ``agent_message_chunk`` line."""
+    update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
+    return encode({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": session_id, "update": update}})
+
+
+def answer(request_id: object, result: object) -> None:
+    """Answer a request."""
+    write(encode({"jsonrpc": "2.0", "id": request_id, "result": result}))
+
+
+def encode(message: object) -> bytes:
+    """One line."""
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+
+
+def write(data: bytes) -> None:
+    """Write all of it to stdout."""
+    while data:
+        data = data[os.write(1, data):]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""Processes under test: the hub, the bare agent; their CPU time and memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+HERE = Path(__file__).parent
+AGENT = f"{shlex.quote(sys.executable)} {shlex.quote(str(HERE / 'agent.py'))}"
+TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+START_S = 30.0
+
+
+def cpu_s(pid: int) -> float:
+    """User and system time that a process has used, in seconds."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) * TICK_S
+
+
+def rss_mb(pid: int) -> float:
+    """Resident memory of a process, in megabytes."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1024
+    raise RuntimeError(f"no VmRSS for {pid}")
+
+
+class HubProcess:
+    """A hub of its own, with a data folder of its own, that ends with the block."""
+
+    def __init__(self, *, memory: bool = False) -> None:
+        self._memory = memory
+
+    def __enter__(self) -> Self:
+        self.folder = Path(tempfile.mkdtemp(prefix="trunkline-bench-"))
+        (self.folder / "work").mkdir()
+        self.token = "bench-token-0123456789abcdef"
+        command = [sys.executable, "-m", "benchmarks.memoryhub"] if self._memory else [
+            sys.executable, "-m", "trunkline", "serve", "--no-open"]
+        command += ["--port", "0", "--data", str(self.folder / "data"), "--agent", f"bench={AGENT}"]
+        env = {**os.environ, "TRUNKLINE_TOKEN": self.token, "XDG_CONFIG_HOME": str(self.folder / "config")}
+        self.started_at = time.monotonic()
+        with (self.folder / "log").open("wb") as log:
+            self._process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=log, env=env, cwd=HERE.parent)
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline().decode()
+        if "listening on" not in line:
+            raise RuntimeError(f"the hub did not start: {(self.folder / 'log').read_text()[-2000:]}")
+        self.host, port = line.split("//")[1].strip().rstrip("/").split(":")
+        self.port = int(port)
+        self.pid = self._process.pid
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def work(self) -> str:
+        """The folder that sessions work in."""
+        return str(self.folder / "work")
+
+
+class BareAgent:
+    """The same agent with nothing in between: a pipe, a line, ``json.loads``."""
+
+    def __enter__(self) -> Self:
+        self._process = subprocess.Popen(shlex.split(AGENT), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._in, self._out = self._process.stdin, self._process.stdout
+        self._id = 0
+        self._ask("initialize", {"protocolVersion": 1, "clientCapabilities": {}})
+        self._session = self._ask("session/new", {"cwd": "/", "mcpServers": []})["sessionId"]
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._in.close()
+        self._process.wait(10)
+
+    def prompt(self, text: str) -> int:
+        """Send a prompt and read to its end; returns how many updates came."""
+        self._send("session/prompt", {"sessionId": self._session, "prompt": [{"type": "text", "text": text}]})
+        updates = 0
+        for line in self._out:
+            if "method" not in json.loads(line):
+                return updates
+            updates += 1
+        raise RuntimeError("the agent ended")
+
+    def first_update_s(self, text: str) -> float:
+        """Seconds from the prompt to its first update; the rest of the turn is read and not counted."""
+        begin = time.perf_counter()
+        self._send("session/prompt", {"sessionId": self._session, "prompt": [{"type": "text", "text": text}]})
+        json.loads(self._out.readline())
+        took = time.perf_counter() - begin
+        while "method" in json.loads(self._out.readline()):
+            pass
+        return took
+
+    def _ask(self, method: str, params: dict[str, Any]) -> Any:
+        self._send(method, params)
+        return json.loads(self._out.readline())["result"]
+
+    def _send(self, method: str, params: dict[str, Any]) -> None:
+        self._id += 1
+        message = {"jsonrpc": "2.0", "id": self._id, "method": method, "params": params}
+        self._in.write(json.dumps(message).encode() + b"\n")
+        self._in.flush()

@@ -1,0 +1,315 @@
+"""What is measured, a function per letter; each returns rows of (what, figure, target, met)."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from benchmarks.machine import HERE, START_S, BareAgent, HubProcess, cpu_s, rss_mb
+from benchmarks.wire import Api, open_stream, stream_request
+
+TEXT = 100
+"""Bytes of text per chunk: a line of some 250 bytes, as agents send them."""
+
+MARK = b"\nid: "
+
+
+class Figure(NamedTuple):
+    """One line of the report."""
+
+    what: str
+    value: str
+    target: str
+    met: bool | None
+
+
+class Scale(NamedTuple):
+    """How much of everything; ``--quick`` is a tenth."""
+
+    rounds: int
+    factor: float
+
+    def of(self, count: int) -> int:
+        """A count at this scale."""
+        return max(1, int(count * self.factor))
+
+
+class ReaderProcess:
+    """Streams that are read in another process, as clients are."""
+
+    def __init__(self, host: str, port: int, requests: list[bytes], wanted: int, within_s: float) -> None:
+        self._process = subprocess.Popen([sys.executable, "-m", "benchmarks.readers"], stdin=subprocess.PIPE,
+                                         stdout=subprocess.PIPE, cwd=HERE.parent)
+        assert self._process.stdin is not None and self._process.stdout is not None
+        job = {"host": host, "port": port, "requests": [request.decode() for request in requests], "wanted": wanted,
+               "within_s": within_s}
+        self._process.stdin.write(json.dumps(job).encode())
+        self._process.stdin.close()
+        if self._process.stdout.readline().strip() != b"ready":
+            raise RuntimeError("the readers did not connect")
+
+    def result(self) -> dict[str, Any]:
+        """What they counted, once they are done."""
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        self._process.wait(30)
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+
+def flat_out(scale: Scale) -> list[Figure]:
+    """(a) chunks per second to a reader in another process against a bare pipe; (b) hub CPU per chunk against json.loads."""
+    count = scale.of(100_000)
+    piped, carried, cpu, lost = [], [], [], 0
+    with HubProcess() as hub, BareAgent() as bare:
+        api = Api(hub)
+        session = api.new_session()
+        for _ in range(scale.rounds):
+            begin = time.perf_counter()
+            bare.prompt(f"burst {count} {TEXT}")
+            piped.append(count / (time.perf_counter() - begin))
+            after = api.wait_idle(session)["lastSeq"]
+            # One frame more than chunks: the prompt's own, and the turn's end.
+            reader = ReaderProcess(hub.host, hub.port, [stream_request(hub, session, after)], count + 2, 120)
+            used, begin = cpu_s(hub.pid), time.monotonic()
+            api.send(session, f"burst {count} {TEXT}")
+            seen = reader.result()
+            carried.append(count / (seen["last_at"] - begin))
+            cpu.append((cpu_s(hub.pid) - used) / count * 1e6)
+            lost += count + 2 - seen["frames"][0]
+    ratio = statistics.median(carried[i] / piped[i] for i in range(scale.rounds))
+    loads_us = _json_loads_us()
+    per_chunk = statistics.median(cpu)
+    return [
+        Figure("a  chunks/s, agent to SSE reader", f"{statistics.median(carried):,.0f}", "", None),
+        Figure("a  chunks/s, bare pipe with json.loads", f"{statistics.median(piped):,.0f}", "", None),
+        Figure("a  ratio", f"{ratio:.2f}", ">= 0.5", ratio >= 0.5),
+        Figure("a  frames lost", str(lost), "0", lost == 0),
+        Figure("b  hub CPU per chunk", f"{per_chunk:.1f} us = {per_chunk / loads_us:.1f} x json.loads", "<= 5 x",
+               per_chunk <= 5 * loads_us),
+    ]
+
+
+def round_trip(scale: Scale) -> list[Figure]:
+    """(c) what the hub adds to the time from a prompt to its echo, on a quiet hub; beside it a hub without SQLite."""
+    turns = scale.of(200)
+    with HubProcess() as hub, HubProcess(memory=True) as control, BareAgent() as bare:
+        sides = [_Echo(hub), _Echo(control)]
+        times: list[list[float]] = [[], []]
+        piped = []
+        for _ in range(turns):
+            piped.append(bare.first_update_s("echo"))
+            for side, took in zip(sides, times, strict=True):
+                took.append(side.once())
+    base = statistics.median(piped)
+    added = [[1000 * (took - base) for took in side] for side in times]
+    p50 = statistics.median(added[0])
+    return [
+        Figure("c  added round trip, p50", f"{p50:.2f} ms", "<= 1 ms", p50 <= 1.0),
+        Figure("c  added round trip, p99", f"{_p99(added[0]):.2f} ms", "reported", None),
+        Figure("c  without SQLite, p50 / p99", f"{statistics.median(added[1]):.2f} / {_p99(added[1]):.2f} ms", "control", None),
+    ]
+
+
+def many_readers(scale: Scale) -> list[Figure]:
+    """(d) 500 readers of one session at 200 chunks/s, against a raw server."""
+    readers, rate, seconds = scale.of(500), 200, 5
+    count = rate * seconds
+    ours, raw, complete = [], [], True
+    for _ in range(max(1, scale.rounds // 2)):
+        with HubProcess() as hub:
+            api = Api(hub)
+            session = api.new_session()
+            after = api.wait_idle(session)["lastSeq"]
+            requests = [stream_request(hub, session, after)] * readers
+            process = ReaderProcess(hub.host, hub.port, requests, count + 2, 60)
+            api.send(session, f"pace {count} {TEXT} {rate}")
+            seen = process.result()
+            complete = complete and all(frames == count + 2 for frames in seen["frames"])
+            ours.append(sum(seen["frames"]) / (seen["last_at"] - seen["first_at"]))
+        raw.append(_raw_throughput(readers, count, rate))
+    ratio = statistics.median(ours) / statistics.median(raw)
+    return [
+        Figure(f"d  frames/s to {readers} readers", f"{statistics.median(ours):,.0f}", "", None),
+        Figure("d  frames/s, raw server", f"{statistics.median(raw):,.0f}", "", None),
+        Figure("d  ratio", f"{ratio:.2f}", ">= 0.8", ratio >= 0.8),
+        Figure("d  all delivered", str(complete), "True", complete),
+    ]
+
+
+def many_sessions(scale: Scale) -> list[Figure]:
+    """(e) 200 sessions at 20 chunks/s each, one reader each: hub CPU per chunk."""
+    sessions, rate, seconds = scale.of(200), 20, 10
+    count = rate * seconds
+    with HubProcess() as hub:
+        api = Api(hub)
+        ids = [api.new_session() for _ in range(sessions)]
+        requests = [stream_request(hub, session, api.wait_idle(session)["lastSeq"]) for session in ids]
+        process = ReaderProcess(hub.host, hub.port, requests, count + 2, 60)
+        for session in ids:
+            api.send(session, f"pace {count} {TEXT} {rate}")
+        used, begin = cpu_s(hub.pid), time.monotonic()
+        time.sleep(seconds * 0.7)
+        per_chunk = (cpu_s(hub.pid) - used) / (sessions * rate * (time.monotonic() - begin)) * 1e6
+        seen = process.result()
+    complete = all(frames == count + 2 for frames in seen["frames"])
+    return [
+        Figure(f"e  hub CPU per chunk, {sessions} sessions paced", f"{per_chunk:.0f} us", "<= 90 us", per_chunk <= 90),
+        Figure("e  all delivered", str(complete), "True", complete),
+    ]
+
+
+def replay(scale: Scale) -> list[Figure]:
+    """(f) reading a long session back, and one a tenth as long: the cost is linear."""
+    rates = {}
+    with HubProcess() as hub:
+        api = Api(hub)
+        for count in (scale.of(10_000), scale.of(100_000)):
+            session = api.new_session()
+            api.send(session, f"burst {count} {TEXT}")
+            api.wait_idle(session)
+            took = []
+            for _ in range(scale.rounds):
+                begin = time.monotonic()
+                reader = ReaderProcess(hub.host, hub.port, [stream_request(hub, session, 0)], count + 2, 120)
+                seen = reader.result()
+                took.append(seen["last_at"] - min(seen["first_at"], seen["last_at"]) or time.monotonic() - begin)
+            rates[count] = count / statistics.median(took)
+    (short, short_rate), (long, long_rate) = sorted(rates.items())
+    return [
+        Figure(f"f  replay of {short:,} entries", f"{short_rate:,.0f} entries/s", "", None),
+        Figure(f"f  replay of {long:,} entries", f"{long_rate:,.0f} entries/s", "as fast", long_rate >= 0.6 * short_rate),
+    ]
+
+
+def at_rest(scale: Scale) -> list[Figure]:
+    """(g) memory of an idle hub, and the time from its start to its first answer."""
+    starts, idle = [], []
+    for _ in range(scale.rounds):
+        with HubProcess() as hub:
+            starts.append(_first_answer_s(hub) * 1000)
+            time.sleep(1.0)
+            idle.append(rss_mb(hub.pid))
+    start, memory = statistics.median(starts), statistics.median(idle)
+    return [
+        Figure("g  start to first answer", f"{start:.0f} ms", "<= 400 ms", start <= 400),
+        Figure("g  idle memory", f"{memory:.1f} MB", "<= 45 MB", memory <= 45),
+    ]
+
+
+def stalled_reader(scale: Scale) -> list[Figure]:
+    """(h) the same long run with and without a reader that stops reading."""
+    count = scale.of(200_000)
+    memory = {}
+    for stalled in (False, True):
+        with HubProcess() as hub:
+            api = Api(hub)
+            session = api.new_session()
+            after = api.wait_idle(session)["lastSeq"]
+            stuck = open_stream(hub, session, after, receive_buffer=4096) if stalled else None
+            reader = ReaderProcess(hub.host, hub.port, [stream_request(hub, session, after)], count + 2, 120)
+            api.send(session, f"burst {count} {TEXT}")
+            reader.result()
+            memory[stalled] = rss_mb(hub.pid)
+            if stuck is not None:
+                caught_up = _count_frames(stuck, count + 2)
+    grown = memory[True] - memory[False]
+    return [
+        Figure("h  memory after a long run", f"{memory[False]:.0f} MB", "", None),
+        Figure("h  more with a stalled reader", f"{grown:+.1f} MB", "<= 20 MB", grown <= 20),
+        Figure("h  the stalled reader came back and got", f"{caught_up:,} of {count + 2:,}", "all", caught_up == count + 2),
+    ]
+
+
+SCENARIOS: dict[str, Callable[[Scale], list[Figure]]] = {
+    "ab": flat_out, "c": round_trip, "d": many_readers, "e": many_sessions, "f": replay, "g": at_rest, "h": stalled_reader,
+}
+
+
+class _Echo:
+    """One hub, one session, one attached stream: prompt to echo."""
+
+    def __init__(self, hub: HubProcess) -> None:
+        self._api = Api(hub)
+        self._session = self._api.new_session()
+        self._stream = open_stream(hub, self._session, self._api.wait_idle(self._session)["lastSeq"])
+
+    def once(self) -> float:
+        """Seconds from the prompt to its echo; then the turn's end is awaited, and the hub left alone for a moment."""
+        time.sleep(0.02)
+        begin = time.perf_counter()
+        self._api.send(self._session, "echo")
+        seen = self._until(b'"agent_message_chunk"', b"")
+        took = time.perf_counter() - begin
+        self._until(b'"prompt_response"', seen)
+        return took
+
+    def _until(self, wanted: bytes, seen: bytes) -> bytes:
+        while wanted not in seen:
+            data = self._stream.recv(1 << 16)
+            if not data:
+                raise RuntimeError("the stream ended")
+            seen += data
+        return seen
+
+
+def _raw_throughput(readers: int, count: int, rate: int) -> float:
+    server = subprocess.Popen([sys.executable, "-m", "benchmarks.rawserver"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, cwd=HERE.parent)
+    assert server.stdin is not None and server.stdout is not None
+    port = int(server.stdout.readline())
+    process = ReaderProcess("127.0.0.1", port, [b"GET / HTTP/1.1\r\n\r\n"] * readers, count, 60)
+    server.stdin.write(f"{count} {TEXT} {rate} {readers}\n".encode())
+    server.stdin.flush()
+    seen = process.result()
+    server.stdin.close()
+    server.wait(10)
+    throughput: float = sum(seen["frames"]) / (seen["last_at"] - seen["first_at"])
+    return throughput
+
+
+def _first_answer_s(hub: HubProcess) -> float:
+    while time.monotonic() - hub.started_at < START_S:
+        try:
+            connection = http.client.HTTPConnection(hub.host, hub.port, timeout=5)
+            connection.request("GET", "/healthz")
+            connection.getresponse().read()
+            return time.monotonic() - hub.started_at
+        except OSError:
+            time.sleep(0.002)
+    raise RuntimeError("the hub never answered")
+
+
+def _count_frames(stream: Any, wanted: int) -> int:
+    frames, rest = 0, b""
+    while frames < wanted:
+        data = stream.recv(1 << 20)
+        if not data:
+            break
+        window = rest + data
+        frames += window.count(MARK)
+        rest = window[-(len(MARK) - 1):]
+    return frames
+
+
+def _json_loads_us() -> float:
+    update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x" * TEXT}}
+    line = json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "bench-1", "update": update}},
+                      separators=(",", ":"))
+    samples = []
+    for _ in range(7):
+        begin = time.perf_counter()
+        for _ in range(20_000):
+            json.loads(line)
+        samples.append((time.perf_counter() - begin) / 20_000 * 1e6)
+    return statistics.median(samples)
+
+
+def _p99(values: list[float]) -> float:
+    return sorted(values)[int(len(values) * 0.99)]
