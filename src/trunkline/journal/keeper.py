@@ -12,24 +12,19 @@ Rule 2: each step is one transaction that moves entries or removes them, so a cr
 
 from __future__ import annotations
 
+import logging
 import sqlite3
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
+import msgspec
+
 from trunkline.journal.block import Block, blocks_of, compressed, merge
+from trunkline.journal.gate import Gate
 from trunkline.journal.recent import Recent
-
-CHECKPOINT_BYTES = 16 << 20
-BEHIND_BYTES = 40 << 20
-"""From here on commits wait for the checkpoint: a disk slower than the agents must not fill up with log."""
-
-FOLD_GROUPS = 4096
-FOLD_BYTES = 2 << 20
-"""How much may wait in ``recent``: it is held in memory, and its fold holds the gate for about 2 ms a MiB."""
 
 PAGE_BYTES = 4096
 """SQLite's page: what a commit writes at least, for each table and index it touches."""
@@ -37,25 +32,43 @@ PAGE_BYTES = 4096
 _DELETE_STEP_BYTES = 2 << 20
 _READERS_WAIT_MS = 250
 
+logger = logging.getLogger(__name__)
+
+
+class Upkeep(msgspec.Struct, frozen=True, kw_only=True):
+    """When housekeeping is due."""
+
+    checkpoint_bytes: int = 16 << 20
+    behind_bytes: int = 40 << 20
+    """From here on commits wait for the checkpoint: a disk slower than the agents must not fill up with log."""
+    fold_groups: int = 4096
+    fold_bytes: int = 2 << 20
+    """How much may wait in ``recent``: it is held in memory, and its fold holds the gate for about 2 ms a MiB."""
+
 
 class Keeper:
-    """The journal's housekeeping. All methods run in the keeper's thread, except ``due`` and ``wrote``."""
+    """The journal's housekeeping. Its methods run in the keeper's thread; ``wrote`` and the properties anywhere."""
 
-    def __init__(self, connection: sqlite3.Connection, queries: dict[str, str], gate: threading.Lock,
-                 recent: Recent) -> None:
+    def __init__(self, connection: sqlite3.Connection, queries: dict[str, str], gate: Gate,
+                 recent: Recent, upkeep: Upkeep) -> None:
         connection.execute(f"PRAGMA busy_timeout = {_READERS_WAIT_MS}")
         self._connection = connection
         self._queries = queries
         self._gate = gate
         self._recent = recent
+        self._upkeep = upkeep
         self._log_bytes = 0
+        self.syncing = False
+        """Whether a checkpoint is at work: the disk may hold up whoever writes to the log now."""
         self.deleting: set[str] = set()
         """Sessions that are gone for every reader and writer, though not all of their blocks are."""
 
     def close(self) -> None:
-        """Empty the write-ahead log, if no other process reads it, and end the connection."""
+        """Empty the write-ahead log and end the connection."""
         try:
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.Error as error:  # the log stays as it is, and the next start reads it
+            logger.warning("the journal's log could not be emptied: %s", error)
         finally:
             self._connection.close()
 
@@ -66,37 +79,48 @@ class Keeper:
     @property
     def due(self) -> bool:
         """Whether ``tend`` has something to do."""
-        return self._log_bytes > CHECKPOINT_BYTES or self._fold_due
+        return self._log_bytes > self._upkeep.checkpoint_bytes or self._fold_due
 
     @property
     def behind(self) -> bool:
         """Whether commits must wait for the checkpoint."""
-        return self._log_bytes > BEHIND_BYTES
+        return self._log_bytes > self._upkeep.behind_bytes
+
+    def tend_or_warn(self) -> None:
+        """Do what is due; a failure is for the log: nothing is lost by it, and the next commit asks again."""
+        try:
+            self.tend()
+        except sqlite3.Error as error:
+            logger.warning("the journal could not be tidied: %s", error)
 
     def tend(self) -> None:
         """Do what is due."""
         if self._fold_due:
             self.fold()
-        if self._log_bytes > CHECKPOINT_BYTES:
+        if self._log_bytes > self._upkeep.checkpoint_bytes:
             self.checkpoint()
 
     def checkpoint(self) -> None:
         """Copy the log into the database beside the writer; then, with the gate shut, the little that came meanwhile."""
-        self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-        with self._gate:
-            busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
-            # A reader that outlasts the wait keeps the log from starting again; the next checkpoint tries again.
-            self._log_bytes = CHECKPOINT_BYTES // 2 if busy else 0
+        self.syncing = True
+        try:
+            self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            with self._gate.held():
+                busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
+                # A reader that outlasts the wait keeps the log from starting again; the next checkpoint tries again.
+                self._log_bytes = self._upkeep.checkpoint_bytes // 2 if busy else 0
+        finally:
+            self.syncing = False
 
     def fold(self) -> None:
         """Write what waits in ``recent`` as blocks, one session after the other."""
-        with self._gate:
+        with self._gate.held():
             waiting = self._recent.begin_fold()
         if not waiting:
             return
         newest = max(entries[-1].pos for entries in waiting.values())
         blocks = [block for session_id, entries in waiting.items() for block in blocks_of(session_id, entries)]
-        with self._gate:
+        with self._gate.held():
             with self._transaction():
                 self._connection.executemany(self._queries["insert_block"], blocks)
                 self._connection.execute(self._queries["drop_recent_until"], (newest,))
@@ -112,23 +136,24 @@ class Keeper:
             self._pack_run(session_id, run)
         return len(rows) - len(self._packable(session_id, before))
 
-    def delete(self, session_id: str, newest_pos: int) -> None:
-        """Remove a session: its row at once, its entries in small steps; a mark makes a restart go on with them."""
-        with self._gate:
+    def delete(self, session_id: str, newest_pos: Callable[[], int]) -> None:
+        """Remove a session: its row at once, its entries in small steps; a mark makes a restart go on with them.
+
+        The session stays in ``deleting``, for the caller to take out when it has forgotten it too."""
+        with self._gate.held():
             with self._transaction():
                 self._connection.execute(self._queries["mark_deletion"], (session_id,))
-                self._connection.execute(self._queries["keep_pos"], (newest_pos,))
+                self._connection.execute(self._queries["keep_pos"], (newest_pos(),))
                 self._connection.execute(self._queries["drop_session"], (session_id,))
             self.deleting.add(session_id)
         if self._recent.holds(session_id):
             self.fold()
         while self._delete_some(session_id):
             self.tend()
-        self.deleting.discard(session_id)
 
     @property
     def _fold_due(self) -> bool:
-        return self._recent.groups > FOLD_GROUPS or self._recent.bytes > FOLD_BYTES
+        return self._recent.groups > self._upkeep.fold_groups or self._recent.bytes > self._upkeep.fold_bytes
 
     def _delete_some(self, session_id: str) -> bool:
         """Remove the next blocks of a session; False when that was the rest."""
@@ -139,7 +164,7 @@ class Keeper:
                 break
             places.append((place,))
             size += length
-        with self._gate:
+        with self._gate.held():
             with self._transaction():
                 self._connection.executemany(self._queries["drop_block"], places)
                 if not places:
@@ -153,7 +178,7 @@ class Keeper:
     def _pack_run(self, session_id: str, run: list[Packable]) -> None:
         sources = (Block._make(self._connection.execute(self._queries["block"], (row.first_pos,)).fetchone()) for row in run)
         for block in map(compressed, merge(sources)):
-            with self._gate:
+            with self._gate.held():
                 with self._transaction():
                     self._connection.execute(self._queries["drop_blocks_within"], (session_id, block.first_seq, block.last_seq))
                     self._connection.execute(self._queries["insert_packed"], block)

@@ -16,6 +16,7 @@ import msgspec
 from trunkline.journal.base import Entry, Group, RowFilter, SessionRow
 from trunkline.journal.order import check_order
 from trunkline.journal.page import Page
+from trunkline.journal.rows import matches
 
 _seq_of = attrgetter("seq")
 
@@ -70,7 +71,7 @@ class MemoryJournal:
 
     async def rows(self, which: RowFilter) -> list[SessionRow]:
         """Session rows, newest activity first."""
-        matching = [row for row in self._rows.values() if _matches(row, which)]
+        matching = [row for row in self._rows.values() if matches(row, which)]
         matching.sort(key=lambda row: (row.updated_at, row.id), reverse=True)
         return [msgspec.structs.replace(row, last_seq=self._last_seq(row.id)) for row in matching[:which.limit]]
 
@@ -96,16 +97,3 @@ class MemoryJournal:
     def _last_seq(self, session_id: str) -> int:
         entries = self._sessions.get(session_id)
         return entries[-1].seq if entries else 0
-
-
-def _matches(row: SessionRow, which: RowFilter) -> bool:
-    if which.id is not None and row.id != which.id:
-        return False
-    if which.status is not None and row.status not in which.status:
-        return False
-    if which.agent is not None and row.agent != which.agent:
-        return False
-    if which.before is not None and (row.updated_at, row.id) >= which.before:
-        return False
-    text = (which.text or "").casefold()
-    return any(text in value.casefold() for value in (row.title, row.agent, row.cwd))

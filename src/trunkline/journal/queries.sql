@@ -84,8 +84,7 @@ ORDER BY first_pos
 SELECT id, agent, cwd, title, status, created_at, updated_at, summary, checkpoint, checkpoint_seq,
   coalesce((SELECT last_seq FROM blocks WHERE session = id ORDER BY first_seq DESC LIMIT 1), 0)
 FROM sessions
-WHERE (:id IS NULL OR id = :id)
-  AND (:status IS NULL OR status IN (SELECT value FROM json_each(:status)))
+WHERE (:status IS NULL OR status IN (SELECT value FROM json_each(:status)))
   AND (:agent IS NULL OR agent = :agent)
   AND (:text IS NULL OR instr(casefold(title), :text) OR instr(casefold(agent), :text) OR instr(casefold(cwd), :text))
   AND (:before_at IS NULL OR (updated_at, id) < (:before_at, :before_id))

@@ -21,6 +21,7 @@ import msgspec
 from trunkline.journal.base import Entry, RowFilter, SessionRow
 from trunkline.journal.block import POS_SPAN, Block, decode, decode_parts
 from trunkline.journal.page import Page
+from trunkline.journal.rows import matches
 
 _seq_of = attrgetter("seq")
 _pos_of = attrgetter("pos")
@@ -78,14 +79,15 @@ class Reader:
 
     def rows(self, which: RowFilter) -> list[SessionRow]:
         """Session rows; their ``last_seq`` counts blocks only."""
+        if which.id is not None:
+            found = map(_row, self._connection.execute(self._queries["row"], (which.id,)).fetchall())
+            return [row for row in found if matches(row, which)][:which.limit]
         before_at, before_id = which.before or (None, None)
-        found = self._connection.execute(self._queries["rows"], {
-            "id": which.id, "agent": which.agent, "text": which.text and which.text.casefold(), "limit": which.limit,
+        return [_row(values) for values in self._connection.execute(self._queries["rows"], {
+            "agent": which.agent, "text": which.text and which.text.casefold(), "limit": which.limit,
             "status": None if which.status is None else msgspec.json.encode(sorted(which.status)).decode(),
             "before_at": before_at, "before_id": before_id,
-        })
-        return [SessionRow(id=row[0], agent=row[1], cwd=row[2], title=row[3], status=row[4], created_at=row[5], updated_at=row[6],
-                           summary=row[7], checkpoint=row[8], checkpoint_seq=row[9], last_seq=row[10]) for row in found]
+        })]
 
     def _add_blocks(self, page: Page, asked: SessionRead) -> bool:
         """Fill the page from blocks; False when it is full before their end."""
@@ -112,6 +114,12 @@ class Reader:
                                for entry in part]
             elif row[1] not in hidden:
                 yield row[0], [(row[1], entry) for entry in decode(row[5])]
+
+
+def _row(values: tuple[str, str, str, str, str, int, int, bytes, bytes, int, int]) -> SessionRow:
+    return SessionRow(
+        id=values[0], agent=values[1], cwd=values[2], title=values[3], status=values[4], created_at=values[5],
+        updated_at=values[6], summary=values[7], checkpoint=values[8], checkpoint_seq=values[9], last_seq=values[10])
 
 
 def _cut(block: Block, asked: SessionRead) -> list[Entry]:

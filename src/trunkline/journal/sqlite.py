@@ -14,7 +14,6 @@ Rule 3: pos rises with every commit and never comes back, not after a failure, a
 from __future__ import annotations
 
 import asyncio
-import logging
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -30,7 +29,8 @@ from trunkline.journal import database
 from trunkline.journal.base import Entry, Group, RowFilter, SessionRow
 from trunkline.journal.block import POS_SPAN, Block, blocks_of, decode_parts, encode
 from trunkline.journal.database import Durability, storage_errors
-from trunkline.journal.keeper import PAGE_BYTES, Keeper
+from trunkline.journal.gate import Gate
+from trunkline.journal.keeper import PAGE_BYTES, Keeper, Upkeep
 from trunkline.journal.order import check_order
 from trunkline.journal.reader import Reader, SessionRead
 from trunkline.journal.recent import Recent
@@ -49,20 +49,21 @@ _READERS = 2
 P = ParamSpec("P")
 T = TypeVar("T")
 
-logger = logging.getLogger(__name__)
-
 
 class SqliteJournal:
     """Numbered entries in a file. Use as an async context manager."""
 
-    def __init__(self, path: Path, *, durability: Durability = "normal") -> None:
+    def __init__(self, path: Path, *, durability: Durability = "normal", upkeep: Upkeep | None = None) -> None:
         self._path = path
         self._durability: Durability = durability
+        self._upkeep = upkeep or Upkeep()
         self._queries = database.load_queries()
-        self._gate = threading.Lock()
+        self._gate = Gate()
         self._pos = 0
         self._last_seq: dict[str, int] = {}
         self._recent = Recent()
+        self._writer: sqlite3.Connection
+        self._keeper: Keeper
         self._tending: Future[None] | None = None
         self._reader_of_thread = threading.local()
         self._readers: list[Reader] = []
@@ -73,7 +74,7 @@ class SqliteJournal:
         self._reader_threads = ThreadPoolExecutor(_READERS, "journal-reader")
         try:
             await self._run(self._writer_thread, "opened", self._open)
-        except StorageError:
+        except BaseException:
             self._shut_threads()
             raise
         return self
@@ -87,12 +88,13 @@ class SqliteJournal:
 
     def append_now(self, group: Group) -> bool:
         """Commit a group in this thread without waiting; False, and nothing done, where ``append`` has to be awaited."""
-        if self._durability == "full" or self._keeper.behind or not self._gate.acquire(blocking=False):
+        keeper = self._keeper
+        if self._durability == "full" or keeper.syncing or keeper.behind or not self._gate.try_enter():
             return False
         try:
             self._commit(group)
         finally:
-            self._gate.release()
+            self._gate.leave()
         return True
 
     async def append(self, group: Group) -> None:
@@ -140,12 +142,12 @@ class SqliteJournal:
         try:
             database.migrate(self._writer, self._path)
             self._restore()
-            self._keeper = Keeper(database.connect(self._path), self._queries, self._gate, self._recent)
-            for (session_id,) in self._writer.execute(self._queries["deletions"]).fetchall():
-                self._keeper.delete(session_id, self._pos)
+            self._keeper = Keeper(database.connect(self._path), self._queries, self._gate, self._recent, self._upkeep)
         except BaseException:
             self._writer.close()
             raise
+        for (session_id,) in self._writer.execute(self._queries["deletions"]).fetchall():
+            self._delete(session_id)
 
     def _restore(self) -> None:
         """Know again what a hub that ran before knew."""
@@ -161,7 +163,7 @@ class SqliteJournal:
         self._reader_threads.shutdown()
         for reader in self._readers:
             reader.close()
-        with self._gate:
+        with self._gate.held():
             self._writer.close()
             self._keeper.close()
 
@@ -172,7 +174,7 @@ class SqliteJournal:
     # Writing: all of it while holding the gate.
 
     def _commit_in_turn(self, group: Group) -> None:
-        with self._gate:
+        with self._gate.held():
             self._commit(group)
 
     def _commit(self, group: Group) -> None:
@@ -188,6 +190,8 @@ class SqliteJournal:
 
     def _plan(self, group: Group) -> _Plan:
         """What the transaction will write: small parts in one row, other parts as blocks, each entry with its pos."""
+        if self._keeper.deleting:
+            self._refuse_deleted(group)
         small = group.entries
         large: dict[str, list[Entry]] = {}
         known = self._last_seq
@@ -226,9 +230,9 @@ class SqliteJournal:
 
     def _note(self, plan: _Plan) -> None:
         """Take a committed group into account."""
-        size = len(plan.body) + 2 * PAGE_BYTES
+        size = len(plan.body) + PAGE_BYTES * 5 // 4
         if plan.small:
-            self._recent.add(plan.small, size)
+            self._recent.add(plan.small, len(plan.body))
             for session_id, entries in plan.small.items():
                 self._last_seq[session_id] = entries[-1].seq
         for block in plan.blocks:
@@ -239,17 +243,9 @@ class SqliteJournal:
         self._pos = plan.newest_pos  # last: a reader that knows of a pos must find its entry
         self._keeper.wrote(size)
         if self._keeper.due and (self._tending is None or self._tending.done()):
-            self._tending = self._keeper_thread.submit(self._tend)
-
-    def _tend(self) -> None:
-        try:
-            self._keeper.tend()
-        except sqlite3.Error as error:  # the next commit asks again; meanwhile nothing is lost, the log only grows
-            logger.warning("the journal %s could not be tidied: %s", self._path, error)
+            self._tending = self._keeper_thread.submit(self._keeper.tend_or_warn)
 
     def _load_last_seq(self, session_id: str) -> int:
-        if session_id in self._keeper.deleting:
-            raise StorageError(f"session {session_id} is being deleted")
         last_seq = self._last_seq[session_id] = self._stored_last_seq(session_id)
         return last_seq
 
@@ -258,9 +254,16 @@ class SqliteJournal:
             row = self._writer.execute(self._queries["last_seq"], (session_id,)).fetchone()
         return row[0] if row else 0
 
+    def _refuse_deleted(self, group: Group) -> None:
+        gone = self._keeper.deleting & (group.entries.keys() | group.rows.keys())
+        if gone:
+            raise StorageError(f"session {gone.pop()} is being deleted")
+
     def _delete(self, session_id: str) -> None:
-        self._keeper.delete(session_id, self._pos)
-        self._last_seq.pop(session_id, None)
+        self._keeper.delete(session_id, lambda: self._pos)
+        with self._gate.held():
+            self._last_seq.pop(session_id, None)
+            self._keeper.deleting.discard(session_id)
 
     # Threads.
 

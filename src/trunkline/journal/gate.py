@@ -1,0 +1,37 @@
+"""The gate: one writer at a time, and nobody who waits is overtaken.
+
+A plain lock lets a busy writer take it again and again while housekeeping waits. So whoever is willing to wait first stands in
+the doorway, and whoever only tries finds the doorway taken.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Gate:
+    """A lock for threads that may wait (``held``), and for the loop, which may not (``try_enter``)."""
+
+    def __init__(self) -> None:
+        self._doorway = threading.Lock()
+        self._inside = threading.Lock()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Wait for the gate, and hold it."""
+        with self._doorway:
+            self._inside.acquire()
+        try:
+            yield
+        finally:
+            self._inside.release()
+
+    def try_enter(self) -> bool:
+        """Take the gate if nobody has it or waits for it; then ``leave`` must follow."""
+        return not self._doorway.locked() and self._inside.acquire(blocking=False)
+
+    def leave(self) -> None:
+        """Give back what ``try_enter`` took."""
+        self._inside.release()
