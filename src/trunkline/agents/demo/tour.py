@@ -1,0 +1,338 @@
+"""The tour: what the demo shows when it is asked anything. The steps are data; ``play`` walks through them.
+
+Rule 1: it asks once, before the first thing that changes the disk, and goes on whatever the answer is.
+Rule 2: it changes nothing outside of ``trunkline-demo/`` in the session's directory, and makes one new file a time.
+Rule 3: it takes about eight seconds and always ends.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from trunkline.agents.demo import tools
+from trunkline.agents.demo.tools import Result, ToolFailed
+from trunkline.agents.demo.turn import OPTIONS, Call, Turn
+from trunkline.agents.demo.wire import Json
+
+FOLDER = "trunkline-demo"
+
+WORD_S = 0.016
+CALL_S = 0.08
+RUN_S = 0.15
+STEP_S = 0.05
+
+TODOS = (
+    ("Look around", "Looking around"),
+    ("Write a small program", "Writing a small program"),
+    ("Improve it", "Improving it"),
+    ("Ask a sub-agent and read a page", "Asking a sub-agent and reading a page"),
+    ("Say what happened", "Saying what happened"),
+)
+
+PROGRAM = '''"""Says hello, and how long the line is."""
+
+
+def greet(name: str) -> str:
+    return "Hello " + name
+
+
+print(greet("Trunkline"))
+'''
+
+PAGE = (
+    "data:text/html;charset=utf-8,%3Ch1%3EOne%20line%20to%20every%20agent%3C/h1%3E"
+    "%0A%3Cp%3EThis%20page%20is%20its%20own%20address.%3C/p%3E"
+)
+
+TOUR_OPTIONS = (
+    {**OPTIONS[0], "name": f"Allow this tour to write and run in {FOLDER}/"},
+    {**OPTIONS[1], "name": "Always allow that in this session"},
+    {**OPTIONS[2], "name": "No, only read"},
+)
+
+
+class Think(NamedTuple):
+    """Streams a thought."""
+
+    text: str
+
+
+class Say(NamedTuple):
+    """Streams a message; it may name what the tour knows by then, such as ``{file}``."""
+
+    text: str
+
+
+class Progress(NamedTuple):
+    """Shows the plan with so many entries done, by a todo list too when ``listed``."""
+
+    done: int
+    listed: bool = False
+
+
+class Use(NamedTuple):
+    """Uses a tool. One that ``changes`` the disk, or needs what was changed, is left out without permission."""
+
+    tool: str
+    kind: str
+    changes: bool = False
+
+
+class Usage(NamedTuple):
+    """Tells the context used so far."""
+
+
+Step = Think | Say | Progress | Use | Usage
+
+STEPS: tuple[Step, ...] = (
+    Think("Somebody wants to see what I can do. I look around first, ask before I change anything, and keep it short."),
+    Say(
+        "## Welcome to Trunkline\n\nI am the **demo agent**: no key, no network, every word scripted. "
+        "What you see is real, though:\n\n- the tools below really read and write in `{root}`\n"
+        "- everything is journaled *before* you see it, so reload whenever you like\n{attachments}\n"
+    ),
+    Progress(0, listed=True),
+    Usage(),
+    Use("glob", "search"),
+    Use("grep", "search"),
+    Use("read", "read"),
+    Progress(1),
+    Say("Now I write a small program into `{folder}/`. {permission}\n\n"),
+    Use("write", "edit", changes=True),
+    Use("git init", "execute", changes=True),
+    Use("git commit", "execute", changes=True),
+    Progress(2),
+    Usage(),
+    Think("The greeting glues strings together; an f-string reads better. And it should say how long the line is."),
+    Use("read again", "read", changes=True),
+    Use("edit", "edit", changes=True),
+    Use("apply_patch", "edit", changes=True),
+    Use("run", "execute", changes=True),
+    Use("git log", "execute", changes=True),
+    Progress(3),
+    Say("Two helpers before I finish: a sub-agent that counts, and a page that needs no network since its address holds it.\n\n"),
+    Use("task", "think"),
+    Use("webfetch", "fetch"),
+    Progress(4),
+    Say(
+        "### What happened\n\n| step | result |\n|---|---|\n| looked around | {found} files |\n| changed | {changed} |\n"
+        "| sub-agent | {counted} |\n\n{cleanup}Try `/help` for everything else I can do.\n"
+    ),
+    Progress(5, listed=True),
+    Usage(),
+)
+
+
+def play(turn: Turn) -> None:
+    """Play the tour in the session's directory."""
+    tour = _Tour(turn)
+    turn.update("session_info_update", title="A tour of Trunkline")
+    for step in STEPS:
+        tour.take(step)
+        turn.pause(STEP_S)
+
+
+class _Tour:
+    """One playing of the tour: what it knows so far."""
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self._root = Path(turn.session.cwd)
+        self._file = _free_name(self._root)
+        self._has_git = shutil.which("git") is not None
+        self._is_allowed = {"auto": True, "plan": False}.get(turn.session.mode, turn.session.is_trusted or None)
+        attachments = f"- you sent {turn.attachments} attachments; I looked at them fondly\n" if turn.attachments else ""
+        self._facts = {
+            "root": str(self._root),
+            "folder": FOLDER,
+            "attachments": attachments,
+            "permission": self._announcement(),
+            "found": "0",
+            "changed": "nothing",
+            "counted": "–",
+            "cleanup": "",
+        }
+
+    def take(self, step: Step) -> None:
+        """Show one step."""
+        match step:
+            case Think(text):
+                self._turn.stream(self._turn.think, text, WORD_S)
+            case Say(text):
+                self._turn.stream(self._turn.say, text.format(**self._facts), WORD_S)
+            case Progress(done, listed):
+                self._progress(done, listed)
+            case Usage():
+                self._turn.usage()
+            case Use(name, kind, changes):
+                if not changes or self._is_allowed is not False:
+                    self._use(name, kind, changes)
+
+    def _announcement(self) -> str:
+        if self._is_allowed is None:
+            return "I ask once, before the first change:"
+        return "You let me do that without asking." if self._is_allowed else "Or rather, I would: in this mode I only read."
+
+    def _progress(self, done: int, listed: bool) -> None:
+        states = ["completed" if i < done else "in_progress" if i == done else "pending" for i in range(len(TODOS))]
+        if listed:
+            todos: list[Json] = [
+                {"content": content, "status": state, "activeForm": active}
+                for (content, active), state in zip(TODOS, states, strict=True)
+            ]
+            self._run(self._turn.call("todowrite", "other"), {"todos": todos}, lambda: tools.todowrite(todos))
+        entries = [
+            {"content": content, "priority": "medium", "status": state} for (content, _), state in zip(TODOS, states, strict=True)
+        ]
+        self._turn.update("plan", entries=entries)
+
+    def _use(self, name: str, kind: str, changes: bool) -> None:
+        prepared = _PREPARED[name](self)
+        if prepared is None:
+            return
+        tool, raw_input, run = prepared
+        call = self._turn.call(tool, kind)
+        self._turn.pause(CALL_S)
+        if changes and self._is_allowed is None and not self._ask(call, raw_input):
+            call.fail()
+            self._turn.stream(self._turn.say, "You said no, so I only read from here on.\n\n", WORD_S)
+            return
+        self._run(call, raw_input, run)
+
+    def _run(self, call: Call, raw_input: Json, run: Callable[[], Result]) -> None:
+        call.start(raw_input, [raw_input["filePath"]] if "filePath" in raw_input else [])
+        self._turn.pause(RUN_S)
+        try:
+            result = run()
+        except (ToolFailed, OSError) as error:
+            call.fail(str(error))
+        else:
+            call.complete(result)
+
+    def _ask(self, call: Call, raw_input: Json) -> bool:
+        path = raw_input["filePath"]
+        preview = [{"type": "diff", "path": path, "oldText": None, "newText": raw_input["content"]}]
+        ask = self._turn.begin_permission(
+            call,
+            TOUR_OPTIONS,
+            title=f"Write {self._file} and work on it with git",
+            kind="edit",
+            rawInput=raw_input,
+            locations=[{"path": path}],
+            content=preview,
+        )
+        chosen = self._turn.finish_permission(ask) or ""
+        self._is_allowed = chosen.startswith("allow")
+        self._turn.session.is_trusted = chosen == "allow-always"
+        return self._is_allowed
+
+    def glob(self) -> _Prepared:
+        def run() -> Result:
+            result = tools.glob(self._root, "**/*")
+            self._facts["found"] = str(result.raw_output["metadata"]["count"])
+            return result
+
+        return "glob", {"pattern": "**/*"}, run
+
+    def grep(self) -> _Prepared:
+        return "grep", {"pattern": "TODO|FIXME"}, lambda: tools.grep(self._root, "TODO|FIXME")
+
+    def read(self) -> _Prepared | None:
+        found = tools.first_readable(self._root)
+        if found is None:
+            return None
+        return "read", {"filePath": str(self._root / found)}, lambda: tools.read(self._root, found)
+
+    def read_again(self) -> _Prepared:
+        return "read", {"filePath": str(self._root / self._file)}, lambda: tools.read(self._root, self._file)
+
+    def write(self) -> _Prepared:
+        def run() -> Result:
+            result = tools.write(self._root, self._file, PROGRAM)
+            self._facts["changed"] = f"`{self._file}`" + (", committed with git" if self._has_git else "; there is no git here")
+            self._facts["cleanup"] = f"To clean up:\n\n```sh\nrm -r {FOLDER}\n```\n\n"
+            return result
+
+        return "write", {"filePath": str(self._root / self._file), "content": PROGRAM}, run
+
+    def edit(self) -> _Prepared:
+        old, new = '"Hello " + name', 'f"Hello {name}!"'
+        raw_input = {"filePath": str(self._root / self._file), "old_string": old, "new_string": new}
+        return "edit", raw_input, lambda: tools.edit(self._root, self._file, old, new)
+
+    def apply_patch(self) -> _Prepared:
+        patch = (
+            f"*** Begin Patch\n*** Update File: {self._file}\n@@\n"
+            '-print(greet("Trunkline"))\n+line = greet("Trunkline")\n+print(line, f"({len(line)} characters)")\n*** End Patch'
+        )
+        return "apply_patch", {"patchText": patch}, lambda: tools.apply_patch(self._root, patch)
+
+    def git_init(self) -> _Prepared | None:
+        return self._git("git init --quiet", "Make a git repository")
+
+    def git_commit(self) -> _Prepared | None:
+        name = Path(self._file).name
+        return self._git(f'git add {name} && git commit --quiet -m "Say hello"', "Commit the program")
+
+    def git_log(self) -> _Prepared | None:
+        return self._git('git commit --quiet --all -m "Say it better" && git log --oneline --stat -2', "Commit and show the log")
+
+    def run(self) -> _Prepared:
+        python = shutil.which("python3")
+        command = f"cd {FOLDER} && " + (f"python3 {Path(self._file).name}" if python else f"cat {Path(self._file).name}")
+        return self._bash(command, "Run the program" if python else "Show the program")
+
+    def task(self) -> _Prepared:
+        raw_input = {
+            "prompt": f"Count the files below {self._root} by their ending.",
+            "description": "Count the files",
+            "subagent_type": "explore",
+        }
+
+        def run() -> Result:
+            result = tools.task(self._root, "Count the files", "explore")
+            self._facts["counted"] = str(result.raw_output["output"]).partition("\n")[0]
+            return result
+
+        return "task", raw_input, run
+
+    def webfetch(self) -> _Prepared:
+        return "webfetch", {"url": PAGE, "format": "text"}, lambda: tools.webfetch(PAGE)
+
+    def _git(self, command: str, description: str) -> _Prepared | None:
+        return self._bash(f"cd {FOLDER} && {command}", description) if self._has_git else None
+
+    def _bash(self, command: str, description: str) -> _Prepared:
+        raw_input = {"command": command, "description": description}
+        return "bash", raw_input, lambda: tools.bash(self._root, command, description)
+
+
+_Prepared = tuple[str, Json, Callable[[], Result]]
+"""A call about to be made: the tool's name, its input, and what really does it."""
+
+_PREPARED: dict[str, Callable[[_Tour], _Prepared | None]] = {
+    "glob": _Tour.glob,
+    "grep": _Tour.grep,
+    "read": _Tour.read,
+    "write": _Tour.write,
+    "git init": _Tour.git_init,
+    "git commit": _Tour.git_commit,
+    "read again": _Tour.read_again,
+    "edit": _Tour.edit,
+    "apply_patch": _Tour.apply_patch,
+    "run": _Tour.run,
+    "git log": _Tour.git_log,
+    "task": _Tour.task,
+    "webfetch": _Tour.webfetch,
+}
+
+
+def _free_name(root: Path) -> str:
+    """A name in the tour's folder that is not taken yet: every tour makes one new file."""
+    number = 1
+    while (root / FOLDER / (name := f"hello{number if number > 1 else ''}.py")).exists():
+        number += 1
+    return f"{FOLDER}/{name}"
