@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,12 @@ import msgspec
 
 from trunkline import errors
 from trunkline.agents import catalog
-from trunkline.cli.main import main as command_line
+from trunkline.agents.demo import DEMO_PROMPTS
+from trunkline.cli.main import trunkline
 from trunkline.cli.settings import SETTINGS
 from trunkline.dialects import context
+from trunkline.dialects.packets import PACKETS
+from trunkline.server.routes import ROUTES, Query
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n)(.*?)(<!-- end -->)", re.S)
@@ -52,7 +56,8 @@ def error_classes(kind: type[errors.TrunklineError] = errors.TrunklineError) -> 
 def error_table() -> str:
     """Of a parent and a child with one code, the child says what it means."""
     by_code = {kind.code: kind for kind in error_classes()}
-    rows = [(f"`{code}`", str(kind.http_status), "yes" if kind.recoverable else "no", sentence(kind)) for code, kind in by_code.items()]
+    rows = [(f"`{code}`", str(kind.http_status), "yes" if kind.recoverable else "no", sentence(kind))
+            for code, kind in by_code.items()]
     return table(["code", "HTTP", "recoverable", "means"], rows)
 
 
@@ -88,41 +93,85 @@ def command_table() -> str:
     return table(["command", "means", "fields"], rows)
 
 
+def route_table() -> str:
+    rows = []
+    for route in ROUTES:
+        scope = f"`{route.scope}`" if route.scope else "–"
+        does = route.summary + asked(route.query, route.headers)
+        rows.append((f"`{route.method}`", f"`{shown_path(route.path)}`", scope, does))
+    return table(["method", "path", "scope", "does"], rows)
+
+
+def shown_path(path: str) -> str:
+    """A path as people write it: ``{path:path}`` is only how the router says that slashes may follow."""
+    return path.replace(":path}", "}")
+
+
+def asked(query: Sequence[Query], headers: Sequence[Query]) -> str:
+    """The parameters and headers of a route, for its cell."""
+    names = [f"`?{parameter.name}=`" for parameter in query] + [f"`{header.name}:`" for header in headers]
+    return f" Takes {', '.join(names)}." if names else ""
+
+
 def commands(group: click.Command, path: str = "trunkline") -> list[tuple[str, click.Command]]:
     """Every command of the command line with its full name, parents first."""
     found = [(path, group)]
     if isinstance(group, click.Group):
-        context_ = click.Context(group, info_name=path)
-        for name in group.list_commands(context_):
-            child = group.get_command(context_, name)
+        within = click.Context(group, info_name=path)
+        for name in group.list_commands(within):
+            child = group.get_command(within, name)
             assert child is not None, name
             found += commands(child, f"{path} {name}")
     return found
 
 
+def every_command() -> list[tuple[str, click.Command]]:
+    """The command line, without what is hidden."""
+    return [(path, command) for path, command in commands(trunkline) if not command.hidden]
+
+
 def help_texts() -> str:
     """``--help`` of every command."""
-    return "\n".join(f"## {path}\n\n```\n{help_of(path, command)}\n```\n" for path, command in commands(command_line) if not command.hidden)
+    return "\n".join(f"## {path}\n\n```\n{help_of(path, command)}\n```\n" for path, command in every_command())
 
 
 def help_of(path: str, command: click.Command) -> str:
-    text = command.get_help(click.Context(command, info_name=path, terminal_width=100, max_content_width=100))
+    shown_in = click.Context(command, info_name=path, terminal_width=100, help_option_names=["-h", "--help"])
+    text = command.get_help(shown_in)
     return "\n".join(line.rstrip() for line in text.splitlines())
 
 
 def catalog_table() -> str:
-    rows = [(f"`{name}`", spec.display_name, f"`{' '.join(spec.command)}`", ticked(spec.env_allow) or "–", spec.docs_url or "–")
-            for name, spec in sorted(catalog.load().items())]
-    return table(["name", "agent", "command", "environment it may see", "documentation"], rows)
+    rows = []
+    for name, spec in sorted(catalog.load().items()):
+        command = " ".join("python" if word == sys.executable else word for word in spec.command)
+        agent = f"[{spec.display_name}]({spec.docs_url})" if spec.docs_url else spec.display_name
+        rows.append((f"`{name}`", agent, f"`{command}`", ticked(spec.env_allow) or "–"))
+    return table(["name", "agent", "command", "variables it may see besides the base list"], rows)
+
+
+def prompt_table() -> str:
+    rows = [(f"`/{prompt.name} {prompt.arguments}".rstrip() + "`", prompt.does) for prompt in DEMO_PROMPTS]
+    return table(["prompt", "what the demo agent does"], rows)
+
+
+def packet_table() -> str:
+    """Fields in their order on the wire; a struct that serves several types says what it means once."""
+    rows = [(f"`{kind.value}`", sentence(struct), ticked(field.encode_name for field in msgspec.structs.fields(struct)))
+            for kind, struct in PACKETS.items()]
+    return table(["type", "means", "fields, in their order"], rows)
 
 
 BLOCKS: dict[str, Callable[[], str]] = {
     "errors": error_table,
     "settings": setting_table,
+    "routes": route_table,
     "events": event_table,
     "commands": command_table,
     "cli": help_texts,
     "catalog": catalog_table,
+    "prompts": prompt_table,
+    "packets": packet_table,
 }
 
 

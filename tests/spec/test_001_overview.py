@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
 from tests.spec import seeds, shapes
+from tests.spec.served import served
 from tests.spec.shapes import AT, STAMP, contains, packet, told, told_like, unstamped
 from trunkline import errors
 from trunkline.dialects import packets
@@ -44,6 +46,19 @@ MADE = {
     "prompt_response": packets.prompt_response_packet("end_turn", AT),
     "error": packets.error_packet("Session not found", AT, None, None),
 }
+
+
+# --- the document --------------------------------------------------------------------------------------
+
+
+def test_a_turn_streams_its_packets_from_send_message(tmp_path: Path) -> None:
+    with served(tmp_path) as hub:
+        frames = list(hub.turn(hub.session(tmp_path), "/burst 3 5"))
+    assert {frame["event"] for frame in frames} == {"message"}
+    made = [json.loads(frame["data"]) for frame in frames]
+    assert [one["type"] for one in made] == ["user_message_chunk", *["agent_message_chunk"] * 3, "prompt_response"]
+    ids = [int(frame["id"]) for frame in frames]
+    assert ids == sorted(set(ids))
 
 
 # --- delivery --------------------------------------------------------------------------------------------

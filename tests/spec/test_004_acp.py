@@ -16,6 +16,7 @@ import msgspec
 import pytest
 
 from tests.spec import seeds
+from tests.spec.served import served
 from tests.spec.shapes import as_agent
 from trunkline.dialects import acp
 from trunkline.dialects.jsonrpc import Notification, Peer, Request, Response
@@ -255,6 +256,26 @@ def test_every_content_block_of_the_union_is_understood() -> None:
         raw = as_agent({"sessionUpdate": "agent_message_chunk", "content": {"type": kind, **BODIES[kind]}})
         update = acp.decode_update(acp.normalise_update(raw))
         assert isinstance(update, acp.AgentMessageChunk), kind
+
+
+def test_a_permission_reaches_a_person_and_their_answer_reaches_the_agent(tmp_path: Path) -> None:
+    """The seed lists what a bridge got wrong: the discriminator, permission as a notification, and not passing it on."""
+    with served(tmp_path) as hub:
+        session = hub.session(tmp_path)
+        seen = []
+        for frame in hub.turn(session, "/ask"):
+            packet = json.loads(frame["data"])
+            seen.append(packet)
+            if packet["type"] == "approval_requested":
+                (waiting,) = hub.json("GET", f"/sessions/{session}")["pendingApprovals"]
+                assert waiting["requestId"] == packet["requestId"], "the agent waits for us"
+                path = f"/sessions/{session}/permissions/{packet['requestId']}"
+                hub.json("POST", path, {"optionId": packet["options"][0]["optionId"]})
+    kinds = [packet["type"] for packet in seen]
+    assert kinds.index("approval_requested") < kinds.index("approval_resolved") < kinds.index("prompt_response")
+    assert all(packet["sessionUpdate"] for packet in seen if packet["type"].startswith("tool_call"))
+    finished = [packet["status"] for packet in seen if packet["type"] == "tool_call_progress"]
+    assert finished[-1] == "completed", "the answer reached the agent, and the tool ran"
 
 
 def test_the_minimal_sequence_runs_against_an_agent(tmp_path: Path) -> None:

@@ -1,0 +1,81 @@
+"""The reference mentions everything there is: routes, settings, events, commands, packets, errors, the command line.
+
+The tables are generated, but these tests look at the pages, not at the generator: a block that is taken out of a page, or a
+generator that skips a row, fails here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pytest
+
+from scripts.reference import error_classes, every_command, shown_path
+from trunkline.agents import catalog
+from trunkline.agents.demo import DEMO_PROMPTS
+from trunkline.cli.settings import SETTINGS
+from trunkline.dialects import context
+from trunkline.dialects.packets import PacketType
+from trunkline.server.routes import ROUTES
+
+DOCS = Path(__file__).parent.parent.parent / "docs"
+
+
+def page(name: str) -> str:
+    """A page of the reference."""
+    return (DOCS / "reference" / f"{name}.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("method", "path"), [(route.method, shown_path(route.path)) for route in ROUTES])
+def test_a_route_is_documented(method: str, path: str) -> None:
+    assert f"| `{method}` | `{path}` |" in page("routes")
+
+
+@pytest.mark.parametrize("key", [setting.key for setting in SETTINGS])
+def test_a_setting_is_documented(key: str) -> None:
+    (setting,) = [setting for setting in SETTINGS if setting.key == key]
+    (row,) = [line for line in page("settings").splitlines() if line.startswith(f"| `{key}` |")]
+    for place in (setting.flag, setting.env, setting.toml):
+        assert place is None or f"`{place}`" in row
+
+
+@pytest.mark.parametrize("name", list(context.EVENTS))
+def test_an_event_is_documented(name: str) -> None:
+    assert f"| `{name}` |" in page("events")
+
+
+@pytest.mark.parametrize("name", list(context.COMMANDS))
+def test_a_context_command_is_documented(name: str) -> None:
+    assert f"| `{name}` |" in page("events")
+
+
+@pytest.mark.parametrize("name", [kind.value for kind in PacketType])
+def test_a_packet_type_is_documented(name: str) -> None:
+    assert f"| `{name}` |" in page("packets")
+
+
+@pytest.mark.parametrize("path", [path for path, _ in every_command()])
+def test_a_command_of_the_command_line_is_documented(path: str) -> None:
+    assert f"\n## {path}\n" in page("cli")
+
+
+def test_every_option_of_the_command_line_is_documented() -> None:
+    options = [option for _, command in every_command() for option in command.params
+               if isinstance(option, click.Option) and not option.hidden]
+    assert [name for option in options for name in option.opts if name not in page("cli")] == []
+
+
+@pytest.mark.parametrize("code", sorted({kind.code for kind in error_classes()}))
+def test_an_error_code_is_documented(code: str) -> None:
+    assert f"| `{code}` |" in page("errors")
+
+
+@pytest.mark.parametrize("name", list(catalog.load()))
+def test_an_agent_of_the_catalog_is_documented(name: str) -> None:
+    assert f"| `{name}` |" in page("agents")
+
+
+@pytest.mark.parametrize("prompt", [prompt.name for prompt in DEMO_PROMPTS])
+def test_a_prompt_of_the_demo_agent_is_documented(prompt: str) -> None:
+    assert f"| `/{prompt}" in page("agents")

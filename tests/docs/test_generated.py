@@ -1,0 +1,55 @@
+"""Generated blocks are what the code says, links lead somewhere, and examples are what they say they are."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from scripts.reference import BLOCK, BLOCKS, REFERENCE, renewed
+
+ROOT = Path(__file__).parent.parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", sorted(REFERENCE.glob("*.md")), ids=named)
+def test_generated_blocks_are_fresh(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text == renewed(text), "run: .venv/bin/python -m scripts.reference"
+
+
+def test_every_generated_block_stands_in_a_page() -> None:
+    used = [match[2] for path in REFERENCE.glob("*.md") for match in BLOCK.finditer(path.read_text(encoding="utf-8"))]
+    assert sorted(used) == sorted(BLOCKS)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=named)
+def test_links_lead_to_files_that_exist(path: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
+    broken = [link for link in links if "://" not in link and not (path.parent / link).exists()]
+    assert broken == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=named)
+def test_json_examples_are_json(path: Path) -> None:
+    for block in re.findall(r"```json\n(.*?)```", path.read_text(encoding="utf-8"), re.S):
+        json.loads(block)
+
+
+def test_every_page_is_reachable_from_the_readme() -> None:
+    seen: set[Path] = set()
+    todo = [ROOT / "README.md"]
+    while todo:
+        path = todo.pop().resolve()
+        if path in seen or path.suffix != ".md":
+            continue
+        seen.add(path)
+        text = path.read_text(encoding="utf-8")
+        todo += [path.parent / link for link in re.findall(r"\]\(([^)#\s]+\.md)", text) if "://" not in link]
+    assert sorted(named(page) for page in PAGES if page.resolve() not in seen) == []
