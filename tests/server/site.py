@@ -48,7 +48,7 @@ class Exchange:
         self.taken = 0
         self.stalled = asyncio.Event()
         self.stalled.set()
-        self.task = asyncio.create_task(app(scope, self._receive, self._send))  # type: ignore[arg-type]
+        self.task = asyncio.create_task(app(scope, self._receive, self._send))
         self.task.add_done_callback(lambda _: self._sent.put_nowait(None))
 
     async def _receive(self) -> dict[str, Any]:
@@ -125,10 +125,13 @@ class Site:
         return await self.open(method, path, **options).answer()
 
     async def session(self, **fields: Any) -> Session:
-        """A new session with the demo agent in the site's folder."""
+        """A new session with the demo agent in the site's folder, which has told its commands already."""
         answer = await self.ask("POST", "/sessions", json_body={"agent": "demo", "cwd": str(self.folder), **fields})
         assert answer.status == 201, answer.body
-        return await self.hub.session(answer.json()["id"])
+        session = await self.hub.session(answer.json()["id"])
+        while await session.commands() is None:
+            await session.feed.wait(session.feed.last_seq)
+        return session
 
     async def turn(self, session: Session, content: str) -> list[tuple[int, dict[str, Any]]]:
         """Send a prompt and return (id, packet) of its whole turn."""

@@ -109,7 +109,9 @@ def test_a_stream_is_asked_for_by_accept(tmp_path: Path, accept: str) -> None:
     run(check())
 
 
-@pytest.mark.parametrize("accept", [None, "*/*", "application/json", "text/event-stream;q=0", "text/event-stream;q=0.0", "text/*"])
+@pytest.mark.parametrize("accept", [
+    None, "*/*", "application/json", "text/event-stream;q=0", "text/event-stream;q=0.0", "text/*",
+])
 def test_and_not_by_anything_else(tmp_path: Path, accept: str | None) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:

@@ -156,7 +156,7 @@ async def relay_turn(feed: Feed, turn_id: str, after: int, seen: int, outlet: Ou
         outlet.position = position
         if frames:
             await outlet.write(frames)
-        elif feed.last_seq <= position:
+        elif not ended and feed.last_seq <= position:
             if feed.closed:
                 return
             await feed.wait(position)
