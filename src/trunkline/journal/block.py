@@ -51,7 +51,8 @@ def decode(body: bytes) -> list[Entry]:
 
 
 def blocks_of(session: str, entries: list[Entry]) -> Iterator[Block]:
-    """Entries that have their pos, as blocks within the limits."""
+    """Entries that have their pos, as blocks within the limits. A gap in their seqs may be filled by another block, so none
+    spans one: blocks of a session never overlap."""
     body = encode(entries)
     if _is_one_block(entries, body):
         yield _block(session, entries, body)
@@ -89,9 +90,11 @@ def _plain(body: bytes) -> bytes:
 
 
 def _is_one_block(entries: list[Entry], body: bytes) -> bool:
+    first, last = entries[0], entries[-1]
     if len(entries) == 1:
         return True
-    return len(body) <= BLOCK_BYTES and len(entries) <= BLOCK_ENTRIES and entries[-1].pos - entries[0].pos <= POS_SPAN
+    return (len(body) <= BLOCK_BYTES and len(entries) <= BLOCK_ENTRIES and last.pos - first.pos <= POS_SPAN
+            and last.seq - first.seq == len(entries) - 1)
 
 
 def _block(session: str, entries: list[Entry], body: bytes) -> Block:
@@ -100,12 +103,12 @@ def _block(session: str, entries: list[Entry], body: bytes) -> Block:
 
 
 def _runs(entries: list[Entry]) -> Iterator[list[Entry]]:
-    """Cut entries where a limit is reached; an entry's msgpack frame is a few bytes, hence the eighth kept free."""
+    """Cut entries at gaps, and where a limit is reached; an entry's msgpack frame is a few bytes, hence the eighth kept free."""
     run: list[Entry] = []
     size = 0
     for entry in entries:
-        if run and (size + entry.size() > BLOCK_BYTES * 7 // 8 or len(run) == BLOCK_ENTRIES
-                    or entry.pos - run[0].pos > POS_SPAN):
+        if run and (entry.seq != run[-1].seq + 1 or entry.pos - run[0].pos > POS_SPAN
+                    or size + entry.size() > BLOCK_BYTES * 7 // 8 or len(run) == BLOCK_ENTRIES):
             yield run
             run, size = [], 0
         run.append(entry)

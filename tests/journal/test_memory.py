@@ -1,0 +1,24 @@
+"""The journal in memory keeps the contract."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.journal.conformance import JournalConformance
+from tests.journal.stores import Opener, group, memory_store
+from trunkline.journal.base import Journal
+from trunkline.journal.memory import MemoryJournal
+
+
+class TestMemoryJournal(JournalConformance):
+    """The suite on memory."""
+
+    def opener(self, folder: Path) -> Opener:
+        return memory_store(folder)
+
+
+def test_a_group_can_always_be_committed_without_waiting() -> None:
+    journal = MemoryJournal()
+    as_journal: Journal = journal
+    assert as_journal is journal
+    assert journal.append_now(group()) is True
