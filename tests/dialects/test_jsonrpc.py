@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from collections.abc import Callable
@@ -56,7 +57,7 @@ def _plain(value: object) -> object:
 def in_pieces(data: bytes, cuts: list[int], make: Callable[[], Peer] = Peer) -> list[object]:
     peer = make()
     edges = sorted({0, len(data), *(cut % (len(data) + 1) for cut in cuts)})
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in itertools.pairwise(edges):
         peer.receive_data(data[start:end])
     peer.receive_eof()
     return comparable(peer.messages_received())

@@ -24,6 +24,26 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from trunkline.dialects.signals import Malformed
 
+__all__ = [
+    "CANCEL_REQUEST",
+    "INTERNAL_ERROR",
+    "INVALID_PARAMS",
+    "INVALID_REQUEST",
+    "MAX_LINE",
+    "METHOD_NOT_FOUND",
+    "NULL",
+    "PARSE_ERROR",
+    "REQUEST_CANCELLED",
+    "LineSplitter",
+    "Malformed",
+    "Message",
+    "Notification",
+    "Peer",
+    "Request",
+    "Response",
+    "RpcError",
+]
+
 MAX_LINE = 64 * 1024 * 1024
 """Longest line taken, in bytes. Agents really send lines of half a megabyte; embedded images make some of 20."""
 

@@ -112,7 +112,7 @@ _SDK_TYPES: dict[Any, Any] = {
 
 def definition_of(kind: Any) -> str:
     """The definition that lists this type's members."""
-    return DEFINITION_OF.get(kind, kind.__name__)
+    return DEFINITION_OF.get(kind) or str(kind.__name__)
 
 
 def wire_definition_of(kind: Any) -> str:

@@ -33,10 +33,14 @@ _SPECIAL: dict[tuple[Any, str], st.SearchStrategy[Any]] = {
 _ENTRY = st.builds(acp.SessionConfigSelectEntry, name=texts, value=texts, description=st.none() | texts)
 _GROUP = st.builds(acp.SessionConfigSelectEntry, name=texts, group=texts, options=st.lists(_ENTRY, max_size=2))
 
+_SETTING = {"session_id": texts, "config_id": texts}
+
 _MADE: dict[Any, st.SearchStrategy[Any]] = {
     acp.SessionConfigSelectEntry: _ENTRY | _GROUP,
-    acp.SetSessionConfigOptionRequest: st.builds(acp.SetSessionConfigOptionRequest, session_id=texts, config_id=texts, value=texts)
-    | st.builds(acp.SetSessionConfigOptionRequest, session_id=texts, config_id=texts, value=st.booleans(), type=st.just("boolean")),
+    acp.SetSessionConfigOptionRequest: st.one_of(
+        st.builds(acp.SetSessionConfigOptionRequest, **_SETTING, value=texts),
+        st.builds(acp.SetSessionConfigOptionRequest, **_SETTING, value=st.booleans(), type=st.just("boolean")),
+    ),
     acp.ResourceContents: st.builds(acp.ResourceContents, uri=texts, text=texts)
     | st.builds(acp.ResourceContents, uri=texts, blob=texts, mime_type=st.none() | texts),
     acp.MultiSelectItems: st.builds(acp.MultiSelectItems, type=st.just("string"), enum=st.lists(texts, max_size=2))

@@ -19,11 +19,13 @@ ALL = [
     if isinstance(kind := getattr(acp, name), type) and issubclass(kind, Shape | acp.PermissionOption)
 ]
 
+SCOPES = ("ElicitationSessionScope", "ElicitationRequestScope")
+
 COMPOSED = {
     acp.SessionConfigSelect: ("SessionConfigOption", "SessionConfigSelect"),
     acp.SessionConfigBoolean: ("SessionConfigOption", "SessionConfigBoolean"),
-    acp.FormElicitation: ("CreateElicitationRequest", "ElicitationFormMode", "ElicitationSessionScope", "ElicitationRequestScope"),
-    acp.UrlElicitation: ("CreateElicitationRequest", "ElicitationUrlMode", "ElicitationSessionScope", "ElicitationRequestScope"),
+    acp.FormElicitation: ("CreateElicitationRequest", "ElicitationFormMode", *SCOPES),
+    acp.UrlElicitation: ("CreateElicitationRequest", "ElicitationUrlMode", *SCOPES),
     acp.ResourceContents: ("TextResourceContents", "BlobResourceContents"),
     acp.SessionConfigSelectEntry: ("SessionConfigSelectOption", "SessionConfigSelectGroup"),
     acp.MultiSelectItems: ("StringMultiSelectItems", "TitledMultiSelectItems"),

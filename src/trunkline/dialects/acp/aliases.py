@@ -217,11 +217,8 @@ def _text_block(text: Raw) -> Members:
 # -- applying the tables -----------------------------------------------------------------------------------------------
 
 
-def rename(kind: Any, members: Members) -> Members:
+def rename(table: dict[str, str], members: Members) -> Members:
     """Right names for wrong ones; where both are there, the right one stands."""
-    table = FIELDS.get(kind)
-    if table is None:
-        return members
     renamed = {name: value for name, value in members.items() if name not in table}
     for wrong, right in table.items():
         if wrong in members and _is_null(renamed.get(right)):
@@ -240,7 +237,7 @@ def revalue(kind: Any, members: Members) -> Members:
 
 def reshape(kind: Any, members: Members) -> Members:
     """The members of an object of type ``kind`` as the schema would have them."""
-    members = revalue(kind, rename(kind, dict(members)))
+    members = revalue(kind, rename(FIELDS.get(kind, {}), members))
     function = _RESHAPES.get(kind)
     return members if function is None else function(members)
 
@@ -403,7 +400,7 @@ def _embedded(members: Members) -> Members:
     """The body beside the type instead of inside ``resource``."""
     if "resource" not in members and "uri" in members:
         body = {name: value for name, value in members.items() if name not in ("type", "annotations", "_meta")}
-        members["resource"] = _raw(body)
+        members["resource"] = _raw(rename(_MEDIA, body))
     return members
 
 
@@ -444,7 +441,7 @@ def _block(raw: Raw) -> Raw:
         return raw
     said = text_of(members.get("type")) or ("text" if "text" in members else "")
     kind = "resource" if said == "file" and _has_body(members) else BLOCK_TYPES.get(said, said)
-    members["type"] = _raw(kind)
+    members = {**rename(_MEDIA, members), "type": _raw(kind)}
     if kind == "image" and "data" not in members:
         members = _image_by_address(members)
     return _raw(members)

@@ -249,12 +249,10 @@ def tool_call_members(update: ToolCallUpdate) -> bytes:
 def read_outcome(result: bytes | None, options: Sequence[signals.PermissionOption]) -> RequestPermissionOutcome:
     """A client's answer to a permission request, which may name an option by its id or kind alone; raises Invalid, NotFound."""
     said = (aliases.members_of(result) or {}).get("outcome")
-    name = aliases.text_of(said)
-    if name is None and said is not None:
-        members = aliases.members_of(said) or {}
-        name = aliases.text_of(members.get("optionId")) or aliases.text_of(members.get("outcome"))
-    if name is None:
-        raise Invalid("outcome is missing")
+    members = aliases.members_of(said) or {}
+    name = aliases.text_of(members.get("optionId")) or aliases.text_of(members.get("outcome", said))
+    if name is None or name == "selected":
+        raise Invalid("outcome or optionId is missing")
     if name in ("cancelled", "canceled"):
         return CancelledOutcome()
     return SelectedOutcome(option_id=_option_named(name, options))

@@ -89,6 +89,8 @@ def _reader(annotation: Any) -> Reader:
     """The reader of a type: strict first, and where that refuses, taken apart."""
     bare = _bare(annotation)
     strict = None if bare in aliases.HIDDEN else _strict_decoder(annotation)
+    if bare is int and strict is not None:
+        return functools.partial(_read_int, strict)
     take_apart = _taking_apart(bare, "skip_invalid_items" in _marks(annotation))
 
     def read(raw: bytes) -> Any:
@@ -122,8 +124,6 @@ def _taking_apart(bare: Any, skip: bool) -> Callable[[bytes, Exception], Any]:
     if isinstance(bare, types.UnionType) or get_origin(bare) is Union:
         if all(isinstance(kind, type) and issubclass(kind, msgspec.Struct) for kind in get_args(bare)):
             return functools.partial(_take_union_apart, bare)
-    if bare is int:
-        return _take_whole_float
     return _refuse
 
 
@@ -166,15 +166,17 @@ def _take_union_apart(union: Any, raw: bytes, refused: Exception) -> Any:
     return _reader(untagged)(raw)
 
 
-def _take_whole_float(raw: bytes, refused: Exception) -> int:
-    """1.0 is an integer to JSON Schema."""
+def _read_int(strict: msgspec.json.Decoder[Any], raw: bytes) -> Any:
+    """A whole number; 1.0 is one to JSON Schema."""
+    try:
+        return strict.decode(raw)
+    except BROKEN as error:
+        refused = Invalid(str(error))
     try:
         number = msgspec.json.decode(raw, type=float)
+        return strict.decode(b"%d" % number if number.is_integer() else raw)
     except BROKEN:
-        raise Invalid(str(refused)) from None
-    if not number.is_integer():
-        raise Invalid(str(refused))
-    return int(number)
+        raise refused from None
 
 
 def _refuse(raw: bytes, refused: Exception) -> Any:

@@ -34,6 +34,8 @@ class SessionConfigSelectEntry(Shape, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if self.value is None and (self.group is None or self.options is None):
             raise ValueError("a choice needs value, a group of them group and options")
+        if any(option.value is None for option in self.options or []):
+            raise ValueError("a group has choices, not groups")
 
 
 class SessionConfigSelect(Shape, frozen=True, kw_only=True, tag_field="type", tag="select"):
@@ -45,6 +47,10 @@ class SessionConfigSelect(Shape, frozen=True, kw_only=True, tag_field="type", ta
     options: list[SessionConfigSelectEntry]
     description: str | None = None
     category: str | None = None
+
+    def __post_init__(self) -> None:
+        if len({option.value is None for option in self.options}) > 1:
+            raise ValueError("options are all choices or all groups")
 
 
 class SessionConfigBoolean(Shape, frozen=True, kw_only=True, tag_field="type", tag="boolean"):
