@@ -1,0 +1,82 @@
+"""What is true of the tree as a whole: modules say what they own, vendors stay in the catalog, the locks fit the project."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import trunkline
+from trunkline.agents import catalog
+
+ROOT = Path(__file__).parent.parent
+SOURCES = sorted((ROOT / "src" / "trunkline").rglob("*.py"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
+
+WORDS = {"cursor", "demo", "fast", "pi"}
+"""Agents whose names are also words that our code needs."""
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def distribution(requirement: str) -> str:
+    """The name in a requirement, as indexes compare them."""
+    return re.split(r"[\s<>=!~;\[\\]", requirement)[0].lower().replace("_", "-")
+
+
+def imported() -> Iterator[tuple[str, Path]]:
+    """Every top-level module that the sources import, and where."""
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                yield from ((alias.name.partition(".")[0], path) for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                yield node.module.partition(".")[0], path
+
+
+@pytest.mark.parametrize("path", [path for path in SOURCES if path.stat().st_size], ids=named)
+def test_a_module_says_what_it_owns(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+
+
+def test_vendors_are_named_in_the_catalog_only() -> None:
+    families = {re.split(r"[-.]", name)[0] for name in catalog.load()} - WORDS
+    vendor = re.compile(rf"(?i)(?<![a-z])({'|'.join(sorted(families))})(?![a-z])")
+    found = [f"{named(path)}: {match[0]}" for path in SOURCES for match in vendor.finditer(path.read_text(encoding="utf-8"))]
+    assert len(families) > 10
+    assert found == []
+
+
+def test_everything_imported_is_declared() -> None:
+    declared = {distribution(requirement) for requirement in PROJECT["dependencies"]}
+    foreign = {(name, named(path)) for name, path in imported() if name not in sys.stdlib_module_names and name != "trunkline"}
+    assert {(name, path) for name, path in foreign if name.lower().replace("_", "-") not in declared} == set()
+
+
+@pytest.mark.parametrize("path", LOCKS, ids=named)
+def test_a_lock_pins_by_hash_and_names_no_address(path: Path) -> None:
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.lstrip().startswith("#")]
+    pins = [line for line in lines if not line.startswith(" ")]
+    assert pins and all(re.match(r"[\w.-]+(\[[\w,]+\])?==\S+ \\$|[\w.-]+==\S+ ; .+ \\$", pin) for pin in pins)
+    assert all(re.fullmatch(r"    --hash=sha256:[0-9a-f]{64}( \\)?", line) for line in lines if line.startswith(" "))
+
+
+def test_the_locks_hold_what_the_project_declares() -> None:
+    def pinned(name: str) -> set[str]:
+        text = (ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8")
+        return {distribution(line) for line in text.splitlines() if re.match(r"\w", line)}
+
+    assert {distribution(each) for each in PROJECT["dependencies"]} <= pinned("runtime")
+    assert {distribution(each) for each in PROJECT["optional-dependencies"]["test"]} <= pinned("test")
+
+
+def test_the_package_and_the_project_have_one_version() -> None:
+    assert trunkline.__version__ == PROJECT["version"]
