@@ -19,16 +19,10 @@ from trunkline.server.listen import serve
 from trunkline.server.options import ServerOptions
 
 
-async def main() -> None:
+async def main(port: int, data: Path, agent: str) -> None:
     """Serve until SIGTERM."""
-    parser = argparse.ArgumentParser()
-    for flag in ("--port", "--data", "--agent"):
-        parser.add_argument(flag, required=True)
-    asked = parser.parse_args()
-    name, command = asked.agent.split("=", 1)
-    data = Path(asked.data)
-    data.mkdir(parents=True)
-    listener = socket.create_server(("127.0.0.1", int(asked.port)))
+    name, command = agent.split("=", 1)
+    listener = socket.create_server(("127.0.0.1", port))
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     async with Hub(HubOptions(data_dir=data, agents={name: adhoc(name, command)}, memory=True)) as hub:
@@ -38,6 +32,17 @@ async def main() -> None:
         await serve(app, sockets=[listener], stop=stop)
 
 
+def parse() -> argparse.Namespace:
+    """The flags of ``trunkline serve`` that the benchmarks use."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--agent", required=True)
+    return parser.parse_args()
+
+
 if __name__ == "__main__":
     sys.setswitchinterval(0.0005)
-    uvloop.run(main())
+    asked = parse()
+    asked.data.mkdir(parents=True)
+    uvloop.run(main(asked.port, asked.data, asked.agent))

@@ -1,0 +1,165 @@
+"""A driver that tests play: it does what the test says and remembers what it was told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from trunkline.agents.process import Exit
+from trunkline.dialects.acp import TextContent
+from trunkline.dialects.context import decode_event
+from trunkline.dialects.signals import PermissionAsk, PermissionOption, Signal, TurnEnd, Update
+from trunkline.errors import TrunklineError
+from trunkline.journal.base import Journal
+from trunkline.journal.committer import Committer
+from trunkline.journal.memory import MemoryJournal
+from trunkline.session.driver import Started
+from trunkline.session.feed import TailBudget, packet_of
+from trunkline.session.fold import Fold
+from trunkline.session.lent import Lent, Limits
+from trunkline.session.pids import PidFiles
+from trunkline.session.session import Session
+
+OPTIONS = (PermissionOption("yes", "Allow", "allow_once"), PermissionOption("forever", "Always", "allow_always"),
+           PermissionOption("no", "Reject", "reject_once"))
+
+
+class ScriptedDriver:
+    """Implements ``Driver``; the test speaks for the agent through ``say``, ``end`` and ``die``."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.told: list[tuple[Any, ...]] = []
+        self.refuses_to_start: TrunklineError | None = None
+        self.how: Any = "new"
+        self.paused = False
+
+    async def start(self, previous: str | None) -> Started:
+        self.told.append(("start", previous))
+        if self.refuses_to_start is not None:
+            raise self.refuses_to_start
+        self._session.spawned(1, 1, "marker")
+        return Started(how=self.how, agent_session_id=previous or "agent-1", agent_info=None, capabilities=None, modes=None,
+                       config_options=None)
+
+    def check_prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
+        """Everything is fine."""
+
+    def prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
+        self.told.append(("prompt", [bytes(block) for block in blocks]))
+
+    def cancel(self) -> None:
+        self.told.append(("cancel",))
+
+    def answer_permission(self, request_id: str, option_id: str | None) -> None:
+        self.told.append(("permission", request_id, option_id))
+
+    def answer_question(self, request_id: str, action: str, content: msgspec.Raw | None) -> None:
+        self.told.append(("question", request_id, action, None if content is None else msgspec.json.decode(content)))
+
+    async def set_mode(self, mode_id: str) -> None:
+        self.told.append(("mode", mode_id))
+
+    async def set_config(self, config_id: str, value: str | bool) -> msgspec.Raw | None:
+        self.told.append(("config", config_id, value))
+        return msgspec.Raw(b"[]")
+
+    def pause_reading(self) -> None:
+        self.paused = True
+
+    def resume_reading(self) -> None:
+        self.paused = False
+
+    async def stop(self) -> None:
+        self.told.append(("stop",))
+
+    def say(self, *signals: Signal) -> None:
+        self._session.heard(list(signals))
+
+    def end(self, stop: Any = "end_turn") -> None:
+        self.say(TurnEnd(stop=stop))
+
+    def ask(self, request_id: str = "req-1", **tool_call: Any) -> None:
+        call = {"toolCallId": "call-1", "title": "Run it", "kind": "execute", "rawInput": {"command": "make"}, **tool_call}
+        self.say(PermissionAsk(request_id, msgspec.json.encode(call), OPTIONS))
+
+    def die(self, code: int = 1, stderr: str = "boom") -> None:
+        self._session.exited(Exit(code=code), stderr)
+
+    def told_of(self, what: str) -> list[tuple[Any, ...]]:
+        return [each for each in self.told if each[0] == what]
+
+
+class Stage:
+    """A session with a scripted driver and a journal in memory."""
+
+    def __init__(self, tmp_path: Path, *, limits: Limits | None = None, journal: Journal | None = None) -> None:
+        self.journal = journal or MemoryJournal()
+        self.drivers: list[ScriptedDriver] = []
+        self.outcomes: list[str] = []
+        self._ids = 0
+        self._clock = 1_790_000_000_000_000
+        self.committer = Committer(self.journal)
+        self.lent = Lent(
+            journal=self.journal, committer=self.committer, budget=TailBudget(), pids=PidFiles(None), clock=self._tick,
+            new_id=self._new_id, limits=limits or Limits(), preview_url=lambda session_id, artifact: "/preview/key/",
+            turn_ended=self.outcomes.append)
+        self.session = self.new(tmp_path)
+
+    def new(self, folder: Path) -> Session:
+        fold = Fold(session_id="ses-1", agent="scripted", cwd=str(folder), created_at=self._clock, updated_at=self._clock)
+        return Session(fold, self.lent, self._make_driver)
+
+    @property
+    def driver(self) -> ScriptedDriver:
+        return self.drivers[-1]
+
+    async def open(self) -> Session:
+        await self.session.open(env={}, mode=None, title=None, by="test")
+        return self.session
+
+    async def send(self, text: str = "go", **how: Any) -> Any:
+        return await self.session.send([TextContent(text=text)], by="test", **how)
+
+    async def packets(self, wanted: str | None = None, count: int = 1, *, after: int = 0) -> list[dict[str, Any]]:
+        """All packets after a position, once ``count`` of type ``wanted`` are among them."""
+        while True:
+            entries = await self.session.feed.read(after=after)
+            found = [msgspec.json.decode(packet) for entry in entries if (packet := packet_of(entry)) is not None]
+            if wanted is None or sum(packet["type"] == wanted for packet in found) >= count:
+                return found
+            await self.session.feed.wait(self.session.feed.last_seq)
+
+    async def until(self, true: Callable[[], bool]) -> None:
+        """Let the loop run until something is so; the test's own deadline bounds it."""
+        while not true():  # noqa: ASYNC110 - what is waited for is in the code under test, which has no event for it
+            await asyncio.sleep(0)
+
+    async def events(self) -> list[Any]:
+        return [decode_event(entry.event) for entry in await self.session.feed.read(after=0)]
+
+    def _make_driver(self, session: Session) -> ScriptedDriver:
+        self.drivers.append(ScriptedDriver(session))
+        return self.drivers[-1]
+
+    def _new_id(self, prefix: str) -> str:
+        self._ids += 1
+        return f"{prefix}-{self._ids}"
+
+    def _tick(self) -> int:
+        self._clock += 1000
+        return self._clock
+
+
+def text(words: str, kind: str = "agent_message_chunk", **more: Any) -> Update:
+    """One chunk of text."""
+    return update(sessionUpdate=kind, content={"type": "text", "text": words}, **more)
+
+
+def update(**fields: Any) -> Update:
+    """Any update."""
+    return Update(msgspec.json.encode(fields))

@@ -1,0 +1,70 @@
+"""Time limits: silence, held clocks, alarms."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.aio import run
+from trunkline.session.deadlines import Alarms, SilenceWatch
+
+
+def test_silence_expires_once_and_activity_puts_it_off() -> None:
+    async def scenario() -> None:
+        loop = asyncio.get_running_loop()
+        expired = asyncio.Event()
+        watch = SilenceWatch(lambda: 0.1, lambda: False, expired.set)
+        begin = loop.time()
+        watch.start()
+        loop.call_later(0.06, watch.heard)
+        await expired.wait()
+        assert loop.time() - begin >= 0.155
+
+    run(scenario())
+
+
+def test_the_clock_stands_still_while_held() -> None:
+    async def scenario() -> None:
+        loop = asyncio.get_running_loop()
+        expired, held = asyncio.Event(), True
+        watch = SilenceWatch(lambda: 0.05, lambda: held, expired.set)
+        watch.start()
+        released = loop.create_future()
+        loop.call_later(0.2, released.set_result, None)
+        await released
+        assert not expired.is_set()
+        held = False
+        await expired.wait()
+
+    run(scenario())
+
+
+def test_a_stopped_watch_stays_silent() -> None:
+    async def scenario() -> None:
+        loop = asyncio.get_running_loop()
+        expired = asyncio.Event()
+        watch = SilenceWatch(lambda: 0.01, lambda: False, expired.set)
+        watch.start()
+        watch.stop()
+        later = loop.create_future()
+        loop.call_later(0.05, later.set_result, None)
+        await later
+        assert not expired.is_set()
+
+    run(scenario())
+
+
+def test_an_alarm_rings_once_and_a_cleared_one_never() -> None:
+    async def scenario() -> None:
+        loop = asyncio.get_running_loop()
+        rung: list[str] = []
+        alarms = Alarms()
+        alarms.set("a", 0.01, lambda: rung.append("first a"))
+        alarms.set("a", 0.02, lambda: rung.append("a"))
+        alarms.set("b", 0.01, lambda: rung.append("b"))
+        alarms.clear("b")
+        done = loop.create_future()
+        loop.call_later(0.06, done.set_result, None)
+        await done
+        assert rung == ["a"]
+
+    run(scenario())

@@ -1,0 +1,71 @@
+"""A journal that cannot be written: nothing is acted on, nothing is lost, and work goes on when it can be written again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.aio import run
+from tests.session.script import Stage, text
+from trunkline.errors import StorageError
+from trunkline.journal.base import Group
+from trunkline.journal.memory import MemoryJournal
+from trunkline.session import pen
+
+
+class FullDisk(MemoryJournal):
+    """A journal that refuses while ``full``."""
+
+    full = False
+
+    def append_now(self, group: Group) -> bool:
+        if self.full:
+            raise StorageError("database or disk is full")
+        return super().append_now(group)
+
+
+def test_a_prompt_that_cannot_be_stored_is_refused_and_never_reaches_the_agent(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr(pen, "STORAGE_RETRY_S", 0.02)
+        journal = FullDisk()
+        stage = Stage(tmp_path, journal=journal)
+        await stage.open()
+        seen = stage.session.feed.last_seq
+        journal.full = True
+        with pytest.raises(StorageError):
+            await stage.send("lost?")
+        assert stage.session.feed.last_seq == seen
+        assert stage.driver.told_of("prompt") == [] and stage.driver.paused
+        journal.full = False
+        packets = await stage.packets("error")
+        assert packets[-1]["details"]["code"] == "storage_error"
+        assert stage.driver.told_of("prompt") == []
+        await stage.until(lambda: not stage.driver.paused)
+        await stage.send("now")
+        await stage.until(lambda: bool(stage.driver.told_of("prompt")))
+        entries = await journal.read("ses-1", after=0)
+        assert [entry.seq for entry in entries] == list(range(1, len(entries) + 1)), "no seq is lost or used twice"
+
+    run(scenario())
+
+
+def test_what_the_agent_says_meanwhile_is_kept_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr(pen, "STORAGE_RETRY_S", 0.02)
+        journal = FullDisk()
+        stage = Stage(tmp_path, journal=journal)
+        await stage.open()
+        await stage.send()
+        await stage.until(lambda: bool(stage.driver.told_of("prompt")))
+        journal.full = True
+        for word in ("a", "b", "c"):
+            stage.driver.say(text(word))
+            await stage.until(lambda: stage.driver.paused)
+        journal.full = False
+        stage.driver.end()
+        packets = await stage.packets("prompt_response")
+        assert "".join(p["content"]["text"] for p in packets if p["type"] == "agent_message_chunk") == "abc"
+
+    run(scenario())

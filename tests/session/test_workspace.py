@@ -1,0 +1,69 @@
+"""Files inside the roots, and nothing outside them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from trunkline.errors import Forbidden, Invalid, NotFound
+from trunkline.session.workspace import Workspace
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    (tmp_path / "root" / "sub").mkdir(parents=True)
+    (tmp_path / "root" / "a.txt").write_text("one\ntwo\nthree\n")
+    (tmp_path / "outside.txt").write_text("secret")
+    (tmp_path / "root" / "link").symlink_to(tmp_path / "outside.txt")
+    (tmp_path / "root" / "up").symlink_to(tmp_path)
+    (tmp_path / "root-but-not").mkdir()
+    return Workspace([str(tmp_path / "root")])
+
+
+@pytest.mark.parametrize("path", ["../outside.txt", "sub/../../outside.txt", "link", "up/outside.txt", "/etc/passwd",
+                                  "../root-but-not/x", "up", ".."])
+def test_every_way_out_is_forbidden(workspace: Workspace, path: str) -> None:
+    with pytest.raises(Forbidden, match="outside the session's folders"):
+        workspace.resolve(path)
+    with pytest.raises(Forbidden):
+        workspace.write_text(path, "x")
+
+
+@pytest.mark.parametrize("path", ["", "a\0b", "x" * 5000])
+def test_what_is_no_path_is_invalid(workspace: Workspace, path: str) -> None:
+    with pytest.raises((Invalid, NotFound)):
+        workspace.read_text(path)
+
+
+def test_a_path_inside_is_found_absolute_or_relative(workspace: Workspace) -> None:
+    root = workspace.roots[0]
+    assert workspace.resolve("a.txt") == workspace.resolve(f"{root}/sub/../a.txt") == Path(root, "a.txt")
+    assert workspace.relative(Path(root, "sub/x")) == "sub/x"
+
+
+def test_lines_are_counted_from_one(workspace: Workspace) -> None:
+    assert workspace.read_text("a.txt") == "one\ntwo\nthree\n"
+    assert workspace.read_text("a.txt", line=2) == "two\nthree\n"
+    assert workspace.read_text("a.txt", line=2, limit=1) == "two\n"
+    assert workspace.read_text("a.txt", limit=2) == "one\ntwo\n"
+    assert workspace.read_text("a.txt", line=9) == ""
+
+
+def test_a_missing_file_and_a_folder_are_clear_errors(workspace: Workspace) -> None:
+    with pytest.raises(NotFound, match=r"missing\.txt"):
+        workspace.read_text("missing.txt")
+    with pytest.raises(Invalid, match="cannot read sub"):
+        workspace.read_text("sub")
+    with pytest.raises(Invalid, match="cannot write"):
+        workspace.write_text("sub", "x")
+
+
+def test_writing_makes_folders_keeps_permissions_and_leaves_no_half_file(workspace: Workspace) -> None:
+    root = Path(workspace.roots[0])
+    (root / "a.txt").chmod(0o755)
+    workspace.write_text("a.txt", "new")
+    workspace.write_text("deep/er/b.txt", "b")
+    assert (root / "a.txt").stat().st_mode & 0o777 == 0o755
+    assert (root / "a.txt").read_text() == "new" and (root / "deep/er/b.txt").read_text() == "b"
+    assert not list(root.rglob("*.part"))

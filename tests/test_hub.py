@@ -1,0 +1,189 @@
+"""The hub: sessions by id, opened from the journal, recovered after a crash."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.aio import run
+from trunkline.agents.catalog import adhoc
+from trunkline.dialects.acp import TextContent
+from trunkline.errors import Invalid, NotFound, SessionNotFound
+from trunkline.hub import Hub, HubOptions, NewSession, Session
+from trunkline.journal.base import RowFilter
+from trunkline.session.feed import packet_of
+
+DEMO = f"{sys.executable} -m trunkline.agents.demo"
+
+
+def options(tmp_path: Path, **more: Any) -> HubOptions:
+    return HubOptions(data_dir=tmp_path / "data", agents={"fast": adhoc("fast", f"{DEMO} --speed 100")}, **more)
+
+
+def work(tmp_path: Path) -> str:
+    folder = tmp_path / "work"
+    folder.mkdir(exist_ok=True)
+    return str(folder)
+
+
+async def until_packet(session: Session, kind: str, after: int = 0) -> list[dict[str, Any]]:
+    packets: list[dict[str, Any]] = []
+    while not any(packet["type"] == kind for packet in packets):
+        await session.feed.wait(after)
+        for entry in await session.feed.read(after=after):
+            after = entry.seq
+            if (packet := packet_of(entry)) is not None:
+                packets.append(msgspec.json.decode(packet))
+    return packets
+
+
+async def turn(session: Session, text: str) -> list[dict[str, Any]]:
+    accepted = await session.send([TextContent(text=text)], by="test")
+    return await until_packet(session, "prompt_response", accepted.seq)
+
+
+def test_a_session_is_found_again_by_the_next_hub_with_its_history(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with Hub(options(tmp_path)) as hub:
+            session = await hub.create(NewSession(agent="fast", cwd=work(tmp_path), title="Mine"), by="test")
+            await turn(session, "/echo first")
+            before = [(e.seq, e.event, packet_of(e)) for e in await session.feed.read(after=0)]
+        async with Hub(options(tmp_path)) as hub:
+            (view,) = await hub.list(RowFilter())
+            assert (view.id, view.title, view.status, view.last_seq) == (session.id, "Mine", "idle", before[-1][0])
+            again = await hub.session(session.id)
+            assert [(e.seq, e.event, packet_of(e)) for e in await again.feed.read(after=0)] == before
+            packets = await turn(again, "/echo second")
+            assert any(p["type"] == "agent_message_chunk" and p["content"]["text"] == "second" for p in packets)
+            entries = await again.feed.read(after=before[-1][0])
+            assert b'"how":"resumed"' in b"".join(e.event for e in entries), "it is told how the agent came back"
+
+    run(scenario(), 30)
+
+
+def test_a_turn_that_a_crash_cut_off_ends_with_one_error_and_its_approval_denied(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        hub = Hub(options(tmp_path))
+        await hub.__aenter__()
+        session = await hub.create(NewSession(agent="fast", cwd=work(tmp_path)), by="test")
+        await session.send([TextContent(text="/ask")], by="test")
+        asked = (await until_packet(session, "approval_requested"))[-1]
+        await session.send([TextContent(text="/echo waits")], when_busy="queue", by="test")
+        copy = tmp_path / "crashed"
+        await asyncio.to_thread(_copy_journal, tmp_path / "data", copy)
+        await hub.__aexit__(None, None, None)
+        async with Hub(HubOptions(data_dir=copy, agents=hub.options.agents)) as later:
+            found = await later.session(session.id)
+            packets = [msgspec.json.decode(p) for e in await found.feed.read(after=0) if (p := packet_of(e))]
+            resolved = [p for p in packets if p["type"] == "approval_resolved"]
+            errors = [p for p in packets if p["type"] == "error"]
+            assert [(p["requestId"], p["approved"], p["reason"]) for p in resolved] == [
+                (asked["requestId"], False, "hub_restarted")]
+            assert [p["details"]["code"] for p in errors] == ["hub_restarted"]
+            assert found.view().status == "idle" and len(found.view().queue) == 1
+            packets = await turn(found, "/echo back")
+            assert any(p["type"] == "agent_message_chunk" and p["content"]["text"] == "back" for p in packets)
+
+    run(scenario(), 30)
+
+
+def _alive(pid: int) -> bool:
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and stat.read_text().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def _copy_journal(data: Path, copy: Path) -> None:
+    copy.mkdir()
+    for name in ("journal.db", "journal.db-wal"):
+        if (data / name).exists():
+            (copy / name).write_bytes((data / name).read_bytes())
+
+
+def test_an_agent_left_behind_by_a_crash_is_ended_at_the_next_start(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        hub = Hub(options(tmp_path))
+        await hub.__aenter__()
+        session = await hub.create(NewSession(agent="fast", cwd=work(tmp_path)), by="test")
+        (record,) = (tmp_path / "data" / "agents").glob("*.json")
+        pid = msgspec.json.decode(record.read_bytes())["pid"]
+        copy = tmp_path / "crashed"
+        await asyncio.to_thread(_copy_journal, tmp_path / "data", copy)
+        (copy / "agents").mkdir()
+        (copy / "agents" / record.name).write_bytes(record.read_bytes())
+        async with Hub(HubOptions(data_dir=copy)):
+            assert not _alive(pid)
+            assert not list((copy / "agents").glob("*.json"))
+        await hub.__aexit__(None, None, None)
+        assert session.feed.closed
+
+    run(scenario(), 30)
+
+
+def test_deleting_stops_the_agent_and_forgets_the_session(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with Hub(options(tmp_path)) as hub:
+            session = await hub.create(NewSession(agent="fast", cwd=work(tmp_path)), by="test")
+            await hub.delete(session.id)
+            assert session.feed.closed and not session.agent_running
+            with pytest.raises(SessionNotFound):
+                await hub.session(session.id)
+            assert await hub.list(RowFilter()) == []
+
+    run(scenario(), 30)
+
+
+@pytest.mark.parametrize(("new", "error", "names"), [
+    (NewSession(agent="nobody", cwd="/"), NotFound, "nobody"),
+    (NewSession(agent="demo", cwd="relative"), Invalid, "absolute"),
+    (NewSession(agent="demo", cwd="/no/such/folder"), Invalid, "/no/such/folder"),
+])
+def test_a_bad_start_is_a_clear_error_and_leaves_nothing(
+        tmp_path: Path, new: NewSession, error: type[Exception], names: str) -> None:
+    async def scenario() -> None:
+        async with Hub(options(tmp_path)) as hub:
+            with pytest.raises(error, match=names):
+                await hub.create(new, by="test")
+            assert await hub.list(RowFilter()) == [] and hub.metrics.sessions_open == 0
+
+    run(scenario(), 30)
+
+
+def test_an_agent_that_dies_at_the_start_leaves_no_session(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        broken = adhoc("broken", f"{sys.executable} -c \"import sys; sys.exit('no key')\"")
+        async with Hub(HubOptions(data_dir=tmp_path / "data", agents={"broken": broken})) as hub:
+            with pytest.raises(Exception, match="no key") as caught:
+                await hub.create(NewSession(agent="broken", cwd=work(tmp_path)), by="test")
+            assert getattr(caught.value, "code", "") == "agent_start_failed"
+            assert await hub.list(RowFilter()) == []
+
+    run(scenario(), 30)
+
+
+def test_a_hub_in_memory_leaves_no_file(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with Hub(options(tmp_path, memory=True)) as hub:
+            session = await hub.create(NewSession(agent="fast", cwd=work(tmp_path), prompt="/echo hi"), by="test")
+            packets = await until_packet(session, "prompt_response")
+            assert any(p["type"] == "agent_message_chunk" for p in packets)
+        assert not (tmp_path / "data").exists()
+
+    run(scenario(), 30)
+
+
+def test_the_callers_variables_reach_the_agent_only_if_allowed_and_are_not_stored(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with Hub(options(tmp_path)) as hub:
+            env = {"PATH": "/caller/bin:/usr/bin:/bin", "TRUNKLINE_TOKEN": "t0ken", "RANDOM_SECRET": "s3cret"}
+            session = await hub.create(NewSession(agent="fast", cwd=work(tmp_path), env=env), by="test")
+            assert session.env == {"PATH": "/caller/bin:/usr/bin:/bin"}
+            await turn(session, "/echo x")
+        stored = b"".join(path.read_bytes() for path in (tmp_path / "data").iterdir() if path.is_file())
+        assert b"s3cret" not in stored and b"/caller/bin" not in stored
+
+    run(scenario(), 30)
