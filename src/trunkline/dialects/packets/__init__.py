@@ -71,6 +71,7 @@ from trunkline.dialects.packets.notices import (
 )
 from trunkline.dialects.packets.shapes import (
     EMPTY_OBJECT,
+    NULL,
     PACKETS,
     AnswerAction,
     ApprovalRequestedPacket,
@@ -115,8 +116,6 @@ from trunkline.dialects.packets.shapes import (
     UsagePacket,
 )
 from trunkline.dialects.packets.stamps import (
-    US_PER_SECOND,
-    second,
     stamp,
     timestamp,
 )
@@ -175,13 +174,13 @@ __all__ = [
     "EMPTY_OBJECT",
     "FILE_PATH_KEYS",
     "NEW_TEXT_KEYS",
+    "NULL",
     "OLD_TEXT_KEYS",
     "PACKETS",
     "PACKET_KINDS",
     "PATCH_KEYS",
     "SUBAGENT_KEYS",
     "TOOL_KINDS",
-    "US_PER_SECOND",
     "AnswerAction",
     "AnyPacket",
     "ApplyPatchInput",
@@ -296,7 +295,6 @@ __all__ = [
     "question_resolved_packet",
     "raw_input_of",
     "relative_path",
-    "second",
     "stamp",
     "start_packet",
     "text_chunk_packet",

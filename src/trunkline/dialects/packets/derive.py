@@ -29,6 +29,7 @@ from trunkline.dialects.acp import (
 from trunkline.dialects.packets.contents import block_json, items_json, locations_of, one_line
 from trunkline.dialects.packets.shapes import (
     EMPTY_OBJECT,
+    NULL,
     CallStatus,
     ChunkPacket,
     CommandHint,
@@ -44,7 +45,7 @@ from trunkline.dialects.packets.shapes import (
     ToolCallStartPacket,
     UsagePacket,
 )
-from trunkline.dialects.packets.stamps import US_PER_SECOND, second, timestamp
+from trunkline.dialects.packets.stamps import stamp, timestamp
 from trunkline.dialects.packets.titles import call_kind, call_tool, input_view, progress_title
 
 CHUNK_KINDS: Final[dict[type[MessageChunk], str]] = {
@@ -58,7 +59,7 @@ _TEXT_HEAD = b'{"_meta":null,"content":{"_meta":null,"annotations":null,"text":'
 _TEXT_MIDDLE: Final[dict[str, bytes]] = {
     kind: f',"type":"text"}},"sessionUpdate":"{kind}","type":"{kind}","timestamp":"'.encode() for kind in CHUNK_KINDS.values()
 }
-_TEXT_END = b'+00:00"}'
+_TEXT_END = b'"}'
 
 _TODO_STATUS: Final[dict[str, PlanStatus]] = {
     "pending": "pending",
@@ -73,9 +74,7 @@ _encode = msgspec.json.Encoder().encode
 
 def text_chunk_packet(kind: str, text: bytes | Raw, at_us: int) -> bytes:
     """The packet of a text chunk. ``text`` is its JSON string token, quotes included; ``kind`` its ``sessionUpdate``."""
-    return b"".join(
-        (_TEXT_HEAD, text, _TEXT_MIDDLE[kind], second(at_us // US_PER_SECOND), b"%06d" % (at_us % US_PER_SECOND), _TEXT_END)
-    )
+    return b"".join((_TEXT_HEAD, text, _TEXT_MIDDLE[kind], stamp(at_us), _TEXT_END))
 
 
 def chunk_packet(update: MessageChunk, at_us: int) -> bytes:
@@ -116,7 +115,7 @@ def progress_packet(call: CallState, at_us: int) -> bytes:
             kind=call_kind(call, view),
             locations=locations_of(call.locations),
             raw_input=EMPTY_OBJECT if call.raw_input is None else one_line(call.raw_input),
-            raw_output=None if call.raw_output is None else one_line(call.raw_output),
+            raw_output=NULL if call.raw_output is None else one_line(call.raw_output),
             status=cast(CallStatus, call.status),
             title=progress_title(call, view),
             tool_call_id=call.tool_call_id,

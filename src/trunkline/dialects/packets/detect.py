@@ -105,11 +105,29 @@ def raw_input_of(fields: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def packet_type(packet: AnyPacket) -> PacketType | None:
     """The packet's type: by ``type``, else by ``sessionUpdate``; None for one that this version does not know."""
-    fields = fields_of(packet)
+    fields = _head_of(packet) if isinstance(packet, bytes) else fields_of(packet)
     if named := fields.get("type"):
-        return _TYPES.get(named)
+        return _TYPES.get(named) if isinstance(named, str) else None
     update = first_of(fields, ("sessionUpdate", "session_update"))
     return _TYPE_OF_UPDATE.get(update) if isinstance(update, str) else None
+
+
+class _Head(msgspec.Struct, gc=False):
+    """What tells packets apart; the rest of them is not decoded for it."""
+
+    type: Any = None
+    sessionUpdate: Any = None
+    session_update: Any = None
+
+
+_head = msgspec.json.Decoder(_Head)
+
+
+def _head_of(packet: bytes) -> Mapping[str, Any]:
+    try:
+        return msgspec.structs.asdict(_head.decode(packet))
+    except (msgspec.DecodeError, RecursionError) as wrong:
+        raise Invalid(f"not a packet: {wrong}") from wrong
 
 
 def known_tool(name: object) -> ToolName | None:

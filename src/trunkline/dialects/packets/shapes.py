@@ -31,6 +31,7 @@ PlanStatus = Literal["pending", "in_progress", "completed"]
 AnswerAction = Literal["accept", "decline", "cancel"]
 
 EMPTY_OBJECT = Raw(b"{}")
+NULL = Raw(b"null")
 
 
 class PacketType(StrEnum):
@@ -200,7 +201,7 @@ class ToolCallProgressPacket(Struct, kw_only=True, frozen=True, gc=False, rename
     kind: str
     locations: list[Location] | None = None
     raw_input: Raw = EMPTY_OBJECT
-    raw_output: Raw | None = None
+    raw_output: Raw = NULL
     status: CallStatus
     title: str
     tool_call_id: str

@@ -63,12 +63,12 @@ def call_tool(call: CallState, view: InputView) -> str:
 
 
 def call_kind(call: CallState, view: InputView) -> PacketKind:
-    """The packet's ``kind``: the agent's where packets have it; patches are ``other``; an unsaid one by the tool's name."""
+    """The packet's ``kind``: the agent's where packets have it; patches are ``other``; one that was not said, by the tool."""
     if first_of(view, PATCH_KEYS):
         return "other"
     if call.kind != "other":
         return packet_kind(call.kind)
-    named = known_tool(call.name or call.first_title)
+    named = known_tool(call_tool(call, view))
     return packet_kind(TOOL_KINDS[named]) if named else "other"
 
 

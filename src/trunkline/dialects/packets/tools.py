@@ -25,7 +25,6 @@ from trunkline.dialects.packets.detect import (
     AnyPacket,
     ToolName,
     fields_of,
-    first_of,
     known_tool,
     tool_name,
 )
@@ -322,7 +321,8 @@ _OUTPUTS: Final[dict[ToolName, type[ToolOutput]]] = {
 def tool_input(packet: AnyPacket) -> ToolInput:
     """The typed input of a tool packet, whatever its spelling."""
     fields = fields_of(packet)
-    value: object = next((fields[key] for key in ("raw_input", "rawInput") if fields.get(key) is not None), {})
+    value = _member(fields, "raw_input", "rawInput")
+    value = {} if value is None else value
     known = known_tool(tool_name(fields))
     if known is None or not isinstance(value, Mapping):
         return OtherInput(_bytes_of(value))
@@ -356,13 +356,17 @@ def _documented_todo(todo: Any) -> Any:
 def tool_output(packet: AnyPacket) -> ToolOutput | None:
     """The typed output of a tool packet; None while there is none."""
     fields = fields_of(packet)
-    value = first_of(fields, ("raw_output", "rawOutput"))
+    value = _member(fields, "raw_output", "rawOutput")
     if value is None:
         return None
     if isinstance(value, Mapping) and isinstance(error := value.get("error"), str) and "output" not in value:
         return FailedOutput(error=error)
     known = known_tool(tool_name(fields))
     return _output_as(value, _OUTPUTS[known]) if known else OtherOutput(_bytes_of(value))
+
+
+def _member(fields: Mapping[str, Any], *spellings: str) -> Any:
+    return next((fields[name] for name in spellings if fields.get(name) is not None), None)
 
 
 def _output_as(value: Any, shape: type[ToolOutput]) -> ToolOutput:
