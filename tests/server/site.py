@@ -64,6 +64,11 @@ class Exchange:
             self._left.set()
         await self._sent.put(message)
 
+    def cut_short(self) -> None:
+        """The body will break off: the client leaves before its end."""
+        for message in self._incoming:
+            message["more_body"] = True
+
     async def start(self) -> tuple[int, dict[str, str]]:
         """Status and headers."""
         message = await self._sent.get()
@@ -79,6 +84,10 @@ class Exchange:
             self.task.result()
             raise AssertionError("the body was cut")
         return None if not message.get("more_body") and not message.get("body") else message.get("body", b"")
+
+    def pieces_waiting(self) -> int:
+        """How much was sent that nobody has read."""
+        return self._sent.qsize()
 
     async def answer(self) -> Answer:
         """Everything, to the end."""

@@ -82,16 +82,16 @@ def open_inside(path: str, roots: Sequence[str]) -> OpenFile:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise unusable(path, error) from error
-    file = open(descriptor, "rb", buffering=0)
     try:
-        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
             raise Invalid(f"{os.path.basename(path)} is a folder")
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        if not stat.S_ISREG(mode):
             raise Forbidden(f"{os.path.basename(path)} is not a plain file")
         _check_inside(descriptor, path, roots)
-        return OpenFile(file, os.path.basename(path))
+        return OpenFile(open(descriptor, "rb", buffering=0), os.path.basename(path))
     except BaseException:
-        file.close()
+        os.close(descriptor)
         raise
 
 

@@ -44,11 +44,11 @@ class Outlet:
         self.sending = False
         self.sent_at = self._clock()
 
-    async def keep_alive(self) -> None:
-        """Break the silence, unless the reader stalls: then it has unread bytes already, and needs no proof of life."""
+    async def keep_alive(self, silence_s: float) -> None:
+        """Break a silence that has lasted. A reader that stalls has unread bytes already, and needs no proof of life."""
         if self.sending:
             self.sent_at = self._clock()
-        else:
+        elif self._clock() >= self.sent_at + silence_s:
             await self.write(b": keepalive %d\n\n" % self.position)
 
 
@@ -123,7 +123,7 @@ async def _attend(receive: Receive, outlet: Outlet, keepalive_s: float) -> None:
             async with asyncio.timeout_at(outlet.sent_at + keepalive_s):
                 message = await receive()
         except TimeoutError:
-            await outlet.keep_alive()
+            await outlet.keep_alive(keepalive_s)
         else:
             if message["type"] == "http.disconnect":
                 return

@@ -1,0 +1,255 @@
+"""One stream to one reader: silence, stalls, leaving, ending."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.aio import run
+from tests.server.site import Site, frames, site
+from trunkline.errors import StorageError
+from trunkline.hub import Session
+from trunkline.server.sse import EventStream, Outlet, Streams
+
+
+class Pipe:
+    """Both ends of an exchange without an app: what was sent, and when the reader leaves."""
+
+    def __init__(self) -> None:
+        self.sent: list[Any] = []
+        self.left = asyncio.Event()
+        self.open = asyncio.Event()
+        self.open.set()
+        self.wrote = asyncio.Event()
+
+    async def receive(self) -> dict[str, str]:
+        await self.left.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Any) -> None:
+        await self.open.wait()
+        self.sent.append(message)
+        self.wrote.set()
+
+    async def written(self, count: int) -> None:
+        """Return when that many bodies were written."""
+        while len(self.bodies()) < count:
+            self.wrote.clear()
+            await self.wrote.wait()
+
+    def bodies(self) -> list[bytes]:
+        """What was written."""
+        return [message["body"] for message in self.sent[1:]]
+
+
+async def stream(pump: Any, pipe: Pipe, *, keepalive_s: float = 15.0, streams: Streams | None = None) -> None:
+    """Run a stream over a pipe."""
+    reply = EventStream(pump, Streams() if streams is None else streams, keepalive_s=keepalive_s)
+    await reply({"method": "GET"}, pipe.receive, pipe.send)
+
+
+def test_silence_is_broken_by_comments_that_name_the_position_and_carry_no_id() -> None:
+    async def check() -> None:
+        pipe, heard = Pipe(), asyncio.Event()
+
+        async def pump(outlet: Outlet) -> None:
+            outlet.position = 41
+            await heard.wait()
+
+        task = asyncio.create_task(stream(pump, pipe, keepalive_s=0.01))
+        await pipe.written(3)
+        heard.set()
+        await task
+        assert set(pipe.bodies()[:3]) == {b": keepalive 41\n\n"}
+        assert pipe.bodies()[-1] == b""
+
+    run(check())
+
+
+def test_a_stream_that_speaks_sends_no_keep_alive() -> None:
+    async def check() -> None:
+        pipe = Pipe()
+
+        async def pump(outlet: Outlet) -> None:
+            for _ in range(20):
+                await outlet.write(b"data: x\n\n")
+                await asyncio.sleep(0.005)
+
+        await stream(pump, pipe, keepalive_s=0.05)
+        assert pipe.bodies() == [b"data: x\n\n"] * 20 + [b""]
+
+    run(check())
+
+
+def test_a_reader_that_stalls_gets_no_keep_alives_on_top() -> None:
+    async def check() -> None:
+        pipe = Pipe()
+        stalling = asyncio.Event()
+
+        async def pump(outlet: Outlet) -> None:
+            pipe.open.clear()
+            stalling.set()
+            await outlet.write(b"data: 1\n\n")
+
+        task = asyncio.create_task(stream(pump, pipe, keepalive_s=0.005))
+        await stalling.wait()
+        await asyncio.sleep(0.05)
+        pipe.open.set()
+        await task
+        assert pipe.bodies() == [b"data: 1\n\n", b""]
+
+    run(check())
+
+
+def test_a_reader_that_leaves_ends_the_pump_and_nothing_more_is_sent() -> None:
+    async def check() -> None:
+        pipe, running, ended = Pipe(), asyncio.Event(), asyncio.Event()
+        streams = Streams()
+
+        async def pump(outlet: Outlet) -> None:
+            running.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.set()
+
+        task = asyncio.create_task(stream(pump, pipe, streams=streams))
+        await running.wait()
+        assert len(streams) == 1
+        pipe.left.set()
+        await task
+        assert ended.is_set()
+        assert len(streams) == 0
+        assert len(pipe.sent) == 1
+
+    run(check())
+
+
+def test_ending_all_streams_closes_each_of_them_properly() -> None:
+    async def check() -> None:
+        streams = Streams()
+        pipes = [Pipe() for _ in range(3)]
+
+        async def pump(outlet: Outlet) -> None:
+            await asyncio.Event().wait()
+
+        tasks = [asyncio.create_task(stream(pump, pipe, streams=streams)) for pipe in pipes]
+        while len(streams) < 3:
+            await asyncio.sleep(0)
+        streams.end_all()
+        await asyncio.gather(*tasks)
+        assert [pipe.sent[-1] for pipe in pipes] == [{"type": "http.response.body", "body": b""}] * 3
+
+    run(check())
+
+
+def test_a_failure_of_ours_is_told_as_an_error_packet_without_an_id() -> None:
+    async def check() -> None:
+        pipe = Pipe()
+
+        async def pump(outlet: Outlet) -> None:
+            raise StorageError("the disk is full", details={"path": "/data"})
+
+        await stream(pump, pipe)
+        told = pipe.bodies()[0]
+        assert told.startswith(b"event: message\ndata: {")
+        assert b"\nid:" not in told
+        assert b'"details":{"path":"/data","code":"storage_error"}' in told
+        assert pipe.bodies()[1] == b""
+
+    run(check())
+
+
+def test_a_failure_that_nobody_foresaw_reaches_the_server() -> None:
+    async def check() -> None:
+        async def pump(outlet: Outlet) -> None:
+            raise RuntimeError("a bug")
+
+        with pytest.raises(RuntimeError, match="a bug"):
+            await stream(pump, Pipe())
+
+    run(check())
+
+
+def test_a_stream_that_the_server_cancels_leaves_no_task_behind() -> None:
+    async def check() -> None:
+        running = asyncio.Event()
+
+        async def pump(outlet: Outlet) -> None:
+            running.set()
+            await asyncio.Event().wait()
+
+        before = len(asyncio.all_tasks())
+        task = asyncio.create_task(stream(pump, Pipe()))
+        await running.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert len(asyncio.all_tasks()) == before
+
+    run(check())
+
+
+async def _turn(hub: Site, session: Session, content: str) -> None:
+    sent = await hub.ask("POST", f"/sessions/{session.id}/send-message", json_body={"content": content})
+    assert sent.status == 202
+    while session.view().turn is not None:
+        await session.feed.wait(session.feed.last_seq)
+
+
+def test_a_reader_that_stalls_and_comes_back_gets_everything_and_held_nothing_meanwhile(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await hub.session()
+            reader = hub.open("GET", f"/sessions/{session.id}/packets?after={session.feed.last_seq}")
+            await reader.start()
+            reader.stalled.clear()
+            await _turn(hub, session, "/burst 9000 100")
+            assert reader.pieces_waiting() == 0
+            reader.stalled.set()
+            seen = []
+            while not seen or seen[-1][1]["type"] != "prompt_response":
+                seen += frames(await reader.piece() or b"")
+            await reader.leave()
+            chunks = [packet["content"]["text"] for _, packet in seen if packet["type"] == "agent_message_chunk"]
+            assert len(chunks) == 9000
+            assert [seq for seq, _ in seen] == sorted({seq for seq, _ in seen})
+
+    run(check(), 40)
+
+
+def test_no_write_is_much_larger_than_a_quarter_of_a_mebibyte(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await hub.session()
+            await _turn(hub, session, "/burst 5000 200")
+            reader = hub.open("GET", f"/sessions/{session.id}/packets")
+            await reader.start()
+            sizes, seen = [], b""
+            while b"prompt_response" not in seen:
+                seen = await reader.piece() or b""
+                sizes.append(len(seen))
+            await reader.leave()
+            assert len(sizes) > 3
+            assert max(sizes) < 600_000
+
+    run(check(), 40)
+
+
+def test_readers_at_one_position_share_their_bytes(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await hub.session()
+            readers = [hub.open("GET", f"/sessions/{session.id}/packets?after={session.feed.last_seq}") for _ in range(10)]
+            for reader in readers:
+                await reader.start()
+            await _turn(hub, session, "/echo hello")
+            first = [await reader.piece() for reader in readers]
+            assert all(piece is first[0] for piece in first)
+            for reader in readers:
+                await reader.leave()
+
+    run(check())
