@@ -22,7 +22,7 @@ def validate_packet(packet: Any) -> None:
     """Raise AssertionError, naming the field, unless ``packet`` (decoded JSON) is a packet in exactly its shape."""
     assert isinstance(packet, dict), f"a packet is an object, not {packet!r}"
     kind = packet.get("type")
-    assert kind in SHAPES, f"no packet has the type {kind!r}"
+    assert isinstance(kind, str) and kind in SHAPES, f"no packet has the type {kind!r}"
     SHAPES[kind](packet)
 
 
@@ -170,7 +170,7 @@ def notice(packet_type: str, /, **payload: Check) -> Check:
     return fields({"type": exactly(packet_type), "timestamp": stamp, **payload})
 
 
-SHAPES: dict[Any, Check] = {
+SHAPES: dict[str, Check] = {
     **{kind: chunk(kind) for kind in CHUNKS},
     "tool_call_start": update(
         "tool_call",
