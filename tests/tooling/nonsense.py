@@ -114,7 +114,8 @@ RAW = ANY.map(encoded)
 OPTIONS = st.lists(st.builds(PermissionOption, ID, WORD, st.sampled_from(["allow_once", "allow_always", "reject_once", "odd"])),
                    max_size=4).map(tuple)
 ASKED_FOR = st.one_of(shape({"toolCallId": mostly(ID)}, **CALL).map(encoded), RAW)
-FORM = shape({}, properties=mostly(st.dictionaries(WORD, mostly(shape({}, enum=ANY, oneOf=ANY)), max_size=2)), type=ANY).map(encoded)
+FIELDS = st.dictionaries(WORD, mostly(shape({}, enum=ANY, oneOf=ANY)), max_size=2)
+FORM = shape({}, properties=mostly(FIELDS), type=ANY).map(encoded)
 FAULT = st.builds(AgentFault, st.integers(-(2**40), 2**40), WORD, st.one_of(st.none(), RAW))
 
 SIGNALS: Strategy[Step] = st.one_of(

@@ -35,8 +35,11 @@ class Player:
         self.fold = Fold(session_id=SESSION, agent="recorded", cwd="/home/dev/project", created_at=1, updated_at=1)
         self.interpreter = Interpreter(self.fold)
         self.entries: list[Entry] = []
+        self.restarts: set[int] = set()
+        """The last entries of hubs that crashed: the agent that comes after it may use every id again."""
         self._turns = itertools.count(1)
         self._at = 1_790_000_000_000_000
+        self._saved = checkpoint(self.fold)
 
     def play(self, step: Step) -> None:
         """Play one step."""
@@ -53,13 +56,13 @@ class Player:
                 self._end(now, step)
             case _:
                 self._hear(now, step)
-        self.entries += now.take()
+        self._written()
 
     def act(self, act: Callable[[Interpreter], object]) -> None:
         """Do something else that a client may do."""
         self._at += STEP_US
         act(self.interpreter.at(self._at))
-        self.entries += self.interpreter.take()
+        self._written()
 
     def answer_first_question(self) -> None:
         """Somebody accepts the oldest question, if one is open."""
@@ -75,10 +78,30 @@ class Player:
 
     def reload(self) -> None:
         """The hub crashed and came back: the checkpoint is all that is left of the fold, and the open turn ends."""
-        self.fold = restore(checkpoint(self.fold))
+        self.fold = restore(self._saved)
+        self.fold.seq = self.entries[-1].seq if self.entries else 0
         self.interpreter = Interpreter(self.fold)
+        self._reread_open_text()
         self.act(self._deny_all)
         self.stop()
+        self.restarts.add(self.fold.seq)
+
+    def _reread_open_text(self) -> None:
+        """As ``Session.reread_open_text`` does from the journal."""
+        text = self.fold.text
+        if text is not None:
+            for entry in self.entries[text.start_seq - 1:]:
+                chunk = acp.text_chunk(entry.update) if entry.update is not None else None
+                if chunk is not None:
+                    self.interpreter.text.collect(text, chunk.text)
+
+    def _written(self) -> None:
+        """As ``Pen.write`` does: the checkpoint is stored with entries that change more than text."""
+        writer = self.interpreter.writer
+        self.entries += writer.take()
+        if writer.dirty:
+            self._saved = checkpoint(self.fold)
+            writer.dirty = False
 
     def _deny_all(self, now: Interpreter) -> None:
         for request_id in list(self.fold.approvals):
@@ -152,7 +175,7 @@ def check(player: Player) -> None:
         _check_packet(entry)
         _check_update(entry)
     _check_texts(events)
-    _check_turns(entries, events)
+    _check_turns(entries, events, player.restarts)
     _check_asks(events)
     again = restore(checkpoint(player.fold))
     assert (again.seq, again.status, list(again.approvals)) == (player.fold.seq, player.fold.status, list(player.fold.approvals))
@@ -206,7 +229,7 @@ def _same_text(said: str, whole: str, meta: Any) -> None:
     assert said.startswith(whole) if is_cut else said == whole
 
 
-def _check_turns(entries: Sequence[Entry], events: Sequence[context.Event]) -> None:
+def _check_turns(entries: Sequence[Entry], events: Sequence[context.Event], restarts: set[int]) -> None:
     """Each turn ends once, and every call that starts in it ends in it."""
     in_turn = False
     calls: dict[str, bool] = {}
@@ -229,6 +252,8 @@ def _check_turns(entries: Sequence[Entry], events: Sequence[context.Event]) -> N
         if isinstance(event, context.ToolCallResultEvent | context.ToolCallErrorEvent):
             assert calls[event.tool_call_id] is False, "a call ends once"
             calls[event.tool_call_id] = True
+        if entry.seq in restarts:
+            calls = {}
     assert not in_turn, "the last turn has no end"
 
 

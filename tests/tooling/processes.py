@@ -1,0 +1,74 @@
+"""What runs on this machine, by what it carries: every hub of the tests has a HOME of its own, and so has all it starts."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+POLL_S = 0.01
+
+
+class Process(NamedTuple):
+    """A process: its id, its parent's, its state letter and its command line."""
+
+    pid: int
+    parent: int
+    state: str
+    command: str
+
+
+def processes_with(variable: str) -> list[Process]:
+    """Processes whose environment has exactly this ``NAME=value``; zombies have no environment any more."""
+    wanted = variable.encode()
+    return [process for process in _all() if wanted in _environment(process.pid)]
+
+
+def children_of(pid: int) -> list[Process]:
+    """The direct children of a process, zombies included."""
+    return [process for process in _all() if process.parent == pid]
+
+
+def is_alive(pid: int) -> bool:
+    """Whether the process runs; a zombie does not."""
+    return any(process.pid == pid and process.state != "Z" for process in _all())
+
+
+def resident_bytes(pid: int) -> int:
+    """Memory that the process has in use."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def eventually(holds: Callable[[], object], what: str, within_s: float = 10.0) -> None:
+    """Wait until it holds, for things that tell nobody when they happen (processes, files)."""
+    until = time.monotonic() + within_s
+    while not holds():
+        assert time.monotonic() < until, f"not within {within_s:g} s: {what}"
+        time.sleep(POLL_S)
+
+
+def _all() -> list[Process]:
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                found.append(_process(int(entry)))
+            except (FileNotFoundError, ProcessLookupError):
+                continue  # ended while we looked
+    return found
+
+
+def _process(pid: int) -> Process:
+    head, _, tail = Path(f"/proc/{pid}/stat").read_text().rpartition(")")
+    state, parent, *_ = tail.split()
+    return Process(pid, int(parent), state, head.partition("(")[2])
+
+
+def _environment(pid: int) -> list[bytes]:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return []

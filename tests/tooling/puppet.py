@@ -1,0 +1,154 @@
+"""An agent that does exactly what each prompt tells it: the prompt is a JSON list of steps. Stdlib only; runs on its own.
+
+    ["say", TEXT]                one message chunk
+    ["update", OBJECT]           one session/update
+    ["line", TEXT]               TEXT as a line of stdout
+    ["bytes", HEX]               bytes as they are, no line end added
+    ["ask", METHOD, PARAMS]      a request to the client (sessionId is added); its answer is said as JSON
+    ["environ"]                  says its environment as JSON
+    ["child"]                    starts ``sleep 60`` that keeps stdout and stderr open; says its pid
+    ["stderr", TEXT]             a line on stderr
+    ["wait"]                     until the turn is cancelled
+    ["await", FILE]              until the file exists
+    ["end", RESULT]              answers the prompt; steps after it come late (without it, the last step is followed by end_turn)
+    ["die", CODE, FILE]          writes the monotonic clock (ns) to FILE and exits; a negative CODE is a signal to itself
+
+Options: ``--session ID`` (the id it gives every session), ``--new ERROR_CODE MESSAGE`` (how it refuses session/new).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+Json = dict[str, Any]
+
+
+class Puppet:
+    """Serves one client."""
+
+    def __init__(self, options: dict[str, list[str]]) -> None:
+        self._options = options
+        self._lock = threading.Lock()
+        self._answers: dict[str, Json] = {}
+        self._answered = threading.Condition()
+        self._cancelled = threading.Event()
+        self._asked = 0
+        self.session_id = options.get("--session", ["puppet-session"])[0]
+
+    def serve(self) -> None:
+        """Take messages until stdin ends."""
+        for line in sys.stdin.buffer:
+            message = json.loads(line)
+            if "method" not in message:
+                self._settle(message)
+            elif message["method"] == "session/prompt":
+                self._cancelled.clear()
+                threading.Thread(target=self._play, args=(message,), daemon=True).start()
+            elif message["method"] == "session/cancel":
+                self._cancelled.set()
+            elif "id" in message:
+                self._serve(message)
+
+    def _serve(self, message: Json) -> None:
+        method = message["method"]
+        if method == "initialize":
+            self._send({"id": message["id"], "result": {"protocolVersion": 1, "agentCapabilities": {}, "authMethods": []}})
+        elif method == "session/new" and "--new" in self._options:
+            code, text = self._options["--new"]
+            self._send({"id": message["id"], "error": {"code": int(code), "message": text}})
+        elif method == "session/new":
+            self._send({"id": message["id"], "result": {"sessionId": self.session_id}})
+        else:
+            self._send({"id": message["id"], "error": {"code": -32601, "message": f"no {method}"}})
+
+    def _play(self, prompt: Json) -> None:
+        steps = json.loads(prompt["params"]["prompt"][0]["text"])
+        for name, *rest in steps:
+            if name == "end":
+                self._send({"id": prompt["id"], "result": rest[0]})
+            else:
+                getattr(self, f"_step_{name}")(*rest)
+        if not any(name == "end" for name, *_ in steps):
+            stop = "cancelled" if self._cancelled.is_set() else "end_turn"
+            self._send({"id": prompt["id"], "result": {"stopReason": stop}})
+
+    def _step_say(self, text: str) -> None:
+        self._step_update({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
+
+    def _step_update(self, update: Json) -> None:
+        self._send({"method": "session/update", "params": {"sessionId": self.session_id, "update": update}})
+
+    def _step_line(self, text: str) -> None:
+        self._write(text.encode() + b"\n")
+
+    def _step_bytes(self, digits: str) -> None:
+        self._write(bytes.fromhex(digits))
+
+    def _step_ask(self, method: str, params: Json) -> None:
+        self._asked += 1
+        request_id = f"puppet-{self._asked}"
+        self._send({"id": request_id, "method": method, "params": {"sessionId": self.session_id, **params}})
+        with self._answered:
+            self._answered.wait_for(lambda: request_id in self._answers)
+        answer = self._answers.pop(request_id)
+        self._step_say(json.dumps({key: answer[key] for key in ("result", "error") if key in answer}) + "\n")
+
+    def _step_environ(self) -> None:
+        self._step_say(json.dumps(dict(os.environ)))
+
+    def _step_child(self) -> None:
+        child = subprocess.Popen(["sleep", "60"], stdin=subprocess.DEVNULL)
+        self._step_say(str(child.pid))
+
+    def _step_stderr(self, text: str) -> None:
+        os.write(2, text.encode() + b"\n")
+
+    def _step_wait(self) -> None:
+        self._cancelled.wait()
+
+    def _step_await(self, path: str) -> None:
+        while not os.path.exists(path):
+            time.sleep(0.005)
+
+    def _step_die(self, code: int, path: str) -> None:
+        clock = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        os.write(clock, str(time.monotonic_ns()).encode())
+        if code < 0:
+            os.kill(os.getpid(), signal.Signals(-code))
+        os._exit(code)
+
+    def _settle(self, message: Json) -> None:
+        with self._answered:
+            self._answers[str(message["id"])] = message
+            self._answered.notify_all()
+
+    def _send(self, message: Json) -> None:
+        self._write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+
+    def _write(self, data: bytes) -> None:
+        with self._lock:
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+
+
+def main(words: list[str]) -> None:
+    """Read the options and serve."""
+    options: dict[str, list[str]] = {}
+    for word in words:
+        if word.startswith("--"):
+            options[word] = []
+        else:
+            list(options.values())[-1].append(word)
+    Puppet(options).serve()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
