@@ -17,12 +17,11 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import groupby
-from operator import attrgetter
 from typing import NamedTuple
 
 import msgspec
 
-from trunkline.journal.block import Block, blocks_of, compressed, merge
+from trunkline.journal.block import BLOCK_BYTES, Block, blocks_of, compressed, merge
 from trunkline.journal.gate import Gate
 from trunkline.journal.recent import Recent
 
@@ -177,11 +176,12 @@ class Keeper:
 
     def _pack_run(self, session_id: str, run: list[Packable]) -> None:
         sources = (Block._make(self._connection.execute(self._queries["block"], (row.first_pos,)).fetchone()) for row in run)
-        for block in map(compressed, merge(sources)):
+        for plain in merge(sources):
+            block = compressed(plain)
             with self._gate.held():
                 with self._transaction():
                     self._connection.execute(self._queries["drop_blocks_within"], (session_id, block.first_seq, block.last_seq))
-                    self._connection.execute(self._queries["insert_packed"], block)
+                    self._connection.execute(self._queries["insert_packed"], (*block, len(plain.body)))
                 self.wrote(len(block.body) + 2 * PAGE_BYTES)
 
     @contextmanager
@@ -199,18 +199,22 @@ class Packable(NamedTuple):
     """A block as packing sees it."""
 
     first_pos: int
-    packed: int
+    packed_bytes: int
     size: int
 
 
 def _runs_to_pack(rows: list[Packable]) -> Iterator[list[Packable]]:
-    """Runs of unpacked blocks, each with the packed one before it where that is smaller than the run.
+    """Runs of unpacked blocks, each with the packed ones before it that are not much larger.
 
-    So a session that is packed after every short turn does not end in many small blocks, and no entry is rewritten often."""
+    So a session that is packed after every short turn ends in few blocks, and an entry is rewritten a few times at most."""
     before: list[Packable] = []
-    for packed, group in groupby(rows, key=attrgetter("packed")):
-        run = list(group)
+    for packed, group in groupby(rows, key=lambda row: row.packed_bytes > 0):
         if packed:
-            before = run[-1:]
-        else:
-            yield [row for row in before if row.size < sum(each.size for each in run)] + run
+            before = list(group)
+            continue
+        run = list(group)
+        size = sum(row.size for row in run)
+        while before and before[-1].packed_bytes <= min(2 * size, BLOCK_BYTES // 2):
+            size += before[-1].packed_bytes
+            run.insert(0, before.pop())
+        yield run

@@ -18,11 +18,11 @@ INSERT INTO recent (first_pos, body) VALUES (?, ?)
 
 -- insert_block --
 -- A run of entries of one session.
-INSERT INTO blocks (first_pos, session, first_seq, last_seq, last_pos, packed, body) VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6)
+INSERT INTO blocks (first_pos, session, first_seq, last_seq, last_pos, body, packed_bytes) VALUES (?, ?, ?, ?, ?, ?, 0)
 
 -- insert_packed --
--- A block that takes the place of others.
-INSERT INTO blocks (first_pos, session, first_seq, last_seq, last_pos, packed, body) VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6)
+-- A block that takes the place of others, with the length of its body before compression.
+INSERT INTO blocks (first_pos, session, first_seq, last_seq, last_pos, body, packed_bytes) VALUES (?, ?, ?, ?, ?, ?, ?)
 
 -- upsert_session --
 -- The session's row, written with the entries that changed it.
@@ -99,7 +99,7 @@ FROM sessions WHERE id = ?
 
 -- packable --
 -- Blocks of a session that lie below a seq, in seq order, without their bodies.
-SELECT first_pos, packed, length(body) FROM blocks
+SELECT first_pos, packed_bytes, length(body) FROM blocks
 WHERE session = ?1 AND first_seq < ?2 AND last_seq < ?2 ORDER BY first_seq
 
 -- block --

@@ -21,13 +21,13 @@ CREATE TABLE recent (
 ) STRICT;
 
 CREATE TABLE blocks (
-  first_pos INTEGER PRIMARY KEY,
-  session   TEXT NOT NULL,
-  first_seq INTEGER NOT NULL,
-  last_seq  INTEGER NOT NULL,
-  last_pos  INTEGER NOT NULL,
-  packed    INTEGER NOT NULL,
-  body      BLOB NOT NULL
+  first_pos    INTEGER PRIMARY KEY,
+  session      TEXT NOT NULL,
+  first_seq    INTEGER NOT NULL,
+  last_seq     INTEGER NOT NULL,
+  last_pos     INTEGER NOT NULL,
+  packed_bytes INTEGER NOT NULL,
+  body         BLOB NOT NULL
 ) STRICT;
 
 CREATE UNIQUE INDEX blocks_by_session ON blocks (session, first_seq, last_seq);

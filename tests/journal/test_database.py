@@ -1,0 +1,139 @@
+"""The SQLite file: its schema, its statements, its permissions, and what happens when it cannot be opened."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.aio import run
+from tests.journal.stores import entries, group
+from trunkline.errors import StorageError
+from trunkline.journal import database
+from trunkline.journal.sqlite import SqliteJournal
+
+SOURCES = Path(database.__file__).parent
+
+
+async def open_and_close(path: Path) -> None:
+    async with SqliteJournal(path):
+        pass
+
+
+def schema_of(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:
+    found = connection.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL")
+    return {(kind, name, " ".join(sql.split())) for kind, name, sql in found}
+
+
+def test_all_migrations_together_give_schema_sql(tmp_path: Path) -> None:
+    written = sqlite3.connect(":memory:")
+    written.executescript((SOURCES / "schema.sql").read_text())
+    migrated = database.connect(tmp_path / "journal.db")
+    database.migrate(migrated, tmp_path / "journal.db")
+    assert schema_of(migrated) == schema_of(written)
+    assert migrated.execute("PRAGMA user_version").fetchone()[0] == len(database.migrations())
+    written.close()
+    migrated.close()
+
+
+def test_migrations_are_numbered_without_a_gap() -> None:
+    names = sorted(path.name for path in (SOURCES / "migrations").glob("*.sql"))
+    assert [int(name.split("_")[0]) for name in names] == list(range(1, len(names) + 1))
+
+
+def test_a_migration_that_fails_leaves_the_version_before_it(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    connection = database.connect(path)
+    connection.execute("CREATE TABLE counters (in_the_way TEXT)")
+    with pytest.raises(sqlite3.OperationalError, match="counters"):
+        database.migrate(connection, path)
+    assert connection.execute("PRAGMA user_version").fetchone()[0] == 0
+    assert [name for _, name, _ in schema_of(connection)] == ["counters"]
+    connection.close()
+
+
+def test_every_statement_fits_the_schema_and_is_used(tmp_path: Path) -> None:
+    connection = database.connect(tmp_path / "journal.db", read_only=False)
+    connection.create_function("casefold", 1, str.casefold, deterministic=True)
+    database.migrate(connection, tmp_path / "journal.db")
+    code = "".join(path.read_text() for path in SOURCES.glob("*.py"))
+    for name, statement in database.load_queries().items():
+        numbered = len(set(re.findall(r"\?\d*", statement))) if "?1" in statement else statement.count("?")
+        named = set(re.findall(r":(\w+)", statement))
+        connection.execute(f"EXPLAIN {statement}", dict.fromkeys(named, 1) if named else (1,) * numbered)
+        assert f'"{name}"' in code, name
+    connection.close()
+
+
+@pytest.mark.parametrize("name", ["blocks_forward", "blocks_backward", "hub_blocks", "hub_recent", "last_seq", "row"])
+def test_reads_search_an_index_and_never_sort(tmp_path: Path, name: str) -> None:
+    connection = database.connect(tmp_path / "journal.db")
+    database.migrate(connection, tmp_path / "journal.db")
+    statement = database.load_queries()[name]
+    named = set(re.findall(r":(\w+)", statement))
+    plan = connection.execute(f"EXPLAIN QUERY PLAN {statement}", dict.fromkeys(named, 1) if named else (1,)).fetchall()
+    details = [row[3] for row in plan]
+    assert not [detail for detail in details if "TEMP B-TREE" in detail]
+    assert not [detail for detail in details if detail.startswith("SCAN")]
+    connection.close()
+
+
+def test_the_files_are_their_owners_alone(tmp_path: Path) -> None:
+    path = tmp_path / "data" / "journal.db"
+
+    async def scenario() -> dict[str, int]:
+        async with SqliteJournal(path) as journal:
+            await journal.append(group(a=entries(1, 3)))
+            return {each.name: stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()}
+
+    assert run(scenario()) == {"journal.db": 0o600, "journal.db-wal": 0o600, "journal.db-shm": 0o600}
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_a_database_of_a_newer_trunkline_is_refused_with_advice(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    run(open_and_close(path))
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 999")
+    connection.close()
+    with pytest.raises(StorageError, match=r"schema version 999.*newer Trunkline"):
+        run(open_and_close(path))
+
+
+def test_a_file_that_is_no_database_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    path.write_bytes(b"this is not a database, it is a letter to the editor" * 100)
+    with pytest.raises(StorageError, match=r"journal\.db could not be opened: file is not a database"):
+        run(open_and_close(path))
+
+
+def test_a_place_that_cannot_be_written_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError, match=r"file/journal\.db could not be opened"):
+        run(open_and_close(tmp_path / "file" / "journal.db"))
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(StorageError, match=r"folder could not be opened"):
+        run(open_and_close(tmp_path / "folder"))
+
+
+def test_a_damaged_page_is_an_error_and_not_a_wrong_answer(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+
+    async def write() -> None:
+        async with SqliteJournal(path) as journal:
+            await journal.append(group(a=entries(1, 2000, size=200)))
+
+    async def read() -> None:
+        async with SqliteJournal(path) as journal:
+            await journal.read("a", max_bytes=1 << 30)
+
+    run(write())
+    raw = bytearray(path.read_bytes())
+    for page in range(8, len(raw) // 4096):
+        raw[page * 4096:page * 4096 + 512] = b"\xc1" * 512
+    path.write_bytes(raw)
+    with pytest.raises(StorageError, match=r"journal\.db could not be (read|opened)"):
+        run(read())
