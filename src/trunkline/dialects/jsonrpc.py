@@ -429,7 +429,8 @@ def _reason(error: Exception) -> str:
         return "nested too deeply"
     if isinstance(error, msgspec.ValidationError):
         return f"not a message: {error}"
-    return f"not JSON: {error}"
+    # msgspec says "truncated" for half a surrogate pair, too.
+    return f"not JSON: {str(error).replace('truncated', 'truncated, or has half a surrogate pair')}"
 
 
 def _shown(raw: Raw) -> str:

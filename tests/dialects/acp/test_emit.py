@@ -20,11 +20,8 @@ ALL = [
     for name in acp.__all__
     if isinstance(kind := getattr(acp, name), type) and issubclass(kind, Shape | acp.PermissionOption)
 ]
-EMITTED = [kind for kind in ALL if kind not in (acp.SessionOpened, acp.Usage)]
-"""All but the two types that only read."""
 
-
-@pytest.mark.parametrize("kind", EMITTED, ids=lambda kind: str(kind.__name__))
+@pytest.mark.parametrize("kind", ALL, ids=lambda kind: str(kind.__name__))
 def test_what_we_write_is_valid_to_the_schema_to_the_sdk_and_to_us(kind: Any) -> None:
     @settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
     @given(instances(kind))

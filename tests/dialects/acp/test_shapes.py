@@ -33,12 +33,15 @@ COMPOSED = {
 }
 """Types that the schema puts together from several definitions."""
 
-OF_OUR_OWN = {acp.SessionOpened, acp.Usage, acp.CancelledOutcome, acp.DeclinedElicitation, acp.CancelledElicitation}
+OF_OUR_OWN = {acp.CancelledOutcome, acp.DeclinedElicitation, acp.CancelledElicitation}
 """Types without members of their own in the stable schema."""
 
-EXTRA = {(acp.PromptResponse, "usage"), (acp.MultiSelectItems, "type"), (acp.SetSessionConfigOptionRequest, "type"),
-         (acp.SetSessionConfigOptionRequest, "value")}
-"""Members that the schema has elsewhere (in a branch of a union) or not in its stable part."""
+EXTRA = {
+    (acp.MultiSelectItems, "type"),
+    (acp.SetSessionConfigOptionRequest, "type"),
+    (acp.SetSessionConfigOptionRequest, "value"),
+}
+"""Members that the schema has elsewhere, in a branch of a union."""
 
 PLAIN = [kind for kind in ALL if kind not in OF_OUR_OWN and kind not in COMPOSED]
 

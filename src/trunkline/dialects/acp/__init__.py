@@ -45,7 +45,7 @@ from trunkline.dialects.acp.client import (
     WriteTextFileRequest,
     WriteTextFileResponse,
 )
-from trunkline.dialects.acp.codes import ErrorCode, rpc_code_of
+from trunkline.dialects.acp.codes import ErrorCode
 from trunkline.dialects.acp.content import (
     Annotations,
     AudioContent,
@@ -56,25 +56,18 @@ from trunkline.dialects.acp.content import (
     ResourceLink,
     Role,
     TextContent,
-    unembed,
 )
 from trunkline.dialects.acp.decode import (
     TextChunk,
-    decode_content,
-    decode_opened,
     decode_params,
     decode_result,
     decode_tool_call_update,
     decode_update,
-    decode_usage,
     normalise_update,
-    raw_field,
     read_outcome,
     read_update,
     text_chunk,
     tool_call_members,
-    update_kind,
-    without_embedding,
 )
 from trunkline.dialects.acp.elicitation import (
     AcceptedElicitation,
@@ -196,12 +189,10 @@ from trunkline.dialects.acp.sessions import (
     ResumeSessionRequest,
     ResumeSessionResponse,
     SessionInfo,
-    SessionOpened,
     SetSessionConfigOptionRequest,
     SetSessionConfigOptionResponse,
     SetSessionModeRequest,
     SetSessionModeResponse,
-    Usage,
 )
 from trunkline.dialects.acp.shape import Meta, encode
 from trunkline.dialects.acp.tools import (
@@ -383,7 +374,6 @@ __all__ = [
     "SessionMode",
     "SessionModeState",
     "SessionNotification",
-    "SessionOpened",
     "SessionUpdate",
     "SetSessionConfigOptionRequest",
     "SetSessionConfigOptionResponse",
@@ -406,7 +396,6 @@ __all__ = [
     "ToolKind",
     "UnknownUpdate",
     "UrlElicitation",
-    "Usage",
     "UsageUpdate",
     "UserMessageChunk",
     "WaitForTerminalExitRequest",
@@ -415,25 +404,17 @@ __all__ = [
     "WriteTextFileResponse",
     "canonical_method",
     "choose_option",
-    "decode_content",
-    "decode_opened",
     "decode_params",
     "decode_result",
     "decode_tool_call_update",
     "decode_update",
-    "decode_usage",
     "encode",
     "merge",
     "normalise_update",
-    "raw_field",
     "read",
     "read_outcome",
     "read_update",
-    "rpc_code_of",
     "text_chunk",
     "tool_call_members",
-    "unembed",
-    "update_kind",
     "with_aliases",
-    "without_embedding",
 ]

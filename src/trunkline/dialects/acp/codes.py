@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import enum
 
-from trunkline.errors import AgentAuthRequired, Forbidden, Invalid, NotFound, TrunklineError, Unsupported
-
 
 class ErrorCode(enum.IntEnum):
     """Why a request was refused."""
@@ -18,17 +16,3 @@ class ErrorCode(enum.IntEnum):
     REQUEST_CANCELLED = -32800
     AUTH_REQUIRED = -32000
     RESOURCE_NOT_FOUND = -32002
-
-
-_CODES: tuple[tuple[type[TrunklineError], ErrorCode], ...] = (
-    (Invalid, ErrorCode.INVALID_PARAMS),
-    (Forbidden, ErrorCode.INVALID_PARAMS),
-    (NotFound, ErrorCode.RESOURCE_NOT_FOUND),
-    (Unsupported, ErrorCode.METHOD_NOT_FOUND),
-    (AgentAuthRequired, ErrorCode.AUTH_REQUIRED),
-)
-
-
-def rpc_code_of(error: TrunklineError) -> ErrorCode:
-    """The protocol's code for an error of ours."""
-    return next((code for kind, code in _CODES if isinstance(error, kind)), ErrorCode.INTERNAL_ERROR)

@@ -74,11 +74,3 @@ class EmbeddedResource(Shape, frozen=True, kw_only=True, tag_field="type", tag="
 
 
 ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
-
-
-def unembed(block: EmbeddedResource) -> TextContent | ResourceLink:
-    """What an embedded resource becomes where only text and links are taken."""
-    resource = block.resource
-    if resource.text is not None:
-        return TextContent(text=f'<context ref="{resource.uri}">\n{resource.text}\n</context>')
-    return ResourceLink(uri=resource.uri, name=resource.uri.rsplit("/", 1)[-1], mime_type=resource.mime_type)

@@ -18,16 +18,15 @@ from msgspec.structs import astuple, replace
 from trunkline.dialects import signals
 from trunkline.dialects.acp import aliases
 from trunkline.dialects.acp.client import RequestPermissionRequest
-from trunkline.dialects.acp.content import ContentBlock, EmbeddedResource, unembed
 from trunkline.dialects.acp.lenient import BROKEN, read, read_members
 from trunkline.dialects.acp.methods import METHODS
 from trunkline.dialects.acp.permission import CancelledOutcome, PermissionOption, RequestPermissionOutcome, SelectedOutcome
-from trunkline.dialects.acp.sessions import SessionOpened, Usage
 from trunkline.dialects.acp.shape import encode
 from trunkline.dialects.acp.updates import SessionUpdate, ToolCall, ToolCallUpdate, UnknownUpdate
 from trunkline.errors import AgentError, Invalid, NotFound
 
 _UPDATE: msgspec.json.Decoder[SessionUpdate] = msgspec.json.Decoder(SessionUpdate)
+_TOOL_CALL_UPDATE = msgspec.json.Decoder(ToolCallUpdate)
 _KINDS: dict[str, Any] = {kind.__struct_config__.tag: kind for kind in get_args(SessionUpdate)}
 
 # -- the hot path ------------------------------------------------------------------------------------------------------
@@ -134,7 +133,9 @@ def read_update(raw: bytes) -> tuple[SessionUpdate | UnknownUpdate, bytes]:
     except BROKEN as error:
         why = str(error)
     repaired = _repair(raw, why)
-    return repaired, raw if isinstance(repaired, UnknownUpdate) else encode(repaired)
+    if isinstance(repaired, UnknownUpdate):
+        return repaired, raw
+    return repaired, encode(repaired)
 
 
 def _has_foreign_members(raw: bytes, update: SessionUpdate) -> bool:
@@ -167,34 +168,12 @@ def _repair(raw: bytes, why: str) -> SessionUpdate | UnknownUpdate:
 
 def decode_tool_call_update(raw: bytes) -> ToolCallUpdate:
     """The ``toolCall`` of a permission request; raises Invalid."""
-    return read(raw, ToolCallUpdate)
-
-
-def update_kind(raw: bytes) -> str | None:
-    """What an update says it is, known to us or not; None when it says nothing."""
-    members = aliases.members_of(raw)
-    return None if members is None else aliases.update_kind(members)
-
-
-# -- parts -------------------------------------------------------------------------------------------------------------
-
-
-def raw_field(raw: bytes, name: str) -> Raw | None:
-    """One member of an object, still encoded; None when it is absent or null."""
-    member = (aliases.members_of(raw) or {}).get(name)
-    return None if member is None or bytes(member) == b"null" else member
-
-
-def decode_content(raw: bytes) -> ContentBlock:
-    """A content block; raises Invalid."""
-    block: ContentBlock = read(raw, ContentBlock)
-    return block
-
-
-def without_embedding(raw: bytes) -> Raw:
-    """A prompt's block for an agent that takes no embedded resources: their text as text, their blobs as links."""
-    block = decode_content(raw)
-    return Raw(encode(unembed(block)) if isinstance(block, EmbeddedResource) else bytes(raw))
+    call = read(raw, ToolCallUpdate)
+    if not _has_foreign_members(raw, call):
+        return call
+    members = aliases.members_of(raw) or {}
+    again: ToolCallUpdate = read_members(aliases.strip_envelope(members, "tool_call_update"), ToolCallUpdate)
+    return again
 
 
 # -- params and results ------------------------------------------------------------------------------------------------
@@ -216,33 +195,20 @@ def decode_result(method: str, result: bytes | None) -> Any:
         raise AgentError(f"The agent's answer to {method} cannot be read: {error.message}") from None
 
 
-def decode_opened(result: bytes | None) -> SessionOpened:
-    """An agent's answer to session/new, load or resume (null counts as {}); raises AgentError."""
-    try:
-        return read(_object(result), SessionOpened)
-    except Invalid as error:
-        raise AgentError(f"The agent's answer cannot be read: {error.message}") from None
-
-
-def decode_usage(raw: bytes) -> Usage:
-    """The tokens of a turn; what cannot be read counts as 0."""
-    try:
-        return read(raw, Usage)
-    except Invalid:
-        return Usage()
-
-
 def _object(raw: bytes | None) -> bytes:
     return b"{}" if raw is None or bytes(raw) == b"null" else raw
 
 
 def _schema_true_call(raw: bytes) -> bytes:
     """A permission request's call: as it is if the schema accepts it, else in the schema's form."""
+    call = decode_tool_call_update(raw)
     try:
-        msgspec.json.decode(raw, type=ToolCallUpdate)
-    except BROKEN:
-        return tool_call_members(decode_tool_call_update(raw))
-    return tool_call_members(decode_tool_call_update(raw)) if _has_foreign_members(raw, decode_tool_call_update(raw)) else raw
+        if not _has_foreign_members(raw, _TOOL_CALL_UPDATE.decode(raw)):
+            return raw
+    except msgspec.ValidationError:
+        # Readable, but not as the schema has it.
+        pass
+    return tool_call_members(call)
 
 
 def tool_call_members(update: ToolCallUpdate) -> bytes:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import UNSET, Raw, UnsetType
-
 from trunkline.dialects.acp.content import ContentBlock
 from trunkline.dialects.acp.options import SessionConfigOption, SessionModeState
-from trunkline.dialects.acp.shape import SKIP, STRICT, Shape, Uint
+from trunkline.dialects.acp.shape import SKIP, STRICT, Shape
 from trunkline.dialects.signals import StopReason
 
 
@@ -66,14 +64,6 @@ class NewSessionResponse(Shape, frozen=True, kw_only=True):
     """The session's id and what can be set on it."""
 
     session_id: str
-    modes: SessionModeState | None = None
-    config_options: Annotated[list[SessionConfigOption] | None, SKIP] = None
-
-
-class SessionOpened(Shape, frozen=True, kw_only=True):
-    """What the answers to new, load and resume have in common; only a new session must say its id."""
-
-    session_id: str | None = None
     modes: SessionModeState | None = None
     config_options: Annotated[list[SessionConfigOption] | None, SKIP] = None
 
@@ -161,22 +151,10 @@ class PromptRequest(Shape, frozen=True, kw_only=True):
     prompt: list[ContentBlock]
 
 
-class Usage(Shape, frozen=True, kw_only=True):
-    """Tokens of one turn. Not in the stable schema, but half of the agents say it."""
-
-    total_tokens: Uint = 0
-    input_tokens: Uint = 0
-    output_tokens: Uint = 0
-    thought_tokens: Uint | None = None
-    cached_read_tokens: Uint | None = None
-    cached_write_tokens: Uint | None = None
-
-
 class PromptResponse(Shape, frozen=True, kw_only=True):
-    """Why the turn ended; ``usage`` (see ``Usage``) as the agent wrote it."""
+    """Why the turn ended."""
 
     stop_reason: StopReason
-    usage: Raw | UnsetType = UNSET
 
 
 class CancelNotification(Shape, frozen=True, kw_only=True):
