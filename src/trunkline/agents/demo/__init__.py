@@ -42,7 +42,7 @@ DEMO_PROMPTS = (
     DemoPrompt("fail", "", "one tool fails, one is rejected"),
     DemoPrompt("crash", "[CODE]", "says why on stderr and exits in the middle of the turn, with code 1 or CODE"),
     DemoPrompt("silent", "", "says nothing until cancelled"),
-    DemoPrompt("deaf", "", "says nothing, and ignores cancel, end of input and SIGTERM from then on"),
+    DemoPrompt("deaf", "", "says so, then nothing more; ignores cancel, end of input and SIGTERM from then on"),
     DemoPrompt("junk", "", "noise, invalid UTF-8, broken JSON, a batch, unknown messages; then ends normally"),
     DemoPrompt("big", "BYTES", "one tool result whose output has BYTES bytes"),
     DemoPrompt("late", "", "goes on with updates after the prompt was answered"),

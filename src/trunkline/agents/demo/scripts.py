@@ -136,6 +136,7 @@ def _silent(turn: Turn, rest: str) -> None:
 @_script("deaf")
 def _deaf(turn: Turn, rest: str) -> None:
     turn.is_deaf = turn.agent.is_deaf = True
+    turn.say("From now on I am deaf.")
     turn.wait(math.inf)
 
 

@@ -3,7 +3,7 @@
 A turn runs in a thread of its own; answers and cancels come from the thread that reads stdin.
 
 Rule 1: whatever waits (a pause, a permission, a question) ends at once when the turn is cancelled, by ``Cancelled``.
-Rule 2: the prompt is answered once, after everything the turn said; open calls are closed before.
+Rule 2: the prompt is answered once, after everything the turn said; open calls are closed and open requests taken back before.
 """
 
 from __future__ import annotations
@@ -73,14 +73,20 @@ class Turn:
             play(self)
             self.end("end_turn")
         except Cancelled:
-            for call in list(self._open.values()):
-                call.fail(CANCELLED_CALL)
+            self._take_back()
             self.end("cancelled")
         except Refused as refused:
             self.end_with_error(refused)
         except Exception as error:  # the end of a thread: a fault of ours must not leave the client waiting
             self.end_with_error(Refused(INTERNAL_ERROR, f"the demo broke: {error}"))
             raise
+
+    def _take_back(self) -> None:
+        """Withdraw what was asked and is not answered, and close the calls that are open."""
+        for ask_id in list(self._asks):
+            self.wire.notify("$/cancel_request", {"requestId": ask_id})
+        for call in list(self._open.values()):
+            call.fail(CANCELLED_CALL)
 
     def end(self, stop_reason: str) -> None:
         """Answer the prompt, once; what is sent later comes late."""
@@ -177,13 +183,12 @@ class Turn:
         return ask
 
     def finish(self, ask: Ask) -> Ask:
-        """Wait for the answer; a cancel takes the request back."""
+        """Wait for the answer."""
         with self._changed:
             self._changed.wait_for(lambda: self._is_cancelled or ask.is_answered)
-            if ask.is_answered:
-                return ask
-        self.wire.notify("$/cancel_request", {"requestId": ask.id})
-        raise Cancelled
+            if not ask.is_answered:
+                raise Cancelled
+        return ask
 
     def request(self, method: str, params: Json) -> Ask:
         """Send a request and wait for its answer."""

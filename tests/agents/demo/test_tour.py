@@ -1,0 +1,324 @@
+"""The tour: what a person sees, what really happens on the disk, and that every call has the documented shapes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.agents.demo.client import Json, calls_of, choose, demo, text_of, update_of
+from trunkline.agents.demo import REJECTED
+
+TOOLS = ["todowrite", "glob", "grep", "read", "write", "bash", "edit", "apply_patch", "task", "webfetch"]
+
+INPUT = {
+    "glob": {"pattern"},
+    "grep": {"pattern"},
+    "read": {"filePath"},
+    "write": {"filePath", "content"},
+    "edit": {"filePath", "old_string", "new_string"},
+    "bash": {"command", "description"},
+    "task": {"prompt", "description", "subagent_type"},
+    "todowrite": {"todos"},
+    "webfetch": {"url", "format"},
+    "apply_patch": {"patchText"},
+}
+
+METADATA = {
+    "glob": {"count", "truncated"},
+    "grep": {"count", "truncated"},
+    "read": {"preview", "truncated"},
+    "write": {"diagnostics", "filepath", "exists", "truncated"},
+    "edit": {"diagnostics", "filepath", "exists", "truncated"},
+    "bash": {"output", "exit", "description", "truncated"},
+    "task": {"subagent_type"},
+    "todowrite": {"todos", "truncated"},
+    "webfetch": {"contentType", "truncated"},
+    "apply_patch": {"diff", "files", "diagnostics", "truncated"},
+}
+
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="there is no git here; the tour says so and goes on")
+
+
+class Tour:
+    """One playing of the tour."""
+
+    def __init__(self, cwd: Path, *, option: str | None = "allow-once", mode: str | None = None, prompt: str = "show me") -> None:
+        with demo(cwd, "--fast") as client:
+            if option:
+                client.replies["session/request_permission"] = choose(option)
+            session = client.open()
+            if mode:
+                client.request("session/set_mode", {"sessionId": session, "modeId": mode})
+            first = len(client.messages)
+            self.answer, self.updates = client.prompt(session, prompt)
+            self.messages = client.messages[first:]
+        self.calls = calls_of(self.updates)
+        self.asks = [message["params"] for message in self.messages if message.get("method") == "session/request_permission"]
+
+    def by_tool(self, name: str) -> list[list[Json]]:
+        return [call for call in self.calls if call[0]["name"] == name]
+
+    def last(self, name: str) -> Json:
+        return self.by_tool(name)[-1][-1]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small project to tour."""
+    path = tmp_path_factory.mktemp("project")
+    (path / "README.md").write_text("# A project\n\nTODO: everything\n")
+    (path / "src").mkdir()
+    (path / "src" / "main.py").write_text("print('hi')\n")
+    (path / "node_modules").mkdir()
+    (path / "node_modules" / "noise.js").write_text("TODO")
+    return path
+
+
+@pytest.fixture(scope="module")
+def tour(folder: Path) -> Tour:
+    return Tour(folder)
+
+
+def test_it_ends_the_turn_and_asks_once_and_nothing_else(tour: Tour) -> None:
+    assert tour.answer["result"] == {"stopReason": "end_turn"}
+    assert len(tour.asks) == 1
+    assert {message.get("method") for message in tour.messages if "method" in message} == {
+        "session/update",
+        "session/request_permission",
+    }
+
+
+@pytest.mark.parametrize("speed", [4, pytest.param(1, marks=pytest.mark.slow)])
+def test_it_plays_at_its_own_pace_in_less_than_fifteen_seconds(tmp_path: Path, speed: int) -> None:
+    with demo(tmp_path, "--speed", str(speed)) as client:
+        client.replies["session/request_permission"] = choose("allow-once")
+        session = client.open()
+        began = time.monotonic()
+        answer, _ = client.prompt(session, "hello")
+        took = time.monotonic() - began
+        assert answer["result"] == {"stopReason": "end_turn"}
+        assert 3 / speed < took < 15
+
+
+def test_it_uses_every_tool(tour: Tour) -> None:
+    assert set(TOOLS) == {call[0]["name"] for call in tour.calls}
+
+
+def test_it_streams_markdown_and_thoughts_word_by_word_as_whole_messages(tour: Tour) -> None:
+    text = text_of(tour.updates)
+    assert "## Welcome" in text and "**demo agent**" in text and "| step | result |" in text and "```sh" in text
+    assert text_of(tour.updates, "agent_thought_chunk")
+    chunks = [update for update in tour.updates if update["sessionUpdate"].endswith("_chunk")]
+    assert len(chunks) > 100
+    assert all(chunk["content"]["text"] for chunk in chunks)
+    assert len({chunk["messageId"] for chunk in chunks}) == 6
+
+
+def test_its_plan_progresses_to_the_end(tour: Tour) -> None:
+    plans = [update["entries"] for update in tour.updates if update["sessionUpdate"] == "plan"]
+    done = [sum(entry["status"] == "completed" for entry in plan) for plan in plans]
+    assert done == [0, 1, 2, 3, 4, 5]
+    assert len({tuple(entry["content"] for entry in plan) for plan in plans}) == 1
+
+
+def test_it_tells_a_growing_usage(tour: Tour) -> None:
+    used = [update["used"] for update in tour.updates if update["sessionUpdate"] == "usage_update"]
+    assert len(used) == 3
+    assert used == sorted(set(used))
+
+
+def test_every_call_goes_from_pending_over_in_progress_to_completed(tour: Tour) -> None:
+    for call in tour.calls:
+        assert call[0]["sessionUpdate"] == "tool_call"
+        assert call[0]["title"] == call[0]["name"]
+        assert call[0]["rawInput"] == {}
+        assert [update["status"] for update in call] == ["pending", "in_progress", "completed"], call[0]["name"]
+
+
+def test_every_input_and_output_has_the_documented_shape(tour: Tour) -> None:
+    for call in tour.calls:
+        name = call[0]["name"]
+        assert set(call[1]["rawInput"]) == INPUT[name]
+        output = call[2]["rawOutput"]
+        assert set(output) == {"output", "metadata"}
+        assert isinstance(output["output"], str)
+        assert set(output["metadata"]) == METADATA[name]
+        assert call[2]["content"]
+
+
+def test_it_asks_before_it_writes_or_runs(tour: Tour, folder: Path) -> None:
+    asked_at = next(i for i, message in enumerate(tour.messages) if message.get("method") == "session/request_permission")
+    before = [update_of(message) for message in tour.messages[:asked_at]]
+    started = {call[0]["name"] for call in calls_of(before) if len(call) > 1}
+    assert started == {"todowrite", "glob", "grep", "read"}
+    ask = tour.asks[0]
+    assert ask["toolCall"]["rawInput"]["filePath"] == str(folder / "trunkline-demo" / "hello.py")
+    assert ask["toolCall"]["content"][0]["type"] == "diff"
+    assert [option["kind"] for option in ask["options"]] == ["allow_once", "allow_always", "reject_once"]
+
+
+def test_glob_and_grep_find_what_is_there(tour: Tour) -> None:
+    assert tour.by_tool("glob")[0][2]["rawOutput"]["output"].split("\n") == ["README.md", "src/main.py"]
+    grep = tour.by_tool("grep")[0][2]["rawOutput"]
+    assert grep == {"output": "README.md", "metadata": {"count": 1, "truncated": False}}
+
+
+def test_read_shows_numbered_lines(tour: Tour, folder: Path) -> None:
+    first = tour.by_tool("read")[0]
+    assert first[1]["rawInput"] == {"filePath": str(folder / "README.md")}
+    assert first[2]["rawOutput"]["output"] == "<file>\n00001| # A project\n00002| \n00003| TODO: everything\n</file>"
+    assert first[2]["locations"] == [{"path": str(folder / "README.md")}]
+
+
+def test_write_creates_the_one_new_file_and_says_so(tour: Tour, folder: Path) -> None:
+    done = tour.last("write")
+    assert done["title"] == "trunkline-demo/hello.py"
+    assert done["rawOutput"]["output"] == "Wrote file successfully."
+    assert done["rawOutput"]["metadata"]["exists"] is False
+    diff = done["content"][1]
+    assert (diff["type"], diff["oldText"]) == ("diff", "")
+    made = {path.name for path in (folder / "trunkline-demo").iterdir()} - {".git"}
+    assert made == {"hello.py"}
+
+
+def test_edit_and_patch_really_changed_it(tour: Tour, folder: Path) -> None:
+    edit = tour.last("edit")
+    assert edit["title"] == "trunkline-demo/hello.py"
+    assert edit["content"][1]["oldText"] != "" != edit["content"][1]["newText"]
+    patch = tour.last("apply_patch")
+    assert patch["title"] == patch["rawOutput"]["output"] == "Success. Updated the following files:\nM trunkline-demo/hello.py"
+    (change,) = patch["rawOutput"]["metadata"]["files"]
+    assert set(change) == {"filePath", "relativePath", "type", "diff", "before", "after", "additions", "deletions"}
+    assert (change["type"], change["additions"], change["deletions"]) == ("update", 2, 1)
+    assert change["after"] == (folder / "trunkline-demo" / "hello.py").read_text()
+
+
+def test_the_program_it_wrote_runs(tour: Tour) -> None:
+    runs = [
+        call for call in tour.by_tool("bash") if "hello.py" in call[1]["rawInput"]["command"] and "git" not in call[0]["title"]
+    ]
+    outputs = [call[2]["rawOutput"]["output"] for call in runs]
+    assert "Hello Trunkline! (16 characters)\n" in outputs
+    assert all(call[2]["rawOutput"]["metadata"]["exit"] == 0 for call in tour.by_tool("bash"))
+
+
+@needs_git
+def test_it_commits_into_a_repository_that_it_made(tour: Tour, folder: Path) -> None:
+    log = subprocess.run(
+        ["git", "log", "--format=%s"], cwd=folder / "trunkline-demo", capture_output=True, text=True, check=True
+    ).stdout.split("\n")
+    assert log[:2] == ["Say it better", "Say hello"]
+    assert not (folder / ".git").exists()
+
+
+def test_todos_and_task_and_page_have_their_titles_and_texts(tour: Tour) -> None:
+    todos = tour.last("todowrite")
+    assert todos["title"] == "5 todos"
+    assert json.loads(todos["rawOutput"]["output"]) == todos["rawOutput"]["metadata"]["todos"]
+    assert {todo["status"] for todo in todos["rawOutput"]["metadata"]["todos"]} == {"completed"}
+    assert "I counted 3 files" in tour.last("task")["rawOutput"]["output"]
+    assert "<task_metadata>" in tour.last("task")["rawOutput"]["output"]
+    assert tour.by_tool("webfetch")[0][1]["rawInput"]["url"].startswith("data:")
+    assert "its own address" in tour.last("webfetch")["rawOutput"]["output"]
+
+
+def test_a_second_tour_makes_another_file(tmp_path: Path) -> None:
+    Tour(tmp_path)
+    again = Tour(tmp_path)
+    assert again.last("write")["title"] == "trunkline-demo/hello2.py"
+    assert {path.name for path in (tmp_path / "trunkline-demo").iterdir()} - {".git"} == {"hello.py", "hello2.py"}
+
+
+def test_in_an_empty_folder_it_reads_what_it_wrote(tmp_path: Path) -> None:
+    tour = Tour(tmp_path)
+    assert [call[1]["rawInput"]["filePath"] for call in tour.by_tool("read")] == [str(tmp_path / "trunkline-demo" / "hello.py")]
+    assert tour.by_tool("glob")[0][2]["rawOutput"]["output"] == "No files found"
+
+
+def test_when_rejected_it_says_so_changes_nothing_and_goes_on(tmp_path: Path) -> None:
+    tour = Tour(tmp_path, option="reject-once")
+    assert tour.answer["result"] == {"stopReason": "end_turn"}
+    assert tour.last("write")["status"] == "failed"
+    assert tour.last("write")["rawOutput"] == {"error": REJECTED}
+    assert {call[0]["name"] for call in tour.calls} == {"todowrite", "glob", "grep", "write", "task", "webfetch"}
+    assert list(tmp_path.iterdir()) == []
+    assert "You said no" in text_of(tour.updates)
+    assert len(tour.asks) == 1
+
+
+def test_in_mode_auto_it_does_not_ask(tmp_path: Path) -> None:
+    tour = Tour(tmp_path, option=None, mode="auto")
+    assert tour.asks == []
+    assert tour.last("write")["status"] == "completed"
+
+
+def test_in_mode_plan_it_only_reads(tmp_path: Path) -> None:
+    tour = Tour(tmp_path, option=None, mode="plan")
+    assert tour.asks == []
+    assert {call[0]["name"] for call in tour.calls} == {"todowrite", "glob", "grep", "task", "webfetch"}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_always_holds_for_the_session(tmp_path: Path) -> None:
+    with demo(tmp_path, "--fast") as client:
+        client.replies["session/request_permission"] = choose("allow-always")
+        session = client.open()
+        for _ in range(2):
+            client.prompt(session, "hello")
+        assert sum(message.get("method") == "session/request_permission" for message in client.messages) == 1
+
+
+def test_without_git_it_says_so_and_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = tmp_path / "bin"
+    bare.mkdir()
+    for tool in ("sh", "cat", "python3"):
+        found = shutil.which(tool)
+        assert found
+        (bare / tool).symlink_to(found)
+    monkeypatch.setenv("PATH", str(bare))
+    (tmp_path / "work").mkdir()
+    tour = Tour(tmp_path / "work")
+    assert tour.answer["result"] == {"stopReason": "end_turn"}
+    assert "there is no git here" in text_of(tour.updates)
+    assert not any("git" in call[1]["rawInput"]["command"] for call in tour.by_tool("bash"))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_where_it_may_not_write_its_calls_fail_and_it_ends(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    tour = Tour(tmp_path)
+    assert tour.answer["result"] == {"stopReason": "end_turn"}
+    assert tour.last("write")["status"] == "failed"
+
+
+def test_where_its_folder_is_a_file_its_calls_fail_and_it_ends(tmp_path: Path) -> None:
+    (tmp_path / "trunkline-demo").write_text("in the way")
+    tour = Tour(tmp_path)
+    assert tour.answer["result"] == {"stopReason": "end_turn"}
+    assert tour.last("write")["status"] == "failed"
+    assert (tmp_path / "trunkline-demo").read_text() == "in the way"
+
+
+def test_its_pace_can_be_set_by_the_client(tmp_path: Path) -> None:
+    with demo(tmp_path) as client:
+        client.replies["session/request_permission"] = choose("allow-once")
+        session = client.open()
+        client.request("session/set_config_option", {"sessionId": session, "configId": "pace", "value": "instant"})
+        began = time.monotonic()
+        client.prompt(session, "hello")
+        assert time.monotonic() - began < 3
+
+
+def test_attachments_are_mentioned(tmp_path: Path) -> None:
+    with demo(tmp_path, "--fast") as client:
+        client.replies["session/request_permission"] = choose("reject-once")
+        session = client.open()
+        prompt = [{"type": "text", "text": "hi"}, {"type": "resource_link", "uri": "file:///a", "name": "a"}]
+        client.request("session/prompt", {"sessionId": session, "prompt": prompt})
+        assert "1 attachment" in text_of([update_of(message) for message in client.messages])
