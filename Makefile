@@ -12,7 +12,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 export PIP_ROOT_USER_ACTION := ignore
 export PYTHONNOUSERSITE := 1
 
-.PHONY: help install run test test-all check bench lock
+.PHONY: help install run test test-all check docs bench lock
 .DEFAULT_GOAL := help
 
 help:
@@ -21,6 +21,7 @@ help:
 	@echo "make test       the fast tests"
 	@echo "make test-all   every test, also the slow ones and those with real agents"
 	@echo "make check      lint, types, layers, docs and the spec manifest"
+	@echo "make docs       renew the generated tables of docs/reference"
 	@echo "make bench      the benchmarks; prints and stores the figures"
 	@echo "make lock       renew requirements/*.txt from pyproject.toml"
 
@@ -40,6 +41,9 @@ check: $(VENV)/.installed-test
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m pytest -q tests/docs tests/spec/test_manifest.py
+
+docs: $(VENV)/.installed-test
+	$(BIN)/python -m scripts.reference
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -1,6 +1,6 @@
 """Writes the generated tables of docs/reference from the code, so that the two cannot drift.
 
-    python -m scripts.reference          rewrite the blocks
+    make docs                            rewrite the blocks
     tests/docs/test_generated.py         fails when a block is not what the code says
 
 A block stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. Everything outside is written by hand.

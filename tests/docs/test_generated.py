@@ -21,7 +21,7 @@ def named(path: Path) -> str:
 @pytest.mark.parametrize("path", sorted(REFERENCE.glob("*.md")), ids=named)
 def test_generated_blocks_are_fresh(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    assert text == renewed(text), "run: .venv/bin/python -m scripts.reference"
+    assert text == renewed(text), "run: make docs"
 
 
 def test_every_generated_block_stands_in_a_page() -> None:
@@ -53,3 +53,11 @@ def test_every_page_is_reachable_from_the_readme() -> None:
         text = path.read_text(encoding="utf-8")
         todo += [path.parent / link for link in re.findall(r"\]\(([^)#\s]+\.md)", text) if "://" not in link]
     assert sorted(named(page) for page in PAGES if page.resolve() not in seen) == []
+
+
+def test_the_files_that_contributing_names_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    paths = sorted(set(re.findall(r"`([\w./-]+/[\w./-]*|[\w-]+\.(?:py|md|toml|txt))`", text)))
+    bases = (ROOT, ROOT / "src" / "trunkline")
+    assert len(paths) > 15
+    assert [path for path in paths if not any((base / path).exists() for base in bases)] == []
