@@ -9,7 +9,10 @@ Rule 4: the tail is at most TAIL_ENTRIES or TAIL_BYTES per session and HUB_BYTES
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
+from collections import OrderedDict, deque
+from collections.abc import Iterator
+from itertools import chain, islice
+from typing import NamedTuple
 
 from trunkline.dialects.packets import packet_of_update
 from trunkline.journal.base import Entry, Journal
@@ -70,8 +73,9 @@ class Feed:
         self.closed = False
         self._journal = journal
         self._budget = budget
-        self._tail: list[Entry] = []
+        self._tail: deque[_Batch] = deque()
         self._tail_bytes = 0
+        self._tail_entries = 0
         self._waiters: list[asyncio.Future[None]] = []
         self._frames: dict[int, tuple[bytes, int]] = {}
 
@@ -83,10 +87,8 @@ class Feed:
     def committed(self, entries: list[Entry], size: int) -> None:
         """Take entries that the journal has, ``size`` bytes in all, and wake everybody who waits."""
         before = self._tail_bytes
-        self._tail.extend(entries)
-        self._tail_bytes += size
+        self._keep(_Batch(entries, size))
         self.last_seq = entries[-1].seq
-        self._trim()
         self._frames.clear()
         self._budget.charge(self, self._tail_bytes - before)
         self._wake()
@@ -104,8 +106,8 @@ class Feed:
     def forget_tail(self) -> int:
         """Drop the tail; returns the bytes that were held. Readers go on from the journal."""
         held = self._tail_bytes
-        self._tail = []
-        self._tail_bytes = 0
+        self._tail.clear()
+        self._tail_bytes = self._tail_entries = 0
         self._frames.clear()
         return held
 
@@ -123,43 +125,64 @@ class Feed:
         newest = self.last_seq
         if after >= newest:
             return []
-        start = self._index(after)
-        if start is None:
+        kept = self._kept_after(after)
+        if kept is None:
             upper = newest + 1 if before is None else min(before, newest + 1)
             return await self._journal.read(self.session_id, after=after, before=upper, limit=limit, max_bytes=max_bytes)
-        return _fitting(self._tail, start, before, limit, max_bytes)
+        return _fitting(kept, before, limit, max_bytes)
 
     def packet_frames(self, after: int) -> tuple[bytes, int] | None:
         """Frames of the tail's entries after ``after`` and the position behind them; None where the tail is too short."""
         shared = self._frames.get(after)
         if shared is not None:
             return shared
-        start = self._index(after)
-        if start is None:
+        kept = self._kept_after(after)
+        if kept is None:
             return None
         if len(self._frames) >= SHARED_FRAMES:
             self._frames.clear()
-        shared = self._frames[after] = _frames_of(self._tail, start, after)
+        shared = self._frames[after] = _frames_of(kept, after)
         return shared
 
-    def _index(self, after: int) -> int | None:
-        """Where in the tail the entry after ``after`` is; seqs are consecutive, so it is arithmetic."""
-        if not self._tail:
+    def _kept_after(self, after: int) -> Iterator[Entry] | None:
+        """The tail's entries after a position; None where the tail does not reach back so far."""
+        if not self._tail or after + 1 < self._tail[0].entries[0].seq:
             return None
-        start = after + 1 - self._tail[0].seq
-        return start if start >= 0 else None
+        found: list[list[Entry]] = []
+        for batch in reversed(self._tail):
+            first = batch.entries[0].seq
+            if first <= after:
+                # Seqs are consecutive, so the place within a batch is arithmetic.
+                found.append(batch.entries[after + 1 - first:])
+                break
+            found.append(batch.entries)
+        found.reverse()
+        return chain.from_iterable(found)
 
-    def _trim(self) -> None:
-        """Cut the tail's old end, in one go and well below the limit, so that the cost is constant per entry."""
-        if len(self._tail) <= TAIL_ENTRIES and self._tail_bytes <= TAIL_BYTES:
-            return
-        keep = len(self._tail)
-        size = 0
-        while keep > 1 and len(self._tail) - keep < TAIL_ENTRIES // 2 and size < TAIL_BYTES // 2:
+    def _keep(self, batch: _Batch) -> None:
+        """Add a batch to the tail and drop old ones, whole: the cost per entry stays nothing."""
+        tail = self._tail
+        tail.append(batch)
+        self._tail_bytes += batch.size
+        self._tail_entries += len(batch.entries)
+        while len(tail) > 1 and (self._tail_bytes > TAIL_BYTES or self._tail_entries > TAIL_ENTRIES):
+            old = tail.popleft()
+            self._tail_bytes -= old.size
+            self._tail_entries -= len(old.entries)
+        if self._tail_bytes > TAIL_BYTES or self._tail_entries > TAIL_ENTRIES:
+            self._cut(batch)
+
+    def _cut(self, batch: _Batch) -> None:
+        """One batch alone is over the limits: keep its end, at least the newest entry."""
+        keep, size = len(batch.entries), 0
+        while keep > 0 and len(batch.entries) - keep < TAIL_ENTRIES and (not size or size < TAIL_BYTES):
             keep -= 1
-            size += self._tail[keep].size()
-        self._tail = self._tail[keep:]
-        self._tail_bytes = sum([entry.size() for entry in self._tail])
+            size += batch.entries[keep].size()
+        if size > TAIL_BYTES and keep < len(batch.entries) - 1:
+            size -= batch.entries[keep].size()
+            keep += 1
+        self._tail[0] = _Batch(batch.entries[keep:], size)
+        self._tail_bytes, self._tail_entries = size, len(batch.entries) - keep
 
     def _wake(self) -> None:
         waiters, self._waiters = self._waiters, []
@@ -168,10 +191,17 @@ class Feed:
                 waiter.set_result(None)
 
 
-def _fitting(tail: list[Entry], start: int, before: int | None, limit: int, max_bytes: int) -> list[Entry]:
+class _Batch(NamedTuple):
+    """Entries that were committed together."""
+
+    entries: list[Entry]
+    size: int
+
+
+def _fitting(kept: Iterator[Entry], before: int | None, limit: int, max_bytes: int) -> list[Entry]:
     found: list[Entry] = []
     size = 0
-    for entry in tail[start:start + limit]:
+    for entry in islice(kept, limit):
         if before is not None and entry.seq >= before:
             break
         size += entry.size()
@@ -181,12 +211,11 @@ def _fitting(tail: list[Entry], start: int, before: int | None, limit: int, max_
     return found
 
 
-def _frames_of(tail: list[Entry], start: int, after: int) -> tuple[bytes, int]:
+def _frames_of(kept: Iterator[Entry], after: int) -> tuple[bytes, int]:
     frames: list[bytes] = []
     size = 0
     position = after
-    for index in range(start, len(tail)):
-        entry = tail[index]
+    for entry in kept:
         position = entry.seq
         packet = packet_of(entry)
         if packet is None:

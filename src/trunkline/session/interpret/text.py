@@ -26,6 +26,7 @@ class TextStory:
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
+        self._fold = writer.fold
         self._prefix: context.DeltaPrefix | None = None
         self._stamp_at = -1
         self._stamp = b""
@@ -33,7 +34,7 @@ class TextStory:
     def chunk(self, chunk: acp.TextChunk, raw: bytes) -> None:
         """One piece of text from the agent."""
         thinking = chunk.kind == "agent_thought_chunk"
-        fold = self._writer.fold
+        fold = self._fold
         text = fold.text
         carried: bytes | None = raw
         if (text is None or text.thinking is not thinking
