@@ -80,8 +80,7 @@ def test_a_name_that_is_not_utf8_does_not_break_the_listing(tmp_path: Path) -> N
     async def check() -> None:
         async with site(tmp_path) as hub:
             base = await furnished(hub)
-            with open(os.fsencode(hub.folder) + b"/odd\xff.txt", "wb"):
-                pass
+            os.mkdir(os.fsencode(hub.folder) + b"/odd\xff.txt")
             answer = await hub.ask("GET", f"{base}/files")
             assert answer.status == 200
             assert "odd\ufffd.txt" in [each["name"] for each in answer.json()["entries"]]
@@ -134,36 +133,42 @@ def test_a_part_of_a_file_can_be_asked_for(tmp_path: Path) -> None:
 
 # Every way out that we could think of → the statuses that keep it shut
 ESCAPES: list[tuple[str, set[int]]] = [
-    ("../secret.txt", {403}), ("src/../../secret.txt", {403}), ("src/../README.md", {403}), ("..", {403}), ("./../secret.txt", {403}),
-    ("src/deep/../../../secret.txt", {403}), ("..\\secret.txt", {403}), ("src\\..\\..\\secret.txt", {403}),
-    ("/etc/passwd", {403}), ("//etc/passwd", {403}), ("/", {403}), ("/proc/self/environ", {403}), ("/dev/zero", {403}),
-    ("link_out", {403}), ("folder_out/file.txt", {403}), ("folder_out", {403}), ("loop", {400, 403, 404}),
-    ("%2e%2e/secret.txt", {403}), ("..%2fsecret.txt", {403}), ("%2e%2e%2fsecret.txt", {403}), ("%252e%252e%252fsecret.txt", {404}),
-    ("..%c0%afsecret.txt", {404}), ("%2fetc%2fpasswd", {403}), ("README.md%00.png", {400}), ("%00", {400}), ("src%00/../x", {400, 403}),
+    ("../secret.txt", {403}), ("src/../../secret.txt", {403}), ("src/../README.md", {403}), ("..", {403}),
+    ("./../secret.txt", {403}), ("src/deep/../../../secret.txt", {403}), ("..\\secret.txt", {403}),
+    ("src\\..\\..\\secret.txt", {403}), ("/etc/passwd", {403}), ("//etc/passwd", {403}), ("/", {403}),
+    ("/proc/self/environ", {403}), ("/dev/zero", {403}), ("link_out", {403}), ("folder_out/file.txt", {403}),
+    ("folder_out", {403}), ("loop", {400, 403, 404}), ("%2e%2e/secret.txt", {403}), ("..%2fsecret.txt", {403}),
+    ("%2e%2e%2fsecret.txt", {403}), ("%252e%252e%252fsecret.txt", {404}), ("..%c0%afsecret.txt", {404}),
+    ("%2fetc%2fpasswd", {403}), ("README.md%00.png", {400}), ("%00", {400}), ("src%00/../x", {400, 403}),
     ("~/.ssh/id_rsa", {404}), ("file:///etc/passwd", {404}), ("C:%5Cwindows", {404}), ("x" * 300, {400}), ("x/" * 2500, {400}),
-    ("%F0%9F%98%80" * 70, {400}), ("README.md/", {200, 400, 404}), ("README.md/x", {404}), ("", {400}), ("...", {404}), ("....//x", {404}),
-    ("src/.", {400}), ("\u2025/secret.txt".encode().decode("latin-1"), {404}),
+    ("%F0%9F%98%80" * 70, {400}), ("README.md/x", {404}), ("", {400}), ("...", {404}), ("....//x", {404}), ("src/.", {400}),
+    ("%E2%80%A5/secret.txt", {404}),
 ]
 
 
-@pytest.mark.parametrize(("path", "statuses"), ESCAPES)
-def test_no_path_leads_out_of_the_roots(tmp_path: Path, path: str, statuses: set[int]) -> None:
+def test_no_path_leads_out_of_the_roots(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:
             base = await furnished(hub)
-            answer = await hub.ask("GET", f"{base}/files/content?path={_queried(path)}")
-            assert answer.status in statuses, answer.body
-            assert b"nobody may read" not in answer.body
-            assert b"nor this" not in answer.body
-            listed = await hub.ask("GET", f"{base}/files?path={_queried(path)}")
-            assert b"secret.txt" not in listed.body or listed.status >= 400
-            put = await hub.ask("POST", f"{base}/files?path={_queried(path)}", body=b"overwritten")
-            assert put.status >= 400 or statuses & {200, 404}, put.body
+            for path, statuses in ESCAPES:
+                await _try_to_escape(hub, base, _queried(path), statuses)
             assert (tmp_path / "secret.txt").read_text() == "nobody may read this"
             assert (tmp_path / "outside" / "file.txt").read_text() == "nor this"
-            assert sorted(each.name for each in (tmp_path / "outside").iterdir()) == ["file.txt"]
+            assert sorted(os.listdir(tmp_path / "outside")) == ["file.txt"]
+            assert sorted(os.listdir(tmp_path)) == ["data", "outside", "secret.txt", "work"]
 
-    run(check())
+    run(check(), 30)
+
+
+async def _try_to_escape(hub: Site, base: str, path: str, statuses: set[int]) -> None:
+    read = await hub.ask("GET", f"{base}/files/content?path={path}")
+    assert read.status in statuses, (path, read.body)
+    assert b"nobody may read" not in read.body
+    assert b"nor this" not in read.body
+    listed = await hub.ask("GET", f"{base}/files?path={path}")
+    assert b'"name":"outside"' not in listed.body, (path, listed.body)
+    put = await hub.ask("POST", f"{base}/files?path={path}", body=b"overwritten")
+    assert put.status >= 400 or 404 in statuses, (path, put.body)
 
 
 def _queried(path: str) -> str:

@@ -132,13 +132,15 @@ def test_ending_all_streams_closes_each_of_them_properly() -> None:
     async def check() -> None:
         streams = Streams()
         pipes = [Pipe() for _ in range(3)]
+        running = asyncio.Event()
 
         async def pump(outlet: Outlet) -> None:
+            if len(streams) == 3:
+                running.set()
             await asyncio.Event().wait()
 
         tasks = [asyncio.create_task(stream(pump, pipe, streams=streams)) for pipe in pipes]
-        while len(streams) < 3:
-            await asyncio.sleep(0)
+        await running.wait()
         streams.end_all()
         await asyncio.gather(*tasks)
         assert [pipe.sent[-1] for pipe in pipes] == [{"type": "http.response.body", "body": b""}] * 3
@@ -210,7 +212,7 @@ def test_a_reader_that_stalls_and_comes_back_gets_everything_and_held_nothing_me
             await _turn(hub, session, "/burst 9000 100")
             assert reader.pieces_waiting() == 0
             reader.stalled.set()
-            seen = []
+            seen: list[tuple[int, dict[str, Any]]] = []
             while not seen or seen[-1][1]["type"] != "prompt_response":
                 seen += frames(await reader.piece() or b"")
             await reader.leave()

@@ -31,7 +31,8 @@ NAME_MOST = 255
 PATH_MOST = 4095
 NEWER_TYPES = (
     ("image/webp", ".webp"), ("image/avif", ".avif"), ("font/woff2", ".woff2"), ("font/woff", ".woff"), ("text/markdown", ".md"),
-    ("application/wasm", ".wasm"), ("text/javascript", ".mjs"), ("application/manifest+json", ".webmanifest"),
+    ("application/wasm", ".wasm"), ("text/javascript", ".mjs"), ("text/javascript", ".js"),
+    ("application/manifest+json", ".webmanifest"),
 )
 """What the standard library's table learned only in later versions."""
 

@@ -61,6 +61,9 @@ class Previews:
         self._keys: dict[str, Shown] = {}
         self._newest: dict[tuple[str, str], str] = {}
 
+    def __len__(self) -> int:
+        return len(self._keys)
+
     def url(self, session_id: str, artifact: Artifact) -> str | None:
         """The path under which the artifact can be seen now; None for an app without static output."""
         root = static_root(artifact)

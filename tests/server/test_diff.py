@@ -1,0 +1,213 @@
+"""What changed: by git, and by the journal where there is no repository."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.aio import run
+from tests.server.site import Site, site
+from trunkline.hub import Session
+from trunkline.server import diff
+from trunkline.server.diff import sections, unified
+
+
+def git(folder: Path, *args: str) -> None:
+    """Run git as some developer."""
+    identity = ["-c", "user.name=dev", "-c", "user.email=dev@example.com", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *identity, *args], cwd=folder, check=True, capture_output=True)
+
+
+def repository(folder: Path) -> None:
+    """A repository with three committed files."""
+    folder.mkdir(exist_ok=True)
+    git(folder, "init", "-q")
+    (folder / "kept.txt").write_text("same\n")
+    (folder / "changed.txt").write_text("one\ntwo\nthree\n")
+    (folder / "gone.txt").write_text("bye\n")
+    (folder / ".gitignore").write_text("ignored\n")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "first")
+
+
+async def asked(hub: Site, session: Session) -> dict[str, Any]:
+    """The session's diff."""
+    answer = await hub.ask("GET", f"/sessions/{session.id}/diff")
+    assert answer.status == 200, answer.body
+    body: dict[str, Any] = answer.json()
+    return body
+
+
+def test_a_repositorys_changes_since_head_are_listed_with_new_and_deleted_files(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            repository(hub.folder)
+            (hub.folder / "changed.txt").write_text("one\n2\nthree\nfour\n")
+            (hub.folder / "gone.txt").unlink()
+            (hub.folder / "näw file.txt").write_text("a\nb")
+            (hub.folder / "ignored").write_text("x")
+            found = await asked(hub, await hub.session())
+            assert (found["base"], found["truncated"], found["reason"]) == ("HEAD", False, None)
+            assert sorted((each["path"], each["status"], each["additions"], each["deletions"]) for each in found["files"]) == [
+                ("changed.txt", "modified", 2, 1), ("gone.txt", "deleted", 0, 1), ("näw file.txt", "added", 2, 0)]
+            assert "-two\n+2\n" in found["diff"]
+            assert "--- /dev/null\n+++ b/näw file.txt\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n" in found["diff"]
+
+    run(check())
+
+
+def test_the_diff_can_be_applied(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            repository(hub.folder)
+            (hub.folder / "changed.txt").write_text("one\ntwo and a half\nthree")
+            (hub.folder / "new.txt").write_text("no newline\r\nat the end")
+            found = await asked(hub, await hub.session())
+            (tmp_path / "patch").write_bytes(found["diff"].encode())
+            copy = tmp_path / "copy"
+            git(tmp_path, "clone", "-q", str(hub.folder), str(copy))
+            git(copy, "apply", "--whitespace=nowarn", str(tmp_path / "patch"))
+            for name in ("changed.txt", "new.txt"):
+                assert (copy / name).read_bytes() == (hub.folder / name).read_bytes()
+
+    run(check())
+
+
+def test_a_repository_without_a_commit_is_compared_with_nothing(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            git(hub.folder, "init", "-q")
+            (hub.folder / "staged.txt").write_text("x\n")
+            git(hub.folder, "add", ".")
+            found = await asked(hub, await hub.session())
+            assert found["base"] == "empty"
+            assert [(each["path"], each["status"]) for each in found["files"]] == [("staged.txt", "added")]
+
+    run(check())
+
+
+def test_only_the_sessions_folder_is_shown_not_the_rest_of_its_repository(tmp_path: Path) -> None:
+    async def check() -> None:
+        repository(tmp_path)
+        async with site(tmp_path) as hub:
+            (tmp_path / "changed.txt").write_text("outside\n")
+            (tmp_path / "new outside").write_text("outside\n")
+            (hub.folder / "mine").write_text("inside\n")
+            found = await asked(hub, await hub.session())
+            assert [each["path"] for each in found["files"]] == ["mine"]
+            assert "outside" not in found["diff"]
+
+    run(check())
+
+
+def test_asking_changes_nothing_and_runs_nothing_of_the_repository(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            repository(hub.folder)
+            trap = tmp_path / "trap"
+            for setting in ("diff.external", "core.fsmonitor", "core.pager"):
+                git(hub.folder, "config", setting, f"touch {trap}; true")
+            git(hub.folder, "config", "diff.noprefix", "true")
+            git(hub.folder, "config", "color.ui", "always")
+            (hub.folder / "changed.txt").write_text("other\n")
+            index = (hub.folder / ".git" / "index").read_bytes()
+            found = await asked(hub, await hub.session())
+            assert [each["path"] for each in found["files"]] == ["changed.txt"]
+            assert not trap.exists()
+            assert (hub.folder / ".git" / "index").read_bytes() == index
+
+    run(check())
+
+
+def test_a_binary_a_huge_and_a_foreign_new_file_are_named_and_not_shown(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            repository(hub.folder)
+            (tmp_path / "secret").write_text("nobody may read this")
+            (hub.folder / "binary").write_bytes(b"a\0b")
+            (hub.folder / "huge").write_bytes(b"x\n" * (600 << 10))
+            (hub.folder / "link").symlink_to(tmp_path / "secret")
+            found = await asked(hub, await hub.session())
+            assert {each["path"] for each in found["files"]} == {"binary", "huge", "link"}
+            assert "nobody may" not in found["diff"]
+            assert len(found["diff"]) < 1000
+
+    run(check())
+
+
+def test_a_huge_diff_is_cut_to_whole_files_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(diff, "DIFF_BYTES", 2000)
+
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            repository(hub.folder)
+            for name in ("changed.txt", "kept.txt"):
+                (hub.folder / name).write_text("line\n" * 300)
+            found = await asked(hub, await hub.session())
+            assert found["truncated"] is True
+            assert found["diff"].startswith("diff --git a/kept.txt")
+
+    run(check())
+
+
+def change(path: Path, old: str | None, new: str) -> str:
+    """A prompt that makes the demo agent tell of a finished change."""
+    update = {"sessionUpdate": "tool_call", "toolCallId": f"call-{path.name}-{new}", "title": "edit", "kind": "edit",
+              "status": "completed", "content": [{"type": "diff", "path": str(path), "oldText": old, "newText": new}]}
+    return "/raw " + json.dumps(update)
+
+
+def test_without_a_repository_recorded_changes_are_taken_back_to_find_the_first_content(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await hub.session()
+            (hub.folder / "new.txt").write_text("b\n")
+            (hub.folder / "edited.txt").write_text("head\nB\ntail\n")
+            await hub.turn(session, change(hub.folder / "new.txt", None, "a\n"))
+            await hub.turn(session, change(hub.folder / "new.txt", "a\n", "b\n"))
+            await hub.turn(session, change(hub.folder / "edited.txt", "b", "B"))
+            found = await asked(hub, session)
+            assert found["base"] == "session"
+            assert [(each["path"], each["status"], each["additions"], each["deletions"]) for each in found["files"]] == [
+                ("new.txt", "added", 1, 0), ("edited.txt", "modified", 1, 1)]
+            assert "-b\n+B\n" in found["diff"]
+
+    run(check())
+
+
+def test_a_change_that_cannot_be_found_again_is_counted_not_guessed(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await hub.session()
+            (hub.folder / "a.txt").write_text("new\n")
+            (hub.folder / "b.txt").write_text("somebody else wrote this\n")
+            (tmp_path / "outside.txt").write_text("x")
+            await hub.turn(session, change(hub.folder / "a.txt", None, "new\n"))
+            await hub.turn(session, change(hub.folder / "b.txt", None, "gone\n"))
+            await hub.turn(session, change(tmp_path / "outside.txt", None, "x"))
+            found = await asked(hub, session)
+            assert [each["path"] for each in found["files"]] == ["a.txt"]
+            assert found["reason"] == "2 more changed files cannot be compared"
+
+    run(check())
+
+
+def test_where_nothing_can_be_said_the_answer_says_why(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            found = await asked(hub, await hub.session())
+            assert (found["base"], found["files"], found["diff"]) == (None, [], "")
+            assert "not a git repository" in found["reason"]
+
+    run(check())
+
+
+def test_lines_that_look_like_headers_are_counted_as_lines() -> None:
+    text = unified("a b.txt", "-- old\n++ x\n", "-- new\n++ x\n+ + +\n")
+    (found,) = sections(text)
+    assert (found.path, found.status, found.additions, found.deletions) == ("a b.txt", "modified", 2, 1)
+    assert sections("") == []
