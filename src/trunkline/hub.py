@@ -174,7 +174,7 @@ class Hub:
         session_id = self._lent.new_id("ses")
         now = self._lent.clock()
         fold = Fold(session_id=session_id, agent=spec.name, cwd=cwd, created_at=now, updated_at=now,
-                    mcp_servers=list(new.mcp_servers))
+                    mcp_servers=[_mcp_server(raw) for raw in new.mcp_servers])
         session = Session(fold, self._lent, self._driver_for)
         try:
             await session.open(env=_allowed(new.env, spec), mode=new.mode, title=new.title, by=by)
@@ -319,6 +319,14 @@ def _allowed(env: Mapping[str, str], spec: AgentSpec) -> dict[str, str]:
     """The caller's variables that this agent may see."""
     allowed = clean_env(spec.env_allow, env)
     return {name: value for name, value in env.items() if name in allowed}
+
+
+def _mcp_server(raw: msgspec.Raw) -> msgspec.Raw:
+    """An MCP server in the form that agents expect, whichever of the usual forms the client wrote."""
+    try:
+        return msgspec.Raw(acp.encode(acp.read(bytes(raw), acp.McpServer)))
+    except Invalid as error:
+        raise Invalid(f"mcpServers: {error.message}") from error
 
 
 def _folder(cwd: str) -> str:

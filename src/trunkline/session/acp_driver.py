@@ -331,7 +331,17 @@ class AcpDriver:
                 f"Trunkline speaks {acp.PROTOCOL_VERSION}. Another release of the agent may speak it.",
                 details={"command": list(self._spec.command), "answered": hello.protocol_version})
         self._takes = hello.capabilities.prompt
+        self._check_servers(hello.capabilities.mcp)
         return hello
+
+    def _check_servers(self, offered: acp.McpCapabilities) -> None:
+        """Agents drop MCP servers that they cannot reach, silently; we do not."""
+        for raw in self._mcp_servers:
+            server = acp.read(bytes(raw), acp.McpServer)
+            if isinstance(server, acp.McpServerHttp) and not offered.http:
+                raise Unsupported(f"{self._spec.display_name} takes no MCP servers over http: {server.name}")
+            if isinstance(server, acp.McpServerSse) and not offered.sse:
+                raise Unsupported(f"{self._spec.display_name} takes no MCP servers over sse: {server.name}")
 
     async def _open(self, hello: acp.InitializeResponse, previous: str | None) -> tuple[How, _Opened]:
         if previous is not None:

@@ -1,6 +1,6 @@
 """The line to a session's agent: started when it is needed, kept while it is used, stopped when it is not.
 
-Rule 1: at most one agent process per session.
+Rule 1: at most one agent process per session; one that is being stopped is waited for, and nobody can call the stopping off.
 Rule 2: starting is done once; whoever needs the agent meanwhile waits for the same start.
 Rule 3: how the agent came (new, resumed, loaded) is written down before anything it says.
 """
@@ -29,6 +29,7 @@ class AgentLink:
         self._driver: Driver | None = None
         self._half_started: Driver | None = None
         self._starting: asyncio.Task[None] | None = None
+        self._stopping: asyncio.Task[None] | None = None
         self._closed = False
         pen.hold_agent = self._hold
 
@@ -48,6 +49,9 @@ class AgentLink:
         """The agent runs, or is started now: with its old session where it can."""
         if self._closed:
             raise HubStopping("the session is being closed")
+        while self._stopping is not None:
+            # Two agents on one store corrupt it: the old one is gone before the new one comes.
+            await asyncio.shield(self._stopping)
         if self._driver is not None:
             return
         if self._starting is None:
@@ -56,13 +60,9 @@ class AgentLink:
 
     async def stop(self) -> None:
         """Stop the agent, also one that is still starting."""
-        driver = self._driver or self._half_started
-        self._driver = None
-        if driver is not None:
-            await driver.stop()
-        if self._starting is not None:
-            await asyncio.wait([self._starting])
-        self._pids.forget(self._pen.fold.session_id)
+        if self._stopping is None:
+            self._stopping = asyncio.create_task(self._stop())
+        await asyncio.shield(self._stopping)
 
     async def close(self) -> None:
         """Stop the agent for good."""
@@ -73,12 +73,26 @@ class AgentLink:
         """The process runs: put it on record before it can do anything."""
         self._pids.record(PidRecord(self._pen.fold.session_id, pid, start_time, marker))
 
-    def lost(self) -> None:
-        """The process ended by itself."""
-        self._driver = None
+    def lost(self) -> bool:
+        """The process ended; returns whether it was at work (and not being started or stopped)."""
+        was_running, self._driver = self._driver is not None, None
         self._pids.forget(self._pen.fold.session_id)
+        return was_running
+
+    async def _stop(self) -> None:
+        try:
+            driver = self._driver or self._half_started
+            self._driver = None
+            if driver is not None:
+                await driver.stop()
+            if self._starting is not None:
+                await asyncio.wait([self._starting])
+            self._pids.forget(self._pen.fold.session_id)
+        finally:
+            self._stopping = None
 
     async def _start(self) -> None:
+        await self._stopped()
         driver = self._half_started = self._make_driver()
         try:
             started = await driver.start(self._pen.fold.agent_session_id)

@@ -89,8 +89,16 @@ class Session:
         return self._link.running
 
     def view(self) -> SessionView:
-        """The state as clients see it."""
-        return self._pen.view()
+        """The state as clients see it, beside the last entry that readers can have."""
+        view = self._pen.view()
+        view.last_seq = self.feed.last_seq
+        return view
+
+    async def snapshot(self) -> SessionView:
+        """State and position copied in one step, told once the position is committed: entries after it are news."""
+        view = self._pen.view()
+        await self._pen.stored()
+        return view
 
     async def commands(self) -> list[dict[str, Any]] | None:
         """The slash commands that the agent offers, from the entry that lists them."""
@@ -263,9 +271,9 @@ class Session:
         self._pen.write()
 
     def exited(self, exit: Exit, stderr: str) -> None:
-        """The agent's process ended."""
-        self._link.lost()
-        self._turns.agent_exited(exit, stderr)
+        """The agent's process ended. While it starts, the start itself tells what went wrong."""
+        if self._link.lost():
+            self._turns.agent_exited(exit, stderr)
 
     async def _queue(self, turn_id: str, content: list[msgspec.Raw], when_busy: str, key: str | None, by: str) -> Accepted:
         if when_busy != "queue":

@@ -14,12 +14,13 @@ Rule 2: a turn that a person cancelled ended as cancelled, whatever the agent ca
 from __future__ import annotations
 
 import asyncio
+from typing import get_args
 
 import msgspec
 
 from trunkline.agents.process import Exit
-from trunkline.dialects.signals import TurnEnd
-from trunkline.errors import AgentError, AgentExited, IdleTimeout, StorageError, TrunklineError
+from trunkline.dialects.signals import StopReason, TurnEnd
+from trunkline.errors import AgentError, AgentExited, IdleTimeout, TrunklineError
 from trunkline.session.approvals import Approvals
 from trunkline.session.artifacts import ArtifactFinder
 from trunkline.session.deadlines import Alarms, SilenceWatch
@@ -80,7 +81,7 @@ class TurnPlayer:
             end = self._silent or AgentExited(
                 f"the agent ended in the middle of its turn ({exit})" + (f": {last}" if last else ""),
                 details={"exitCode": exit.code, "signal": exit.signal, "stderr": stderr})
-        if not self._settle(end) and not self._closing and turn is None:
+        if not self._settle(end) and turn is None:
             data = {"exitCode": exit.code, "signal": exit.signal, "stderr": stderr}
             self._pen.at().writer.custom("agent_exited", data)
             self._pen.write()
@@ -120,7 +121,12 @@ class TurnPlayer:
     def rest(self) -> None:
         """Nothing to do: an agent that stays unused is stopped after a while."""
         if self._link.running and not self._closing:
-            self._alarms.set("idle", self._lent.limits.agent_idle_s, lambda: self._errands.run(self._link.stop()))
+            self._alarms.set("idle", self._lent.limits.agent_idle_s, self._stop_unused)
+
+    def _stop_unused(self) -> None:
+        self._pen.at().writer.custom("agent_stopped", {"reason": f"unused for {self._lent.limits.agent_idle_s:.0f} s"})
+        self._pen.write()
+        self._errands.run(self._link.stop())
 
     async def close(self, error: TrunklineError) -> None:
         """End the running turn with ``error`` and play no more."""
@@ -157,9 +163,11 @@ class TurnPlayer:
             await self._finder.look()
         self._approvals.clear_alarms()
         self._end = None
-        self._lent.turn_ended(self._write_end(turn, end))
+        outcome = self._write_end(turn, end)
+        self._lent.turn_ended(outcome)
         fold = self._pen.fold
-        if fold.queue and not self._closing and not isinstance(end, StorageError):
+        # After a failure the queue waits for a person: what failed may fail for all of it.
+        if fold.queue and outcome in get_args(StopReason) and not self._closing:
             following, content = self._pen.at().turns.start_queued()
             self._pen.write()
             self.play(following, content)
