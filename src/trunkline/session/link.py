@@ -92,7 +92,6 @@ class AgentLink:
             self._stopping = None
 
     async def _start(self) -> None:
-        await self._stopped()
         driver = self._half_started = self._make_driver()
         try:
             started = await driver.start(self._pen.fold.agent_session_id)
