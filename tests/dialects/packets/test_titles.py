@@ -114,6 +114,11 @@ def test_an_update_that_came_without_announcement_is_titled_by_what_it_says() ->
     assert shown({"title": ""}, {"kind": "execute", "rawInput": {"command": "ls"}}) == ("bash", "execute")
 
 
+def test_a_call_that_nobody_named_is_titled_by_its_kind() -> None:
+    assert started({"title": "", "kind": "fetch"}) == ("fetch", "other")
+    assert shown({"title": ""}, {"status": "completed"}) == ("other", "other")
+
+
 def test_a_files_content_is_not_decoded_for_a_title() -> None:
     view = input_view(b'{"content":"a long text","filePath":"/a.txt","todos":[1]}')
     assert isinstance(view["content"], Raw)

@@ -31,33 +31,36 @@ from trunkline.dialects.packets.shapes import (
     EMPTY_OBJECT,
     NULL,
     CallStatus,
-    ChunkPacket,
     CommandHint,
     CommandItem,
     CommandsPacket,
+    MessageChunkPacket,
     ModePacket,
     Money,
     PlanItem,
     PlanPacket,
     PlanStatus,
     Priority,
+    ThoughtChunkPacket,
     ToolCallProgressPacket,
     ToolCallStartPacket,
     UsagePacket,
+    UserChunkPacket,
 )
 from trunkline.dialects.packets.stamps import stamp, timestamp
 from trunkline.dialects.packets.titles import call_kind, call_tool, input_view, progress_title
 
-CHUNK_KINDS: Final[dict[type[MessageChunk], str]] = {
-    AgentMessageChunk: "agent_message_chunk",
-    AgentThoughtChunk: "agent_thought_chunk",
-    UserMessageChunk: "user_message_chunk",
+_CHUNK_PACKETS: Final = {
+    AgentMessageChunk: MessageChunkPacket,
+    AgentThoughtChunk: ThoughtChunkPacket,
+    UserMessageChunk: UserChunkPacket,
 }
+_CHUNK_KINDS: Final = ("agent_message_chunk", "agent_thought_chunk", "user_message_chunk")
 """Chunk packets are named as the updates they come from."""
 
 _TEXT_HEAD = b'{"_meta":null,"content":{"_meta":null,"annotations":null,"text":'
 _TEXT_MIDDLE: Final[dict[str, bytes]] = {
-    kind: f',"type":"text"}},"sessionUpdate":"{kind}","type":"{kind}","timestamp":"'.encode() for kind in CHUNK_KINDS.values()
+    kind: f',"type":"text"}},"sessionUpdate":"{kind}","type":"{kind}","timestamp":"'.encode() for kind in _CHUNK_KINDS
 }
 _TEXT_END = b'"}'
 
@@ -79,10 +82,8 @@ def text_chunk_packet(kind: str, text: bytes | Raw, at_us: int) -> bytes:
 
 def chunk_packet(update: MessageChunk, at_us: int) -> bytes:
     """The packet of a chunk with any content block."""
-    kind = CHUNK_KINDS[type(update)]
-    return _encode(
-        ChunkPacket(content=block_json(update.content), session_update=kind, type=kind, timestamp=timestamp(at_us))
-    )
+    shape = _CHUNK_PACKETS[type(update)]
+    return _encode(shape(content=block_json(update.content), timestamp=timestamp(at_us)))
 
 
 def packet_of_update(update: bytes, at_us: int) -> bytes | None:

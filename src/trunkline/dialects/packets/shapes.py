@@ -166,13 +166,33 @@ class Location(Struct, kw_only=True, frozen=True, gc=False):
     path: str
 
 
-class ChunkPacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
-    """A piece of streamed content: agent_message_chunk, agent_thought_chunk and user_message_chunk."""
+class MessageChunkPacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
+    """A piece of the agent's answer; pieces concatenate in order, as GitHub-flavoured markdown."""
 
     meta: Null = field(default=None, name="_meta")
     content: Raw
-    session_update: str
-    type: str
+    session_update: Literal["agent_message_chunk"] = "agent_message_chunk"
+    type: Literal["agent_message_chunk"] = "agent_message_chunk"
+    timestamp: str = ""
+
+
+class ThoughtChunkPacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
+    """A piece of the agent's reasoning."""
+
+    meta: Null = field(default=None, name="_meta")
+    content: Raw
+    session_update: Literal["agent_thought_chunk"] = "agent_thought_chunk"
+    type: Literal["agent_thought_chunk"] = "agent_thought_chunk"
+    timestamp: str = ""
+
+
+class UserChunkPacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
+    """A piece of what the user said."""
+
+    meta: Null = field(default=None, name="_meta")
+    content: Raw
+    session_update: Literal["user_message_chunk"] = "user_message_chunk"
+    type: Literal["user_message_chunk"] = "user_message_chunk"
     timestamp: str = ""
 
 
@@ -377,7 +397,9 @@ class QuestionResolvedPacket(Struct, kw_only=True, frozen=True, gc=False, rename
 
 
 Packet = (
-    ChunkPacket
+    MessageChunkPacket
+    | ThoughtChunkPacket
+    | UserChunkPacket
     | ToolCallStartPacket
     | ToolCallProgressPacket
     | PlanPacket
@@ -394,15 +416,15 @@ Packet = (
 )
 
 PACKETS: dict[PacketType, type[Packet]] = {
-    PacketType.AGENT_MESSAGE_CHUNK: ChunkPacket,
+    PacketType.AGENT_MESSAGE_CHUNK: MessageChunkPacket,
     PacketType.TOOL_CALL_START: ToolCallStartPacket,
     PacketType.TOOL_CALL_PROGRESS: ToolCallProgressPacket,
     PacketType.AGENT_PLAN_UPDATE: PlanPacket,
     PacketType.PROMPT_RESPONSE: PromptResponsePacket,
     PacketType.ERROR: ErrorPacket,
     PacketType.ARTIFACT_CREATED: ArtifactCreatedPacket,
-    PacketType.AGENT_THOUGHT_CHUNK: ChunkPacket,
-    PacketType.USER_MESSAGE_CHUNK: ChunkPacket,
+    PacketType.AGENT_THOUGHT_CHUNK: ThoughtChunkPacket,
+    PacketType.USER_MESSAGE_CHUNK: UserChunkPacket,
     PacketType.CURRENT_MODE_UPDATE: ModePacket,
     PacketType.AVAILABLE_COMMANDS_UPDATE: CommandsPacket,
     PacketType.USAGE_UPDATE: UsagePacket,

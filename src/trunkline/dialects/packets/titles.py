@@ -56,10 +56,10 @@ def input_view(raw_input: bytes | Raw | None) -> InputView:
 
 
 def call_tool(call: CallState, view: InputView) -> str:
-    """The tool of a call: the agent's name for it, else by its input, else the title that it came with."""
+    """The tool of a call: the agent's name for it, else by its input, else the title that it came with, else its kind."""
     if call.name:
         return known_tool(call.name) or call.name
-    return tool_by_input(view, call.kind) or call.first_title or call.title
+    return tool_by_input(view, call.kind) or call.first_title or call.title or call.kind
 
 
 def call_kind(call: CallState, view: InputView) -> PacketKind:
