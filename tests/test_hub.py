@@ -42,6 +42,12 @@ async def until_packet(session: Session, kind: str, after: int = 0) -> list[dict
     return packets
 
 
+async def until_stopped(session: Session) -> None:
+    seen = 0
+    while b"agent_stopped" not in b"".join(entry.event for entry in await session.feed.read(after=seen)):
+        await session.feed.wait(session.feed.last_seq)
+
+
 async def turn(session: Session, text: str) -> list[dict[str, Any]]:
     accepted = await session.send([TextContent(text=text)], by="test")
     return await until_packet(session, "prompt_response", accepted.seq)
@@ -185,5 +191,23 @@ def test_the_callers_variables_reach_the_agent_only_if_allowed_and_are_not_store
             await turn(session, "/echo x")
         stored = b"".join(path.read_bytes() for path in (tmp_path / "data").iterdir() if path.is_file())
         assert b"s3cret" not in stored and b"/caller/bin" not in stored
+
+    run(scenario(), 30)
+
+
+def test_sessions_that_nobody_uses_leave_memory_and_come_back_with_their_readers(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr("trunkline.hub.KEPT_IDLE", 0)
+        async with Hub(options(tmp_path, agent_idle_stop_s=0.05)) as hub:
+            session = await hub.create(NewSession(agent="fast", cwd=work(tmp_path)), by="test")
+            await until_stopped(session)
+            other = await hub.create(NewSession(agent="fast", cwd=work(tmp_path)), by="test")
+            assert hub.metrics.sessions_open == 1 and other.id != session.id
+            again = await hub.session(session.id)
+            assert again is session, "a session that somebody still reads is not made twice"
+            reading = asyncio.create_task(until_packet(session, "prompt_response", session.feed.last_seq))
+            await turn(again, "/echo x")
+            assert any(p["type"] == "agent_message_chunk" for p in await reading)
 
     run(scenario(), 30)

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -115,6 +116,8 @@ class Hub:
         self._committer = Committer(self._journal, on_drained=self._drained)
         self._pids = PidFiles(None if options.memory else options.data_dir / "agents")
         self._sessions: dict[str, Session] = {}
+        self._unused: WeakValueDictionary[str, Session] = WeakValueDictionary()
+        """Sessions that only their readers, if anybody, still hold: a second one of the same id must not be made."""
         self._opening: dict[str, asyncio.Task[Session]] = {}
         self._turns: dict[str, int] = {}
         self._capabilities: dict[str, msgspec.Raw] = {}
@@ -191,7 +194,7 @@ class Hub:
 
     async def session(self, session_id: str) -> Session:
         """The session of that id, opened from the journal where it is not in memory."""
-        session = self._sessions.get(session_id)
+        session = self._sessions.get(session_id) or self._recall(session_id)
         if session is not None:
             return session
         self._check_open()
@@ -288,12 +291,18 @@ class Hub:
     def _make_room(self) -> None:
         """Drop sessions that nobody uses; they are opened again when somebody asks."""
         unused = [session for session in self._sessions.values()
-                  if not session.busy and not session.agent_running and not session.feed.waiting]
+                  if not session.busy and not session.agent_running]
         unused.sort(key=lambda session: session.fold.updated_at)
         for session in unused[:max(0, len(unused) - KEPT_IDLE)]:
-            del self._sessions[session.id]
-            self._committer.unregister(session.id)
-            session.feed.forget()
+            self._unused[session.id] = self._sessions.pop(session.id)
+            session.doze()
+
+    def _recall(self, session_id: str) -> Session | None:
+        session = self._unused.pop(session_id, None)
+        if session is not None:
+            session.wake()
+            self._sessions[session_id] = session
+        return session
 
     def _check_open(self) -> None:
         if self._closing:

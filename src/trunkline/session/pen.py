@@ -86,6 +86,15 @@ class Pen:
         if not self._unstored:
             self.hold_agent(False)
 
+    def rest(self) -> None:
+        """Nothing will be written for a while."""
+        self._lent.committer.unregister(self.fold.session_id)
+        self.feed.forget()
+
+    def resume(self) -> None:
+        """Something may be written again."""
+        self._lent.committer.register(self.fold.session_id, self)
+
     async def close(self) -> None:
         """The session goes: store what can be stored and end every reader."""
         try:

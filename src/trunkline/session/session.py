@@ -218,6 +218,14 @@ class Session:
         await self._pen.close()
         self._alarms.clear_all()
 
+    def doze(self) -> None:
+        """Nobody uses the session: hold nothing in memory but what readers hold. ``wake`` undoes it."""
+        self._pen.rest()
+
+    def wake(self) -> None:
+        """Somebody uses the session again."""
+        self._pen.resume()
+
     def drained(self) -> None:
         """The journal has caught up with all sessions."""
         self._pen.drained()
