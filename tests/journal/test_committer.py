@@ -1,0 +1,494 @@
+"""The committer: what is submitted becomes groups, at the right moments, and is delivered after the commit only."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.aio import run
+from tests.journal.stores import entries, entry, group, row, seqs
+from tests.journal.virtual_time import run_in_virtual_time
+from trunkline.errors import HubStopping, StorageError
+from trunkline.journal.base import Entry, Group, RowFilter
+from trunkline.journal.committer import LARGE_GROUP_BYTES, Committer
+from trunkline.journal.memory import MemoryJournal
+from trunkline.journal.sqlite import SqliteJournal
+
+
+class Watched(MemoryJournal):
+    """Remembers each group and when it was committed; fails while ``failure`` is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.groups: list[Group] = []
+        self.times_ms: list[float] = []
+        self.failure: Exception | None = None
+
+    def append_now(self, group: Group) -> bool:
+        if self.failure is not None:
+            raise self.failure
+        super().append_now(group)
+        self.groups.append(group)
+        self.times_ms.append(round((asyncio.get_running_loop().time() - 1000.0) * 1000, 3))
+        return True
+
+
+class Slow(Watched):
+    """Commits only when told to, as a disk does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go = asyncio.Event()
+
+    def append_now(self, group: Group) -> bool:
+        return False
+
+    async def append(self, group: Group) -> None:
+        await self.go.wait()
+        super().append_now(group)
+
+
+class Sink:
+    """Remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.told: list[list[int]] = []
+        self.sizes: list[int] = []
+        self.errors: list[StorageError] = []
+        self.lost: list[list[int]] = []
+
+    def committed(self, entries: list[Entry], size: int) -> None:
+        assert all(each.pos for each in entries)
+        self.told.append(seqs(entries))
+        self.sizes.append(size)
+
+    def failed(self, error: StorageError, entries: list[Entry]) -> None:
+        self.errors.append(error)
+        self.lost.append(seqs(entries))
+
+
+def with_sinks(committer: Committer, *session_ids: str) -> list[Sink]:
+    sinks = [Sink() for _ in session_ids]
+    for session_id, sink in zip(session_ids, sinks, strict=True):
+        committer.register(session_id, sink)
+    return sinks
+
+
+async def wait_ms(milliseconds: float) -> None:
+    await asyncio.sleep(milliseconds / 1000)
+
+
+# Grouping and delivery.
+
+def test_everything_of_one_loop_iteration_is_one_group_and_told_once_per_session() -> None:
+    async def scenario() -> None:
+        journal = Watched()
+        committer = Committer(journal)
+        a, b = with_sinks(committer, "a", "b")
+        committer.submit("a", entries(1, 2, size=8))
+        committer.submit("b", [entry(1)], row("b"))
+        committer.submit("a", [entry(3)])
+        assert journal.groups == []
+        await committer.committed("a")
+        assert len(journal.groups) == 1
+        assert (a.told, b.told) == ([[1, 2, 3]], [[1]])
+        assert a.sizes == [2 * 10 + 22]
+        assert [found.id for found in await journal.rows(RowFilter())] == ["b"]
+        assert committer.commits == 1
+
+    run_in_virtual_time(scenario())
+
+
+def test_the_last_row_of_a_group_wins() -> None:
+    async def scenario() -> None:
+        journal = Watched()
+        committer = Committer(journal)
+        committer.submit("a", [entry(1)], row("a", title="First"))
+        committer.submit("a", [], row("a", title="Second"))
+        await committer.committed("a")
+        [found] = await journal.rows(RowFilter())
+        assert (found.title, found.last_seq) == ("Second", 1)
+
+    run_in_virtual_time(scenario())
+
+
+def test_a_waiter_wakes_after_the_session_was_told() -> None:
+    async def scenario() -> None:
+        committer = Committer(Watched())
+        [sink] = with_sinks(committer, "a")
+        committer.submit("a", [entry(1)])
+        await committer.committed("a")
+        assert sink.told == [[1]]
+        await committer.committed("a")  # nothing is pending: no wait
+        await committer.committed("nobody")
+
+    run_in_virtual_time(scenario())
+
+
+def test_what_a_session_submits_while_it_is_told_goes_into_the_next_group() -> None:
+    class Answering(Sink):
+        def committed(self, entries: list[Entry], size: int) -> None:
+            super().committed(entries, size)
+            if entries[-1].seq < 3:
+                committer.submit("a", [entry(entries[-1].seq + 1)])
+
+    committer: Committer
+
+    async def scenario() -> None:
+        nonlocal committer
+        journal = Watched()
+        committer = Committer(journal)
+        sink = Answering()
+        committer.register("a", sink)
+        committer.submit("a", [entry(1)])
+        await wait_ms(100)
+        assert sink.told == [[1], [2], [3]]
+
+    run_in_virtual_time(scenario())
+
+
+def test_a_session_that_fails_to_take_its_entries_does_not_keep_them_from_others() -> None:
+    class Broken(Sink):
+        def committed(self, entries: list[Entry], size: int) -> None:
+            raise RuntimeError("a bug")
+
+    async def scenario() -> None:
+        reported: list[dict[str, Any]] = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: reported.append(context))
+        committer = Committer(Watched())
+        committer.register("a", Broken())
+        [b] = with_sinks(committer, "b")
+        committer.submit("a", [entry(1)])
+        committer.submit("b", [entry(1)])
+        await committer.committed("a")
+        assert b.told == [[1]]
+        assert [str(context["exception"]) for context in reported] == ["a bug"]
+        assert "session a" in reported[0]["message"]
+
+    run_in_virtual_time(scenario())
+
+
+def test_a_session_that_is_gone_is_stored_and_not_told() -> None:
+    async def scenario() -> None:
+        journal = Watched()
+        committer = Committer(journal)
+        [sink] = with_sinks(committer, "a")
+        committer.submit("a", [entry(1)])
+        committer.unregister("a")
+        await committer.close()
+        assert sink.told == []
+        assert seqs(await journal.read("a")) == [1]
+
+    run_in_virtual_time(scenario())
+
+
+# Timing.
+
+def test_a_quiet_hub_commits_at_once() -> None:
+    async def scenario() -> list[float]:
+        journal = Watched()
+        committer = Committer(journal, linger_s=0.005, burst=1)
+        for seq in range(1, 5):
+            committer.submit("a", [entry(seq)])
+            await wait_ms(6)
+        return journal.times_ms
+
+    assert run_in_virtual_time(scenario()) == [0.0, 6.0, 12.0, 18.0]
+
+
+def test_a_second_commit_in_a_row_waits_until_the_linger_is_over() -> None:
+    async def scenario() -> list[float]:
+        journal = Watched()
+        committer = Committer(journal, linger_s=0.005, burst=1)
+        for seq in range(1, 21):
+            committer.submit("a", [entry(seq)])
+            await wait_ms(1)
+        await committer.committed("a")
+        return journal.times_ms
+
+    assert run_in_virtual_time(scenario()) == [0.0, 5.0, 10.0, 15.0, 20.0]
+
+
+def test_a_burst_is_committed_at_once_until_its_tokens_are_spent() -> None:
+    async def scenario() -> list[float]:
+        journal = Watched()
+        committer = Committer(journal, linger_s=0.005, burst=3)
+        for seq in range(1, 25):
+            committer.submit("a", [entry(seq)])
+            await wait_ms(1)
+        await committer.committed("a")
+        return journal.times_ms
+
+    # Three tokens, a fifth of one back per millisecond: 0, 1, 2 at once; then every 5 ms.
+    assert run_in_virtual_time(scenario()) == [0.0, 1.0, 2.0, 7.0, 12.0, 17.0, 22.0, 27.0]
+
+
+def test_tokens_come_back_one_per_linger_and_never_more_than_the_burst() -> None:
+    async def scenario() -> list[float]:
+        journal = Watched()
+        committer = Committer(journal, linger_s=0.005, burst=2)
+        for pause in (1, 1, 1, 12, 1, 1, 1, 1000, 1, 1, 1):
+            committer.submit("a", [entry(len(journal.groups) * 100 + len(committer._open.group.entries.get("a", [])) + 1)])
+            await wait_ms(pause)
+        await committer.committed("a")
+        return journal.times_ms
+
+    assert run_in_virtual_time(scenario()) == [0.0, 1.0, 6.0, 15.0, 16.0, 21.0, 1018.0, 1019.0, 1024.0]
+
+
+def test_without_linger_every_commit_is_at_once() -> None:
+    async def scenario() -> list[float]:
+        journal = Watched()
+        committer = Committer(journal, linger_s=0.0, burst=1)
+        for seq in range(1, 4):
+            committer.submit("a", [entry(seq)])
+            await wait_ms(1)
+        return journal.times_ms
+
+    assert run_in_virtual_time(scenario()) == [0.0, 1.0, 2.0]
+
+
+# A journal that has to be waited for.
+
+def test_what_is_submitted_during_a_slow_commit_is_one_group_after_it() -> None:
+    async def scenario() -> None:
+        journal = Slow()
+        committer = Committer(journal)
+        a, b = with_sinks(committer, "a", "b")
+        committer.submit("a", [entry(1)])
+        await wait_ms(1)
+        for seq in range(2, 6):
+            committer.submit("a", [entry(seq)])
+            committer.submit("b", [entry(seq)])
+            await wait_ms(1)
+        assert (a.told, journal.groups) == ([], [])
+        journal.go.set()
+        await committer.committed("a")
+        assert (a.told, b.told) == ([[1], [2, 3, 4, 5]], [[2, 3, 4, 5]])
+
+    run_in_virtual_time(scenario())
+
+
+def test_committed_waits_for_a_slow_commit_that_is_under_way() -> None:
+    async def scenario() -> None:
+        journal = Slow()
+        committer = Committer(journal)
+        [sink] = with_sinks(committer, "a")
+        committer.submit("a", [entry(1)])
+        await wait_ms(1)
+        waiting = asyncio.create_task(committer.committed("a"))
+        await wait_ms(50)
+        assert not waiting.done()
+        journal.go.set()
+        await waiting
+        assert sink.told == [[1]]
+
+    run_in_virtual_time(scenario())
+
+
+def test_a_waiter_that_gives_up_does_no_harm() -> None:
+    async def scenario() -> None:
+        journal = Slow()
+        committer = Committer(journal)
+        [sink] = with_sinks(committer, "a")
+        committer.submit("a", [entry(1)])
+        waiting = asyncio.create_task(committer.committed("a"))
+        await wait_ms(1)
+        waiting.cancel()
+        journal.go.set()
+        await committer.committed("a")
+        assert waiting.cancelled()
+        assert sink.told == [[1]]
+
+    run_in_virtual_time(scenario())
+
+
+def test_a_large_group_is_not_committed_on_the_loop() -> None:
+    class Loop(Watched):
+        waited_for = 0
+
+        async def append(self, group: Group) -> None:
+            self.waited_for += 1
+            await super().append(group)
+
+    async def scenario() -> None:
+        journal = Loop()
+        committer = Committer(journal)
+        committer.submit("a", [entry(1, size=LARGE_GROUP_BYTES)])
+        await committer.committed("a")
+        assert journal.waited_for == 1
+        committer.submit("a", [entry(2)])
+        await committer.committed("a")
+        assert (journal.waited_for, len(journal.groups)) == (1, 2)
+
+    run_in_virtual_time(scenario())
+
+
+# Failure.
+
+def test_a_failed_group_is_handed_back_and_the_committer_goes_on() -> None:
+    async def scenario() -> None:
+        journal = Watched()
+        committer = Committer(journal)
+        a, b = with_sinks(committer, "a", "b")
+        journal.failure = StorageError("the disk is full")
+        committer.submit("a", entries(1, 2))
+        committer.submit("b", [], row("b"))
+        with pytest.raises(StorageError, match="the disk is full"):
+            await committer.committed("a")
+        assert (a.told, a.lost, b.lost) == ([], [[1, 2]], [[]])
+        assert [error.message for error in a.errors + b.errors] == ["the disk is full"] * 2
+        assert committer.pending_bytes == 0
+        journal.failure = None
+        committer.submit("a", entries(1, 3))
+        await committer.committed("a")
+        assert (a.told, a.lost) == ([[1, 2, 3]], [[1, 2]])
+
+    run_in_virtual_time(scenario())
+
+
+def test_what_came_after_a_failed_group_is_handed_back_with_it() -> None:
+    async def scenario() -> None:
+        journal = Slow()
+        committer = Committer(journal)
+        a, b = with_sinks(committer, "a", "b")
+        committer.submit("a", [entry(1)])
+        await wait_ms(1)
+        committer.submit("a", [entry(2)], row("a"))
+        committer.submit("b", [entry(1)])
+        waiting = asyncio.create_task(committer.committed("a"))
+        await wait_ms(1)
+        journal.failure = StorageError("the disk is full")
+        journal.go.set()
+        with pytest.raises(StorageError, match="the disk is full"):
+            await waiting
+        journal.failure = None
+        await committer.committed("b")
+        assert (a.told, a.lost, b.told, b.lost) == ([], [[1, 2]], [[1]], [])
+        assert await journal.rows(RowFilter()) == []
+        committer.submit("a", entries(1, 2))
+        await committer.committed("a")
+        assert (a.told, committer.pending_bytes) == ([[1, 2]], 0)
+
+    run_in_virtual_time(scenario())
+
+
+def test_an_error_nobody_expected_is_a_storage_error_to_the_session() -> None:
+    async def scenario() -> None:
+        journal = Watched()
+        committer = Committer(journal)
+        [sink] = with_sinks(committer, "a")
+        journal.failure = ValueError("a bug")
+        committer.submit("a", [entry(1)])
+        with pytest.raises(StorageError, match="a bug"):
+            await committer.committed("a")
+        assert sink.lost == [[1]]
+
+    run_in_virtual_time(scenario())
+
+
+# Back-pressure and the end.
+
+def test_too_many_pending_bytes_are_congestion_until_half_is_written() -> None:
+    async def scenario() -> None:
+        journal = Slow()
+        drained: list[int] = []
+        committer = Committer(journal, high_water_bytes=1000, on_drained=lambda: drained.append(committer.pending_bytes))
+        committer.submit("a", [entry(1, size=598)])
+        await wait_ms(1)
+        assert (committer.pending_bytes, committer.congested) == (600, False)
+        committer.submit("a", [], size=0)
+        committer.submit("b", [entry(1, size=498)])
+        assert (committer.pending_bytes, committer.congested) == (1100, True)
+        journal.go.set()
+        await committer.committed("a")
+        assert (drained, committer.congested) == ([500], False)
+        await committer.committed("b")
+        assert (committer.pending_bytes, drained) == (0, [500])
+
+    run_in_virtual_time(scenario())
+
+
+def test_close_commits_what_is_pending_and_takes_no_more() -> None:
+    async def scenario() -> None:
+        journal = Watched()
+        committer = Committer(journal, burst=1)
+        [sink] = with_sinks(committer, "a")
+        committer.submit("a", [entry(1)])
+        await wait_ms(1)
+        committer.submit("a", [entry(2)])
+        await committer.close()
+        assert sink.told == [[1], [2]]
+        assert journal.times_ms == [0.0, 1.0]
+        with pytest.raises(HubStopping):
+            committer.submit("a", [entry(3)])
+        await committer.close()
+
+    run_in_virtual_time(scenario())
+
+
+def test_close_waits_for_a_slow_commit_and_for_what_came_after_it() -> None:
+    async def scenario() -> None:
+        journal = Slow()
+        committer = Committer(journal)
+        [sink] = with_sinks(committer, "a")
+        committer.submit("a", [entry(1)])
+        await wait_ms(1)
+        committer.submit("a", [entry(2)])
+        closing = asyncio.create_task(committer.close())
+        await wait_ms(1)
+        assert not closing.done()
+        journal.go.set()
+        await closing
+        assert sink.told == [[1], [2]]
+
+    run_in_virtual_time(scenario())
+
+
+# With the real store.
+
+@pytest.mark.parametrize("durability", ["normal", "full"])
+def test_on_sqlite_each_session_hears_of_every_entry_in_order(tmp_path: Path, durability: Any) -> None:
+    async def scenario() -> None:
+        async with SqliteJournal(tmp_path / "journal.db", durability=durability) as journal:
+            committer = Committer(journal, linger_s=0.001)
+            names = [f"s{n}" for n in range(10)]
+            sinks = dict(zip(names, with_sinks(committer, *names), strict=True))
+            for seq in range(1, 101):
+                for name in names:
+                    committer.submit(name, [entry(seq)])
+                if seq % 7 == 0:
+                    await committer.committed("s3")
+                    assert sinks["s3"].told[-1][-1] == seq
+                    assert (await journal.read("s3", tail=True, limit=1))[0].seq == seq
+            await committer.close()
+            for name, sink in sinks.items():
+                assert [seq for told in sink.told for seq in told] == list(range(1, 101))
+                assert seqs(await journal.read(name)) == list(range(1, 101))
+            assert committer.commits < 100
+
+    run(scenario())
+
+
+def test_on_sqlite_a_full_disk_reaches_the_session_and_passes(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with SqliteJournal(tmp_path / "journal.db") as journal:
+            committer = Committer(journal)
+            [sink] = with_sinks(committer, "a")
+            journal._writer.execute(f"PRAGMA max_page_count = {journal._writer.execute('PRAGMA page_count').fetchone()[0]}")
+            lost = entries(1, 50, size=1000)
+            committer.submit("a", lost)
+            with pytest.raises(StorageError, match="disk is full"):
+                await committer.committed("a")
+            assert sink.lost == [list(range(1, 51))]
+            journal._writer.execute("PRAGMA max_page_count = 100000")
+            committer.submit("a", lost)
+            await committer.close()
+            assert sink.told == [list(range(1, 51))]
+            assert [session for session, _ in await journal.read_hub(after=0)] == ["a"] * 50
+            assert journal.append_now(group(b=entries(1, 1)))
+
+    run(scenario())
