@@ -64,12 +64,12 @@ def call_tool(call: CallState, view: InputView) -> str:
 
 def call_kind(call: CallState, view: InputView) -> PacketKind:
     """The packet's ``kind``: the agent's where packets have it; patches are ``other``; one that was not said, by the tool."""
-    if first_of(view, PATCH_KEYS):
-        return "other"
-    if call.kind != "other":
-        return packet_kind(call.kind)
     named = known_tool(call_tool(call, view))
-    return packet_kind(TOOL_KINDS[named]) if named else "other"
+    if named == "apply_patch" or first_of(view, PATCH_KEYS):
+        return "other"
+    if call.kind == "other" and named:
+        return packet_kind(TOOL_KINDS[named])
+    return packet_kind(call.kind)
 
 
 def progress_title(call: CallState, view: InputView) -> str:
