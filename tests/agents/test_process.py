@@ -380,9 +380,12 @@ def test_an_agent_killed_from_outside_reports_the_signal(run: Run, tmp_path: Pat
     run(scenario())
 
 
-def test_an_agent_that_closes_its_stdout_is_stopped(run: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize("end", [0, 1])
+def test_an_agent_that_closes_its_stdin_or_stdout_is_stopped(run: Run, tmp_path: Path, end: int) -> None:
     async def scenario() -> None:
-        agent = await Watched.start("import os, time; os.close(1); time.sleep(600)", cwd=tmp_path)
+        agent = await Watched.start(f"import os, time; os.close({end}); os.write(2, b'closed'); time.sleep(600)", cwd=tmp_path)
+        await until(lambda: agent.process.stderr_tail() == "closed")
+        agent.process.write(b"is there anybody?")
         await agent.exited.wait()
         assert agent.exits == [Exit(signal="SIGTERM")]
         await agent.process.stop()
@@ -483,7 +486,9 @@ def test_an_exception_of_the_reader_does_not_swallow_the_exit(run: Run, tmp_path
     run(scenario())
 
 
-def test_without_pidfd_a_thread_waits_for_the_exit(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pidfd_a_thread_waits_for_the_exit_and_the_family_still_ends(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As on macOS, or in a sandbox that refuses the call."""
 
     def refuse(pid: int, flags: int = 0) -> int:
@@ -492,10 +497,32 @@ def test_without_pidfd_a_thread_waits_for_the_exit(run: Run, tmp_path: Path, mon
     monkeypatch.setattr(os, "pidfd_open", refuse)
 
     async def scenario() -> None:
-        agent = await Watched.start(IGNORE_EOF, cwd=tmp_path)
-        await agent.line()
+        agent = await Watched.start(GRANDCHILD.format(setsid=True, env=None, then="time.sleep(600)"), cwd=tmp_path)
+        child = int(await agent.line())
         assert await agent.process.stop(close_stdin_s=0.05) == Exit(signal="SIGTERM")
         assert not exists(agent.process.pid)
+        assert not is_running(child)
+
+    run(scenario())
+
+
+def test_nothing_is_called_before_spawn_has_returned(run: Run, tmp_path: Path) -> None:
+    async def once() -> None:
+        calls: list[str] = []
+        process = await AgentProcess.spawn(
+            ["/bin/echo", "quick"],
+            cwd=str(tmp_path),
+            env=clean_env((), os.environ),
+            on_data=lambda _: calls.append("data"),
+            on_exit=lambda _: calls.append("exit"),
+        )
+        assert calls == []
+        await process.stop()
+        assert calls == ["data", "exit"]
+
+    async def scenario() -> None:
+        for _ in range(20):
+            await once()
 
     run(scenario())
 

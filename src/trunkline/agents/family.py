@@ -219,7 +219,14 @@ def _signal(family: set[Identity], number: int) -> None:
 
 
 def _signal_checked(identity: Identity, number: int) -> None:
-    handle = os.pidfd_open(identity.pid)
+    try:
+        handle = os.pidfd_open(identity.pid)
+    except ProcessLookupError:
+        return
+    except OSError:  # a sandbox without pidfd: a look and a signal, as close together as we can
+        if start_time(identity.pid) == identity.start_time:
+            os.kill(identity.pid, number)
+        return
     try:
         if start_time(identity.pid) == identity.start_time:
             signal.pidfd_send_signal(handle, number)

@@ -55,7 +55,7 @@ DRAIN_S: Final = 60.0
 """How long ``drain`` waits for an agent that does not read."""
 
 MUTE_S: Final = 1.0
-"""How long an agent may live on after it closed its stdout: it cannot say anything any more."""
+"""How long an agent may live on after it closed its stdin or stdout: nobody can talk with it any more."""
 
 KILL_S: Final = 5.0
 """How long a child may take to go after SIGKILL before we stop waiting (it hangs in the kernel)."""
@@ -85,8 +85,8 @@ class Exit(msgspec.Struct, frozen=True):
 class AgentProcess:
     """A running agent: bytes in, bytes out, one exit.
 
-    ``on_data`` gets each read of stdout. ``on_exit`` is called once, after the last ``on_data``. Both run on the loop and must
-    not block. When the agent goes by itself its family is ended too; ``stop`` waits for that.
+    ``on_data`` gets each read of stdout. ``on_exit`` is called once, after the last ``on_data``. Both run on the loop, not before
+    ``spawn`` has returned, and must not block. When the agent goes by itself its family is ended too; ``stop`` waits for that.
     """
 
     def __init__(self, leader: _Leader, on_data: Callable[[bytes], None], on_exit: Callable[[Exit], None]) -> None:
@@ -96,8 +96,8 @@ class AgentProcess:
         self._leader = leader
         self._on_exit = on_exit
         self._stderr = Tail(STDERR_KEPT)
-        self._stdin = _Input()
-        self._stdout_pipe = _Output(on_data, self._stdout_ended)
+        self._stdin = _Input(self._pipe_ended)
+        self._stdout_pipe = _Output(on_data, self._pipe_ended)
         self._stderr_pipe = _Output(self._stderr.append)
         self._stopping: asyncio.Task[Exit] | None = None
         self._sweep: asyncio.Task[None] | None = None
@@ -128,7 +128,7 @@ class AgentProcess:
             popen.kill()
             popen.wait()
             raise
-        leader.watch(process._leader_ended)
+        asyncio.get_running_loop().call_soon(process._begin)
         return process
 
     @property
@@ -172,7 +172,12 @@ class AgentProcess:
         assert popen.stdin and popen.stdout and popen.stderr  # asked for as pipes above
         await loop.connect_write_pipe(lambda: self._stdin, popen.stdin)
         await self._stderr_pipe.connect(popen.stderr)
+        self._stderr_pipe.start()
         await self._stdout_pipe.connect(popen.stdout)
+
+    def _begin(self) -> None:
+        self._stdout_pipe.start()
+        self._leader.watch(self._leader_ended)
 
     def _leader_ended(self) -> None:
         # Before the leader is reaped nobody else can have its number, so the group can be signalled without a look.
@@ -193,12 +198,12 @@ class AgentProcess:
     async def _sweep_family(self, reaped_at: int) -> None:
         await end_leftovers(self.pid, self.marker, known=self._known, born_before=reaped_at)
 
-    def _stdout_ended(self) -> None:
+    def _pipe_ended(self) -> None:
         asyncio.get_running_loop().call_later(MUTE_S, self._end_mute)
 
     def _end_mute(self) -> None:
         if self.exit is None and self._stopping is None:
-            log.warning("agent process %d closed its stdout and lives on; stopping it", self.pid)
+            log.warning("agent process %d closed its stdin or stdout and lives on; stopping it", self.pid)
             self._stopping = asyncio.create_task(self._end(0, MUTE_S), name=f"stop mute agent {self.pid}")
 
     async def _end(self, close_stdin_s: float, term_s: float) -> Exit:
@@ -248,6 +253,7 @@ class ChildCommand:
         assert popen.stdout  # asked for as a pipe
         try:
             await child._pipe.connect(popen.stdout)
+            child._pipe.start()
         except BaseException:
             popen.kill()
             popen.wait()
@@ -351,7 +357,8 @@ class _Leader:
 class _Input(asyncio.BaseProtocol):
     """Our end of a child's stdin."""
 
-    def __init__(self) -> None:
+    def __init__(self, ended: Callable[[], None]) -> None:
+        self._ended = ended
         self._transport: asyncio.WriteTransport | None = None
         self._writable = asyncio.Event()
         self._writable.set()
@@ -364,6 +371,7 @@ class _Input(asyncio.BaseProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
         self._writable.set()
+        self._ended()
 
     def pause_writing(self) -> None:
         self._writable.clear()
@@ -399,11 +407,12 @@ class _Input(asyncio.BaseProtocol):
 
 
 class _Output(asyncio.Protocol):
-    """Our end of a child's stdout or stderr."""
+    """Our end of a child's stdout or stderr; holds what comes until ``start``."""
 
     def __init__(self, deliver: Callable[[bytes], None], ended: Callable[[], None] | None = None) -> None:
         self._deliver = deliver
         self._ended = ended
+        self._held: list[bytes] | None = []
         self._pipe: IO[bytes] | None = None
         self._transport: asyncio.ReadTransport | None = None
 
@@ -414,8 +423,17 @@ class _Output(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.ReadTransport", transport)
 
+    def start(self) -> None:
+        """Deliver from now on, what came until now first."""
+        held, self._held = self._held or [], None
+        for data in held:
+            self._deliver(data)
+
     def data_received(self, data: bytes) -> None:
-        self._deliver(data)
+        if self._held is None:
+            self._deliver(data)
+        else:
+            self._held.append(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
         was_open, self._transport = self._transport, None
@@ -460,6 +478,7 @@ class _Output(asyncio.Protocol):
 
 
 def _popen(command: Sequence[str], cwd: str, env: Mapping[str, str], *, stdin: int, stderr: int) -> subprocess.Popen[bytes]:
+    """Start a process, on the loop: a thread would not help, since Python holds its lock until the child runs (about 2 ms)."""
     if not os.path.isdir(cwd):
         raise Invalid(f"cwd {cwd!r} is not a directory", details={"field": "cwd"})
     try:
