@@ -90,7 +90,7 @@ class AcpDriver:
         self._sink = sink
         self._new_id = new_id
         self._version = version
-        self._peer = jsonrpc.Peer(methods=acp.CLIENT_REQUESTS)
+        self._peer = jsonrpc.Peer(methods=acp.CLIENT_METHODS)
         self._process: AgentProcess | None = None
         self._gone: TrunklineError | None = None
         self._session_id: str | None = None
@@ -270,10 +270,11 @@ class AcpDriver:
         return TurnEnd(stop=answer.stop_reason, usage=_raw_bytes(usage))
 
     def _requested(self, message: jsonrpc.Request, signals: list[Signal]) -> None:
+        method = acp.canonical_method(message.method, side="client")
         asks = {acp.SESSION_REQUEST_PERMISSION: self._permission, acp.ELICITATION_CREATE: self._question}
-        read = asks.get(message.method)
+        read = asks.get(method)
         if read is None:
-            self._spawn(self._serve(message))
+            self._spawn(self._serve(method, message))
             return
         try:
             signals.append(read(message, self._new_id()))
@@ -282,13 +283,13 @@ class AcpDriver:
             signals.append(_unreadable(message.method, message.params, error.message))
 
     def _permission(self, message: jsonrpc.Request, request_id: str) -> Signal:
-        ask: acp.RequestPermissionRequest = acp.decode_params(message.method, message.params)
+        ask: acp.RequestPermissionRequest = acp.decode_params(acp.SESSION_REQUEST_PERMISSION, message.params)
         self._asks[request_id] = message.id
         options = tuple(PermissionOption(option.option_id, option.name, option.kind) for option in ask.options)
         return PermissionAsk(request_id, bytes(ask.tool_call), options)
 
     def _question(self, message: jsonrpc.Request, request_id: str) -> Signal:
-        ask: acp.CreateElicitationRequest = acp.decode_params(message.method, message.params)
+        ask: acp.CreateElicitationRequest = acp.decode_params(acp.ELICITATION_CREATE, message.params)
         self._questions[request_id] = message.id
         schema = bytes(ask.requested_schema) if isinstance(ask, acp.FormElicitation) else None
         url = ask.url if isinstance(ask, acp.UrlElicitation) else None
@@ -436,11 +437,11 @@ class AcpDriver:
         finally:
             self._answers.pop(rpc_id, None)
 
-    async def _serve(self, message: jsonrpc.Request) -> None:
+    async def _serve(self, method: str, message: jsonrpc.Request) -> None:
         """Answer what the agent asks of its client: a file, a terminal."""
         params = bytes(message.params) if message.params is not None else b"{}"
         try:
-            result = await self._calls.serve(message.method, params)
+            result = await self._calls.serve(method, params)
         except TrunklineError as error:
             self._peer.send_error(message.id, _rpc_code(error), error.message, _encode({"code": error.code}))
         else:
