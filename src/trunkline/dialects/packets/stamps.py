@@ -11,29 +11,29 @@ from datetime import UTC, datetime
 
 _US_PER_SECOND = 1_000_000
 
-_second: tuple[int, bytes] = (-1, b"")
+_second: tuple[int, bytes] = (-_US_PER_SECOND, b"")
+"""When the newest second began, in microseconds, and the part of a timestamp that stays the same for it, dot included."""
+
 _moment: tuple[int, bytes] = (-1, b"")
+"""The newest moment and its timestamp."""
 
 
 def stamp(at_us: int) -> bytes:
     """A packet's timestamp as bytes, to be spliced between quotes."""
-    global _moment
+    global _moment, _second
     known, made = _moment
     if known != at_us:
-        at_s = at_us // _US_PER_SECOND
-        made = b"%b%06d+00:00" % (_of_second(at_s), at_us - at_s * _US_PER_SECOND)
+        began, fixed = _second
+        if not began <= at_us < began + _US_PER_SECOND:
+            began, fixed = _second = _second_of(at_us)
+        made = b"%b%06d+00:00" % (fixed, at_us - began)
         _moment = (at_us, made)
     return made
 
 
-def _of_second(at_s: int) -> bytes:
-    """The part of a timestamp that stays the same for a second, dot included."""
-    global _second
-    known, made = _second
-    if known != at_s:
-        made = datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%dT%H:%M:%S.").encode()
-        _second = (at_s, made)
-    return made
+def _second_of(at_us: int) -> tuple[int, bytes]:
+    at_s = at_us // _US_PER_SECOND
+    return at_s * _US_PER_SECOND, datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%dT%H:%M:%S.").encode()
 
 
 def timestamp(at_us: int) -> str:
