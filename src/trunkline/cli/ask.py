@@ -32,9 +32,12 @@ class Keyboard:
     def __init__(self, descriptor: int = 0) -> None:
         self._descriptor = descriptor
 
-    async def line(self) -> str:
-        """The next line typed from now on; EOFError when it was closed (Ctrl-D)."""
+    def forget(self) -> None:
+        """Drop what was typed and not read."""
         termios.tcflush(self._descriptor, termios.TCIFLUSH)
+
+    async def line(self) -> str:
+        """The next line; EOFError when the input was closed (Ctrl-D)."""
         loop = asyncio.get_running_loop()
         ready: asyncio.Future[None] = loop.create_future()
         loop.add_reader(self._descriptor, _settle, ready)
@@ -148,15 +151,19 @@ class Asks:
             if answer.isdecimal() and 1 <= int(answer) <= len(options):
                 option_id = str(options[int(answer) - 1]["optionId"])
                 return await self._hub.decide(self._session_id, request_id, option_id=option_id)
+            self._screen.line("that is none of the answers", dim=True, indent="    ")
 
     async def _reply(self, packet: Fields) -> None:
         question_id = _id_of(packet)
         if self._policy != "ask":  # --allow is about permissions; nobody has said what to answer
             await self._hub.answer_question(self._session_id, question_id, None, action="decline")
             return
-        content = {}
-        for field in fields_of(packet):
-            content[field.name] = await self._fill(field)
+        if packet.get("url"):
+            done = (await self._prompt("Enter when you are done there, n to decline")).lower() not in ("n", "no")
+            await self._hub.answer_question(self._session_id, question_id, None, action="accept" if done else "decline")
+            return
+        answers = {field.name: await self._fill(field) for field in fields_of(packet)}
+        content = {name: answer for name, answer in answers.items() if answer is not None}
         await self._hub.answer_question(self._session_id, question_id, content)
 
     async def _fill(self, field: Field) -> Any:
@@ -170,6 +177,7 @@ class Asks:
 
     async def _prompt(self, text: str) -> str:
         self._typing = True
+        self._keyboard.forget()
         self._screen.prompt(f"  {one_line(text)} > ")
         answer = await self._keyboard.line()
         self._typing = False

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import webbrowser
 from collections.abc import Mapping
 
 
@@ -17,6 +16,8 @@ def offer_page(url: str) -> None:
     if not sys.stderr.isatty():
         return
     if has_display(os.environ, sys.platform):
+        import webbrowser  # most hubs never open one
+
         # Some browsers only return when they are closed.
         threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
     else:

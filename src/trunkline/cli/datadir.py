@@ -2,7 +2,7 @@
 
 Rule 1: whoever holds ``hub.lock`` is the hub of this folder. The kernel gives it up with the process, however that ends.
 Rule 2: ``hub.json`` is written when the hub listens and removed when it stops; one that outlived its hub is worth nothing,
-so readers check that the pid lives and that the hub answers.
+so readers check that its process holds the lock and that the hub answers.
 Rule 3: folders are 0700, files 0600.
 """
 
@@ -135,17 +135,6 @@ class HubLock:
                 time.sleep(0.01)
             else:
                 return True
-
-
-def is_alive(pid: int) -> bool:
-    """Whether a process with that id exists; one of another user does."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _locked(folder: DataDir) -> HubLocked:

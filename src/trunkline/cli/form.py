@@ -68,7 +68,7 @@ def fields_of(question: Mapping[str, Any]) -> list[Field]:
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     if not isinstance(schema, Mapping) or not isinstance(properties, Mapping):
         options = tuple(Choice(str(option), str(option)) for option in question.get("options") or ())
-        return [Field("answer", "answer", choices=options)] if not question.get("url") else []
+        return [Field("answer", "answer", choices=options)]
     required = schema.get("required", ())
     return [_field(str(name), rules, name in required) for name, rules in properties.items() if isinstance(rules, Mapping)]
 

@@ -80,10 +80,10 @@ class Show:
             self._screen.line(_text_of(packet.get("content")), mark="▸", colour="cyan")
 
     def _started(self, packet: Fields) -> None:
-        self._names[packet["toolCallId"]] = str(packet.get("title", ""))
+        self._names[str(packet.get("toolCallId"))] = str(packet.get("title", ""))
 
     def _progress(self, packet: Fields) -> None:
-        call_id, status = str(packet["toolCallId"]), str(packet.get("status"))
+        call_id, status = str(packet.get("toolCallId")), str(packet.get("status"))
         label = _label(self._names.get(call_id, ""), packet)
         if status in ("completed", "failed"):
             self._running.pop(call_id, None)
@@ -103,7 +103,7 @@ class Show:
         self._screen.line(self._screen.cut(label, taken=4), mark=mark, colour=colour, indent="  ")
 
     def _planned(self, packet: Fields) -> None:
-        entries = {str(entry["content"]): str(entry.get("status", "pending")) for entry in packet.get("entries", ())}
+        entries = {str(entry.get("content", "")): str(entry.get("status", "pending")) for entry in packet.get("entries", ())}
         if entries and not self._plan:
             self._screen.line("plan", dim=True, indent="  ")
         for content, status in entries.items():

@@ -1,0 +1,91 @@
+"""A place for hubs that commands start, and the promise that none of them outlives its test."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from trunkline.cli.datadir import DataDir
+from trunkline.cli.settings import Settings, load
+from trunkline.cli.stop import end
+
+COMMAND_S = 30
+
+
+class Place:
+    """A data folder, a working folder, and ``trunkline`` run against them."""
+
+    def __init__(self, root: Path) -> None:
+        self.data = DataDir(root / "data")
+        self.work = root / "work"
+        self.work.mkdir()
+        self._children: list[subprocess.Popen[bytes]] = []
+
+    def settings(self) -> Settings:
+        """The settings of a command run here."""
+        return load({"data": str(self.data.path)})
+
+    def command(self, *words: str) -> list[str]:
+        """A command line."""
+        return [sys.executable, "-P", "-m", "trunkline", *words, "--data", str(self.data.path)]
+
+    def call(self, *words: str, env: Mapping[str, str] | None = None, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        """Run a command to its end."""
+        return subprocess.run(self.command(*words), cwd=self.work, env={**os.environ, **(env or {})}, input=stdin,
+                              capture_output=True, timeout=COMMAND_S, check=False)
+
+    def start(self, *words: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+        """Start a command; it ends with the test at the latest."""
+        child = subprocess.Popen(self.command(*words), cwd=self.work, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.watch(child)
+        return child
+
+    def watch(self, child: subprocess.Popen[bytes]) -> None:
+        """A process that must not outlive the test."""
+        self._children.append(child)
+
+    def serve(self, *words: str, env: Mapping[str, str] | None = None) -> tuple[subprocess.Popen[bytes], str]:
+        """Start a hub and wait until it listens; returns its process and address."""
+        child = self.start("serve", "--no-open", "--port", "0", *words, env=env)
+        assert child.stdout is not None
+        line = child.stdout.readline().decode()
+        if not line.startswith("trunkline is listening on "):
+            raise AssertionError(f"no hub: {line!r} {child.communicate(timeout=COMMAND_S)[1].decode()}")
+        return child, line.removeprefix("trunkline is listening on ").strip()
+
+    def clear(self) -> None:
+        """End whatever is left."""
+        for child in self._children:
+            if child.poll() is None:
+                child.kill()
+            child.communicate(timeout=COMMAND_S)
+        pid = self.data.holder()
+        if pid:
+            os.kill(pid, signal.SIGCONT)
+            end(self.data, pid)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    """Where a test's hub lives."""
+    made = Place(tmp_path)
+    yield made
+    made.clear()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """A place whose hub already runs, for the tests of one module that only need some hub."""
+    made = Place(tmp_path_factory.mktemp("shared"))
+    try:
+        made.serve()
+        yield made
+    finally:
+        made.clear()

@@ -1,0 +1,115 @@
+"""Packets as a person reads them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.cli.test_screen import Out
+from trunkline.cli.screen import Screen
+from trunkline.cli.show import ANSWER, ASKS, Show
+
+
+def _chunk(kind: str, text: str) -> dict[str, Any]:
+    return {"type": kind, "content": {"type": "text", "text": text}}
+
+
+def _progress(call: str, status: str, **fields: Any) -> dict[str, Any]:
+    return {"type": "tool_call_progress", "toolCallId": call, "status": status, "title": "t", "rawInput": {}, **fields}
+
+
+def _start(call: str, name: str) -> dict[str, Any]:
+    return {"type": "tool_call_start", "toolCallId": call, "title": name}
+
+
+def _shown(*packets: dict[str, Any], **options: Any) -> list[str]:
+    out = Out()
+    screen = Screen(out)
+    show = Show(screen, **options)
+    for packet in packets:
+        show.packet(packet)
+    screen.end()
+    return out.getvalue().splitlines()
+
+
+def test_text_runs_on_and_a_thought_stands_apart() -> None:
+    assert _shown(_chunk("agent_thought_chunk", "hm"), _chunk("agent_message_chunk", "one "),
+                  _chunk("agent_message_chunk", "line")) == ["hm", "one line"]
+
+
+def test_a_call_is_its_name_and_what_it_is_about() -> None:
+    call = {"command": "npm test\n--all", "description": "Tests"}
+    assert _shown(_start("1", "bash"), _progress("1", "in_progress", rawInput=call), _progress("1", "in_progress", rawInput=call),
+                  _progress("1", "completed", rawInput=call)) == ["  → bash npm test --all", "  ✓ bash npm test --all"]
+
+
+def test_a_title_that_the_agent_chose_stands() -> None:
+    assert _shown(_start("1", "Read the file"), _progress("1", "completed", title="Read the file", rawInput={"path": "/x"})) == [
+        "  ✓ Read the file"]
+
+
+def test_a_failed_call_says_why() -> None:
+    failed = _progress("1", "failed", rawInput={"command": "x"}, rawOutput={"error": "no\x1b[2Jpe"})
+    assert _shown(_start("1", "bash"), failed) == ["  ✗ bash x", "    nope"]
+
+
+def test_a_plan_is_shown_once_and_then_what_changed() -> None:
+    def plan(*states: str) -> dict[str, Any]:
+        return {"type": "agent_plan_update", "entries": [{"content": f"step {n}", "status": s} for n, s in enumerate(states)]}
+
+    assert _shown(plan("in_progress", "pending"), plan("in_progress", "pending"), plan("completed", "in_progress")) == [
+        "  plan", "    ● step 0", "    ○ step 1", "    ✓ step 0", "    ● step 1"]
+
+
+def test_a_permission_shows_what_it_is_for_and_a_long_preview_is_cut() -> None:
+    diff = "\n".join(f"+{number}" for number in range(30))
+    asked = {"type": "approval_requested", "requestId": "r", "title": "Write", "riskLevel": "high",
+             "preview": {"type": "diff", "path": "/x", "diff": diff}}
+    denied = {"type": "approval_resolved", "requestId": "r", "approved": False, "resolvedBy": "timeout", "reason": "too late"}
+    lines = _shown(asked, denied)
+    assert lines[0] == "  ? permission wanted (high risk): Write"
+    assert lines[1] == "    +0"
+    assert lines[-2:] == ["    … 10 more lines", "  denied by timeout (too late)"]
+
+
+def test_the_end_says_what_was_used_and_why_it_stopped() -> None:
+    usage = {"type": "usage_update", "used": 1500, "size": 200000, "cost": {"amount": 0.5, "currency": "USD"}}
+    assert _shown(usage, {"type": "prompt_response", "stopReason": "max_tokens"}) == [
+        "  stopped: max tokens · 1.5k of 200.0k tokens, 0.50 USD"]
+    assert _shown({"type": "prompt_response", "stopReason": "end_turn"}) == []
+
+
+def test_an_error_an_artifact_and_a_mode_have_a_line_each() -> None:
+    artifact = {"type": "artifact_created", "artifact": {"type": "file", "path": "a.py"}}
+    mode = {"type": "current_mode_update", "currentModeId": "plan"}
+    assert _shown({"type": "error", "message": "broken"}, artifact, mode) == ["  ✗ broken", "  + file a.py", "  mode: plan"]
+
+
+def test_blocks_that_are_no_text_are_named() -> None:
+    image = {"type": "agent_message_chunk", "content": {"type": "image", "mimeType": "image/png", "data": "…"}}
+    link = {"type": "agent_message_chunk", "content": {"type": "resource_link", "uri": "file:///a"}}
+    embedded = {"type": "agent_message_chunk", "content": {"type": "resource", "resource": {"uri": "file:///b"}}}
+    assert _shown(image, link, embedded) == ["[image image/png][resource_link file:///a][resource file:///b]"]
+
+
+def test_prompts_are_shown_only_to_who_did_not_type_them() -> None:
+    assert _shown(_chunk("user_message_chunk", "hi")) == []
+    assert _shown(_chunk("user_message_chunk", "hi"), prompts=True) == ["▸ hi"]
+
+
+def test_a_selection_shows_nothing_else_and_tomorrows_packets_are_skipped() -> None:
+    packets: tuple[dict[str, Any], ...] = (_chunk("agent_message_chunk", "a"), _chunk("agent_thought_chunk", "b"),
+                                           {"type": "approval_requested", "title": "W", "riskLevel": "low"},
+                                           {"type": "tomorrow"}, {})
+    assert _shown(*packets, only=ANSWER) == ["a"]
+    assert _shown(*packets, only=ASKS) == ["  ? permission wanted (low risk): W"]
+
+
+def test_what_is_going_on_is_the_newest_running_call() -> None:
+    show = Show(Screen(Out()))
+    assert show.doing() == ""
+    for packet in (_start("1", "bash"), _progress("1", "in_progress", rawInput={"command": "a"}),
+                   _start("2", "read"), _progress("2", "in_progress", rawInput={"path": "b"})):
+        show.packet(packet)
+    assert show.doing() == "read b"
+    show.packet(_progress("2", "completed", rawInput={"path": "b"}))
+    assert show.doing() == "bash a"
