@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import statistics
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from benchmarks.machine import HERE, START_S, BareAgent, HubProcess, cpu_s, rss_mb
-from benchmarks.wire import Api, open_stream, stream_request
+from benchmarks.wire import Api, connect, open_stream, prompt_request, stream_request
 
 TEXT = 100
 """Bytes of text per chunk: a line of some 250 bytes, as agents send them."""
@@ -236,23 +237,27 @@ class _Echo:
     """One hub, one session, one attached stream: prompt to echo."""
 
     def __init__(self, hub: HubProcess) -> None:
-        self._api = Api(hub)
-        self._session = self._api.new_session()
-        self._stream = open_stream(hub, self._session, self._api.wait_idle(self._session)["lastSeq"])
+        api = Api(hub)
+        session = api.new_session()
+        self._stream = open_stream(hub, session, api.wait_idle(session)["lastSeq"])
+        self._until(self._stream, b"\r\n\r\n")
+        self._prompts = connect(hub)
+        self._prompt = prompt_request(hub, session, "echo")
 
     def once(self) -> float:
         """Seconds from the prompt to its echo; then the turn's end is awaited, and the hub left alone for a moment."""
         time.sleep(0.02)
         begin = time.perf_counter()
-        self._api.send(self._session, "echo")
-        seen = self._until(b'"agent_message_chunk"', b"")
+        self._prompts.sendall(self._prompt)
+        seen = self._until(self._stream, b'"agent_message_chunk"')
         took = time.perf_counter() - begin
-        self._until(b'"prompt_response"', seen)
+        self._until(self._stream, b'"prompt_response"', seen)
+        self._until(self._prompts, b'"turnId"')
         return took
 
-    def _until(self, wanted: bytes, seen: bytes) -> bytes:
+    def _until(self, stream: socket.socket, wanted: bytes, seen: bytes = b"") -> bytes:
         while wanted not in seen:
-            data = self._stream.recv(1 << 16)
+            data = stream.recv(1 << 16)
             if not data:
                 raise RuntimeError("the stream ended")
             seen += data

@@ -54,6 +54,21 @@ def stream_request(hub: HubProcess, session_id: str, after: int) -> bytes:
             f"Authorization: Bearer {hub.token}\r\nAccept: text/event-stream\r\n\r\n").encode()
 
 
+def prompt_request(hub: HubProcess, session_id: str, text: str) -> bytes:
+    """The request that sends a prompt without a stream."""
+    body = json.dumps({"content": text})
+    return (f"POST /sessions/{session_id}/send-message HTTP/1.1\r\nHost: {hub.host}:{hub.port}\r\n"
+            f"Authorization: Bearer {hub.token}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+            f"{body}").encode()
+
+
+def connect(hub: HubProcess) -> socket.socket:
+    """A plain connection."""
+    connection = socket.create_connection((hub.host, hub.port), timeout=120)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return connection
+
+
 def open_stream(hub: HubProcess, session_id: str, after: int, *, receive_buffer: int | None = None) -> socket.socket:
     """A socket on which a session's packets arrive."""
     stream = socket.socket()

@@ -28,8 +28,6 @@ class TextStory:
         self._writer = writer
         self._fold = writer.fold
         self._prefix: context.DeltaPrefix | None = None
-        self._stamp_at = -1
-        self._stamp = b""
 
     def chunk(self, chunk: acp.TextChunk, raw: bytes) -> None:
         """One piece of text from the agent."""
@@ -47,11 +45,8 @@ class TextStory:
         token = chunk.text
         self.collect(text, token)
         fold.seq += 1
-        at = self._writer.at
-        if at != self._stamp_at:
-            self._stamp_at = at
-            self._stamp = context.iso_ms(at).encode()
-        self._writer.add_encoded(context.delta_event(prefix, fold.seq, self._stamp, token), carried)
+        writer = self._writer
+        writer.add_encoded(context.delta_event(prefix, fold.seq, context.stamp_ms(writer.at), token), carried)
 
     def block(self, block: acp.ContentBlock, wire: bytes, packet: bytes, raw: bytes | None) -> None:
         """A chunk that is no plain text (an image, a resource): a message of its own."""

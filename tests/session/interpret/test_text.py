@@ -1,0 +1,97 @@
+"""Messages and thoughts."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tests.session.interpret.told import Told, events, names, packets, updates
+from tests.session.script import text, update
+from trunkline.session.interpret.writer import TEXT_LIMIT
+
+
+def test_the_first_chunk_starts_a_message_and_carries_update_and_packet() -> None:
+    told = Told().turn()
+    first = told.hear(text("Hel"))
+    assert names(first) == ["message:start", "message:delta"]
+    assert [entry.update is not None for entry in first] == [True, False]
+    assert len(packets(first)) == 1
+    (second,) = told.hear(text("lo"))
+    assert (names([second]), len(packets([second])), len(updates([second]))) == (["message:delta"], 1, 1)
+
+
+def test_every_chunk_gives_exactly_one_packet_and_one_update() -> None:
+    told = Told().turn()
+    entries = told.hear(*[text(str(number)) for number in range(50)])
+    assert [packet["content"]["text"] for packet in packets(entries)] == [str(number) for number in range(50)]
+    assert len(updates(entries)) == 50
+
+
+def test_the_end_of_a_message_has_all_of_its_text() -> None:
+    told = Told().turn()
+    told.hear(text('a "quoted" \\ back'), text("\nslash \u00e9\U0001f600"))
+    done = told.hear(text("hm", "agent_thought_chunk"))
+    assert names(done) == ["message:complete", "session:status_changed", "thinking:start", "thinking:delta"]
+    assert events(done)[0]["content"] == [{"type": "text", "text": 'a "quoted" \\ back\nslash \u00e9\U0001f600'}]
+
+
+def test_another_message_id_is_another_message() -> None:
+    told = Told().turn()
+    entries = told.hear(text("a", messageId="1"), text("b", messageId="1"), text("c", messageId="2"), text("d"))
+    assert names(entries) == ["message:start", "message:delta", "message:delta", "message:complete", "message:start",
+                              "message:delta", "message:delta"]
+    assert events(entries)[0]["_meta"] == {"agentMessageId": "1"}
+
+
+def test_a_tool_call_completes_the_message_before_it() -> None:
+    told = Told().turn()
+    told.hear(text("look:"))
+    entries = told.hear(update(sessionUpdate="tool_call", toolCallId="c", title="T"), text("done"))
+    assert names(entries) == ["message:complete", "tool:start", "message:start", "message:delta"]
+
+
+def test_a_message_too_long_for_an_event_is_cut_there_and_whole_in_its_chunks() -> None:
+    told = Told().turn()
+    piece = "é" * 1000
+    count = TEXT_LIMIT // 2000 + 50
+    told.hear(*[text(piece) for _ in range(count)], text("the end"))
+    told.at().text.close()
+    (event,) = events(told.take())
+    whole = event["content"][0]["text"]
+    assert len(whole.encode()) <= TEXT_LIMIT < len(whole.encode()) + 4
+    assert event["_meta"]["truncated"]["bytes"] == count * 2000 + len("the end")
+    assert event["_meta"]["truncated"]["url"].startswith("/sessions/s/messages?after=")
+    assert told.fold.last_text == "the end"
+
+
+def test_an_image_is_a_message_of_its_own() -> None:
+    told = Told().turn()
+    told.hear(text("see"))
+    block = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
+    entries = told.hear(update(sessionUpdate="agent_message_chunk", content=block))
+    assert names(entries) == ["message:complete", "message:start", "message:complete"]
+    assert events(entries)[2]["content"] == [{"type": "image", "url": "data:image/png;base64,aGk=", "mimeType": "image/png"}]
+    assert packets(entries)[0]["content"]["data"] == "aGk="
+
+
+def test_a_chunk_with_a_wrong_name_is_put_right_and_the_agents_bytes_are_kept() -> None:
+    told = Told().turn()
+    said = update(sessionUpdate="agent_message_chunk", content={"type": "image", "data": "aGk=", "mediaType": "image/png"})
+    started = told.hear(said)[0]
+    assert started.raw == said.raw and started.update is not None
+    assert msgspec.json.decode(started.update)["content"]["mimeType"] == "image/png"
+
+
+def test_thinking_is_told_as_a_status_at_most_four_times_a_second() -> None:
+    told = Told().turn()
+    entries = []
+    for _ in range(40):
+        entries += told.hear(text("hm", "agent_thought_chunk"), later_us=25_000)
+        entries += told.hear(text("so"), later_us=25_000)
+    changes = [event for event in events(entries) if event["type"] == "session:status_changed"]
+    assert 2 <= len(changes) <= 9, "two seconds of quick changes"
+
+
+def test_an_agents_echo_of_the_prompt_is_kept_and_not_shown_twice() -> None:
+    told = Told().turn("hello")
+    entries = told.hear(text("hello", "user_message_chunk"))
+    assert (names(entries), packets(entries), updates(entries)) == (["user_message_echo"], [], [])

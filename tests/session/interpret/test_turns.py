@@ -1,0 +1,109 @@
+"""Turns and asks, as entries."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tests.session.interpret.told import Told, events, names, packets
+from tests.session.script import OPTIONS, text, update
+from trunkline.dialects.signals import PermissionAsk
+from trunkline.errors import AgentError
+from trunkline.session.fold import checkpoint, restore
+
+
+def block(text: str) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode({"type": "text", "text": text}))
+
+
+def test_a_prompt_is_one_user_chunk_per_block_and_titles_the_session() -> None:
+    told = Told()
+    link = msgspec.Raw(b'{"type":"resource_link","uri":"file:///a","name":"a"}')
+    told.at().turns.start("turn-1", [block("Fix it\nplease"), link], by="ann")
+    entries = told.take()
+    assert [packet["type"] for packet in packets(entries)] == ["user_message_chunk"] * 2
+    assert names(entries) == ["turn_started", "message:start", "message:delta", "user_content", "message:complete",
+                              "session:status_changed"]
+    assert told.fold.title == "Fix it"
+    assert told.fold.turn is not None and told.fold.turn.seq == entries[0].seq - 1
+
+
+def test_the_end_carries_the_response_packet_last() -> None:
+    told = Told().turn()
+    told.hear(text("done"))
+    told.at().turns.end("max_tokens", b'{"inputTokens":3,"outputTokens":4,"cachedReadTokens":5}')
+    entries = told.take()
+    assert names(entries) == ["message:complete", "resource:token_usage", "session:status_changed"]
+    assert events(entries)[0]["stopReason"] == "max_tokens"
+    assert events(entries)[1]["cumulative"] == {"inputTokens": 3, "outputTokens": 4, "cacheReadTokens": 5}
+    (packet,) = packets(entries)
+    assert (packet["type"], packet["stopReason"], packet["_meta"]) == ("prompt_response", "max_tokens", {})
+    assert events(entries)[-1]["_meta"] == {"turnId": "turn-1", "stopReason": "max_tokens"}
+
+
+def test_an_empty_answer_is_remarked() -> None:
+    told = Told().turn()
+    told.at().turns.end("end_turn")
+    assert events(told.take())[-1]["_meta"]["empty"] is True
+
+
+def test_a_failure_is_one_error_packet_with_both_codes() -> None:
+    told = Told().turn()
+    told.at().turns.fail(AgentError("the model said no", agent_code="400"), rpc_code=400)
+    entries = told.take()
+    (packet,) = packets(entries)
+    assert (packet["type"], packet["code"], packet["details"]) == ("error", 400, {"code": "agent_error", "agentCode": "400"})
+    assert told.fold.status == "idle" and told.fold.turn is None
+
+
+def test_a_permission_makes_its_call_known_first_and_shows_what_it_is_about() -> None:
+    told = Told().turn()
+    diff = {"type": "diff", "path": "/w/a.py", "oldText": "a\n", "newText": "b\n"}
+    ask = {"toolCallId": "c", "title": "Edit a.py", "kind": "edit", "content": [diff]}
+    entries = told.hear(PermissionAsk("req", msgspec.json.encode(ask), OPTIONS))
+    assert names(entries) == ["tool:start", "tool:executing", "approval:requested", "session:status_changed"]
+    assert events(entries)[1]["requiresApproval"] is True
+    start, asked = packets(entries)
+    assert (start["type"], asked["type"]) == ("tool_call_start", "approval_requested")
+    assert asked["preview"]["type"] == "diff" and "-a\n+b\n" in asked["preview"]["diff"]
+    assert [option["optionId"] for option in asked["options"]] == ["yes", "forever", "no"]
+    assert asked["expiresAt"] > asked["timestamp"][:19]
+
+
+def test_two_asks_with_one_call_id_are_two_approvals() -> None:
+    told = Told().turn()
+    ask = msgspec.json.encode({"toolCallId": "same"})
+    told.hear(PermissionAsk("one", ask, OPTIONS), PermissionAsk("two", ask, OPTIONS))
+    told.at().asks.resolve("one", approved=True, resolved_by="user", who="ann")
+    assert list(told.fold.approvals) == ["two"] and told.fold.status == "waiting_for_approval"
+    told.at().asks.resolve("two", approved=False, resolved_by="user", who="ann")
+    assert told.fold.status == "running"
+
+
+def test_an_ask_that_is_no_tool_call_stands_for_itself() -> None:
+    told = Told().turn()
+    entries = told.hear(PermissionAsk("req", b'{"nothing":1}', OPTIONS))
+    assert "approval:requested" in names(entries) and list(told.fold.approvals) == ["req"]
+
+
+def test_the_end_of_a_turn_resolves_what_nobody_answered() -> None:
+    told = Told().turn()
+    told.hear(PermissionAsk("req", msgspec.json.encode({"toolCallId": "c"}), OPTIONS))
+    told.at().turns.end("end_turn")
+    entries = told.take()
+    resolved = next(packet for packet in packets(entries) if packet["type"] == "approval_resolved")
+    assert (resolved["approved"], resolved["resolvedBy"]) == (False, "policy")
+    assert packets(entries)[-1]["type"] == "prompt_response" and told.fold.approvals == {}
+
+
+def test_a_checkpoint_brings_back_everything_but_bodies() -> None:
+    told = Told().turn()
+    told.hear(text("open"), update(sessionUpdate="tool_call", toolCallId="c", title="T", status="in_progress",
+                                   rawInput={"command": "x" * 10_000}))
+    told.hear(PermissionAsk("req", msgspec.json.encode({"toolCallId": "d", "rawInput": {"command": "ls"}}), OPTIONS),
+              text("more"))
+    again = restore(checkpoint(told.fold))
+    assert again.text is not None and told.fold.text is not None
+    assert (again.text.message_id, again.text.parts) == (told.fold.text.message_id, [])
+    assert again.calls["c"].state.raw_input is None and again.calls["d"].state.raw_input == b'{"command":"ls"}'
+    assert again.approvals == told.fold.approvals and again.turn == told.fold.turn
+    assert len(checkpoint(told.fold)) < 4_000
