@@ -13,7 +13,6 @@ twice the CPU when an agent writes line by line.
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import logging
 import os
 import re
@@ -21,11 +20,10 @@ import shutil
 import signal
 import subprocess
 import sys
-import termios
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import IO, Final, cast
+from typing import Final
 
 import msgspec
 
@@ -40,6 +38,7 @@ from trunkline.agents.family import (
     start_time,
     ticks_now,
 )
+from trunkline.agents.pipes import Input, Output
 from trunkline.agents.tail import Tail
 from trunkline.errors import AgentError, AgentNotInstalled, AgentStartFailed, Invalid
 
@@ -47,9 +46,6 @@ __all__ = ["AgentProcess", "ChildCommand", "Exit", "clean_env", "end_leftover"]
 
 STDERR_KEPT: Final = 1 << 20
 """Bytes of an agent's stderr that are kept to explain a failure."""
-
-INPUT_BUFFER: Final = 1 << 20
-"""Bytes that may wait for an agent to read before ``drain`` makes the writer wait."""
 
 DRAIN_S: Final = 60.0
 """How long ``drain`` waits for an agent that does not read."""
@@ -62,8 +58,6 @@ KILL_S: Final = 5.0
 
 COMMAND_TERM_S: Final = 1.0
 """What a terminal's command gets between SIGTERM and SIGKILL."""
-
-READ_SIZE: Final = 256 * 1024
 
 _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f]")
 
@@ -96,9 +90,9 @@ class AgentProcess:
         self._leader = leader
         self._on_exit = on_exit
         self._stderr = Tail(STDERR_KEPT)
-        self._stdin = _Input(self._pipe_ended)
-        self._stdout_pipe = _Output(on_data, self._pipe_ended)
-        self._stderr_pipe = _Output(self._stderr.append)
+        self._stdin = Input(self._pipe_ended)
+        self._stdout_pipe = Output(on_data, self._pipe_ended)
+        self._stderr_pipe = Output(self._stderr.append)
         self._stopping: asyncio.Task[Exit] | None = None
         self._sweep: asyncio.Task[None] | None = None
         self._known: set[Identity] = set()
@@ -233,7 +227,7 @@ class ChildCommand:
         self.pid: Final = leader.pid
         self._leader = leader
         self._kept = Tail(output_byte_limit)
-        self._pipe = _Output(self._kept.append)
+        self._pipe = Output(self._kept.append)
         self._ended: asyncio.Future[Exit] = asyncio.get_running_loop().create_future()
         self._reaped_at = 0
 
@@ -354,129 +348,6 @@ class _Leader:
             loop.call_soon_threadsafe(ended)
 
 
-class _Input(asyncio.BaseProtocol):
-    """Our end of a child's stdin."""
-
-    def __init__(self, ended: Callable[[], None]) -> None:
-        self._ended = ended
-        self._transport: asyncio.WriteTransport | None = None
-        self._writable = asyncio.Event()
-        self._writable.set()
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # A cast, since another loop's transports need not derive from asyncio's.
-        self._transport = cast("asyncio.WriteTransport", transport)
-        self._transport.set_write_buffer_limits(high=INPUT_BUFFER)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._transport = None
-        self._writable.set()
-        self._ended()
-
-    def pause_writing(self) -> None:
-        self._writable.clear()
-
-    def resume_writing(self) -> None:
-        self._writable.set()
-
-    @property
-    def waiting(self) -> int:
-        return self._transport.get_write_buffer_size() if self._transport else 0
-
-    def write(self, data: bytes) -> None:
-        if self._transport is not None and not self._transport.is_closing():
-            self._transport.write(data)
-
-    async def wait_writable(self, limit_s: float) -> bool:
-        if not self._writable.is_set():
-            with suppress(TimeoutError):
-                async with asyncio.timeout(limit_s):
-                    await self._writable.wait()
-        return self._writable.is_set()
-
-    def close(self) -> None:
-        """End of input, after what waits was read."""
-        if self._transport is not None:
-            self._transport.close()
-
-    def abort(self) -> None:
-        """End of input now; whoever waits to write goes on."""
-        if self._transport is not None:
-            self._transport.abort()
-        self._writable.set()
-
-
-class _Output(asyncio.Protocol):
-    """Our end of a child's stdout or stderr; holds what comes until ``start``."""
-
-    def __init__(self, deliver: Callable[[bytes], None], ended: Callable[[], None] | None = None) -> None:
-        self._deliver = deliver
-        self._ended = ended
-        self._held: list[bytes] | None = []
-        self._pipe: IO[bytes] | None = None
-        self._transport: asyncio.ReadTransport | None = None
-
-    async def connect(self, pipe: IO[bytes]) -> None:
-        self._pipe = pipe
-        await asyncio.get_running_loop().connect_read_pipe(lambda: self, pipe)
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.ReadTransport", transport)
-
-    def start(self) -> None:
-        """Deliver from now on, what came until now first."""
-        held, self._held = self._held or [], None
-        for data in held:
-            self._deliver(data)
-
-    def data_received(self, data: bytes) -> None:
-        if self._held is None:
-            self._deliver(data)
-        else:
-            self._held.append(data)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        was_open, self._transport = self._transport, None
-        if was_open and self._ended:
-            self._ended()
-
-    def pause(self) -> None:
-        if self._transport is not None:
-            self._transport.pause_reading()
-
-    def resume(self) -> None:
-        if self._transport is not None:
-            self._transport.resume_reading()
-
-    def take_waiting(self) -> None:
-        """Deliver what is in the pipe now. Bounded: a grandchild that goes on writing cannot keep us here."""
-        if self._transport is None or self._pipe is None or self._pipe.closed:
-            return
-        waiting = _bytes_in(self._pipe)
-        while waiting > 0:
-            data = self._read(min(waiting, READ_SIZE))
-            if not data:
-                return
-            waiting -= len(data)
-            self._deliver(data)
-
-    def finish(self) -> None:
-        """Deliver what is in the pipe now and close it."""
-        if self._transport is None:
-            return
-        try:
-            self.take_waiting()
-        finally:
-            transport, self._transport = self._transport, None
-            transport.close()
-
-    def _read(self, size: int) -> bytes:
-        assert self._pipe is not None
-        with suppress(BlockingIOError):
-            return os.read(self._pipe.fileno(), size)
-        return b""
-
-
 def _popen(command: Sequence[str], cwd: str, env: Mapping[str, str], *, stdin: int, stderr: int) -> subprocess.Popen[bytes]:
     """Start a process, on the loop: a thread would not help, since Python holds its lock until the child runs (about 2 ms)."""
     if not os.path.isdir(cwd):
@@ -501,11 +372,6 @@ def _on_pidfd(loop: asyncio.AbstractEventLoop, handle: int, ended: Callable[[], 
     loop.remove_reader(handle)
     os.close(handle)
     ended()
-
-
-def _bytes_in(pipe: IO[bytes]) -> int:
-    answer = fcntl.ioctl(pipe.fileno(), termios.FIONREAD, bytes(4))
-    return int.from_bytes(answer, sys.byteorder)
 
 
 def _signal_name(number: int) -> str:

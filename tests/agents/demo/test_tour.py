@@ -9,6 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import acp.schema
 import pytest
 
 from tests.agents.demo.client import Json, calls_of, choose, demo, text_of, update_of
@@ -104,6 +105,15 @@ def test_it_plays_at_its_own_pace_in_less_than_fifteen_seconds(tmp_path: Path, s
         took = time.monotonic() - began
         assert answer["result"] == {"stopReason": "end_turn"}
         assert 3 / speed < took < 15
+
+
+def test_the_official_sdk_reads_every_update_and_no_update_has_a_field_the_protocol_does_not_know(tour: Tour) -> None:
+    for message in tour.messages:
+        if message.get("method") == "session/update":
+            notification = acp.schema.SessionNotification.model_validate(message["params"])
+            read = notification.model_dump(mode="json", by_alias=True, exclude_unset=True)
+            # The SDK is older than the names of tool calls; the schema has them.
+            assert set(read["update"]) == set(message["params"]["update"]) - {"name"}
 
 
 def test_it_uses_every_tool(tour: Tour) -> None:

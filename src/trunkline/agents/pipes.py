@@ -1,0 +1,157 @@
+"""Our ends of a child's pipes: bytes to its stdin, bytes from its stdout and stderr.
+
+Rule 1: writing never blocks; who has much to write waits with ``wait_writable``, which also ends when the child does.
+Rule 2: what a child wrote before its end can be taken at once, without waiting for the end of the pipe: a grandchild may hold
+it open for ever.
+Rule 3: both asyncio's own loop and uvloop serve these; neither adds a buffer between the kernel's and us.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import sys
+import termios
+from collections.abc import Callable
+from contextlib import suppress
+from typing import IO, Final, cast
+
+INPUT_BUFFER: Final = 1 << 20
+"""Bytes that may wait for a child to read before the writer has to wait."""
+
+READ_SIZE: Final = 256 * 1024
+
+
+class Input(asyncio.BaseProtocol):
+    """Our end of a child's stdin."""
+
+    def __init__(self, ended: Callable[[], None]) -> None:
+        self._ended = ended
+        self._transport: asyncio.WriteTransport | None = None
+        self._writable = asyncio.Event()
+        self._writable.set()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        # A cast, since another loop's transports need not derive from asyncio's.
+        self._transport = cast("asyncio.WriteTransport", transport)
+        self._transport.set_write_buffer_limits(high=INPUT_BUFFER)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        self._writable.set()
+        self._ended()
+
+    def pause_writing(self) -> None:
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        self._writable.set()
+
+    @property
+    def waiting(self) -> int:
+        """Bytes written that the child has not taken yet."""
+        return self._transport.get_write_buffer_size() if self._transport else 0
+
+    def write(self, data: bytes) -> None:
+        """Send bytes; to a child that is gone or going they go nowhere."""
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.write(data)
+
+    async def wait_writable(self, limit_s: float) -> bool:
+        """Wait until more may be written; False when the child did not read for so long."""
+        if not self._writable.is_set():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(limit_s):
+                    await self._writable.wait()
+        return self._writable.is_set()
+
+    def close(self) -> None:
+        """End of input, after what waits was read."""
+        if self._transport is not None:
+            self._transport.close()
+
+    def abort(self) -> None:
+        """End of input now; whoever waits to write goes on."""
+        if self._transport is not None:
+            self._transport.abort()
+        self._writable.set()
+
+
+class Output(asyncio.Protocol):
+    """Our end of a child's stdout or stderr; holds what comes until ``start``."""
+
+    def __init__(self, deliver: Callable[[bytes], None], ended: Callable[[], None] | None = None) -> None:
+        self._deliver = deliver
+        self._ended = ended
+        self._held: list[bytes] | None = []
+        self._pipe: IO[bytes] | None = None
+        self._transport: asyncio.ReadTransport | None = None
+
+    async def connect(self, pipe: IO[bytes]) -> None:
+        """Begin to read."""
+        self._pipe = pipe
+        await asyncio.get_running_loop().connect_read_pipe(lambda: self, pipe)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.ReadTransport", transport)
+
+    def start(self) -> None:
+        """Deliver from now on, what came until now first."""
+        held, self._held = self._held or [], None
+        for data in held:
+            self._deliver(data)
+
+    def data_received(self, data: bytes) -> None:
+        if self._held is None:
+            self._deliver(data)
+        else:
+            self._held.append(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        was_open, self._transport = self._transport, None
+        if was_open and self._ended:
+            self._ended()
+
+    def pause(self) -> None:
+        """Stop reading; the pipe fills and the child waits."""
+        if self._transport is not None:
+            self._transport.pause_reading()
+
+    def resume(self) -> None:
+        """Read on."""
+        if self._transport is not None:
+            self._transport.resume_reading()
+
+    def take_waiting(self) -> None:
+        """Deliver what is in the pipe now. Bounded: a grandchild that goes on writing cannot keep us here."""
+        if self._transport is None or self._pipe is None or self._pipe.closed:
+            return
+        waiting = _bytes_in(self._pipe)
+        while waiting > 0:
+            data = self._read(min(waiting, READ_SIZE))
+            if not data:
+                return
+            waiting -= len(data)
+            self._deliver(data)
+
+    def finish(self) -> None:
+        """Deliver what is in the pipe now and close it."""
+        if self._transport is None:
+            return
+        try:
+            self.take_waiting()
+        finally:
+            transport, self._transport = self._transport, None
+            transport.close()
+
+    def _read(self, size: int) -> bytes:
+        assert self._pipe is not None
+        with suppress(BlockingIOError):
+            return os.read(self._pipe.fileno(), size)
+        return b""
+
+
+def _bytes_in(pipe: IO[bytes]) -> int:
+    answer = fcntl.ioctl(pipe.fileno(), termios.FIONREAD, bytes(4))
+    return int.from_bytes(answer, sys.byteorder)
