@@ -157,6 +157,7 @@ class _Resource:
 def build_app(hub: Hub, options: ServerOptions) -> App:
     """The application that serves ``hub``."""
     tokens = Tokens.open(options.data_dir, options.token)
+    options.playground.mkdir(mode=0o700, exist_ok=True)
     previews = Previews(options.preview_s)
     hub.preview_url = previews.url
     return App(Parts(

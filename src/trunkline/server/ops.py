@@ -32,12 +32,14 @@ class Health(msgspec.Struct):
 
 
 class Readiness(msgspec.Struct):
-    """The hub can take work: the journal answers. ``busy`` while a turn runs or an approval waits."""
+    """The hub can take work: the journal answers. ``busy`` while a turn runs or an approval waits; ``playground`` is a
+    folder of the hub's own where an agent can be tried out."""
 
     status: str
     version: str
     busy: bool
     streams: int
+    playground: str
 
 
 async def healthz(call: Call) -> Reply:
@@ -48,7 +50,8 @@ async def healthz(call: Call) -> Reply:
 async def readyz(call: Call) -> Reply:
     """Whether the hub can work; 503 when its journal cannot be read."""
     await call.hub.list(RowFilter(limit=1))
-    return reply(Readiness("ready", __version__, call.hub.busy(), len(call.parts.streams)))
+    playground = call.parts.options.playground
+    return reply(Readiness("ready", __version__, call.hub.busy(), len(call.parts.streams), str(playground)))
 
 
 async def openapi(call: Call) -> Reply:

@@ -32,3 +32,8 @@ class ServerOptions(msgspec.Struct, kw_only=True, frozen=True):
     """How long a one-time login code is good for."""
     preview_s: float = 3600.0
     """How long a preview's address works."""
+
+    @property
+    def playground(self) -> Path:
+        """A folder where the page can try an agent out without touching anything else."""
+        return self.data_dir / "playground"
