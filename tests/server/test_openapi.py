@@ -16,6 +16,7 @@ from tests.server.site import site
 from trunkline.server.openapi import document, plain_path
 from trunkline.server.routes import ROUTES
 
+NEWEST = jsonschema.Draft202012Validator
 API: dict[str, Any] = json.loads(json.dumps(document(ROUTES)))
 OPERATIONS = [(path, method, operation) for path, methods in API["paths"].items() for method, operation in methods.items()]
 
@@ -102,18 +103,18 @@ def test_what_is_answered_is_what_is_described(tmp_path: Path) -> None:
             ):
                 answer = await hub.ask("GET", real)
                 assert answer.status == 200
-                jsonschema.validate(answer.json(), schema_of(path, "get", "200"), jsonschema.Draft202012Validator)
+                jsonschema.validate(answer.json(), schema_of(path, "get", "200"), NEWEST)
             failed = await hub.ask("GET", "/sessions/none")
-            jsonschema.validate(failed.json(), schema_of(described, "get", "default"), jsonschema.Draft202012Validator)
+            jsonschema.validate(failed.json(), schema_of(described, "get", "default"), NEWEST)
             sent = await hub.ask("POST", f"{base}/send-message", json_body={"content": "/echo x"})
-            jsonschema.validate(sent.json(), schema_of(f"{described}/send-message", "post", "202"), jsonschema.Draft202012Validator)
+            jsonschema.validate(sent.json(), schema_of(f"{described}/send-message", "post", "202"), NEWEST)
 
     run(check(), 30)
 
 
 def test_the_prompts_schema_takes_text_and_blocks() -> None:
     schema = {**API["components"]["schemas"]["SendMessage"], "components": API["components"]}
-    jsonschema.validate({"content": "hello"}, schema, jsonschema.Draft202012Validator)
-    jsonschema.validate({"content": [{"type": "text", "text": "hello"}], "whenBusy": "queue"}, schema, jsonschema.Draft202012Validator)
+    jsonschema.validate({"content": "hello"}, schema, NEWEST)
+    jsonschema.validate({"content": [{"type": "text", "text": "hello"}], "whenBusy": "queue"}, schema, NEWEST)
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({"content": [{"type": "video"}]}, schema, jsonschema.Draft202012Validator)
+        jsonschema.validate({"content": [{"type": "video"}]}, schema, NEWEST)
