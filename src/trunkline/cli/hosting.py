@@ -11,7 +11,6 @@ import logging
 import os
 import signal
 import socket
-import sys
 import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -31,15 +30,12 @@ from trunkline.session.pids import PidFiles
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 IDLE_LOOK_S = 15.0
-SWITCH_INTERVAL_S = 0.0005
-"""How soon a thread that waits for the interpreter gets it: the journal's threads would otherwise wait 5 ms each time."""
 
 log = logging.getLogger("trunkline.hosting")
 
 
 def host(settings: Settings, folder: DataDir, listener: socket.socket) -> int:
     """Run a hub behind a bound socket until it is told to stop; returns the exit code."""
-    sys.setswitchinterval(SWITCH_INTERVAL_S)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         return runner.run(_until_stopped(settings, folder, listener))
 

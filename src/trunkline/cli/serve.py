@@ -18,8 +18,9 @@ import click
 from trunkline.cli.command import setting_flags
 from trunkline.cli.datadir import DataDir, HubLock
 from trunkline.cli.settings import Settings, load
-from trunkline.client.http import is_loopback
 from trunkline.errors import Forbidden, Invalid, Unavailable
+
+USUAL_HOSTS = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 @click.command(short_help="Run the hub in this terminal.")
@@ -48,7 +49,11 @@ def command(**flags: Any) -> None:
 
 def check_reach(settings: Settings) -> None:
     """Forbidden, when others could listen in on the way and nobody said that this is wanted."""
-    if not (is_loopback(settings.host) or settings.tls_cert or settings.insecure):
+    if settings.host in USUAL_HOSTS or settings.tls_cert or settings.insecure:
+        return
+    from trunkline.client.http import is_loopback  # the usual hub starts without a client
+
+    if not is_loopback(settings.host):
         raise Forbidden(f"host {settings.host} can be reached from other machines: give --tls-cert and --tls-key, or --insecure "
                         "if everybody on the way may read and steer")
 
