@@ -36,7 +36,7 @@ class Player:
         self.interpreter = Interpreter(self.fold)
         self.entries: list[Entry] = []
         self.restarts: set[int] = set()
-        """The last entries of hubs that crashed: the agent that comes after it may use every id again."""
+        """The last entries of hubs that crashed: what came to its end may begin again after it."""
         self._turns = itertools.count(1)
         self._at = 1_790_000_000_000_000
         self._saved = checkpoint(self.fold)
@@ -77,14 +77,19 @@ class Player:
             self.act(lambda now: now.turns.drop_queued(self.fold.queue[0].turn_id, by="tester"))
 
     def reload(self) -> None:
-        """The hub crashed and came back: the checkpoint is all that is left of the fold, and the open turn ends."""
-        self.fold = restore(self._saved)
-        self.fold.seq = self.entries[-1].seq if self.entries else 0
-        self.interpreter = Interpreter(self.fold)
+        """The hub crashed and came back: what was open is closed, and the session is opened anew when it is needed."""
+        self._restore()
         self._reread_open_text()
         self.act(self._deny_all)
         self.stop()
+        self._restore()
         self.restarts.add(self.fold.seq)
+
+    def _restore(self) -> None:
+        """The checkpoint is all that is left of the fold."""
+        self.fold = restore(self._saved)
+        self.fold.seq = self.entries[-1].seq
+        self.interpreter = Interpreter(self.fold)
 
     def _reread_open_text(self) -> None:
         """As ``Session.reread_open_text`` does from the journal."""
@@ -253,7 +258,7 @@ def _check_turns(entries: Sequence[Entry], events: Sequence[context.Event], rest
             assert calls[event.tool_call_id] is False, "a call ends once"
             calls[event.tool_call_id] = True
         if entry.seq in restarts:
-            calls = {}
+            calls = {key: ended for key, ended in calls.items() if not ended}
     assert not in_turn, "the last turn has no end"
 
 

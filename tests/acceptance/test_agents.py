@@ -1,0 +1,274 @@
+"""Agents that are missing, broken, dying or too curious: what the client is told, how soon, and what the agent may not reach."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.tooling.hub_process import HubProcess, Session, end_of, text_of
+from tests.tooling.processes import children_of, eventually, is_alive
+
+NewHub = Callable[..., HubProcess]
+SOON_MS = 100
+
+
+def steps(*script: list[Any]) -> str:
+    """A prompt for the puppet."""
+    return json.dumps(script)
+
+
+def refused(hub: HubProcess, agent: str, status: int) -> Any:
+    """The error that starting this agent gives; nothing is left of the session."""
+    before = {view["id"] for view in hub.wire.get("/sessions?limit=200")["sessions"]}
+    error = hub.wire.ask("POST", "/sessions", {"agent": agent, "cwd": str(hub.new_folder())}).expect(status)
+    assert {view["id"] for view in hub.wire.get("/sessions?limit=200")["sessions"]} == before
+    assert set(error) <= {"code", "message", "recoverable", "details", "agentCode"}
+    return error
+
+
+def test_an_agent_that_is_not_installed_is_named_by_its_command(hub: HubProcess) -> None:
+    error = refused(hub, "missing", 424)
+    assert error["code"] == "agent_not_installed"
+    assert "no-such-agent-command" in error["message"]
+
+
+def test_an_agent_that_exits_at_start_is_shown_with_its_last_words_and_its_command(hub: HubProcess) -> None:
+    error = refused(hub, "exits", 502)
+    assert error["code"] == "agent_start_failed"
+    assert "exiting at start, as --fault exit asks" in error["message"]
+    assert "trunkline.agents.demo" in error["message"]
+
+
+def test_an_agent_of_another_protocol_version_is_refused_with_both_versions(hub: HubProcess) -> None:
+    error = refused(hub, "other-version", 502)
+    assert error["code"] == "agent_protocol_mismatch" and error["recoverable"] is False
+    assert "99" in error["message"] and "1" in error["message"]
+
+
+def test_an_agent_with_one_way_to_log_in_is_logged_in(hub: HubProcess) -> None:
+    session = hub.new_session("logs-in")
+    assert text_of(session.say("/echo in")) == "in"
+    session.delete()
+
+
+@pytest.mark.parametrize(("agent", "words"), [("locked", "Log in to the demo"), ("wants-login", "Run puppet-login first")])
+def test_an_agent_that_wants_a_login_says_what_to_do(hub: HubProcess, agent: str, words: str) -> None:
+    error = refused(hub, agent, 424)
+    assert error["code"] == "agent_auth_required"
+    assert words in error["message"]
+
+
+def test_an_agent_that_refuses_a_session_is_quoted(hub: HubProcess) -> None:
+    error = refused(hub, "refuses", 502)
+    assert (error["code"], error["agentCode"]) == ("agent_error", "-32603")
+    assert "No room" in error["message"]
+
+
+def test_an_agent_nobody_knows_is_not_found(hub: HubProcess) -> None:
+    assert refused(hub, "nobody", 404)["code"] == "not_found"
+
+
+def milliseconds_to_the_error(session: Session, clock: Path, *before: list[Any], code: int = 3) -> float:
+    """From the agent's last act, by its own clock, to the error packet in our hands."""
+    with session.send(steps(["say", "last words"], *before, ["die", code, str(clock)])) as stream:
+        error = stream.until("error")
+        at = time.monotonic_ns()
+        assert stream.rest() == [], "a turn ends once"
+    assert error.value["details"]["code"] == "agent_exited"
+    assert text_of(packet.value for packet in stream.seen).startswith("last words")
+    return (at - int(clock.read_text())) / 1e6
+
+
+@pytest.mark.parametrize("code", [3, 0, -9], ids=["exit code", "exit code 0", "killed"])
+def test_a_death_in_the_middle_of_a_turn_is_told_at_once(puppet: Session, tmp_path: Path, code: int) -> None:
+    took = [milliseconds_to_the_error(puppet, tmp_path / "clock", code=code) for _ in range(5)]
+    assert statistics.median(took) < SOON_MS, took
+
+
+def test_a_death_is_told_at_once_though_a_child_keeps_the_pipes_open(puppet: Session, tmp_path: Path) -> None:
+    took = [milliseconds_to_the_error(puppet, tmp_path / "clock", ["child"]) for _ in range(5)]
+    assert statistics.median(took) < SOON_MS, took
+
+
+def test_a_death_is_told_with_exit_code_signal_and_last_words(puppet: Session, tmp_path: Path) -> None:
+    error = end_of(puppet.say(steps(["stderr", "out of coffee"], ["die", 42, str(tmp_path / "clock")])))
+    assert error["details"]["exitCode"] == 42
+    assert "out of coffee" in error["details"]["stderr"] and "out of coffee" in error["message"]
+    killed = end_of(puppet.say(steps(["die", -9, str(tmp_path / "clock")])))
+    assert killed["details"]["signal"] == "SIGKILL"
+
+
+def test_after_a_death_the_next_prompt_starts_the_agent_again(puppet: Session, tmp_path: Path) -> None:
+    puppet.say(steps(["die", 1, str(tmp_path / "clock")]))
+    assert puppet.view()["status"] == "idle"
+    assert text_of(puppet.say(steps(["say", "here again"]))) == "here again"
+
+
+def test_a_death_closes_open_calls_approvals_and_questions(session: Session) -> None:
+    packets = session.say("/crash")
+    assert end_of(packets)["details"]["exitCode"] == 1
+    calls = [packet for packet in packets if packet["type"] == "tool_call_progress"]
+    assert calls[-1]["status"] == "failed"
+    view = session.view()
+    assert (view["status"], view["pendingApprovals"], view["turn"]) == ("idle", [], None)
+
+
+def test_an_agent_that_dies_between_turns_does_no_harm(puppet: Session, tmp_path: Path) -> None:
+    clock = tmp_path / "clock"
+    puppet.say(steps(["end", {"stopReason": "end_turn"}], ["die", 5, str(clock)]))
+    eventually(clock.exists, "the agent died")
+    eventually(lambda: puppet.view()["status"] == "idle", "the session rests")
+    packets = puppet.say(steps(["say", "back"]))
+    assert end_of(packets)["type"] == "prompt_response" or end_of(packets)["details"]["code"] == "agent_exited"
+
+
+# What reaches an agent, and what it may reach
+
+
+def answers(puppet: Session, *asks: list[Any]) -> list[dict[str, Any]]:
+    """What the client answers to these requests of the agent."""
+    return [json.loads(line) for line in text_of(puppet.say(steps(*asks))).splitlines()]
+
+
+def test_nothing_of_the_hubs_own_reaches_an_agent(new_hub: NewHub) -> None:
+    env = {"TRUNKLINE_TOKEN": "a-secret-token", "TRUNKLINE_ANYTHING": "x", "SECRET_OF_MINE": "y", "LC_TIME": "C"}
+    hub = new_hub(env=env)
+    sent = {"TRUNKLINE_LOG_LEVEL": "debug", "SECRET_OF_THEIRS": "z", "LC_MESSAGES": "C"}
+    session = hub.new_session("puppet", env=sent)
+    seen = json.loads(text_of(session.say(steps(["environ"]))))
+    assert not [name for name in seen if name.startswith("TRUNKLINE_")]
+    assert "a-secret-token" not in json.dumps(seen)
+    assert "SECRET_OF_MINE" not in seen and "SECRET_OF_THEIRS" not in seen
+    assert (seen["HOME"], seen["LC_TIME"], seen["LC_MESSAGES"]) == (str(hub.home), "C", "C")
+
+
+def test_variables_that_came_with_a_session_are_never_journaled(new_hub: NewHub) -> None:
+    hub = new_hub()
+    session = hub.new_session("puppet", env={"LC_MESSAGES": "a-value-to-look-for"})
+    assert "a-value-to-look-for" in text_of(session.say(steps(["ask", "fs/read_text_file", {"path": "nothing"}], ["environ"])))
+    session = hub.new_session("puppet", env={"LC_MESSAGES": "never-said-by-anybody"})
+    session.say(steps(["say", "quiet"]))
+    hub.stop()
+    stored = b"".join(path.read_bytes() for path in hub.data.rglob("*") if path.is_file())
+    assert b"a-value-to-look-for" in stored, "what the agent itself said is journaled"
+    assert b"never-said-by-anybody" not in stored
+
+
+@pytest.fixture
+def outside(puppet: Session) -> Path:
+    """A file beside the session's folder, and links that lead to it from inside."""
+    secret = puppet.folder.parent / f"{puppet.folder.name}-secret.txt"
+    secret.write_text("secret")
+    (puppet.folder / "link.txt").symlink_to(secret)
+    (puppet.folder / "up").symlink_to("..")
+    (puppet.folder / "inside.txt").write_text("one\ntwo\nthree\n")
+    return secret
+
+
+def paths_out(puppet: Session, outside: Path) -> list[str]:
+    return [
+        str(outside), f"../{outside.name}", str(puppet.folder / ".." / outside.name), str(puppet.folder / "link.txt"), "link.txt",
+        f"up/{outside.name}", "/etc/passwd", f"{puppet.folder}-secret.txt", f"x/../../{outside.name}",
+    ]
+
+
+def test_an_agent_reads_files_inside_its_folder_only(puppet: Session, outside: Path) -> None:
+    for answer in answers(puppet, *(["ask", "fs/read_text_file", {"path": path}] for path in paths_out(puppet, outside))):
+        assert "result" not in answer and "secret" not in json.dumps(answer.get("error", {}).get("data", ""))
+        assert answer["error"]["data"]["code"] == "forbidden", answer
+    inside = str(puppet.folder / "inside.txt")
+    whole, part = answers(puppet, ["ask", "fs/read_text_file", {"path": inside}],
+                          ["ask", "fs/read_text_file", {"path": inside, "line": 2, "limit": 1}])
+    assert whole["result"]["content"] == "one\ntwo\nthree\n"
+    assert part["result"]["content"] == "two\n"
+
+
+def test_an_agent_writes_files_inside_its_folder_only(puppet: Session, outside: Path) -> None:
+    asks = [["ask", "fs/write_text_file", {"path": path, "content": "changed"}] for path in paths_out(puppet, outside)]
+    assert all("error" in answer for answer in answers(puppet, *asks))
+    assert outside.read_text() == "secret"
+    assert sorted(path.name for path in puppet.folder.iterdir()) == ["inside.txt", "link.txt", "up"]
+    inside = puppet.folder / "new" / "file.txt"
+    (made,) = answers(puppet, ["ask", "fs/write_text_file", {"path": str(inside), "content": "hello"}])
+    assert made["result"] == {}
+    assert inside.read_text() == "hello"
+
+
+def test_a_missing_file_is_answered_as_the_protocol_says(puppet: Session) -> None:
+    (answer,) = answers(puppet, ["ask", "fs/read_text_file", {"path": str(puppet.folder / "none.txt")}])
+    assert answer["error"]["code"] == -32002
+
+
+def test_an_agents_terminals_run_inside_its_folder_only(puppet: Session, outside: Path) -> None:
+    for cwd in ("..", str(outside.parent), str(puppet.folder / "up"), "/"):
+        (answer,) = answers(puppet, ["ask", "terminal/create", {"command": "pwd", "cwd": cwd}])
+        assert "error" in answer, (cwd, answer)
+
+
+def test_a_terminal_runs_tells_its_output_and_is_gone_after_release(puppet: Session) -> None:
+    command = {"command": "/bin/sh", "args": ["-c", "echo out; echo err >&2; exit 3"]}
+    (made,) = answers(puppet, ["ask", "terminal/create", command])
+    handle = {"terminalId": made["result"]["terminalId"]}
+    ended, output, _, gone = answers(puppet, ["ask", "terminal/wait_for_exit", handle], ["ask", "terminal/output", handle],
+                                     ["ask", "terminal/release", handle], ["ask", "terminal/output", handle])
+    assert ended["result"]["exitCode"] == 3
+    assert sorted(output["result"]["output"].split()) == ["err", "out"]
+    assert "error" in gone
+
+
+def test_nothing_of_the_hubs_own_reaches_a_terminal(new_hub: NewHub) -> None:
+    hub = new_hub(env={"TRUNKLINE_TOKEN": "a-secret-token"})
+    session = hub.new_session("fast")
+    said = text_of(session.say("/terminal env; cat /proc/$PPID/environ | tr '\\0' '\\n' | grep TRUNKLINE_NOTHING"))
+    assert "PATH=" in said and "TRUNKLINE" not in said
+
+
+def test_an_unknown_request_of_the_agent_is_refused_by_name(puppet: Session) -> None:
+    (answer,) = answers(puppet, ["ask", "vendor/unheard_of", {}])
+    assert answer["error"]["code"] == -32601
+
+
+# Processes
+
+
+def test_what_an_agent_started_ends_with_its_session(hub: HubProcess) -> None:
+    session = hub.new_session()
+    pid = int(text_of(session.say("/spawn")).rsplit(" ", 1)[1])
+    assert is_alive(pid)
+    session.delete()
+    assert not is_alive(pid)
+
+
+def test_what_agents_started_ends_with_the_hub(new_hub: NewHub) -> None:
+    hub = new_hub()
+    pids = [int(text_of(hub.new_session().say("/spawn")).rsplit(" ", 1)[1]) for _ in range(3)]
+    running = hub.new_session()
+    running.post("send-message", {"content": "/slow 60"}, 202)
+    assert all(is_alive(pid) for pid in pids)
+    assert hub.stop() == 0
+    assert not [pid for pid in pids if is_alive(pid)]
+    hub.assert_nothing_left()
+
+
+def test_a_hub_leaves_no_zombies(new_hub: NewHub, tmp_path: Path) -> None:
+    hub = new_hub()
+    for _ in range(3):
+        session = hub.new_session("puppet")
+        session.say(steps(["child"], ["die", 1, str(tmp_path / "clock")]))
+        session.say(steps(["ask", "terminal/create", {"command": "true"}]))
+        session.delete()
+    eventually(lambda: not children_of(hub.pid), "every child was waited for", 5)
+
+
+def test_an_idle_agent_is_stopped_and_comes_back_with_the_next_prompt(new_hub: NewHub) -> None:
+    hub = new_hub("--agent-idle-stop", "0.2")
+    session = hub.new_session()
+    assert text_of(session.say("/echo one")) == "one"
+    eventually(lambda: not children_of(hub.pid), "the idle agent was stopped", 5)
+    assert text_of(session.say("/echo two")) == "two"

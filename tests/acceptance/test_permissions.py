@@ -1,0 +1,201 @@
+"""Permissions and questions over HTTP: who is asked, who may answer, what the agent hears, and what is left in the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.dialects.packets.shapes_check import validate_packet
+from tests.tooling.hub_process import HubProcess, Session, end_of, text_of
+from tests.tooling.wire import Stream
+
+NewHub = Callable[..., HubProcess]
+
+
+def asked(stream: Stream) -> str:
+    """The id of the next permission that is asked for."""
+    return str(stream.until("approval_requested").value["requestId"])
+
+
+def said(stream: Stream) -> str:
+    """What the agent says in the rest of the turn."""
+    stream.rest()
+    return text_of(packet.value for packet in stream.seen)
+
+
+def test_a_permission_says_what_is_asked_how_risky_it_is_and_what_can_be_answered(session: Session) -> None:
+    with session.send("/ask") as stream:
+        packet = stream.until("approval_requested").value
+        validate_packet(packet)
+        assert packet["toolName"] == "bash"
+        command = "echo permission 1 was given"
+        assert packet["preview"] == {"type": "command", "command": command, "workingDir": str(session.folder)}
+        kinds = [option["kind"] for option in packet["options"]]
+        assert kinds == ["allow_once", "allow_always", "reject_once", "reject_always"]
+        view = session.view()
+        assert view["status"] == "waiting_for_approval"
+        assert [approval["requestId"] for approval in view["pendingApprovals"]] == [packet["requestId"]]
+        assert view["pendingApprovals"][0]["expiresAt"] == packet["expiresAt"]
+        session.post(f"permissions/{packet['requestId']}", {"decision": "deny"})
+        stream.until("prompt_response")
+    assert session.view()["pendingApprovals"] == []
+
+
+@pytest.mark.parametrize(("answer", "chosen", "approved"), [
+    ({"optionId": "allow-once"}, "allow-once", True),
+    ({"optionId": "reject-once"}, "reject-once", False),
+    ({"optionId": "reject-always"}, "reject-always", False),
+    ({"optionId": "allow-always"}, "allow-once", True),
+    ({"decision": "allow"}, "allow-once", True),
+    ({"decision": "deny"}, "reject-once", False),
+    ({"decision": "allow", "scope": "always"}, "allow-once", True),
+])
+def test_the_agent_hears_an_option_by_its_id_and_always_is_a_rule_of_the_hub(
+        session: Session, answer: dict[str, str], chosen: str, approved: bool) -> None:
+    with session.send("/ask") as stream:
+        session.post(f"permissions/{asked(stream)}", answer)
+        resolved = stream.until("approval_resolved").value
+        assert (resolved["approved"], resolved["resolvedBy"]) == (approved, "user")
+        assert said(stream) == f"You chose {chosen}.\n"
+        ran = [packet.value for packet in stream.seen if packet.type == "tool_call_progress"]
+        assert ran[-1]["status"] == ("completed" if approved else "failed")
+
+
+@pytest.mark.parametrize("answer", [{"optionId": "allow-always"}, {"decision": "allow", "scope": "always"}])
+def test_what_was_allowed_for_always_is_not_asked_again(session: Session, answer: dict[str, str]) -> None:
+    with session.send("/ask") as stream:
+        session.post(f"permissions/{asked(stream)}", answer)
+        stream.until("prompt_response")
+    with session.send("/ask") as stream:
+        resolved = stream.until("approval_resolved").value
+        assert (resolved["approved"], resolved["resolvedBy"]) == (True, "policy")
+        assert said(stream) == "You chose allow-once.\n"
+
+
+def test_always_is_about_exactly_what_was_asked(session: Session) -> None:
+    with session.send("/ask") as stream:
+        session.post(f"permissions/{asked(stream)}", {"decision": "allow", "scope": "always"})
+        stream.until("prompt_response")
+    with session.send("/ask 2") as stream:  # the first command is the one that was allowed, the second is another
+        resolved = stream.until("approval_resolved").value
+        assert (resolved["approved"], resolved["resolvedBy"]) == (True, "policy")
+        open_now = session.view()["pendingApprovals"]
+        assert [approval["toolInput"]["command"] for approval in open_now] == ["echo permission 2 was given"]
+        session.post(f"permissions/{open_now[0]['requestId']}", {"decision": "deny"})
+        stream.until("prompt_response")
+
+
+def test_a_reason_travels_with_the_decision(session: Session) -> None:
+    with session.send("/ask") as stream:
+        session.post(f"permissions/{asked(stream)}", {"decision": "deny", "reason": "not today"})
+        assert stream.until("approval_resolved").value["reason"] == "not today"
+        stream.until("prompt_response")
+
+
+def test_the_first_answer_wins_and_the_second_is_told_who_was_first(session: Session) -> None:
+    with session.send("/ask") as stream:
+        request = asked(stream)
+        session.post(f"permissions/{request}", {"decision": "allow"})
+        late = session.wire.ask("POST", f"{session.path}/permissions/{request}", {"decision": "deny"}).expect(409)
+        assert late["code"] == "already_resolved"
+        assert late["details"]["approved"] is True
+        stream.until("prompt_response")
+        assert sum(packet.type == "approval_resolved" for packet in stream.seen) == 1
+
+
+def test_several_permissions_may_be_open_and_answered_in_any_order(session: Session) -> None:
+    with session.send("/ask 3") as stream:
+        requests = [asked(stream) for _ in range(3)]
+        assert len(session.view()["pendingApprovals"]) == 3
+        for request, decision in zip(reversed(requests), ("deny", "allow", "deny"), strict=True):
+            session.post(f"permissions/{request}", {"decision": decision})
+        assert said(stream) == "You chose reject-once.\nYou chose allow-once.\nYou chose reject-once.\n"
+
+
+@pytest.mark.parametrize("body", [
+    {}, {"optionId": "no-such-option"}, {"decision": "perhaps"}, {"decision": "allow", "optionId": "allow-once"},
+    {"decision": "allow", "scope": "forever"}, {"decision": "allow", "more": 1},
+])
+def test_an_answer_that_makes_no_sense_is_refused_and_decides_nothing(session: Session, body: dict[str, object]) -> None:
+    with session.send("/ask") as stream:
+        request = asked(stream)
+        assert session.wire.ask("POST", f"{session.path}/permissions/{request}", body).expect(400)["code"] == "invalid"
+        assert len(session.view()["pendingApprovals"]) == 1
+        session.post(f"permissions/{request}", {"decision": "deny"})
+        stream.until("prompt_response")
+
+
+def test_an_unknown_permission_is_not_found(session: Session) -> None:
+    answer = session.wire.ask("POST", f"{session.path}/permissions/nothing", {"decision": "deny"})
+    assert answer.expect(404)["code"] == "not_found"
+
+
+def test_cancel_answers_what_is_open_and_ends_the_turn(session: Session) -> None:
+    with session.send("/ask 2") as stream:
+        asked(stream)
+        asked(stream)
+        session.post("cancel")
+        packets = [packet.value for packet in [*stream.rest()]]
+    resolved = [packet for packet in packets if packet["type"] == "approval_resolved"]
+    assert [packet["approved"] for packet in resolved] == [False, False]
+    assert packets[-1]["stopReason"] == "cancelled"
+    assert session.view()["pendingApprovals"] == []
+
+
+def test_what_nobody_answers_is_denied_in_time_and_says_that_nobody_did(new_hub: NewHub) -> None:
+    session = new_hub("--approval-timeout", "0.3").new_session()
+    packets = session.say("/ask")
+    resolved = next(packet for packet in packets if packet["type"] == "approval_resolved")
+    assert (resolved["approved"], resolved["resolvedBy"]) == (False, "timeout")
+    assert text_of(packets) == "You chose reject-once.\n"
+    assert end_of(packets)["stopReason"] == "end_turn"
+
+
+def test_a_permission_that_the_agent_takes_back_is_closed(puppet: Session) -> None:
+    line = ('{"jsonrpc":"2.0","id":"p1","method":"session/request_permission","params":{"sessionId":"puppet-session",'
+            '"toolCall":{"toolCallId":"c"},"options":[{"optionId":"y","name":"Yes","kind":"allow_once"}]}}')
+    back = '{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"p1"}}'
+    with puppet.send(f'[["line", {_quoted(line)}], ["line", {_quoted(back)}], ["say", "on"]]') as stream:
+        stream.until("approval_requested")
+        assert stream.until("approval_resolved").value["approved"] is False
+        stream.until("prompt_response")
+
+
+def test_a_question_shows_its_form_and_carries_the_answer_to_the_agent(session: Session) -> None:
+    with session.send("/question") as stream:
+        question = stream.until("question_requested").value
+        validate_packet(question)
+        assert question["schema"]["required"] == ["name"]
+        view = session.view()
+        assert view["status"] == "waiting_for_input"
+        assert [each["questionId"] for each in view["pendingQuestions"]] == [question["questionId"]]
+        answer = {"action": "accept", "content": {"name": "Ann", "sure": False}}
+        session.post(f"questions/{question['questionId']}", answer)
+        resolved = stream.until("question_resolved").value
+        assert (resolved["action"], resolved["answer"]) == ("accept", answer["content"])
+        assert '"name": "Ann"' in said(stream)
+
+
+@pytest.mark.parametrize("action", ["decline", "cancel"])
+def test_a_question_may_be_declined(session: Session, action: str) -> None:
+    with session.send("/question url") as stream:
+        question = stream.until("question_requested").value
+        assert question["url"].startswith("https://")
+        session.post(f"questions/{question['questionId']}", {"action": action})
+        assert stream.until("question_resolved").value["action"] == action
+        again = session.wire.ask("POST", f"{session.path}/questions/{question['questionId']}", {"action": "accept"})
+        assert again.expect(409)["code"] == "already_resolved"
+        stream.until("prompt_response")
+
+
+def test_cancel_closes_an_open_question(session: Session) -> None:
+    with session.send("/question") as stream:
+        stream.until("question_requested")
+        session.post("cancel")
+        assert stream.until("question_resolved").value["action"] == "cancel"
+        assert stream.rest()[-1].value["stopReason"] == "cancelled"
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
