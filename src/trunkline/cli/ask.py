@@ -19,7 +19,7 @@ from typing import Any, Literal
 from trunkline.cli.form import Field, fields_of
 from trunkline.cli.screen import Screen, one_line
 from trunkline.client import Client
-from trunkline.errors import AlreadyResolved, Expired, NotFound
+from trunkline.errors import TrunklineError
 
 Policy = Literal["ask", "wait", "allow", "deny"]
 APPROVAL_KEYS = "[y]es, [a]lways, [n]o"
@@ -88,12 +88,6 @@ class Asks:
             with suppress(asyncio.CancelledError):  # we cancelled it
                 await self._task
 
-    def failure(self) -> BaseException | None:
-        """Why answering broke off, if it did."""
-        if self._task is None or not self._task.done() or self._task.cancelled():
-            return None
-        return self._task.exception()
-
     def _go_on(self) -> None:
         if self._open and (self._task is None or self._task.done()):
             self._task = asyncio.create_task(self._answer_all())
@@ -113,8 +107,8 @@ class Asks:
             self._current = _id_of(packet)
             try:
                 await self._answer(packet)
-            except (AlreadyResolved, Expired, NotFound) as error:
-                self._screen.line(error.message, dim=True, indent="  ")
+            except TrunklineError as error:  # too late, or not allowed, or no hub: somebody else may answer
+                self._screen.line(error.message, mark="!", colour="yellow", indent="  ")
             except EOFError:
                 self._screen.line("left for somebody else to answer", dim=True, indent="  ")
             self._done()

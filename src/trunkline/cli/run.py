@@ -171,8 +171,6 @@ class Watch:
         if self._asks_show is not None:
             self._asks_show.packet(packet)
         self._asks.see(packet)
-        if (failure := self._asks.failure()) is not None:
-            raise failure
 
     def _interrupted(self, main: asyncio.Task[Any]) -> None:
         self._interrupts += 1

@@ -1,0 +1,191 @@
+"""Asks of a running turn: one at a time, withdrawn when others answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from tests.aio import run
+from tests.cli.test_screen import Out
+from tests.client.scripted import Exchange, served
+from trunkline.cli.ask import Asks, Keyboard, Policy
+from trunkline.cli.screen import Screen
+from trunkline.client import Client
+
+
+class Typist(Keyboard):
+    """A keyboard that a test types on."""
+
+    def __init__(self) -> None:
+        super().__init__(-1)
+        self.lines: asyncio.Queue[str | None] = asyncio.Queue()
+        self.waiting = asyncio.Event()
+
+    def forget(self) -> None:
+        """Nothing is typed ahead here."""
+
+    async def line(self) -> str:
+        """The next line; None stands for Ctrl-D."""
+        self.waiting.set()
+        typed = await self.lines.get()
+        self.waiting.clear()
+        if typed is None:
+            raise EOFError
+        return typed
+
+
+def _approval(number: int) -> dict[str, Any]:
+    options = [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}, {"optionId": "no", "name": "No", "kind": "reject_once"}]
+    return {"type": "approval_requested", "requestId": f"r{number}", "title": "Write", "options": options}
+
+
+class Noticed(Out):
+    """A stream that says when something was written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = asyncio.Event()
+
+    def flush(self) -> None:
+        """What was written is there."""
+        self.written.set()
+
+
+class Stage:
+    """Asks on a screen, a hub that takes the answers, and a typist."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.answers: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
+        self.typist = Typist()
+        self.out = Noticed()
+        self.status: Callable[[str], tuple[int, object]] = lambda path: (200, {})
+
+    async def handle(self, exchange: Exchange) -> None:
+        """Take an answer."""
+        await self.answers.put((exchange.path, msgspec.json.decode(exchange.body)))
+        await exchange.json(*self.status(exchange.path))
+
+    def play(self, scene: Callable[[Asks], Any]) -> None:
+        """Run a scene."""
+
+        async def whole() -> None:
+            async with served(self.handle) as hub, Client(hub.url) as client:
+                asks = Asks(client, "s", Screen(self.out, terminal=True, colour=False), self.policy, self.typist)
+                await scene(asks)
+                await asks.close()
+
+        run(whole())
+
+
+def test_two_asks_are_answered_one_after_the_other() -> None:
+    stage = Stage("ask")
+
+    async def scene(asks: Asks) -> None:
+        asks.see(_approval(1))
+        asks.see(_approval(2))
+        await stage.typist.lines.put("y")
+        assert await stage.answers.get() == ("/sessions/s/permissions/r1", {"decision": "allow", "scope": "once"})
+        await stage.typist.lines.put("2")
+        assert await stage.answers.get() == ("/sessions/s/permissions/r2", {"optionId": "no"})
+
+    stage.play(scene)
+
+
+def test_always_is_a_scope() -> None:
+    stage = Stage("ask")
+
+    async def scene(asks: Asks) -> None:
+        asks.see(_approval(1))
+        await stage.typist.lines.put("Always")
+        assert (await stage.answers.get())[1] == {"decision": "allow", "scope": "always"}
+
+    stage.play(scene)
+
+
+def test_what_somebody_else_answered_is_not_asked_any_more() -> None:
+    stage = Stage("ask")
+
+    async def scene(asks: Asks) -> None:
+        for number in (1, 2, 3):
+            asks.see(_approval(number))
+        await stage.typist.waiting.wait()
+        assert asks.prompt_is_open
+        stage.typist.waiting.clear()
+        asks.see({"type": "approval_resolved", "requestId": "r2", "approved": True})
+        asks.see({"type": "approval_resolved", "requestId": "r1", "approved": True})
+        await stage.typist.waiting.wait()
+        await stage.typist.lines.put("n")
+        assert (await stage.answers.get())[0] == "/sessions/s/permissions/r3"
+        assert stage.answers.empty()
+
+    stage.play(scene)
+
+
+def test_an_answer_that_comes_too_late_is_told_and_the_next_is_asked() -> None:
+    stage = Stage("ask")
+    late = {"code": "already_resolved", "message": "ann was first"}
+    stage.status = lambda path: (409, late) if path.endswith("r1") else (200, {})
+
+    async def scene(asks: Asks) -> None:
+        asks.see(_approval(1))
+        asks.see(_approval(2))
+        await stage.typist.lines.put("y")
+        await stage.answers.get()
+        await stage.typist.lines.put("y")
+        assert (await stage.answers.get())[0] == "/sessions/s/permissions/r2"
+
+    stage.play(scene)
+    assert "ann was first" in stage.out.getvalue()
+
+
+def test_closing_the_input_leaves_it_to_others() -> None:
+    stage = Stage("ask")
+
+    async def scene(asks: Asks) -> None:
+        asks.see(_approval(1))
+        await stage.typist.lines.put(None)
+        asks.see(_approval(2))
+        await stage.typist.lines.put("y")
+        assert (await stage.answers.get())[0] == "/sessions/s/permissions/r2"
+
+    stage.play(scene)
+    assert "left for somebody else" in stage.out.getvalue()
+
+
+def test_a_hub_that_fails_is_told_and_the_next_is_asked() -> None:
+    stage = Stage("allow")
+    stage.status = lambda path: (500, {"code": "internal", "message": "broken"}) if path.endswith("r1") else (200, {})
+
+    async def scene(asks: Asks) -> None:
+        asks.see(_approval(1))
+        asks.see(_approval(2))
+        assert [(await stage.answers.get())[0][-2:] for _ in range(2)] == ["r1", "r2"]
+
+    stage.play(scene)
+    assert "broken" in stage.out.getvalue()
+
+
+def test_allow_is_about_permissions_and_questions_are_declined() -> None:
+    stage = Stage("allow")
+
+    async def scene(asks: Asks) -> None:
+        asks.see({"type": "question_requested", "questionId": "q", "question": "why?"})
+        assert await stage.answers.get() == ("/sessions/s/questions/q", {"action": "decline"})
+
+    stage.play(scene)
+
+
+def test_without_a_terminal_nothing_is_answered() -> None:
+    stage = Stage("wait")
+
+    async def scene(asks: Asks) -> None:
+        asks.see(_approval(1))
+        await stage.out.written.wait()
+        assert stage.answers.empty()
+
+    stage.play(scene)
+    assert "waiting for somebody to answer at http://127.0.0.1:" in stage.out.getvalue()
