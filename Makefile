@@ -27,8 +27,9 @@ help:
 
 install: $(VENV)/.installed
 
+# Silent, as the installing steps are on stdout: the only line there is the hub's own, with its address.
 run: $(VENV)/.installed
-	$(BIN)/trunkline serve $(ARGS)
+	@exec $(BIN)/trunkline serve $(ARGS)
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -q -m "not slow and not peers" $(ARGS)
@@ -49,16 +50,20 @@ bench: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks $(ARGS)
 
 $(VENV)/bin/python:
-	@test -n "$(PYTHON)" || { echo "Trunkline needs Python 3.11 or newer: none found on PATH (or set PYTHON=/path/to/python)"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	@test -n "$(PYTHON)" || \
+	  { echo "Trunkline needs Python 3.11 or newer: none found on PATH (or set PYTHON=/path/to/python)" >&2; exit 1; }
+	@echo "Making $(VENV) with $(PYTHON)" >&2
+	@$(PYTHON) -m venv $(VENV) >&2
 
 $(VENV)/.installed: requirements/build.txt requirements/runtime.txt pyproject.toml | $(VENV)/bin/python
-	$(PIP) $(LOCKED) -r requirements/build.txt -r requirements/runtime.txt
-	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	@echo "Installing Trunkline into $(VENV)" >&2
+	@$(PIP) $(LOCKED) -r requirements/build.txt -r requirements/runtime.txt >&2
+	@$(PIP) install --quiet --no-deps --no-build-isolation --editable . >&2
 	@touch $@
 
 $(VENV)/.installed-test: requirements/test.txt $(VENV)/.installed
-	$(PIP) $(LOCKED) -r requirements/test.txt
+	@echo "Installing what the tests need into $(VENV)" >&2
+	@$(PIP) $(LOCKED) -r requirements/test.txt >&2
 	@touch $@
 
 # The lowest supported Python resolves, so that what only older versions need is in the lock; the user's own pip settings stay
