@@ -15,7 +15,7 @@ import pytest
 from tests.agents.test_process import IGNORE_TERM, exists, is_running
 from tests.aio import run
 from trunkline.agents import family
-from trunkline.agents.environment import MARKER
+from trunkline.agents.environment import MARKER, new_marker
 from trunkline.agents.family import Identity, Member, end_leftover, members, scan, start_time, ticks_now
 
 SLEEP = "import sys, time; print('up', flush=True); time.sleep(600)"
@@ -54,37 +54,43 @@ def hub() -> Iterator[Hub]:
     hub.close()
 
 
-def test_an_agent_left_behind_is_ended(hub: Hub) -> None:
-    pid = hub.leave(SLEEP, "m1")
-    assert run(end_leftover(pid, start_time(pid), "m1"))
+@pytest.fixture
+def marker() -> str:
+    """One that no other test run on this machine uses."""
+    return new_marker()
+
+
+def test_an_agent_left_behind_is_ended(hub: Hub, marker: str) -> None:
+    pid = hub.leave(SLEEP, marker)
+    assert run(end_leftover(pid, start_time(pid), marker))
     assert not is_running(pid)
 
 
-def test_one_that_ignores_sigterm_is_killed(hub: Hub) -> None:
-    pid = hub.leave(IGNORE_TERM, "m2")
-    assert run(end_leftover(pid, start_time(pid), "m2", term_s=0.1))
+def test_one_that_ignores_sigterm_is_killed(hub: Hub, marker: str) -> None:
+    pid = hub.leave(IGNORE_TERM, marker)
+    assert run(end_leftover(pid, start_time(pid), marker, term_s=0.1))
     assert not is_running(pid)
 
 
-def test_a_process_that_only_has_the_pid_is_left_alone(hub: Hub) -> None:
+def test_a_process_that_only_has_the_pid_is_left_alone(hub: Hub, marker: str) -> None:
     pid = hub.leave(SLEEP, None)
     began = start_time(pid)
     assert began is not None
-    assert not run(end_leftover(pid, began - 1, "m3"))
-    assert not run(end_leftover(pid, None, "m3"))
+    assert not run(end_leftover(pid, began - 1, marker))
+    assert not run(end_leftover(pid, None, marker))
     assert is_running(pid)
 
 
-def test_a_process_with_pid_and_start_time_of_another_boot_is_left_alone(hub: Hub) -> None:
+def test_a_process_with_pid_and_start_time_of_another_boot_is_left_alone(hub: Hub, marker: str) -> None:
     """After a reboot both may match by accident; the marker does not."""
     pid = hub.leave(SLEEP, "somebody else's")
-    assert not run(end_leftover(pid, start_time(pid), "m4"))
+    assert not run(end_leftover(pid, start_time(pid), marker))
     assert is_running(pid)
 
 
-def test_a_gone_agents_family_is_found_by_its_marker(hub: Hub) -> None:
-    one, two, other = hub.leave(SLEEP, "m5"), hub.leave(SLEEP, "m5.terminal"), hub.leave(SLEEP, "m55")
-    assert run(end_leftover(2**22 + 1, 1, "m5"))
+def test_a_gone_agents_family_is_found_by_its_marker(hub: Hub, marker: str) -> None:
+    one, two, other = hub.leave(SLEEP, marker), hub.leave(SLEEP, f"{marker}.terminal"), hub.leave(SLEEP, f"{marker}5")
+    assert run(end_leftover(2**22 + 1, 1, marker))
     assert not is_running(one)
     assert not is_running(two)
     assert is_running(other)
@@ -94,16 +100,16 @@ def test_nothing_left_is_nothing_done() -> None:
     assert not run(end_leftover(2**22 + 1, 1, "nobody has this"))
 
 
-def test_the_group_and_the_children_of_a_leader_belong_to_it(hub: Hub) -> None:
+def test_the_group_and_the_children_of_a_leader_belong_to_it(hub: Hub, marker: str) -> None:
     program = (
         "import subprocess, sys, time\n"
         "subprocess.Popen(['sleep', '600'], env={}); subprocess.Popen(['sleep', '600'], env={}, start_new_session=True)\n"
         "print('up', flush=True); time.sleep(600)"
     )
-    pid = hub.leave(program, "m6")
-    found = members(scan(), pid, "m6")
+    pid = hub.leave(program, marker)
+    found = members(scan(), pid, marker)
     assert len(found) == 3
-    assert run(end_leftover(pid, start_time(pid), "m6"))
+    assert run(end_leftover(pid, start_time(pid), marker))
     assert not [identity for identity in found if start_time(identity.pid) == identity.start_time]
 
 
@@ -137,6 +143,22 @@ def test_children_of_members_are_members_at_any_depth() -> None:
 def test_we_are_never_in_a_family() -> None:
     processes = table(member(os.getpid(), marker="m"), member(40, marker="m"))
     assert pids(members(processes, 9, "m")) == [40]
+
+
+def test_who_is_in_the_middle_of_exec_is_looked_at_again(hub: Hub, marker: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process has no environment, and so no marker, between the old program and the new one."""
+    pid = hub.leave(SLEEP, marker)
+    whole = scan()
+    blank = {**whole, pid: whole[pid]._replace(marker="")}
+    answers = [blank, blank, whole]
+    monkeypatch.setattr(family, "scan", lambda: answers.pop(0) if answers else {})
+    assert run(family.end_leftovers(2**22 + 1, marker, born_before=-1))
+    assert not is_running(pid)
+
+
+@pytest.mark.parametrize("other", [member(50, born=0, marker=""), Member(51, 2, 0, 0, 2**62, "")])
+def test_old_programs_without_an_environment_and_kernel_threads_are_not_waited_for(other: Member) -> None:
+    assert not family._has_newborn(table(other))
 
 
 def test_a_scan_shows_us_as_we_are() -> None:

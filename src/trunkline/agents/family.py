@@ -30,6 +30,9 @@ KILL_S = 2.0
 POLL_S = 0.02
 """Leftovers are not our children, so nothing wakes us when they go; this is how often we look."""
 
+NEWBORN_S = 2
+"""How old a process without an environment may be to be looked at again."""
+
 ROUNDS = 5
 """Scans after which we give up on a family that keeps forking."""
 
@@ -44,7 +47,10 @@ class Identity(NamedTuple):
 
 
 class Member(NamedTuple):
-    """One process as ``/proc`` shows it; ``marker`` is None without one, or when its environment is not ours to read."""
+    """One process as ``/proc`` shows it.
+
+    ``marker`` is None without one or when its environment is not ours to read, and empty when it has no environment at all.
+    """
 
     pid: int
     parent: int
@@ -103,11 +109,14 @@ async def end_leftovers(
     """End what ``members`` finds, and look again until nothing is left; True when there was anything to end."""
     found_any = False
     for _ in range(ROUNDS):
-        family = members(await asyncio.to_thread(scan), leader, marker, known=known, born_before=born_before)
-        if not family:
+        table = await asyncio.to_thread(scan)
+        if family := members(table, leader, marker, known=known, born_before=born_before):
+            found_any = True
+            await _end(family, term_s)
+        elif _has_newborn(table):
+            await asyncio.sleep(POLL_S)
+        else:
             break
-        found_any = True
-        await _end(family, term_s)
     return found_any
 
 
@@ -176,10 +185,21 @@ def _marker(pid: int) -> str | None:
             environ = file.readall()
     except OSError:
         return None
+    if not environ:
+        return ""
     for entry in environ.split(b"\0") if _MARKER_ENTRY in environ else ():
         if entry.startswith(_MARKER_ENTRY):
             return entry[len(_MARKER_ENTRY) :].decode("ascii", "replace")
     return None
+
+
+def _has_newborn(table: Table) -> bool:
+    """Whether somebody may be in the middle of ``exec``, when a process has no environment yet and so cannot be told.
+
+    Its parent goes on before that is over, and may be gone by now. Kernel threads (group 0) never have an environment.
+    """
+    recently = ticks_now() - NEWBORN_S * os.sysconf("SC_CLK_TCK")
+    return any(member.marker == "" and member.group and member.start_time > recently for member in table.values())
 
 
 async def _end(family: set[Identity], term_s: float) -> None:
