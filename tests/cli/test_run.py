@@ -86,6 +86,16 @@ def test_the_exit_code_follows_the_stop_reason(reason: str, code: int) -> None:
     assert set(EXIT_CODES) <= {"end_turn", "refusal", "max_tokens", "max_turn_requests", "cancelled"}
 
 
+def test_a_reader_that_leaves_ends_the_command_quietly_and_not_the_turn(shared: Place) -> None:
+    child = shared.start("run", "demo", "/burst 20000 100", "--json")
+    assert child.stdout is not None
+    child.stdout.readline()
+    child.stdout.close()
+    assert child.wait(timeout=WITHIN_S) == 141
+    assert child.stderr is not None
+    assert child.stderr.read() == b""
+
+
 def _line_with(child: subprocess.Popen[bytes], text: bytes) -> bytes:
     assert child.stdout is not None
     while True:

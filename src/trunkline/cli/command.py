@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
@@ -10,7 +11,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from trunkline.cli.exits import EXIT_INTERRUPTED
+from trunkline.cli.exits import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED
 from trunkline.cli.settings import FLAG, SETTINGS, Setting
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -34,6 +35,10 @@ def finish(work: Coroutine[Any, Any, int | None]) -> None:
         code = asyncio.run(work)
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has left; Python would complain once more when it flushes stdout at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = EXIT_BROKEN_PIPE
     sys.exit(code or 0)
 
 

@@ -6,7 +6,6 @@ Rule 2: an error of the tree becomes one line on stderr and an exit code here, a
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib import import_module
 from typing import NamedTuple
@@ -14,7 +13,7 @@ from typing import NamedTuple
 import click
 
 from trunkline import __version__
-from trunkline.cli.exits import EXIT_BROKEN_PIPE, EXIT_ERROR, EXIT_LOCKED, EXIT_USAGE
+from trunkline.cli.exits import EXIT_ERROR, EXIT_LOCKED, EXIT_USAGE
 from trunkline.errors import HubLocked, Invalid, TrunklineError
 
 _EXITS: dict[type[TrunklineError], int] = {Invalid: EXIT_USAGE, HubLocked: EXIT_LOCKED}
@@ -71,7 +70,3 @@ def main() -> None:
     except TrunklineError as error:
         click.echo(f"trunkline: {error.message}", err=True)
         sys.exit(_EXITS.get(type(error), EXIT_ERROR))
-    except BrokenPipeError:
-        # Whoever read our output has left; Python would complain once more when it flushes stdout at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(EXIT_BROKEN_PIPE)

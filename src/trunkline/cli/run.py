@@ -115,7 +115,7 @@ class Watch:
         self._session_id = session_id
         self._order = order
         self._screen = Screen(sys.stdout)
-        self._show = Show(self._screen, only=ANSWER if order.quiet else None)
+        self._show = Show(self._screen, only=ANSWER if order.quiet else None, root=order.cwd)
         # Asks are shown on stdout with all the rest, unless only packets or the answer belong there, or nobody sits behind it.
         shown_there = not (order.as_json or order.quiet) and (self._screen.terminal or order.policy != "ask")
         talk = self._screen if shown_there else Screen(sys.stderr)

@@ -85,7 +85,8 @@ def tail(session_id: str, after: int | None, follow: bool, as_json: bool, **flag
 
     async def work(hub: Client) -> None:
         view = await named(hub, session_id)
-        await (_follow if follow else _replay)(hub, view.id, _start(view) if after is None else after, _printer(as_json))
+        start = _start(view) if after is None else after
+        await (_follow if follow else _replay)(hub, view.id, start, _printer(view, as_json))
 
     finish(_with_hub(flags, work))
 
@@ -156,9 +157,9 @@ async def _replay(hub: Client, session_id: str, after: int, show_packet: Callabl
         position = page.next_after
 
 
-def _printer(as_json: bool) -> Callable[[Packet], None]:
+def _printer(view: SessionView, as_json: bool) -> Callable[[Packet], None]:
     if not as_json:
-        return Show(Screen(sys.stdout), prompts=True).packet
+        return Show(Screen(sys.stdout), prompts=True, root=view.cwd).packet
 
     def as_line(packet: Packet) -> None:
         sys.stdout.buffer.write(packet.raw + b"\n")

@@ -26,8 +26,10 @@ Fields = Mapping[str, Any]
 class Show:
     """Writes packets to a screen."""
 
-    def __init__(self, screen: Screen, *, only: frozenset[str] | None = None, prompts: bool = False) -> None:
+    def __init__(self, screen: Screen, *, only: frozenset[str] | None = None, prompts: bool = False,
+                 root: str = "") -> None:
         self._screen = screen
+        self._root = root.rstrip("/") + "/"
         self._prompts = prompts
         self._names: dict[str, str] = {}
         self._running: dict[str, str] = {}
@@ -84,7 +86,7 @@ class Show:
 
     def _progress(self, packet: Fields) -> None:
         call_id, status = str(packet.get("toolCallId")), str(packet.get("status"))
-        label = _label(self._names.get(call_id, ""), packet)
+        label = _label(self._names.get(call_id, ""), packet, self._root)
         if status in ("completed", "failed"):
             self._running.pop(call_id, None)
             self._finished(label, status, packet)
@@ -167,15 +169,15 @@ def _text_of(content: Any) -> str:
     return f"[{content.get('type')} {uri or content.get('mimeType') or ''}]".replace(" ]", "]")
 
 
-def _label(name: str, packet: Fields) -> str:
-    """``bash npm test``: the tool's name and what it is about; else the title that the agent gave."""
+def _label(name: str, packet: Fields, root: str) -> str:
+    """``bash npm test``: the tool's name and what it is about (a path from ``root`` on); else the title that the agent gave."""
     title = str(packet.get("title") or name)
     given = packet.get("rawInput")
     subject = next((str(given[key]) for key in _SUBJECTS if isinstance(given.get(key), str) and given[key]), "") \
         if isinstance(given, Mapping) else ""
     if not subject or " " in name or not name:
         return title or name
-    return f"{name} {one_line(subject)}"
+    return f"{name} {one_line(subject.removeprefix(root))}"
 
 
 def _failure(packet: Fields) -> str:
