@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from tests.aio import run
-from tests.server.site import Site, frames, site
+from tests.server.site import TOKEN, Site, frames, site
 from trunkline.errors import StorageError
-from trunkline.hub import Session
+from trunkline.hub import Hub, HubOptions, Session
+from trunkline.server.app import build_app
+from trunkline.server.options import ServerOptions
 from trunkline.server.sse import EventStream, Outlet, Streams
 
 
@@ -255,3 +257,25 @@ def test_readers_at_one_position_share_their_bytes(tmp_path: Path) -> None:
                 await reader.leave()
 
     run(check())
+
+
+def test_a_reader_that_lags_behind_when_the_hub_stops_is_let_go_quietly(tmp_path: Path) -> None:
+    async def check() -> None:
+        (tmp_path / "work").mkdir()
+        async with Hub(HubOptions(data_dir=tmp_path / "data")) as hub:
+            app = build_app(hub, ServerOptions(data_dir=tmp_path / "data", port=7420, token=TOKEN))
+            here = Site(hub, app, tmp_path / "work")
+            session = await here.session()
+            await here.turn(session, "/burst 8000 100")
+            reader = here.open("GET", f"/sessions/{session.id}/packets")
+            await reader.start()
+            seen = frames(await reader.piece() or b"")
+            reader.stalled.clear()
+        reader.stalled.set()
+        while (piece := await reader.piece()) is not None:
+            seen += frames(piece)
+        assert [seq for seq, _ in seen] == sorted({seq for seq, _ in seen})
+        assert len(seen) < 8000
+        assert "error" not in {packet["type"] for _, packet in seen}
+
+    run(check(), 30)

@@ -13,5 +13,5 @@
 
 Rule 1: no business rule lives here: a handler decodes, calls the hub, encodes.
 Rule 2: one face never imports another.
-Rule 3: what a small hub does not need at start (prometheus-client, multipart) is imported where it is used.
+Rule 3: what a small hub does not need at start (prometheus-client) is imported where it is used.
 """

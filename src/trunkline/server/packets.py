@@ -20,7 +20,7 @@ from trunkline.errors import Invalid, NotFound
 from trunkline.journal.base import Entry
 from trunkline.server.call import Call, Reply, reply, whole_number
 from trunkline.server.prompt import SendMessage, blocks_of
-from trunkline.server.sse import EventStream, Outlet, Pump, follow, frames_of
+from trunkline.server.sse import EventStream, Outlet, Pump, entries_after, follow, frames_of
 from trunkline.session.feed import Feed, packet_of
 
 PAGE_MOST = 1_000
@@ -165,7 +165,7 @@ async def relay_turn(feed: Feed, turn_id: str, after: int, seen: int, outlet: Ou
 async def _start_of(feed: Feed, turn_id: str, after: int, outlet: Outlet) -> int:
     position = after
     while True:
-        for entry in await feed.read(after=position):
+        for entry in await entries_after(feed, position):
             position = outlet.position = entry.seq
             fate = _fate_of(entry, turn_id)
             if fate == "turn_started":
@@ -183,7 +183,7 @@ async def _turn_frames(feed: Feed, turn_id: str, position: int, seen: int) -> tu
     if shared is not None and not TURN_END.search(shared[0]):
         return *shared, False
     unseen: list[Entry] = []
-    for entry in await feed.read(after=position):
+    for entry in await entries_after(feed, position):
         position = entry.seq
         if position > seen:
             unseen.append(entry)

@@ -16,7 +16,7 @@ from contextlib import suppress
 from starlette.types import Receive, Scope, Send
 
 from trunkline.dialects.packets import error_packet
-from trunkline.errors import TrunklineError
+from trunkline.errors import HubStopping, StorageError, TrunklineError
 from trunkline.journal.base import Entry
 from trunkline.session.feed import Feed, packet_frame, packet_of
 
@@ -112,6 +112,8 @@ async def _pumping(pump: Pump, outlet: Outlet) -> None:
     """Run the pump; a failure of ours is told to the reader in the stream's own language."""
     try:
         await pump(outlet)
+    except HubStopping:
+        return  # the stream just ends: its reader comes back with its position
     except TrunklineError as error:
         await outlet.write(failure_frame(error))
 
@@ -148,8 +150,18 @@ async def packets_after(feed: Feed, position: int) -> tuple[bytes, int]:
     shared = feed.packet_frames(position)
     if shared is not None:
         return shared
-    entries = await feed.read(after=position)
+    entries = await entries_after(feed, position)
     return frames_of(entries), entries[-1].seq if entries else position
+
+
+async def entries_after(feed: Feed, position: int) -> list[Entry]:
+    """The next entries, or HubStopping when the journal has closed under a reader that lagged behind."""
+    try:
+        return await feed.read(after=position)
+    except (StorageError, RuntimeError) as error:  # RuntimeError: the journal's threads have ended
+        if feed.closed:
+            raise HubStopping("the hub is stopping") from error
+        raise
 
 
 def frames_of(entries: list[Entry]) -> bytes:

@@ -17,6 +17,7 @@ from typing import Self
 
 import msgspec
 from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
 
 from trunkline.errors import Invalid
 from trunkline.server.call import Call, Reply, reply, too_large
@@ -62,8 +63,6 @@ async def _take_body(call: Call, space: Workspace) -> Uploaded:
 
 
 async def _take_form(call: Call, space: Workspace) -> list[Uploaded]:
-    from starlette.formparsers import MultiPartException, MultiPartParser  # not needed to start a hub
-
     limits = call.parts.options
     folder = resolve(space, call.text("path") or ".")
     body = call.chunks(limits.upload_total_limit)
