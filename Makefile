@@ -27,7 +27,7 @@ help:
 
 install: $(VENV)/.installed
 
-# Silent, as the installing steps are on stdout: the only line there is the hub's own, with its address.
+# Says nothing itself, as the installing steps say nothing on stdout: the only line there is the hub's own, with its address.
 run: $(VENV)/.installed
 	@exec $(BIN)/trunkline serve $(ARGS)
 
