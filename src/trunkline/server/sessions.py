@@ -77,7 +77,7 @@ async def listing(call: Call) -> Reply:
 async def show(call: Call) -> Reply:
     """The state of one session, with every pending approval and question."""
     session = await call.session()
-    view = session.view()
+    view = await session.snapshot()
     view.commands = await session.commands()
     return reply(view)
 
