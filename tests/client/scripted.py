@@ -67,8 +67,21 @@ class Scripted:
         self._handler = handler
         self.connections = 0
         self.url = ""
+        self._tasks: set[asyncio.Task[None]] = set()
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """A connection came."""
+        task = asyncio.create_task(self._serve(reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def end(self) -> None:
+        """Break off what is still being answered."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer the requests of one connection until either side ends it."""
         self.connections += 1
         state = h11.Connection(our_role=h11.SERVER)
@@ -106,7 +119,11 @@ async def _next_exchange(state: h11.Connection, reader: asyncio.StreamReader, wr
 async def served(handler: Handler) -> AsyncIterator[Scripted]:
     """A server on a free port of this machine."""
     scripted = Scripted(handler)
-    server = await asyncio.start_server(scripted.serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(scripted.accept, "127.0.0.1", 0)
     scripted.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     async with server:
-        yield scripted
+        try:
+            yield scripted
+        finally:
+            server.close()
+            await scripted.end()

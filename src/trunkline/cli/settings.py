@@ -45,7 +45,6 @@ class Setting(NamedTuple):
     toml: str | None = None
     commands: str = "serve"
     """Which commands take the flag: ``serve``, ``clients`` (all that talk to a hub) or ``all``."""
-    hidden: bool = False
 
 
 def _text(value: Any) -> str:
