@@ -33,6 +33,13 @@ def test_who_only_tries_does_not_overtake_who_waits() -> None:
     assert gate.try_enter()
 
 
+def test_a_free_gate_is_left_to_who_stands_in_its_doorway() -> None:
+    gate = Gate()
+    with gate._doorway:  # between waiting and being inside
+        assert not gate.try_enter()
+    assert gate.try_enter()
+
+
 def _pass(gate: Gate, order: list[str]) -> None:
     with gate.held():
         order.append("passed")

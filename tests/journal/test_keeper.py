@@ -85,6 +85,39 @@ def test_a_large_part_is_a_block_at_once_and_small_ones_around_it_stay_in_order(
     run(scenario())
 
 
+def test_a_page_cut_inside_a_block_does_not_go_on_behind_it(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with SqliteJournal(tmp_path / "journal.db", upkeep=NEVER) as journal:
+            await journal.append(group(a=entries(1, 2)))
+            await journal.append(group(a=entries(3, 50, size=1000)))
+            await journal.append(group(a=entries(51, 52)))
+            assert seqs(await journal.read("a", after=2, max_bytes=2500)) == [3, 4]
+            assert seqs(await journal.read("a", before=51, max_bytes=2500, tail=True)) == [49, 50]
+            assert seqs(await journal.read("a", before=52, max_bytes=2500, tail=True)) == [49, 50, 51]
+            assert seqs(await journal.read("a", max_bytes=2500)) == [1, 2, 3, 4]
+
+    run(scenario())
+
+
+def test_a_reopened_journal_knows_the_newest_of_small_parts_and_blocks(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+
+    async def scenario() -> None:
+        async with SqliteJournal(path, upkeep=NEVER) as journal:
+            await journal.append(Group({"a": entries(1, 1)}, {"a": row("a")}))
+            await journal.append(group(a=entries(2, 50)))
+        async with SqliteJournal(path, upkeep=NEVER) as journal:
+            assert (await journal.rows(RowFilter()))[0].last_seq == 50
+            with pytest.raises(StorageError, match="entries up to 50"):
+                await journal.append(group(a=entries(2, 2)))
+            await journal.append(group(a=entries(51, 51)))
+        async with SqliteJournal(path, upkeep=NEVER) as journal:
+            assert (await journal.rows(RowFilter()))[0].last_seq == 51
+            assert seqs(await journal.read("a")) == list(range(1, 52))
+
+    run(scenario())
+
+
 def test_packed_blocks_are_compressed_and_stay_small_enough_for_pages(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
 

@@ -136,16 +136,25 @@ def _cut(block: Block, asked: SessionRead) -> list[Entry]:
 
 def _with_held(stored: list[Entry], whole: bool, asked: SessionRead) -> Page:
     """A page of stored and held entries. Where the stored ones were cut off, held ones beyond the cut have to wait."""
-    held = asked.held[::-1] if asked.tail else asked.held
+    held = asked.held
     if not whole:
         cut = stored[-1].seq
-        held = [entry for entry in held if (entry.seq > cut if asked.tail else entry.seq < cut)]
-    known = {entry.seq for entry in stored}
-    both = stored + [entry for entry in held if entry.seq not in known]
-    both.sort(key=_seq_of, reverse=asked.tail)
+        held = held[bisect_right(held, cut, key=_seq_of):] if asked.tail else held[:bisect_left(held, cut, key=_seq_of)]
+    held = held[:-asked.limit - 1:-1] if asked.tail else held[:asked.limit]
     page = Page(asked.limit, asked.max_bytes)
-    page.add_all(both)
+    page.add_all(_in_seq_order(stored, held, reverse=asked.tail))
     return page
+
+
+def _in_seq_order(stored: list[Entry], held: list[Entry], *, reverse: bool) -> list[Entry]:
+    """Both, each entry once. Mostly all held ones are newer than all stored ones, and joining them is enough."""
+    if not stored or not held:
+        return stored or held
+    newest_stored, oldest_held = (stored[0], held[-1]) if reverse else (stored[-1], held[0])
+    if newest_stored.seq < oldest_held.seq:
+        return held + stored if reverse else stored + held
+    known = {entry.seq for entry in stored}
+    return sorted(stored + [entry for entry in held if entry.seq not in known], key=_seq_of, reverse=reverse)
 
 
 def _in_pos_order(runs: Iterator[tuple[int, _Run]], after: int) -> Iterator[_Run]:

@@ -18,6 +18,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import ParamSpec, Self, TypeVar
@@ -138,16 +139,16 @@ class SqliteJournal:
 
     def _open(self) -> None:
         database.create(self._path)
-        self._writer = database.connect(self._path, durability=self._durability)
-        try:
+        with ExitStack() as undo:
+            self._writer = database.connect(self._path, durability=self._durability)
+            undo.callback(self._writer.close)
             database.migrate(self._writer, self._path)
             self._restore()
             self._keeper = Keeper(database.connect(self._path), self._queries, self._gate, self._recent, self._upkeep)
-        except BaseException:
-            self._writer.close()
-            raise
-        for (session_id,) in self._writer.execute(self._queries["deletions"]).fetchall():
-            self._delete(session_id)
+            undo.callback(self._keeper.close)
+            for (session_id,) in self._writer.execute(self._queries["deletions"]).fetchall():
+                self._delete(session_id)
+            undo.pop_all()
 
     def _restore(self) -> None:
         """Know again what a hub that ran before knew."""
