@@ -182,7 +182,8 @@ def _preview(state: CallState, cwd: str) -> context.ApprovalPreview | None:
 
 def _unified(diff: acp.Diff) -> str:
     old, new = (diff.old_text or "").splitlines(keepends=True), diff.new_text.splitlines(keepends=True)
-    return "".join(difflib.unified_diff(old, new, f"a/{diff.path}", f"b/{diff.path}"))
+    name = diff.path.lstrip("/")
+    return "".join(difflib.unified_diff(old, new, f"a/{name}", f"b/{name}"))
 
 
 def _options(schema: bytes | None) -> list[str] | None:
