@@ -293,7 +293,7 @@ def test_stopping_does_not_wait_for_a_reader_that_stalls(tmp_path: Path, monkeyp
             _, writer = await here.connect()
             writer.transport.pause_reading()  # type: ignore[attr-defined]  # asyncio's own transport has it
             writer.write(request("GET", f"/sessions/{session.id}/packets"))
-            await here.hub.turn(session, "/burst 100000 200")
+            await here.hub.turn(session, "/burst 40000 200")
             here.stop.set()
             await here.server
             writer.close()
