@@ -27,12 +27,3 @@ class Page:
             left -= size
         self._bytes_left = left
         return len(taken) < self._limit
-
-    def add(self, entry: Entry) -> bool:
-        """Take one entry if it fits; False when it did not."""
-        size = entry.size()
-        if len(self.entries) >= self._limit or (size > self._bytes_left and self.entries):
-            return False
-        self.entries.append(entry)
-        self._bytes_left -= size
-        return True
