@@ -211,3 +211,15 @@ def test_lines_that_look_like_headers_are_counted_as_lines() -> None:
     (found,) = sections(text)
     assert (found.path, found.status, found.additions, found.deletions) == ("a b.txt", "modified", 2, 1)
     assert sections("") == []
+
+
+def test_a_repository_that_keeps_git_busy_for_too_long_is_given_up_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(diff, "GIT_S", 0.0)
+
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            repository(hub.folder)
+            found = await asked(hub, await hub.session())
+            assert (found["base"], found["reason"]) == (None, "git took longer than 0 s")
+
+    run(check())

@@ -15,7 +15,7 @@ import pytest
 from tests.aio import run
 from tests.server.site import STREAM, Exchange, Site, frames, site
 from trunkline.hub import Session
-from trunkline.server import packets
+from trunkline.server import history
 from trunkline.session.feed import packet_of
 
 Numbered = tuple[int, dict[str, Any]]
@@ -475,8 +475,8 @@ def test_a_page_that_cannot_be_is_refused_by_name(tmp_path: Path, query: str) ->
 
 
 def test_a_very_long_run_is_told_in_several_messages_and_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packets, "RUN_BYTES", 100)
-    monkeypatch.setattr(packets, "PAGE_BYTES", 700)
+    monkeypatch.setattr(history, "RUN_BYTES", 100)
+    monkeypatch.setattr(history, "PAGE_BYTES", 700)
 
     async def check() -> None:
         async with site(tmp_path) as hub:

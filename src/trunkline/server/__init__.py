@@ -1,15 +1,16 @@
 """Faces over HTTP: one noun, one module.
 
-    listen     sockets → requests (uvicorn)
+    listen     sockets → requests (uvicorn)                   options   what can be set
     app        a request → a reply: Host and Origin, route, credential, error → response, headers
-    routes     the table of everything that is answered; OpenAPI and the docs are made from it
-    call       what a handler gets: the request, who asked, the parts it may use; bodies within limits
-    tokens     who may do what, stored hashed             auth      which credential a request carries
-    login      codes, cookies and tokens over HTTP        options   what can be set
-    sessions   sessions and how they are steered          packets   the packets face
-    sse        one stream to one reader                   content   one file to one reader
-    files      files, search, diff, upload                preview   artifacts and their previews
-    page       `/` and `/assets/*`                        ops       health, metrics, OpenAPI, docs page
+    routes     the table of everything that is answered       openapi   the same, described for machines
+    call       what a handler gets; bodies within limits
+    tokens     who may do what, stored hashed                 auth      which credential a request carries
+    login      codes, cookies and tokens over HTTP            page      `/` and `/assets/*`
+    sessions   start, list, steer                             prompt    what a prompt looks like
+    packets    the packets face, on sse (one stream to one reader), turns (one turn of it) and history (stored pages)
+    files      look, read, find, on content (one file to one reader)
+    uploads    put files                                      diff      what changed
+    preview    artifacts and their previews                   ops       health, metrics, OpenAPI, docs page
 
 Rule 1: no business rule lives here: a handler decodes, calls the hub, encodes.
 Rule 2: one face never imports another.

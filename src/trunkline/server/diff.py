@@ -58,10 +58,13 @@ async def diff(call: Call) -> Reply:
     session = await call.session()
     space = Workspace(session.roots)
     git = Git(space.roots[0])
-    base = await git.base()
-    if base is None:
-        return reply(await _since_session_began(session.feed, space))
-    return reply(await _since_commit(git, base, space))
+    try:
+        base = await git.base()
+        if base is not None:
+            return reply(await _since_commit(git, base, space))
+    except TimeoutError:
+        return reply(Diff(None, [], "", reason=f"git took longer than {GIT_S:g} s"))
+    return reply(await _since_session_began(session.feed, space))
 
 
 class Git:
@@ -102,8 +105,6 @@ class Git:
                 ended = await child.wait()
             self.truncated = self.truncated or child.truncated
             return ended.code, child.output()
-        except TimeoutError:
-            raise Invalid(f"git {args[0]} took longer than {GIT_S:.0f} s in {self._folder}") from None
         finally:
             await child.release()
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from trunkline.hub import AgentInfo, Answer, Decision, NewSession, SessionView
-from trunkline.server import diff, files, login, ops, packets, page, preview, prompt, sessions, uploads
+from trunkline.hub import Accepted, AgentInfo, Answer, Decision, NewSession, SessionView
+from trunkline.server import diff, files, history, login, ops, packets, page, preview, prompt, sessions, uploads
 from trunkline.server.call import Call, Reply
 from trunkline.server.tokens import Scope
 from trunkline.session.fold import QueuedPrompt
@@ -84,13 +84,13 @@ ROUTES: tuple[Route, ...] = (
     Route("DELETE", "/sessions/{id}", sessions.delete, "control", "Stop a session and delete it.", status=204),
     Route("POST", "/sessions/{id}/send-message", packets.send_message, "control",
           "Send a prompt; with Accept: text/event-stream, stream its turn up to prompt_response or error.",
-          request=prompt.SendMessage, response=packets.Sent, status=202, gives=STREAM,
+          request=prompt.SendMessage, response=Accepted, status=202, gives=STREAM,
           headers=(Query("Idempotency-Key", "The same key twice is one prompt."), LAST_EVENT_ID),
           answers="202 with the turn; 200 with the turn's packets where the client asked for a stream."),
     Route("GET", "/sessions/{id}/packets", packets.attach, "view", "Every packet after the cursor, then live.",
           gives=STREAM, query=(AFTER,), headers=(LAST_EVENT_ID,)),
     Route("GET", "/sessions/{id}/messages", packets.messages, "view", "Stored packets by the page, runs of text joined.",
-          response=packets.StoredPackets,
+          response=history.StoredPackets,
           query=(AFTER, Query("before", "Only what comes before this seq.", "integer"),
                  Query("limit", "How many, 100 by default.", "integer"))),
     Route("POST", "/sessions/{id}/cancel", sessions.cancel, "control", "End the running turn.", response=sessions.Cancelled),

@@ -66,7 +66,7 @@ class Tokens:
         """The tokens in ``folder``; without an override the first-run token is read, or made and written, there."""
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return cls(folder, override or _first_run_token(folder / "token"), clock)
+            return cls(folder, (override or "").strip() or _first_run_token(folder / "token"), clock)
         except OSError as error:
             raise StorageError(f"cannot keep tokens in {folder}: {error.strerror}") from error
 

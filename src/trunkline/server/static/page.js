@@ -151,7 +151,7 @@ $("new-form").addEventListener("submit", trying(async () => {
 $("try-demo").addEventListener("click", trying(async () => {
   const { playground } = await ask("GET", "/readyz");
   const session = await begin("demo", playground);
-  await ask("POST", `/sessions/${session.id}/send-message`, { content: "Show me what you can do." });
+  await ask("POST", `/sessions/${session.id}/send-message`, { content: "/tour" });
 }));
 
 async function openSession(id) {

@@ -1,0 +1,15 @@
+"""What a hub loads before its first request, and what it does not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+LATER = ("prometheus_client", "pydantic", "fastapi", "rich", "hypothesis", "websockets", "multiprocessing.pool", "sqlite3.dbapi2")
+
+
+def test_serving_loads_nothing_that_only_some_requests_need() -> None:
+    code = "import sys, trunkline.server.listen\nprint(*sorted(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    assert "trunkline.server.app" in loaded
+    assert [name for name in LATER if name in loaded] == []
