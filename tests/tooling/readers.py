@@ -73,10 +73,12 @@ class Background:
 class Witness:
     """Attaches to a session and writes down what it sees until the hub dies under it."""
 
-    def __init__(self, session: Session, seen: Seen) -> None:
+    def __init__(self, session: Session, seen: Seen, on_packet: Callable[[], object] = lambda: None) -> None:
         self.seen = seen
+        self._on_packet = on_packet
         self._changed = threading.Condition()
         self._at_start = len(seen)
+        self._ended = False
         stream = session.attach(last_event_id=seen[-1][0], wait_s=120) if seen else session.attach(wait_s=120)
         self._watching = Background(lambda: self._watch(stream))
         self._watching.__enter__()
@@ -84,16 +86,23 @@ class Witness:
     def saw(self, packets: int, within_s: float = 60) -> None:
         """Wait until it has seen so many packets in this life of the hub."""
         with self._changed:
-            assert self._changed.wait_for(lambda: len(self.seen) - self._at_start >= packets, within_s), "too few packets came"
+            self._changed.wait_for(lambda: self._ended or len(self.seen) - self._at_start >= packets, within_s)
+            self._check(len(self.seen) - self._at_start >= packets)
 
     def saw_type(self, kind: str, count: int = 1, within_s: float = 60) -> None:
         """Wait until it has seen packets of this type in this life of the hub."""
         with self._changed:
-            assert self._changed.wait_for(lambda: self._count(kind) >= count, within_s), f"no {kind} came"
+            self._changed.wait_for(lambda: self._ended or self._count(kind) >= count, within_s)
+            self._check(self._count(kind) >= count)
 
     def join(self) -> None:
         """Wait for its end, after the hub's."""
         self._watching.__exit__(None, None, None)
+
+    def _check(self, came: bool) -> None:
+        if not came and self._ended:
+            raise Broken("the hub died before that came")
+        assert came, "too few packets came"
 
     def _count(self, kind: str) -> int:
         return sum(json.loads(data)["type"] == kind for _, data in self.seen[self._at_start:])
@@ -105,5 +114,10 @@ class Witness:
                     with self._changed:
                         take(packet, self.seen)
                         self._changed.notify_all()
+                    self._on_packet()
         except (Broken, ConnectionError):
             return  # the hub was killed
+        finally:
+            with self._changed:
+                self._ended = True
+                self._changed.notify_all()
