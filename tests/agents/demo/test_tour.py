@@ -315,6 +315,20 @@ def test_where_its_folder_is_a_file_its_calls_fail_and_it_ends(tmp_path: Path) -
     assert (tmp_path / "trunkline-demo").read_text() == "in the way"
 
 
+def test_a_tour_that_nobody_answers_takes_its_ask_back_and_ends_having_only_read(tmp_path: Path) -> None:
+    tour = Tour(tmp_path, option=None)
+    assert tour.answer["result"] == {"stopReason": "end_turn"}
+    (ask,) = [message for message in tour.messages if message.get("method") == "session/request_permission"]
+    withdrawn = [message["params"] for message in tour.messages if message.get("method") == "$/cancel_request"]
+    assert withdrawn == [{"requestId": ask["id"]}]
+    assert tour.last("write")["status"] == "failed" and not tour.by_tool("bash")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_tour_by_name_waits_for_its_answer(tmp_path: Path) -> None:
+    assert "waits for you" not in text_of(Tour(tmp_path, prompt="/tour").updates)
+
+
 def test_its_pace_can_be_set_by_the_client(tmp_path: Path) -> None:
     with demo(tmp_path) as client:
         client.replies["session/request_permission"] = choose("allow-once")

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from trunkline.agents.demo import DEMO_PROMPTS, REJECTED, tools
+from trunkline.agents.demo import DEMO_PROMPTS, REJECTED, tools, tour
 from trunkline.agents.demo.tools import Result, ToolFailed, text_item
 from trunkline.agents.demo.turn import Ask, Call, Turn
 from trunkline.agents.demo.wire import INTERNAL_ERROR, INVALID_PARAMS, Json, Refused, encode
@@ -50,6 +50,11 @@ def play(turn: Turn) -> None:
 @_script("help")
 def _help(turn: Turn, rest: str) -> None:
     turn.say(f"Any prompt without a slash plays the tour. The others:\n\n{_table()}")
+
+
+@_script("tour")
+def _tour(turn: Turn, rest: str) -> None:
+    tour.play(turn, answer_s=None)
 
 
 @_script("echo")

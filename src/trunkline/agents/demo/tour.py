@@ -1,8 +1,8 @@
 """The tour: what the demo shows when it is asked anything. The steps are data; ``play`` walks through them.
 
-Rule 1: it asks once, before the first thing that changes the disk, and goes on whatever the answer is.
+Rule 1: it asks once, before the first thing that changes the disk, and goes on whatever the answer is, or without one.
 Rule 2: it changes nothing outside of ``trunkline-demo/`` in the session's directory, and makes one new file a time.
-Rule 3: it takes about eight seconds and always ends.
+Rule 3: it takes about eight seconds, waits for an answer for ANSWER_S at most (``/tour`` waits for ever), and always ends.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ WORD_S = 0.016
 CALL_S = 0.08
 RUN_S = 0.15
 STEP_S = 0.05
+
+ANSWER_S = 5.0
+"""Long enough for a click by somebody who watches; short enough that a tour nobody watches is over in under 15 s."""
 
 TODOS = (
     ("Look around", "Looking around"),
@@ -126,9 +129,9 @@ STEPS: tuple[Step, ...] = (
 )
 
 
-def play(turn: Turn) -> None:
-    """Play the tour in the session's directory."""
-    tour = _Tour(turn)
+def play(turn: Turn, answer_s: float | None = ANSWER_S) -> None:
+    """Play the tour in the session's directory. Without ``answer_s`` it waits for its answer as long as it takes."""
+    tour = _Tour(turn, answer_s)
     turn.update("session_info_update", title="A tour of Trunkline")
     for step in STEPS:
         tour.take(step)
@@ -138,8 +141,9 @@ def play(turn: Turn) -> None:
 class _Tour:
     """One playing of the tour: what it knows so far."""
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: Turn, answer_s: float | None) -> None:
         self._turn = turn
+        self._answer_s = answer_s
         self._root = Path(turn.session.cwd)
         self._file = _free_name(self._root)
         self._has_git = shutil.which("git") is not None
@@ -173,7 +177,8 @@ class _Tour:
 
     def _announcement(self) -> str:
         if self._is_allowed is None:
-            return "I ask once, before the first change:"
+            waits = "" if self._answer_s is None else f" (I wait {self._answer_s:.0f} s; `/tour` waits for you)"
+            return f"I ask once, before the first change{waits}:"
         return "You let me do that without asking." if self._is_allowed else "Or rather, I would: in this mode I only read."
 
     def _progress(self, done: int, listed: bool) -> None:
@@ -224,7 +229,7 @@ class _Tour:
             locations=[{"path": path}],
             content=preview,
         )
-        chosen = self._turn.finish_permission(ask) or ""
+        chosen = self._turn.finish_permission(ask, self._answer_s) or ""
         self._is_allowed = chosen.startswith("allow")
         self._turn.session.is_trusted = chosen == "allow-always"
         return self._is_allowed

@@ -182,12 +182,15 @@ class Turn:
         self.wire.send({"id": ask.id, "method": method, "params": {"sessionId": self.session.id, **params}})
         return ask
 
-    def finish(self, ask: Ask) -> Ask:
-        """Wait for the answer."""
+    def finish(self, ask: Ask, within_s: float | None = None) -> Ask:
+        """Wait for the answer; an ask that is not answered ``within_s`` seconds is taken back."""
         with self._changed:
-            self._changed.wait_for(lambda: self._is_cancelled or ask.is_answered)
-            if not ask.is_answered:
+            self._changed.wait_for(lambda: self._is_cancelled or ask.is_answered, within_s)
+            if self._is_cancelled and not ask.is_answered:
                 raise Cancelled
+            if not ask.is_answered:
+                self._asks.pop(ask.id, None)
+                self.wire.notify("$/cancel_request", {"requestId": ask.id})
         return ask
 
     def request(self, method: str, params: Json) -> Ask:
@@ -198,9 +201,9 @@ class Turn:
         """Ask for permission to go on with a call; ``fields`` are what the person should see of it."""
         return self.begin("session/request_permission", {"toolCall": {"toolCallId": call.id, **fields}, "options": list(options)})
 
-    def finish_permission(self, ask: Ask) -> str | None:
-        """The id of the chosen option, or None when the client could not ask; a cancelled outcome ends the turn."""
-        outcome = (self.finish(ask).result or {}).get("outcome") or {}
+    def finish_permission(self, ask: Ask, within_s: float | None = None) -> str | None:
+        """The id of the chosen option, or None when nobody chose; a cancelled outcome ends the turn."""
+        outcome = (self.finish(ask, within_s).result or {}).get("outcome") or {}
         if outcome.get("outcome") == "cancelled":
             raise Cancelled
         return outcome.get("optionId")
