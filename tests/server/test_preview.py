@@ -196,7 +196,7 @@ def test_the_preview_of_a_deleted_session_is_gone(tmp_path: Path) -> None:
 def test_a_key_has_128_bits_works_for_its_time_and_is_reused_while_it_is_fresh() -> None:
     clock = Clock()
     previews = Previews(3600, clock)
-    made = artifact("/work/a b.txt")
+    made = artifact("/project/a b.txt")
     url = previews.url("ses", made)
     assert url is not None
     key = url.split("/")[2]
@@ -217,7 +217,7 @@ def test_expired_keys_are_forgotten() -> None:
     previews = Previews(10, clock)
     for number in range(100):
         clock.now = float(number * 20)
-        previews.url("ses", artifact(f"/work/{number}"))
+        previews.url("ses", artifact(f"/project/{number}"))
     assert len(previews) == 1
 
 
