@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -187,6 +188,14 @@ def test_a_question_may_be_declined(session: Session, action: str) -> None:
         again = session.wire.ask("POST", f"{session.path}/questions/{question['questionId']}", {"action": "accept"})
         assert again.expect(409)["code"] == "already_resolved"
         stream.until("prompt_response")
+
+
+@pytest.mark.parametrize("form", [None, 5, "text", []])
+def test_a_question_whose_form_is_none_is_refused(puppet: Session, form: object) -> None:
+    ask = ["ask", "elicitation/create", {"mode": "form", "message": "Well?", "requestedSchema": form}]
+    packets = puppet.say(json.dumps([ask]))
+    assert json.loads(text_of(packets))["error"]["code"] == -32602
+    assert not [packet for packet in packets if packet["type"] == "question_requested"]
 
 
 def test_cancel_closes_an_open_question(session: Session) -> None:

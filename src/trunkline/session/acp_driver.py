@@ -290,8 +290,10 @@ class AcpDriver:
 
     def _question(self, message: jsonrpc.Request, request_id: str) -> Signal:
         ask: acp.CreateElicitationRequest = acp.decode_params(acp.ELICITATION_CREATE, message.params)
-        self._questions[request_id] = message.id
         schema = bytes(ask.requested_schema) if isinstance(ask, acp.FormElicitation) else None
+        if schema is not None and not schema.startswith(b"{"):
+            raise Invalid("requestedSchema must be an object")
+        self._questions[request_id] = message.id
         url = ask.url if isinstance(ask, acp.UrlElicitation) else None
         return QuestionAsk(request_id, ask.message, schema, url, ask.tool_call_id)
 
