@@ -15,8 +15,6 @@ from collections.abc import Iterable
 from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Match
-from starlette.routing import Route as PathRoute
 from starlette.types import Receive, Scope, Send
 
 from trunkline.dialects.packets import error_packet
@@ -35,6 +33,7 @@ from trunkline.server.call import Call, Parts, Reply, asks_for_stream, reply
 from trunkline.server.login import Codes, FailedTries
 from trunkline.server.openapi import ErrorBody
 from trunkline.server.options import ServerOptions
+from trunkline.server.paths import PathTree
 from trunkline.server.preview import Previews, preview
 from trunkline.server.routes import ROUTES, Route
 from trunkline.server.sse import Streams
@@ -124,28 +123,22 @@ class App:
         return await route.handler(Call(request, self.parts, caller))
 
     def _resource(self, scope: Scope) -> _Resource | None:
-        for resource in self._resources:
-            match, found = resource.path.matches(scope)
-            if match is Match.FULL:
-                scope["path_params"] = found["path_params"]
-                return resource
-        return None
+        found = self._resources.find(scope["path"])
+        if found is None:
+            return None
+        resource, scope["path_params"] = found
+        return resource
 
 
 class _Resource:
     """One path and what may be done with it."""
 
-    def __init__(self, path: str, routes: Iterable[Route]) -> None:
+    def __init__(self, routes: Iterable[Route]) -> None:
         self._routes = {route.method: route for route in routes}
         if "GET" in self._routes:
             self._routes["HEAD"] = self._routes["GET"]
-        self.path = PathRoute(path, self)
         self.allow = ", ".join(sorted([*self._routes, "OPTIONS"]))
         self.is_preview = any(route.handler is preview for route in self._routes.values())
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Never called: the app only asks the path whether it matches."""
-        raise NotImplementedError
 
     def route(self, method: str) -> Route:
         """The route for a method, or MethodNotAllowed."""
@@ -189,11 +182,14 @@ def _error_headers(error: TrunklineError) -> dict[str, str]:
     return {}
 
 
-def _resources(routes: Iterable[Route]) -> list[_Resource]:
+def _resources(routes: Iterable[Route]) -> PathTree[_Resource]:
     by_path: dict[str, list[Route]] = {}
     for route in routes:
         by_path.setdefault(route.path, []).append(route)
-    return [_Resource(path, each) for path, each in by_path.items()]
+    tree: PathTree[_Resource] = PathTree()
+    for path, each in by_path.items():
+        tree.add(path, _Resource(each))
+    return tree
 
 
 def _harden(answer: Reply) -> None:
