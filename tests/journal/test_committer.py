@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from tests.aio import run
 from tests.journal.stores import entries, entry, group, row, seqs
 from tests.journal.virtual_time import run_in_virtual_time
 from trunkline.errors import HubStopping, StorageError
-from trunkline.journal.base import Entry, Group, RowFilter
+from trunkline.journal.base import Entry, Group, RowFilter, SessionRow
 from trunkline.journal.committer import LARGE_GROUP_BYTES, Committer
 from trunkline.journal.memory import MemoryJournal
 from trunkline.journal.sqlite import SqliteJournal
@@ -89,7 +91,7 @@ def test_everything_of_one_loop_iteration_is_one_group_and_told_once_per_session
         committer = Committer(journal)
         a, b = with_sinks(committer, "a", "b")
         committer.submit("a", entries(1, 2, size=8))
-        committer.submit("b", [entry(1)], row("b"))
+        committer.submit("b", [entry(1)], lambda: row("b"))
         committer.submit("a", [entry(3)])
         assert journal.groups == []
         await committer.committed("a")
@@ -106,8 +108,8 @@ def test_the_last_row_of_a_group_wins() -> None:
     async def scenario() -> None:
         journal = Watched()
         committer = Committer(journal)
-        committer.submit("a", [entry(1)], row("a", title="First"))
-        committer.submit("a", [], row("a", title="Second"))
+        committer.submit("a", [entry(1)], lambda: row("a", title="First"))
+        committer.submit("a", [], lambda: row("a", title="Second"))
         await committer.committed("a")
         [found] = await journal.rows(RowFilter())
         assert (found.title, found.last_seq) == ("Second", 1)
@@ -239,6 +241,56 @@ def test_tokens_come_back_one_per_linger_and_never_more_than_the_burst() -> None
     assert run_in_virtual_time(scenario()) == [0.0, 1.0, 6.0, 15.0, 16.0, 21.0, 1018.0, 1019.0, 1024.0]
 
 
+def test_a_change_of_a_row_does_not_linger_with_the_text_before_it() -> None:
+    async def scenario() -> list[float]:
+        journal = Watched()
+        committer = Committer(journal, linger_s=0.005, burst=1)
+        committer.submit("a", [entry(1)])
+        await wait_ms(1)
+        committer.submit("a", [entry(2)])
+        await wait_ms(1)
+        committer.submit("a", [entry(3)], lambda: row("a"))
+        await wait_ms(1)
+        committer.submit("a", [entry(4)])
+        await committer.committed("a")
+        return journal.times_ms
+
+    # Text at 0; text at 1 waits; the change at 2 takes it along at once; the text at 3 waits for 5 ms after that.
+    assert run_in_virtual_time(scenario()) == [0.0, 2.0, 7.0]
+
+
+def test_a_flood_of_changes_lingers_too() -> None:
+    async def scenario() -> list[float]:
+        journal = Watched()
+        committer = Committer(journal, linger_s=0.005)
+        for seq in range(1, 401):
+            committer.submit("a", [entry(seq)], lambda: row("a"))
+            await wait_ms(0.1)
+        await committer.committed("a")
+        return journal.times_ms
+
+    times = run_in_virtual_time(scenario())
+    assert times[:64] == pytest.approx([index * 0.1 for index in range(64)])
+    assert len(times) < 200 and max(after - before for before, after in itertools.pairwise(times)) <= 5.0
+
+
+def test_several_changes_in_one_group_make_one_row() -> None:
+    async def scenario() -> list[str]:
+        made: list[str] = []
+
+        def make(title: str) -> SessionRow:
+            made.append(title)
+            return row("a", title=title)
+
+        committer = Committer(Watched())
+        for title in ("first", "second", "third"):
+            committer.submit("a", [], functools.partial(make, title))
+        await committer.committed("a")
+        return made
+
+    assert run_in_virtual_time(scenario()) == ["third"]
+
+
 def test_without_linger_every_commit_is_at_once() -> None:
     async def scenario() -> list[float]:
         journal = Watched()
@@ -336,7 +388,7 @@ def test_a_failed_group_is_handed_back_and_the_committer_goes_on() -> None:
         a, b = with_sinks(committer, "a", "b")
         journal.failure = StorageError("the disk is full")
         committer.submit("a", entries(1, 2))
-        committer.submit("b", [], row("b"))
+        committer.submit("b", [], lambda: row("b"))
         with pytest.raises(StorageError, match="the disk is full"):
             await committer.committed("a")
         assert (a.told, a.lost, b.lost) == ([], [[1, 2]], [[]])
@@ -357,7 +409,7 @@ def test_what_came_after_a_failed_group_is_handed_back_with_it() -> None:
         a, b = with_sinks(committer, "a", "b")
         committer.submit("a", [entry(1)])
         await wait_ms(1)
-        committer.submit("a", [entry(2)], row("a"))
+        committer.submit("a", [entry(2)], lambda: row("a"))
         committer.submit("b", [entry(1)])
         waiting = asyncio.create_task(committer.committed("a"))
         await wait_ms(1)

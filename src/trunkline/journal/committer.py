@@ -2,6 +2,8 @@
 
 Rule 1: ``submit`` never waits. A group is committed at the end of the loop's current iteration while the hub is quiet, and at
         most every ``linger_s`` under load: a bucket of ``burst`` tokens, one back per ``linger_s``, tells the two apart.
+        What changes a session's row (a prompt, a decision, a tool call, a turn's end) is rare beside streamed text and somebody
+        waits for it: it has a bucket of its own, which only a flood of such changes can empty.
 Rule 2: one group at a time. What is submitted meanwhile forms the next group.
 Rule 3: a session hears of its entries once per group, in seq order, only after the commit; then the waiters wake.
 Rule 4: a group that cannot be stored is handed back to its sessions with the reason; the committer goes on.
@@ -16,8 +18,16 @@ from typing import Protocol
 from trunkline.errors import HubStopping, StorageError
 from trunkline.journal.base import Entry, Group, Journal, SessionRow
 
+CHANGES_BURST = 64
+CHANGES_REFILL_S = 0.0005
+"""Two thousand such commits a second would take a third of a core; beyond that they linger like everything else."""
+
 LARGE_GROUP_BYTES = 4 << 20
 """A group over this is written off the loop's thread: it would hold every other session up for longer than a linger."""
+
+
+RowSource = Callable[[], SessionRow]
+"""Makes a session's row as it is now."""
 
 
 class Sink(Protocol):
@@ -33,16 +43,17 @@ class Sink(Protocol):
 class _Batch:
     """A group while it is filled and written, with those who wait for it."""
 
-    __slots__ = ("bytes", "group", "sizes", "waiters")
+    __slots__ = ("bytes", "group", "rows", "sizes", "waiters")
 
     def __init__(self) -> None:
         self.group = Group({}, {})
         self.bytes = 0
+        self.rows: dict[str, RowSource] = {}
         self.sizes: dict[str, int] = {}
         self.waiters: dict[str, list[asyncio.Future[None]]] = {}
 
     def holds(self, session_id: str) -> bool:
-        return session_id in self.group.entries or session_id in self.group.rows
+        return session_id in self.group.entries or session_id in self.rows
 
     def wake(self, session_id: str, error: StorageError | None) -> None:
         for waiter in self.waiters.pop(session_id, ()):
@@ -52,6 +63,30 @@ class _Batch:
                 waiter.set_result(None)
             else:
                 waiter.set_exception(error)
+
+
+class _Bucket:
+    """Tokens that come back with time, one per ``refill_s``, up to ``capacity``."""
+
+    def __init__(self, capacity: int, refill_s: float) -> None:
+        self._capacity = float(capacity)
+        self._refill_s = refill_s
+        self._tokens = float(capacity)
+        self._at = float("-inf")
+
+    def has_token(self, now: float) -> bool:
+        """Whether there is a token to take."""
+        return self._level(now) >= 1.0
+
+    def take(self, now: float) -> None:
+        """Take a token, or what is left of one."""
+        self._tokens = max(0.0, self._level(now) - 1.0)
+        self._at = now
+
+    def _level(self, now: float) -> float:
+        if self._refill_s <= 0:
+            return self._capacity
+        return min(self._capacity, self._tokens + (now - self._at) / self._refill_s)
 
 
 class Committer:
@@ -71,8 +106,8 @@ class Committer:
         self._journal = journal
         self._append_now: Callable[[Group], bool] | None = getattr(journal, "append_now", None)
         self._linger_s = linger_s
-        self._burst = float(burst)
-        self._tokens = float(burst)
+        self._streams = _Bucket(burst, linger_s)
+        self._changes = _Bucket(CHANGES_BURST, min(CHANGES_REFILL_S, linger_s))
         self._last_commit = float("-inf")
         self._high_water = high_water_bytes
         self._sinks: dict[str, Sink] = {}
@@ -80,6 +115,7 @@ class Committer:
         self._writing: _Batch | None = None
         self._writer: asyncio.Task[None] | None = None
         self._due: asyncio.Handle | None = None
+        self._lingering = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
 
@@ -91,10 +127,11 @@ class Committer:
         """The session is gone: what it still has pending is stored, and nobody is told."""
         self._sinks.pop(session_id, None)
 
-    def submit(self, session_id: str, entries: list[Entry], row: SessionRow | None = None, size: int | None = None) -> None:
+    def submit(self, session_id: str, entries: list[Entry], row: RowSource | None = None, size: int | None = None) -> None:
         """Add entries and the row that they changed to the next group.
 
-        The list belongs to the committer from here on. ``size`` is the sum of their sizes, where the caller knows it."""
+        The list belongs to the committer from here on. ``row`` makes the row when the group is committed, so that several
+        changes in one group make one. ``size`` is the sum of the entries' sizes, where the caller knows it."""
         if self._closed:
             raise HubStopping("the hub is stopping and takes no more entries")
         batch = self._open
@@ -103,7 +140,7 @@ class Committer:
             if known is not entries:
                 known += entries
         if row is not None:
-            batch.group.rows[session_id] = row
+            batch.rows[session_id] = row
         if size is None:
             size = sum([entry.size() for entry in entries])
         batch.bytes += size
@@ -111,7 +148,7 @@ class Committer:
         self.pending_bytes += size
         if self.pending_bytes > self._high_water:
             self.congested = True
-        if self._due is None and self._writer is None:
+        if self._writer is None and (self._due is None or (row is not None and self._lingering)):
             self._schedule()
 
     async def committed(self, session_id: str) -> None:
@@ -126,7 +163,7 @@ class Committer:
     async def close(self) -> None:
         """Commit what is pending and take no more."""
         self._closed = True
-        while self._writer is not None or self._open.group.entries or self._open.group.rows:
+        while self._writer is not None or self._open.group.entries or self._open.rows:
             if self._writer is not None:
                 await asyncio.shield(self._writer)
             else:
@@ -136,10 +173,16 @@ class Committer:
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
         now = self._loop.time()
-        if self._refilled(now) >= 1.0:
-            self._due = self._loop.call_soon(self._commit)
-        else:
+        bucket = self._changes if self._open.rows else self._streams
+        self._lingering = not bucket.has_token(now)
+        if self._lingering and self._due is not None:
+            return
+        if self._due is not None:
+            self._due.cancel()
+        if self._lingering:
             self._due = self._loop.call_at(self._last_commit + self._linger_s, self._commit)
+        else:
+            self._due = self._loop.call_soon(self._commit)
 
     def _commit(self) -> None:
         """Write the open group: here and now where the journal can, else in a task of its own."""
@@ -147,8 +190,11 @@ class Committer:
             self._due.cancel()
             self._due = None
         batch, self._open = self._open, _Batch()
-        self._spend_token()
+        self._last_commit = asyncio.get_running_loop().time()
+        (self._changes if batch.rows else self._streams).take(self._last_commit)
         try:
+            for session_id, make_row in batch.rows.items():
+                batch.group.rows[session_id] = make_row()
             done = self._append_now is not None and batch.bytes <= LARGE_GROUP_BYTES and self._append_now(batch.group)
         except Exception as error:  # the group's boundary: whatever went wrong, its sessions must hear of it
             self._hand_back(batch, error)
@@ -171,16 +217,6 @@ class Committer:
         else:
             self._hand_back(batch, failure)
 
-    def _spend_token(self) -> None:
-        now = asyncio.get_running_loop().time()
-        self._tokens = max(0.0, self._refilled(now) - 1.0)
-        self._last_commit = now
-
-    def _refilled(self, now: float) -> float:
-        if self._linger_s <= 0:
-            return self._burst
-        return min(self._burst, self._tokens + (now - self._last_commit) / self._linger_s)
-
     def _deliver(self, batch: _Batch) -> None:
         self.commits += 1
         self.pending_bytes -= batch.bytes
@@ -199,7 +235,7 @@ class Committer:
     def _hand_back(self, batch: _Batch, cause: Exception) -> None:
         self.pending_bytes -= batch.bytes
         error = cause if isinstance(cause, StorageError) else StorageError(f"a group could not be stored: {cause!r}")
-        for session_id in {**batch.group.entries, **batch.group.rows}:
+        for session_id in {**batch.group.entries, **batch.rows}:
             lost = batch.group.entries.get(session_id, []) + self._withdraw(session_id, batch)
             sink = self._sinks.get(session_id)
             try:
@@ -213,7 +249,7 @@ class Committer:
     def _withdraw(self, session_id: str, failed: _Batch) -> list[Entry]:
         """Take back what the session put into the open group: it must not be stored after a gap."""
         entries = self._open.group.entries.pop(session_id, [])
-        self._open.group.rows.pop(session_id, None)
+        self._open.rows.pop(session_id, None)
         size = self._open.sizes.pop(session_id, 0)
         self._open.bytes -= size
         self.pending_bytes -= size
@@ -225,7 +261,7 @@ class Committer:
             self.congested = False
             if self.on_drained is not None:
                 self.on_drained()
-        if self._due is None and self._writer is None and (self._open.group.entries or self._open.group.rows):
+        if self._due is None and self._writer is None and (self._open.group.entries or self._open.rows):
             self._schedule()
 
     def _report(self, message: str, error: Exception) -> None:

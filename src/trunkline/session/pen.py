@@ -53,7 +53,7 @@ class Pen:
         if self._unstored:
             self._unstored += entries
             return
-        row = self._row() if writer.dirty else None
+        row = self._row if writer.dirty else None
         writer.dirty = False
         committer = self._lent.committer
         committer.submit(self.fold.session_id, entries, row, size)
@@ -108,7 +108,7 @@ class Pen:
     def _offer_again(self) -> None:
         entries, self._unstored = self._unstored, []
         self._interpret.writer.dirty = False
-        self._lent.committer.submit(self.fold.session_id, entries, self._row())
+        self._lent.committer.submit(self.fold.session_id, entries, self._row)
         self._alarms.set("storage", STORAGE_RETRY_S, self.drained)
 
     def _row(self) -> SessionRow:
