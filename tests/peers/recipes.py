@@ -1,0 +1,148 @@
+"""How each real agent is installed, set up and run against the scripted model, and what it is known to do its own way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.peers.install import node, npm_package, python_with, source_of
+
+SDK = "0.12.1"
+
+DEEPAGENTS = '''
+import asyncio, sys
+from acp import run_agent
+from deepagents import create_deep_agent
+from deepagents.backends import LocalShellBackend
+from deepagents_acp.server import AgentServerACP
+from langchain_openai import ChatOpenAI
+from langgraph.checkpoint.memory import MemorySaver
+
+memory = MemorySaver()
+model = ChatOpenAI(model="fake-model", base_url=sys.argv[1] + "/v1", api_key="sk-fake", use_responses_api=False)
+
+
+def build(context):
+    shell = LocalShellBackend(root_dir=context.cwd, virtual_mode=False, inherit_env=True)
+    return create_deep_agent(model=model, checkpointer=memory, backend=shell, interrupt_on={"execute": True, "write_file": True})
+
+
+asyncio.run(run_agent(AgentServerACP(agent=build)))
+'''
+
+CODEX = '''
+approvals_reviewer = "user"
+model = "gpt-5.5"
+model_provider = "fake"
+approval_policy = "on-request"
+sandbox_mode = "read-only"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[model_providers.fake]
+name = "Fake"
+base_url = "MODEL/v1"
+wire_api = "responses"
+env_key = "FAKE_KEY"
+request_max_retries = 1
+stream_max_retries = 1
+'''
+
+QWEN = json.dumps({
+    "$version": 4, "security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": False}},
+    "privacy": {"usageStatisticsEnabled": False}, "telemetry": {"enabled": False}, "general": {"enableAutoUpdate": False},
+    "model": {"name": "fake-model"},
+})
+
+OPENCODE = json.dumps({
+    "autoupdate": False, "share": "disabled", "model": "fake/fake-model", "small_model": "fake/fake-model",
+    "permission": {"bash": "ask", "edit": "ask"},
+    "provider": {"fake": {
+        "npm": "@ai-sdk/openai-compatible", "name": "Fake", "options": {"baseURL": "MODEL/v1", "apiKey": "sk-fake"},
+        "models": {"fake-model": {"name": "Fake", "tool_call": True, "reasoning": True,
+                                  "limit": {"context": 200000, "output": 8192}}},
+    }},
+})
+
+
+class Recipe(NamedTuple):
+    """One agent. ``MODEL`` in files, environment and command is the scripted model's address, ``HOME`` the agent's home."""
+
+    name: str
+    command: Callable[[], list[str]]
+    env: Mapping[str, str] = {}
+    files: Mapping[str, str] = {}
+    comes_back: str = "new"
+    """How its session comes back after a restart of the hub."""
+    asks_to_write: bool = True
+    stop_when_denied: str = "end_turn"
+    """Some end the turn when a tool was rejected."""
+
+    def settings(self, home: Path, model: str) -> str:
+        """Its part of the hub's settings file; writes the agent's own files."""
+        for name, text in self.files.items():
+            path = home / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text.replace("MODEL", model))
+
+        def filled(text: str) -> str:
+            return text.replace("MODEL", model).replace("HOME", str(home))
+
+        env = {name: filled(value) for name, value in {"NO_COLOR": "1", **self.env}.items()}
+        command = [filled(word) for word in self.command()]
+        lines = [f"[agents.{self.name}]", f"command = {json.dumps(command)}", f"[agents.{self.name}.env]"]
+        return "\n".join([*lines, *(f"{name} = {json.dumps(value)}" for name, value in env.items())])
+
+
+def _npm(name: str, package: str, program: str, *arguments: str, scripts: tuple[str, ...] = ()) -> Callable[[], list[str]]:
+    """A program of an npm package, run with a PATH that has a Node on it."""
+    def command() -> list[str]:
+        program_path = npm_package(name, package, *scripts) / program
+        return ["/usr/bin/env", f"PATH={node().parent}:/usr/local/bin:/usr/bin:/bin", str(program_path), *arguments]
+
+    return command
+
+
+def _deepagents() -> list[str]:
+    python = python_with("deepagents", "deepagents-acp==0.0.13", "langchain-openai==1.7.3")
+    return [str(python), "HOME/deep_agent.py", "MODEL"]
+
+
+def _sdk_example(name: str) -> Callable[[], list[str]]:
+    def command() -> list[str]:
+        python = python_with("sdk", f"agent-client-protocol=={SDK}")
+        return [str(python), str(source_of("agent-client-protocol", SDK) / "examples" / name)]
+
+    return command
+
+
+ECHO = Recipe("echo", _sdk_example("echo_agent.py"))
+EXAMPLE = Recipe("example", _sdk_example("agent.py"))
+
+GOOSE = Recipe(
+    "goose-peer", _npm("goose", "@aaif/goose@0.20.1", "goose", "acp", "--with-builtin", "developer"), comes_back="loaded",
+    env={"GOOSE_PROVIDER": "openai", "GOOSE_MODEL": "fake-model", "OPENAI_API_KEY": "sk-fake", "OPENAI_HOST": "MODEL",
+         "GOOSE_MODE": "approve", "GOOSE_DISABLE_KEYRING": "1", "GOOSE_TELEMETRY_ENABLED": "false"})
+
+CODEX_ZED = Recipe(
+    "codex-peer", _npm("codex", "@zed-industries/codex-acp@0.16.0", "codex-acp"), comes_back="resumed",
+    env={"CODEX_HOME": "HOME/.codex", "FAKE_KEY": "sk-fake"}, files={".codex/config.toml": CODEX}, stop_when_denied="cancelled")
+
+DEEP = Recipe("deepagents", _deepagents, files={"deep_agent.py": DEEPAGENTS})
+
+QWEN_CODE = Recipe(
+    "qwen-peer", _npm("qwen", "@qwen-code/qwen-code@0.24.4", "qwen", "--acp"), comes_back="resumed", asks_to_write=False,
+    env={"OPENAI_API_KEY": "sk-fake", "OPENAI_BASE_URL": "MODEL/v1", "OPENAI_MODEL": "fake-model"},
+    files={".qwen/settings.json": QWEN})
+
+OPEN_CODE = Recipe(
+    "opencode-peer", _npm("opencode", "opencode-ai@1.18.33", "opencode", "acp", scripts=("opencode-ai",)), comes_back="resumed",
+    files={"config/opencode/opencode.json": OPENCODE})
+
+TALKERS = (ECHO, EXAMPLE)
+"""They repeat what they hear: no model, no tools."""
+
+WORKERS = (GOOSE, CODEX_ZED, DEEP, QWEN_CODE, OPEN_CODE)
+"""They use tools."""
