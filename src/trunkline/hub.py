@@ -229,6 +229,7 @@ class Hub:
         if not rows:
             raise SessionNotFound(f"no session {session_id}", details={"sessionId": session_id})
         session = self._restored(rows[0])
+        await session.reread_open_text()
         self._sessions[session_id] = session
         self._make_room()
         return session

@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
+from tests.tooling.events import events_of, ways_back
 from tests.tooling.hub_process import HubProcess, Session, end_of, text_of
 from tests.tooling.processes import children_of, eventually, is_alive
 
 NewHub = Callable[..., HubProcess]
 SOON_MS = 100
+AFRESH = "The agent started afresh"
 
 
 def steps(*script: list[Any]) -> str:
@@ -126,6 +128,36 @@ def test_an_agent_that_dies_between_turns_does_no_harm(puppet: Session, tmp_path
     eventually(lambda: puppet.view()["status"] == "idle", "the session rests")
     packets = puppet.say(steps(["say", "back"]))
     assert end_of(packets)["type"] == "prompt_response" or end_of(packets)["details"]["code"] == "agent_exited"
+
+
+@pytest.mark.parametrize(("agent", "how"), [("fast", "resumed"), ("puppet", "new")])
+def test_how_an_agent_came_back_is_said(new_hub: NewHub, tmp_path: Path, agent: str, how: str) -> None:
+    hub = new_hub()
+    session = hub.new_session(agent)
+    prompt = "/echo hi" if agent == "fast" else steps(["say", "hi"])
+    session.say(prompt)
+    hub.restart()
+    session.say(prompt)
+    hub.kill()
+    hub.start()
+    session.say(prompt)
+    events = events_of(session)
+    assert ways_back(events) == [how, how]
+    warned = [event for event in events if event.get("title") == AFRESH]
+    assert bool(warned) is (how == "new"), "an agent that forgot everything says so"
+
+
+def test_what_was_said_after_a_turn_is_whole_after_a_restart(new_hub: NewHub, tmp_path: Path) -> None:
+    hub = new_hub()
+    session = hub.new_session("puppet")
+    session.say(steps(["end", {"stopReason": "end_turn"}], ["say", "late "], ["say", "words"]))
+    with session.attach() as stream:
+        stream.until("agent_message_chunk", where=lambda packet: packet["content"]["text"] == "words")
+    hub.restart()
+    session.say(steps(["say", "next"]))
+    told = [event["content"][0]["text"] for event in events_of(session)
+            if event["type"] == "message:complete" and event["role"] == "assistant"]
+    assert told == ["late words", "next"]
 
 
 # What reaches an agent, and what it may reach

@@ -32,8 +32,8 @@ Strategy = st.SearchStrategy
 
 
 def encoded(value: object) -> bytes:
-    """A value as JSON."""
-    return json.dumps(value, ensure_ascii=False).encode()
+    """A value as JSON, with all the white space that may stand in one line."""
+    return json.dumps(value, ensure_ascii=False, separators=(",\r\t", ": ")).encode()
 
 
 def mostly(right: Strategy[object]) -> Strategy[object]:

@@ -79,17 +79,17 @@ class Player:
     def reload(self) -> None:
         """The hub crashed and came back: what was open is closed, and the session is opened anew when it is needed."""
         self._restore()
-        self._reread_open_text()
         self.act(self._deny_all)
         self.stop()
         self._restore()
         self.restarts.add(self.fold.seq)
 
     def _restore(self) -> None:
-        """The checkpoint is all that is left of the fold."""
+        """The checkpoint is all that is left of the fold; the words of an open text are in the journal."""
         self.fold = restore(self._saved)
         self.fold.seq = self.entries[-1].seq
         self.interpreter = Interpreter(self.fold)
+        self._reread_open_text()
 
     def _reread_open_text(self) -> None:
         """As ``Session.reread_open_text`` does from the journal."""
@@ -187,7 +187,7 @@ def check(player: Player) -> None:
 
 
 def _event(entry: Entry) -> context.Event:
-    assert b"\n" not in entry.event
+    assert b"\n" not in entry.event and b"\r" not in entry.event, f"an event is one line: {entry.event[:300]!r}"
     event = context.decode_event(entry.event)
     assert not isinstance(event, context.UnknownEvent), f"{event.why}: {entry.event[:500]!r}"
     assert (event.seq, event.session_id) == (entry.seq, SESSION)

@@ -74,7 +74,11 @@ def encode_event(seq: int, session_id: str, at_us: int, event: Event) -> bytes:
     if event.seq or event.session_id or event.timestamp:
         event = msgspec.structs.replace(event, seq=0, session_id="", timestamp="")
     envelope = b'{"seq":%d,"sessionId":%b,"timestamp":"%b",' % (seq, _session_token(session_id), stamp_ms(at_us))
-    return envelope + _encoder.encode(event)[1:]
+    body = _encoder.encode(event)
+    if b"\r" in body:
+        # An agent's own JSON may have it between tokens (never inside a string), and it would end a line of an event stream.
+        body = body.replace(b"\r", b" ")
+    return envelope + body[1:]
 
 
 def decode_event(raw: bytes) -> Event | UnknownEvent:
