@@ -16,6 +16,7 @@ import pytest
 
 from tests.dialects.packets.shapes_check import validate_packet
 from tests.tooling.hub_process import HubProcess, Session, end_of, text_of
+from tests.tooling.processes import is_alive
 from tests.tooling.readers import Seen, Witness
 from tests.tooling.wire import Broken
 
@@ -206,3 +207,55 @@ def test_a_kill_in_the_middle_of_starting_sessions_leaves_no_agent_and_no_broken
                         if packet["type"] in ("error", "prompt_response")]
                 assert [end["details"]["code"] for end in ends] == ["hub_restarted"]
         assert {view["id"] for view in hub.wire.get("/sessions")["sessions"]} == {session.id for session in kept}
+
+
+def test_after_a_kill_everything_the_agents_started_is_gone_too(tmp_path: Path) -> None:
+    with HubProcess(tmp_path) as hub:
+        pids = [int(text_of(hub.new_session().say("/spawn")).rsplit(" ", 1)[1]) for _ in range(2)]
+        hub.kill()
+        assert all(is_alive(pid) for pid in pids), "a crash ends nothing by itself"
+        hub.start()
+        assert not [pid for pid in pids if is_alive(pid)]
+
+
+def test_a_queue_that_survived_a_kill_plays_after_the_next_prompt(tmp_path: Path) -> None:
+    with HubProcess(tmp_path) as hub:
+        session = hub.new_session()
+        with session.send("/slow 60") as stream:
+            stream.until("agent_message_chunk")
+            session.post("send-message", {"content": "/echo waited", "whenBusy": "queue"}, 202)
+        hub.kill()
+        hub.start()
+        assert text_of(session.say("/echo first")) == "first"
+        with session.attach() as stream:
+            stream.until("agent_message_chunk", where=lambda packet: packet["content"]["text"] == "waited")
+            stream.until("prompt_response")
+
+
+def test_a_prompt_repeated_with_its_key_after_a_kill_is_not_played_twice(tmp_path: Path) -> None:
+    key = {"Idempotency-Key": "once and for all"}
+    with HubProcess(tmp_path) as hub:
+        session = hub.new_session()
+        first = session.post("send-message", {"content": "/burst 20000 10 500"}, 202, headers=key)
+        with session.attach() as stream:
+            stream.until("agent_message_chunk")
+        hub.kill()
+        hub.start()
+        assert session.post("send-message", {"content": "/burst 20000 10 500"}, 202, headers=key) == first
+        with session.send("/burst 20000 10 500", headers=key) as stream:
+            packets = [packet.value for packet in stream]
+        assert packets[0]["type"] == "user_message_chunk" and end_of(packets)["details"]["code"] == "hub_restarted"
+        assert session.view()["turn"] is None
+
+
+def test_what_was_allowed_for_always_still_is_after_a_kill(tmp_path: Path) -> None:
+    with HubProcess(tmp_path) as hub:
+        session = hub.new_session()
+        with session.send("/ask") as stream:
+            request = stream.until("approval_requested").value["requestId"]
+            session.post(f"permissions/{request}", {"decision": "allow", "scope": "always"})
+            stream.until("prompt_response")
+        hub.kill()
+        hub.start()
+        packets = session.say("/ask")
+        assert [packet["resolvedBy"] for packet in packets if packet["type"] == "approval_resolved"] == ["policy"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -161,6 +162,47 @@ def test_a_permission_that_the_agent_takes_back_is_closed(puppet: Session) -> No
         stream.until("approval_requested")
         assert stream.until("approval_resolved").value["approved"] is False
         stream.until("prompt_response")
+
+
+ASK = {"toolCall": {"toolCallId": "c", "title": "Do it"}, "options": [{"optionId": "y", "name": "Yes", "kind": "allow_once"}]}
+
+
+def test_a_permission_of_an_agent_that_dies_is_closed(puppet: Session, tmp_path: Path) -> None:
+    die = json.dumps([["request", "session/request_permission", ASK], ["await", str(tmp_path / "go")],
+                      ["die", 1, str(tmp_path / "clock")]])
+    with puppet.send(die) as stream:
+        request = asked(stream)
+        (tmp_path / "go").touch()
+        packets = [packet.value for packet in stream.rest()]
+    resolved = [packet for packet in packets if packet["type"] == "approval_resolved"]
+    assert [(packet["requestId"], packet["approved"]) for packet in resolved] == [(request, False)]
+    assert packets[-1]["details"]["code"] == "agent_exited"
+    late = puppet.wire.ask("POST", f"{puppet.path}/permissions/{request}", {"decision": "allow"})
+    assert late.expect(409)["code"] == "already_resolved"
+
+
+def test_a_permission_asked_after_the_turn_is_denied_at_once(puppet: Session) -> None:
+    puppet.say(json.dumps([["end", {"stopReason": "end_turn"}], ["ask", "session/request_permission", ASK]]))
+    with puppet.attach() as stream:
+        assert stream.until("approval_resolved").value["approved"] is False
+        answer = stream.until("agent_message_chunk").value["content"]["text"]
+    assert json.loads(answer)["result"]["outcome"] == {"outcome": "cancelled"}
+    assert puppet.view()["pendingApprovals"] == []
+
+
+def test_a_permission_without_options_can_only_be_denied(puppet: Session) -> None:
+    with puppet.send(json.dumps([["ask", "session/request_permission", {**ASK, "options": []}]])) as stream:
+        request = asked(stream)
+        refused = puppet.wire.ask("POST", f"{puppet.path}/permissions/{request}", {"decision": "allow"})
+        assert refused.expect(400)["code"] == "invalid"
+        puppet.post(f"permissions/{request}", {"decision": "deny"})
+        assert json.loads(said(stream))["result"]["outcome"] == {"outcome": "cancelled"}
+
+
+def test_a_permission_about_nothing_is_refused(puppet: Session) -> None:
+    packets = puppet.say(json.dumps([["ask", "session/request_permission", {"options": 5}]]))
+    assert json.loads(text_of(packets))["error"]["code"] == -32602
+    assert end_of(packets)["stopReason"] == "end_turn"
 
 
 def test_a_question_shows_its_form_and_carries_the_answer_to_the_agent(session: Session) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import socket
 import time
@@ -335,3 +336,39 @@ def test_two_hubs_do_not_know_each_others_sessions_or_tokens(hub: HubProcess, ne
     stranger = Wire(other.wire.host, other.wire.port, hub.token)
     assert stranger.ask("GET", "/sessions").status == 401
     session.delete()
+
+
+FIELDS = ("content", "title", "agent", "cwd", "type", "text", "modeId", "configId", "value", "decision", "optionId", "action")
+
+
+def nonsense(dice: random.Random, depth: int = 0) -> Any:
+    """Some JSON."""
+    kind = dice.randrange(8 if depth < 3 else 6)
+    if kind < 6:
+        return dice.choice([None, True, -1, 2**70, 0.5, "", "x" * 300, "\u0000\u2028", "text", "../..", "allow", [], {}])
+    if kind == 6:
+        return [nonsense(dice, depth + 1) for _ in range(dice.randrange(4))]
+    return {dice.choice(FIELDS): nonsense(dice, depth + 1) for _ in range(dice.randrange(4))}
+
+
+def test_no_request_however_odd_makes_the_hub_fail(new_hub: NewHub) -> None:
+    """Every route with odd bodies and odd parameters: refused or done, but never an error of the hub's own."""
+    hub = new_hub()
+    session = hub.new_session()
+    dice = random.Random(5)
+    operations = [(method, path, operation) for path, each in hub.wire.get("/openapi.json")["paths"].items()
+                  for method, operation in each.items() if (method, path) != ("delete", "/sessions/{id}")]
+    for _ in range(12):
+        for method, path, operation in operations:
+            known = {"{id}": session.id} if dice.random() < 0.9 else {}
+            where = re.sub(r"\{[^}]*\}", lambda found: known.get(found[0], "odd%00%2e%2e"), path)  # noqa: B023
+            names = [each["name"] for each in operation["parameters"] if each["in"] == "query"] or ["after"]
+            value = dice.choice(["", "-1", "x", "9" * 30, "%2e%2e", "%00", "1e3", "%ff"])
+            body = json.dumps(nonsense(dice)).encode() if method in ("post", "patch") else None
+            if path.endswith("/packets"):
+                value = "x"  # anything else may be a stream without end
+            asked = f"{where}?{dice.choice(names)}={value}"
+            answer = hub.wire.ask(method.upper(), asked, body, {"Content-Type": "application/json"})
+            assert answer.status < 500 or answer.json()["code"] in ("unsupported", "agent_error"), (method, asked, body, answer)
+    assert hub.wire.get("/healthz") == {"status": "ok"}
+    assert "Traceback" not in hub.log_path.read_text()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -14,11 +16,24 @@ from tests.tooling.hub_process import HubProcess, Session, end_of, text_of, type
 from tests.tooling.wire import Packet
 
 NewHub = Callable[..., HubProcess]
+T = TypeVar("T")
 
 
 def steps(*script: list[Any]) -> str:
     """A prompt for the puppet."""
     return json.dumps(script)
+
+
+def at_once(work: Callable[[int], T], times: int) -> list[T]:
+    """Do something several times at the same moment."""
+    together = threading.Barrier(times)
+
+    def one(number: int) -> T:
+        together.wait(10)
+        return work(number)
+
+    with ThreadPoolExecutor(times) as pool:
+        return list(pool.map(one, range(times)))
 
 
 def test_a_prompt_streams_its_turn_from_the_prompt_to_the_response(session: Session) -> None:
@@ -317,6 +332,76 @@ def test_a_session_may_start_with_a_mode_a_title_and_a_prompt(hub: HubProcess) -
     view = session.view()
     assert (view["title"], view["mode"]) == ("My work", "auto")
     session.delete()
+
+
+def test_of_prompts_that_come_at_the_same_moment_one_is_taken(session: Session) -> None:
+    statuses = at_once(lambda number: session.wire.ask("POST", f"{session.path}/send-message", {"content": "/slow 60"}).status, 6)
+    assert sorted(statuses) == [202, 409, 409, 409, 409, 409]
+    session.post("cancel")
+
+
+def test_the_same_key_at_the_same_moment_is_one_prompt(session: Session) -> None:
+    key = {"Idempotency-Key": "together"}
+    accepted = at_once(lambda number: session.post("send-message", {"content": "/echo one"}, 202, headers=key)["turnId"], 6)
+    assert len(set(accepted)) == 1
+    session.say("/echo two", whenBusy="queue")
+    assert sum(b'"user_message_chunk"' in data for _, data in session.history()) == 2
+
+
+def test_prompts_queued_at_the_same_moment_all_play(session: Session) -> None:
+    at_once(lambda number: session.post("send-message", {"content": f"/echo {number}", "whenBusy": "queue"}, 202), 8)
+    with session.attach() as stream:
+        for _ in range(8):
+            stream.until("prompt_response")
+    said = {packet.value["content"]["text"] for packet in stream.seen if packet.type == "agent_message_chunk"}
+    assert said == {str(number) for number in range(8)}
+
+
+def test_mcp_servers_reach_the_agent_as_they_were_given(hub: HubProcess) -> None:
+    servers = [{"name": "files", "command": "/bin/cat", "args": ["-u"], "env": [{"name": "A", "value": "b"}]}]
+    session = hub.new_session("puppet", mcpServers=servers)
+    opened = json.loads(text_of(session.say(steps(["opened"]))))
+    assert opened["mcpServers"] == servers
+    assert opened["cwd"] == str(session.folder)
+    session.delete()
+
+
+def test_a_prompt_and_an_answer_of_megabytes_pass_whole(session: Session) -> None:
+    long = "".join(f"line {number} ü\n" for number in range(150_000))
+    packets = session.say(f"/echo {long}", wait_s=40)
+    assert packets[0]["content"]["text"] == f"/echo {long}"
+    assert text_of(packets) == long.strip()
+
+
+def test_line_breaks_of_every_kind_stay_inside_their_frame(puppet: Session) -> None:
+    text = "a\r\nb\rc\nd\u2028e\u2029f\x85g\0h: i\n\ndata: j"
+    with puppet.send(steps(["say", text])) as stream:
+        stream.rest()
+    assert text_of(packet.value for packet in stream.seen) == text
+    assert not any(b"\r" in packet.data or b"\n" in packet.data for packet in stream.seen)
+
+
+def test_white_space_in_an_agents_json_cannot_break_a_frame(puppet: Session) -> None:
+    line = (b'{"jsonrpc":"2.0",\r"method":"session/update",\t"params":\r{"sessionId":"puppet-session","update":{'
+            b'"sessionUpdate":\r"tool_call","toolCallId":"c","title":"t","rawInput":\r{"a":\r[1,\r2]}}}}\n')
+    with puppet.send(steps(["bytes", line.hex()])) as stream:
+        stream.rest()
+    started = [packet for packet in stream.seen if packet.type == "tool_call_progress"]
+    assert started[0].value["rawInput"] == {"a": [1, 2]}
+    assert not any(b"\r" in packet.data for packet in stream.seen)
+
+
+def test_many_sessions_work_at_once_and_none_hears_the_other(hub: HubProcess) -> None:
+    sessions = [hub.new_session() for _ in range(12)]
+    accepted = [session.post("send-message", {"content": f"/burst 400 {20 + number}"}, 202)
+                for number, session in enumerate(sessions)]
+    for number, session in enumerate(sessions):
+        with session.attach(after=accepted[number]["seq"]) as stream:
+            stream.until("prompt_response")
+            texts = [packet.value["content"]["text"] for packet in stream.seen if packet.type == "agent_message_chunk"]
+        assert [int(text[:8]) for text in texts] == list(range(400))
+        assert {len(text) for text in texts} == {20 + number}
+        session.delete()
 
 
 def test_the_tour_shows_everything_in_under_fifteen_seconds(hub: HubProcess) -> None:

@@ -5,7 +5,9 @@
     ["line", TEXT]               TEXT as a line of stdout
     ["bytes", HEX]               bytes as they are, no line end added
     ["ask", METHOD, PARAMS]      a request to the client (sessionId is added); its answer is said as JSON
+    ["request", METHOD, PARAMS]  the same without waiting for the answer
     ["environ"]                  says its environment as JSON
+    ["opened"]                   says the parameters of session/new as JSON
     ["child"]                    starts ``sleep 60`` that keeps stdout and stderr open; says its pid
     ["stderr", TEXT]             a line on stderr
     ["wait"]                     until the turn is cancelled
@@ -40,6 +42,7 @@ class Puppet:
         self._answered = threading.Condition()
         self._cancelled = threading.Event()
         self._asked = 0
+        self._opened: Json = {}
         self.session_id = options.get("--session", ["puppet-session"])[0]
 
     def serve(self) -> None:
@@ -64,6 +67,7 @@ class Puppet:
             code, text = self._options["--new"]
             self._send({"id": message["id"], "error": {"code": int(code), "message": text}})
         elif method == "session/new":
+            self._opened = message["params"]
             self._send({"id": message["id"], "result": {"sessionId": self.session_id}})
         else:
             self._send({"id": message["id"], "error": {"code": -32601, "message": f"no {method}"}})
@@ -91,10 +95,14 @@ class Puppet:
     def _step_bytes(self, digits: str) -> None:
         self._write(bytes.fromhex(digits))
 
-    def _step_ask(self, method: str, params: Json) -> None:
+    def _step_request(self, method: str, params: Json) -> str:
         self._asked += 1
         request_id = f"puppet-{self._asked}"
         self._send({"id": request_id, "method": method, "params": {"sessionId": self.session_id, **params}})
+        return request_id
+
+    def _step_ask(self, method: str, params: Json) -> None:
+        request_id = self._step_request(method, params)
         with self._answered:
             self._answered.wait_for(lambda: request_id in self._answers)
         answer = self._answers.pop(request_id)
@@ -102,6 +110,9 @@ class Puppet:
 
     def _step_environ(self) -> None:
         self._step_say(json.dumps(dict(os.environ)))
+
+    def _step_opened(self) -> None:
+        self._step_say(json.dumps(self._opened))
 
     def _step_child(self) -> None:
         child = subprocess.Popen(["sleep", "60"], stdin=subprocess.DEVNULL)
