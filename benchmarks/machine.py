@@ -103,8 +103,9 @@ class BareAgent:
             updates += 1
         raise RuntimeError("the agent ended")
 
-    def first_update_s(self, text: str) -> float:
-        """Seconds from the prompt to its first update; the rest of the turn is read and not counted."""
+    def first_update_s(self, text: str, rest_s: float = 0.0) -> float:
+        """Seconds from the prompt to its first update, after some rest; what else the turn brings is read and not counted."""
+        time.sleep(rest_s)
         begin = time.perf_counter()
         self._send("session/prompt", {"sessionId": self._session, "prompt": [{"type": "text", "text": text}]})
         json.loads(self._out.readline())

@@ -14,6 +14,8 @@ from tests.session.script import Stage, text, update
 from trunkline.dialects.acp import TextContent
 from trunkline.dialects.signals import AgentFault, AskWithdrawn, QuestionAsk, TurnEnd
 from trunkline.errors import AgentStartFailed, AlreadyResolved, Invalid, NotFound, TurnInProgress
+from trunkline.journal.base import Group
+from trunkline.journal.memory import MemoryJournal
 from trunkline.session.approvals import Answer, Decision
 from trunkline.session.lent import Limits
 
@@ -127,16 +129,40 @@ def test_a_permission_waits_and_is_answered_by_option_id(tmp_path: Path) -> None
     run(scenario())
 
 
-def test_the_decision_is_in_the_journal_before_the_agent_hears_it(tmp_path: Path) -> None:
+class SlowDisk(MemoryJournal):
+    """A journal that stores when it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.let = asyncio.Event()
+        self.let.set()
+
+    def append_now(self, group: Group) -> bool:
+        return self.let.is_set() and super().append_now(group)
+
+    async def append(self, group: Group) -> None:
+        await self.let.wait()
+        super().append_now(group)
+
+
+def test_nothing_is_told_to_the_agent_before_it_is_in_the_journal(tmp_path: Path) -> None:
     async def scenario() -> None:
-        stage = Stage(tmp_path)
+        journal = SlowDisk()
+        stage = Stage(tmp_path, journal=journal)
         session = await stage.open()
-        await stage.send()
+        journal.let.clear()
+        sending = asyncio.create_task(stage.send())
+        await asyncio.sleep(0.02)
+        assert not sending.done() and stage.driver.told_of("prompt") == []
+        journal.let.set()
+        await sending
         stage.driver.ask()
         await stage.packets("approval_requested")
+        journal.let.clear()
         deciding = asyncio.create_task(session.decide("req-1", Decision(decision="allow"), by="ann"))
-        await asyncio.sleep(0)
-        assert stage.driver.told_of("permission") == []
+        await asyncio.sleep(0.02)
+        assert not deciding.done() and stage.driver.told_of("permission") == []
+        journal.let.set()
         await deciding
         assert stage.driver.told_of("permission") == [("permission", "req-1", "yes")]
 

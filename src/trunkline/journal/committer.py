@@ -3,7 +3,8 @@
 Rule 1: ``submit`` never waits. A group is committed at the end of the loop's current iteration while the hub is quiet, and at
         most every ``linger_s`` under load: a bucket of ``burst`` tokens, one back per ``linger_s``, tells the two apart.
         What changes a session's row (a prompt, a decision, a tool call, a turn's end) is rare beside streamed text and somebody
-        waits for it: it has a bucket of its own, which only a flood of such changes can empty.
+        waits for it: it has a bucket of its own, which only a flood of such changes can empty, and while that is more than
+        half full it is committed on the spot.
 Rule 2: one group at a time. What is submitted meanwhile forms the next group.
 Rule 3: a session hears of its entries once per group, in seq order, only after the commit; then the waiters wake.
 Rule 4: a group that cannot be stored is handed back to its sessions with the reason; the committer goes on.
@@ -18,9 +19,8 @@ from typing import Protocol
 from trunkline.errors import HubStopping, StorageError
 from trunkline.journal.base import Entry, Group, Journal, SessionRow
 
-CHANGES_BURST = 64
-CHANGES_REFILL_S = 0.0005
-"""Two thousand such commits a second would take a third of a core; beyond that they linger like everything else."""
+CHANGES_REFILL_S = 0.00025
+"""Four thousand commits a second take a good third of a core; changes beyond that linger like everything else."""
 
 LARGE_GROUP_BYTES = 4 << 20
 """A group over this is written off the loop's thread: it would hold every other session up for longer than a linger."""
@@ -74,9 +74,9 @@ class _Bucket:
         self._tokens = float(capacity)
         self._at = float("-inf")
 
-    def has_token(self, now: float) -> bool:
-        """Whether there is a token to take."""
-        return self._level(now) >= 1.0
+    def has(self, tokens: float, now: float) -> bool:
+        """Whether there are that many tokens to take."""
+        return self._level(now) >= tokens
 
     def take(self, now: float) -> None:
         """Take a token, or what is left of one."""
@@ -96,7 +96,7 @@ class Committer:
     fallen to half of that again.
     """
 
-    def __init__(self, journal: Journal, *, linger_s: float = 0.005, burst: int = 8,
+    def __init__(self, journal: Journal, *, linger_s: float = 0.005, burst: int = 8, changes_burst: int = 64,
                  high_water_bytes: int = 8 << 20, on_drained: Callable[[], None] | None = None) -> None:
         self.on_drained = on_drained
         self.commits = 0
@@ -107,7 +107,8 @@ class Committer:
         self._append_now: Callable[[Group], bool] | None = getattr(journal, "append_now", None)
         self._linger_s = linger_s
         self._streams = _Bucket(burst, linger_s)
-        self._changes = _Bucket(CHANGES_BURST, min(CHANGES_REFILL_S, linger_s))
+        self._changes = _Bucket(changes_burst, min(CHANGES_REFILL_S, linger_s))
+        self._plenty = max(1.0, changes_burst / 2)
         self._last_commit = float("-inf")
         self._high_water = high_water_bytes
         self._sinks: dict[str, Sink] = {}
@@ -116,6 +117,8 @@ class Committer:
         self._writer: asyncio.Task[None] | None = None
         self._due: asyncio.Handle | None = None
         self._lingering = False
+        self._telling = False
+        """Sinks are being told; what they submit meanwhile waits until all of them have been."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
 
@@ -148,8 +151,12 @@ class Committer:
         self.pending_bytes += size
         if self.pending_bytes > self._high_water:
             self.congested = True
-        if self._writer is None and (self._due is None or (row is not None and self._lingering)):
+        if self._writer is None and (self._due is None or row is not None):
             self._schedule()
+
+    def is_pending(self, session_id: str) -> bool:
+        """Whether something that the session has submitted is not stored yet."""
+        return self._open.holds(session_id) or (self._writing is not None and self._writing.holds(session_id))
 
     async def committed(self, session_id: str) -> None:
         """Wait until all that the session has submitted so far is stored; raises what kept it from being stored."""
@@ -170,16 +177,21 @@ class Committer:
                 self._commit()
 
     def _schedule(self) -> None:
+        """Decide when the open group is committed: on the spot, at the end of this iteration, or when the linger is over."""
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
         now = self._loop.time()
-        bucket = self._changes if self._open.rows else self._streams
-        self._lingering = not bucket.has_token(now)
-        if self._lingering and self._due is not None:
+        changes = bool(self._open.rows)
+        if changes and not self._telling and self._changes.has(self._plenty, now):
+            self._commit()
+            return
+        lingering = not (self._changes if changes else self._streams).has(1, now)
+        if self._due is not None and (lingering or not self._lingering):
             return
         if self._due is not None:
             self._due.cancel()
-        if self._lingering:
+        self._lingering = lingering
+        if lingering:
             self._due = self._loop.call_at(self._last_commit + self._linger_s, self._commit)
         else:
             self._due = self._loop.call_soon(self._commit)
@@ -220,6 +232,7 @@ class Committer:
     def _deliver(self, batch: _Batch) -> None:
         self.commits += 1
         self.pending_bytes -= batch.bytes
+        self._telling = True
         for session_id, entries in batch.group.entries.items():
             sink = self._sinks.get(session_id)
             if sink is None:
@@ -228,6 +241,7 @@ class Committer:
                 sink.committed(entries, batch.sizes[session_id])
             except Exception as error:  # one session's fault must not keep the others from their entries
                 self._report(f"session {session_id} failed to take its committed entries", error)
+        self._telling = False
         for session_id in list(batch.waiters):
             batch.wake(session_id, None)
         self._go_on()
@@ -235,6 +249,7 @@ class Committer:
     def _hand_back(self, batch: _Batch, cause: Exception) -> None:
         self.pending_bytes -= batch.bytes
         error = cause if isinstance(cause, StorageError) else StorageError(f"a group could not be stored: {cause!r}")
+        self._telling = True
         for session_id in {**batch.group.entries, **batch.rows}:
             lost = batch.group.entries.get(session_id, []) + self._withdraw(session_id, batch)
             sink = self._sinks.get(session_id)
@@ -244,6 +259,7 @@ class Committer:
             except Exception as fault:  # as in _deliver
                 self._report(f"session {session_id} failed to take its failed entries", fault)
             batch.wake(session_id, error)
+        self._telling = False
         self._go_on()
 
     def _withdraw(self, session_id: str, failed: _Batch) -> list[Entry]:

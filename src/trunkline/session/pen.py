@@ -60,6 +60,11 @@ class Pen:
         if committer.congested:
             self.hold_agent(True)
 
+    @property
+    def all_stored(self) -> bool:
+        """Whether everything written so far is in the journal."""
+        return not self._unstored and not self._lent.committer.is_pending(self.fold.session_id)
+
     async def stored(self) -> None:
         """Everything written so far is in the journal, or StorageError."""
         if self._unstored:

@@ -263,12 +263,13 @@ class Session:
         """The agent said these. Ends of turns and asks are acted on where they stand among the rest."""
         self._watch.heard()
         interpret = self._pen.at()
+        ends: list[TurnEnd] = []
         start = 0
         for index in [index for index, signal in enumerate(signals) if type(signal) is not Update]:
             signal = signals[index]
             if type(signal) is TurnEnd:
                 interpret.hear(signals[start:index])
-                self._turns.answered(signal)
+                ends.append(signal)
             elif type(signal) is PermissionAsk:
                 interpret.hear(signals[start:index + 1])
                 self._approvals.asked(signal)
@@ -277,6 +278,8 @@ class Session:
             start = index + 1
         interpret.hear(signals[start:] if start else signals)
         self._pen.write()
+        for end in ends:
+            self._turns.answered(end)
 
     def exited(self, exit: Exit, stderr: str) -> None:
         """The agent's process ended. While it starts, the start itself tells what went wrong."""

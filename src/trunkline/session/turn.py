@@ -63,12 +63,16 @@ class TurnPlayer:
         self._silent = None
         self._finder.turn_started()
         self._end = asyncio.get_running_loop().create_future()
-        self._playing = asyncio.create_task(self._turn(turn, content, self._end))
+        prompted = self._link.running and self._pen.all_stored
+        if prompted:
+            self._prompt(turn, content, self._end)
+        self._playing = asyncio.create_task(self._turn(turn, content, self._end, prompted))
 
     def answered(self, end: TurnEnd) -> None:
         """The agent answered the prompt. A second answer, or one to nothing, is only noted."""
         if not self._settle(self._silent or end):
             self._pen.at().writer.custom("late_turn_end", {"stopReason": end.stop})
+            self._pen.write()
 
     def agent_exited(self, exit: Exit, stderr: str) -> None:
         """The agent's process ended."""
@@ -135,12 +139,13 @@ class TurnPlayer:
         if self._playing is not None:
             await asyncio.wait([self._playing])
 
-    async def _turn(self, turn: Turn, content: list[msgspec.Raw], end: asyncio.Future[End]) -> None:
+    async def _turn(self, turn: Turn, content: list[msgspec.Raw], end: asyncio.Future[End], prompted: bool) -> None:
         try:
-            await self._link.ensure()
-            self._link.driver.check_prompt(content)
-            await self._pen.stored()
-            self._prompt(turn, content, end)
+            if not prompted:
+                await self._link.ensure()
+                self._link.driver.check_prompt(content)
+                await self._pen.stored()
+                self._prompt(turn, content, end)
             await self._finish(turn, await end)
         except TrunklineError as error:
             if not end.done():
