@@ -135,21 +135,19 @@ async def follow(feed: Feed, after: int, outlet: Outlet) -> None:
     """Replay after ``after``, then live, until the feed ends."""
     position = after
     while True:
-        frames, position = await packets_after(feed, position)
-        outlet.position = position
-        if frames:
-            await outlet.write(frames)
-        elif feed.last_seq <= position:
+        if feed.last_seq <= position:
             if feed.closed:
                 return
             await feed.wait(position)
+        shared = feed.packet_frames(position)
+        frames, position = shared if shared is not None else await packets_after(feed, position)
+        outlet.position = position
+        if frames:
+            await outlet.write(frames)
 
 
 async def packets_after(feed: Feed, position: int) -> tuple[bytes, int]:
-    """The next frames and the position behind them: from the shared tail where it reaches back that far."""
-    shared = feed.packet_frames(position)
-    if shared is not None:
-        return shared
+    """The next frames and the position behind them, for a reader that has fallen behind the shared tail."""
     entries = await entries_after(feed, position)
     return frames_of(entries), entries[-1].seq if entries else position
 

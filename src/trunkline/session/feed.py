@@ -146,7 +146,12 @@ class Feed:
 
     def _kept_after(self, after: int) -> Iterator[Entry] | None:
         """The tail's entries after a position; None where the tail does not reach back so far."""
-        if not self._tail or after + 1 < self._tail[0].entries[0].seq:
+        if not self._tail:
+            return None
+        newest = self._tail[-1].entries
+        if newest[0].seq == after + 1:
+            return iter(newest)
+        if after + 1 < self._tail[0].entries[0].seq:
             return None
         found: list[list[Entry]] = []
         for batch in reversed(self._tail):
