@@ -289,7 +289,7 @@ def test_what_agents_started_ends_with_the_hub(new_hub: NewHub) -> None:
 
 
 def test_a_terminal_that_still_runs_ends_with_its_session_and_with_its_agent(hub: HubProcess, tmp_path: Path) -> None:
-    create = ["ask", "terminal/create", {"command": "/bin/sh", "args": ["-c", "sleep 600 & echo $! > pid; wait"]}]
+    create = ["ask", "terminal/create", {"command": "/bin/sh", "args": ["-c", "sleep 600 & echo $! > half; mv half pid; wait"]}]
     for ending in (["say", "deleted"], ["die", 1, str(tmp_path / "clock")]):
         session = hub.new_session("puppet")
         session.say(steps(create, ["await", str(session.folder / "pid")], ending))

@@ -80,12 +80,11 @@ def test_always_is_about_exactly_what_was_asked(session: Session) -> None:
         session.post(f"permissions/{asked(stream)}", {"decision": "allow", "scope": "always"})
         stream.until("prompt_response")
     with session.send("/ask 2") as stream:  # the first command is the one that was allowed, the second is another
-        resolved = stream.until("approval_resolved").value
-        assert (resolved["approved"], resolved["resolvedBy"]) == (True, "policy")
-        open_now = session.view()["pendingApprovals"]
-        assert [approval["toolInput"]["command"] for approval in open_now] == ["echo permission 2 was given"]
-        session.post(f"permissions/{open_now[0]['requestId']}", {"decision": "deny"})
-        stream.until("prompt_response")
+        other = stream.until("approval_requested", where=lambda packet: "permission 2" in packet["preview"]["command"]).value
+        session.post(f"permissions/{other['requestId']}", {"decision": "deny"})
+        stream.rest()
+    resolved = [packet.value for packet in stream.seen if packet.type == "approval_resolved"]
+    assert {(packet["approved"], packet["resolvedBy"]) for packet in resolved} == {(True, "policy"), (False, "user")}
 
 
 def test_a_reason_travels_with_the_decision(session: Session) -> None:
@@ -188,6 +187,21 @@ def test_a_permission_asked_after_the_turn_is_denied_at_once(puppet: Session) ->
         answer = stream.until("agent_message_chunk").value["content"]["text"]
     assert json.loads(answer)["result"]["outcome"] == {"outcome": "cancelled"}
     assert puppet.view()["pendingApprovals"] == []
+
+
+@pytest.mark.parametrize(("method", "params", "dismissed"), [
+    ("session/request_permission", ASK, {"outcome": {"outcome": "cancelled"}}),
+    ("elicitation/create", {"mode": "form", "message": "Well?", "requestedSchema": {"type": "object"}}, {"action": "cancel"}),
+])
+def test_what_is_open_when_the_agent_ends_its_turn_is_closed_and_answered(
+        puppet: Session, method: str, params: dict[str, object], dismissed: dict[str, object]) -> None:
+    packets = puppet.say(json.dumps([["request", method, params], ["end", {"stopReason": "end_turn"}], ["answer"]]))
+    assert end_of(packets)["stopReason"] == "end_turn"
+    with puppet.attach() as stream:
+        answer = stream.until("agent_message_chunk").value["content"]["text"]
+    assert json.loads(answer)["result"] == dismissed
+    view = puppet.view()
+    assert (view["pendingApprovals"], view["pendingQuestions"], view["status"]) == ([], [], "idle")
 
 
 def test_a_permission_without_options_can_only_be_denied(puppet: Session) -> None:

@@ -6,6 +6,7 @@
     ["bytes", HEX]               bytes as they are, no line end added
     ["ask", METHOD, PARAMS]      a request to the client (sessionId is added); its answer is said as JSON
     ["request", METHOD, PARAMS]  the same without waiting for the answer
+    ["answer"]                   waits for the answer to the last request and says it
     ["environ"]                  says its environment as JSON
     ["opened"]                   says the parameters of session/new as JSON
     ["child"]                    starts ``sleep 60`` that keeps stdout and stderr open; says its pid
@@ -95,14 +96,17 @@ class Puppet:
     def _step_bytes(self, digits: str) -> None:
         self._write(bytes.fromhex(digits))
 
-    def _step_request(self, method: str, params: Json) -> str:
+    def _step_request(self, method: str, params: Json) -> None:
         self._asked += 1
-        request_id = f"puppet-{self._asked}"
-        self._send({"id": request_id, "method": method, "params": {"sessionId": self.session_id, **params}})
-        return request_id
+        params = {"sessionId": self.session_id, **params}
+        self._send({"id": f"puppet-{self._asked}", "method": method, "params": params})
 
     def _step_ask(self, method: str, params: Json) -> None:
-        request_id = self._step_request(method, params)
+        self._step_request(method, params)
+        self._step_answer()
+
+    def _step_answer(self) -> None:
+        request_id = f"puppet-{self._asked}"
         with self._answered:
             self._answered.wait_for(lambda: request_id in self._answers)
         answer = self._answers.pop(request_id)

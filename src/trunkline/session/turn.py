@@ -168,9 +168,12 @@ class TurnPlayer:
             await self._finder.look()
         self._approvals.clear_alarms()
         self._end = None
+        fold = self._pen.fold
+        asks, questions = list(fold.approvals), list(fold.questions)
         outcome = self._write_end(turn, end)
         self._lent.turn_ended(outcome)
-        fold = self._pen.fold
+        if asks or questions:
+            self._errands.run(self._tell_closed(asks, questions))
         # After a failure the queue waits for a person: what failed may fail for all of it.
         if fold.queue and outcome in get_args(StopReason) and not self._closing:
             following, content = self._pen.at().turns.start_queued()
@@ -203,10 +206,18 @@ class TurnPlayer:
         return True
 
     def _tell_cancelled(self, asks: list[str], questions: list[str]) -> None:
-        if not self._link.running:
-            return
+        if self._link.running:
+            self._link.driver.cancel()
+            self._dismiss(asks, questions)
+
+    async def _tell_closed(self, asks: list[str], questions: list[str]) -> None:
+        """What the agent left open when it ended its turn was closed with it; it hears so once that is stored."""
+        await self._pen.stored()
+        if self._link.running:
+            self._dismiss(asks, questions)
+
+    def _dismiss(self, asks: list[str], questions: list[str]) -> None:
         driver = self._link.driver
-        driver.cancel()
         for request_id in asks:
             driver.answer_permission(request_id, None)
         for question_id in questions:
