@@ -107,9 +107,12 @@ class Agent:
         result = serve(params)
         if result is None:
             return
-        self.wire.answer(request_id, result)
+        answer: Json = {"id": request_id, "result": result}
         if method in ("session/new", "session/load", "session/resume"):
-            self._announce(result.get("sessionId") or params["sessionId"])
+            # In one write, so that the list never lands in the first turn.
+            self.wire.send(answer, self._commands_of(result.get("sessionId") or params["sessionId"]))
+        else:
+            self.wire.send(answer)
 
     def _methods(self) -> dict[str, Callable[[Json], Json | None]]:
         return {
@@ -175,12 +178,12 @@ class Agent:
         session.cwd = cwd
         return session
 
-    def _announce(self, session_id: str) -> None:
+    def _commands_of(self, session_id: str) -> Json:
         update = {
             "sessionUpdate": "available_commands_update",
             "availableCommands": [_command(prompt) for prompt in DEMO_PROMPTS],
         }
-        self.wire.notify("session/update", {"sessionId": session_id, "update": update})
+        return {"method": "session/update", "params": {"sessionId": session_id, "update": update}}
 
     def _close(self, params: Json) -> Json:
         session = self._session(params)

@@ -66,9 +66,9 @@ class Wire:
                 except BrokenPipeError:
                     os._exit(0)
 
-    def send(self, message: Json) -> None:
-        """Write one message."""
-        self.write(encode({"jsonrpc": "2.0", **message}) + b"\n")
+    def send(self, *messages: Json) -> None:
+        """Write messages, together."""
+        self.write(b"".join(encode({"jsonrpc": "2.0", **message}) + b"\n" for message in messages))
 
     def notify(self, method: str, params: Json) -> None:
         """Send a notification."""
