@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -54,6 +55,7 @@ async def find_or_start(settings: Settings) -> Endpoint:
                 await asyncio.sleep(POLL_S)
     except TimeoutError as error:
         raise Unavailable(f"no hub answered within {READY_S:g} s\n{starter.log_tail()}") from error
+    starter.withdraw()
     return endpoint
 
 
@@ -101,6 +103,13 @@ class Starter:
             self._look_after(self._pid)
         if self._pid is None and self._folder.holder() is None:
             self._pid = self._spawn()
+
+    def withdraw(self) -> None:
+        """A hub answers. If it is another one than ours, ours must not wait in the wings and take over when that one stops."""
+        record = running(self._folder)
+        if self._pid is not None and record is not None and record.pid != self._pid:
+            os.kill(self._pid, signal.SIGTERM)
+            os.waitpid(self._pid, 0)
 
     def log_tail(self) -> str:
         """The last lines of the log that were written since we began."""
