@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from tests.aio import run
+from trunkline.session import deadlines
 from trunkline.session.deadlines import Alarms, SilenceWatch
 
 
@@ -36,6 +39,18 @@ def test_the_clock_stands_still_while_held() -> None:
         await expired.wait()
 
     run(scenario())
+
+
+def test_a_limit_that_becomes_shorter_counts_from_the_last_sign_of_life(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr(deadlines, "LOOK_S", 0.02)
+        limit_s, expired = 60.0, asyncio.Event()
+        watch = SilenceWatch(lambda: limit_s, lambda: False, expired.set)
+        watch.start()
+        limit_s = 0.01
+        await expired.wait()
+
+    run(scenario(), 2)
 
 
 def test_a_stopped_watch_stays_silent() -> None:

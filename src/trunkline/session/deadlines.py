@@ -10,6 +10,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+LOOK_S = 60.0
+"""How long a watch looks away at most: the limit becomes shorter when a tool ends, and nobody tells it."""
+
 
 class SilenceWatch:
     """Calls ``expired`` once when nothing was heard for ``limit()`` seconds while it runs and ``held()`` is false."""
@@ -30,12 +33,6 @@ class SilenceWatch:
         """Something happened."""
         self._heard = asyncio.get_running_loop().time()
 
-    def limit_changed(self) -> None:
-        """The limit may be shorter now than when the timer was set."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._check()
-
     def stop(self) -> None:
         """The turn is over."""
         if self._timer is not None:
@@ -43,7 +40,7 @@ class SilenceWatch:
             self._timer = None
 
     def _arm(self, delay_s: float) -> None:
-        self._timer = asyncio.get_running_loop().call_later(delay_s, self._check)
+        self._timer = asyncio.get_running_loop().call_later(min(delay_s, LOOK_S), self._check)
 
     def _check(self) -> None:
         if self._held():
