@@ -58,6 +58,7 @@ def test_a_session_is_found_again_by_the_next_hub_with_its_history(tmp_path: Pat
         async with Hub(options(tmp_path)) as hub:
             session = await hub.create(NewSession(agent="fast", cwd=work(tmp_path), title="Mine"), by="test")
             await turn(session, "/echo first")
+            assert session.view().agent_start == "new"
             before = [(e.seq, e.event, packet_of(e)) for e in await session.feed.read(after=0)]
         async with Hub(options(tmp_path)) as hub:
             (view,) = await hub.list(RowFilter())
@@ -68,6 +69,7 @@ def test_a_session_is_found_again_by_the_next_hub_with_its_history(tmp_path: Pat
             assert any(p["type"] == "agent_message_chunk" and p["content"]["text"] == "second" for p in packets)
             entries = await again.feed.read(after=before[-1][0])
             assert b'"how":"resumed"' in b"".join(e.event for e in entries), "it is told how the agent came back"
+            assert again.view().agent_start == "resumed"
 
     run(scenario(), 30)
 

@@ -141,6 +141,7 @@ def test_how_an_agent_came_back_is_said(new_hub: NewHub, tmp_path: Path, agent: 
     hub.kill()
     hub.start()
     session.say(prompt)
+    assert session.view()["agentStart"] == how
     events = events_of(session)
     assert ways_back(events) == [how, how]
     warned = [event for event in events if event.get("title") == AFRESH]

@@ -134,6 +134,7 @@ class SessionView(View):
     commands: list[dict[str, Any]] | None = None
     artifacts: int = 0
     agent_info: Any = None
+    agent_start: str | None = None
     last_text: str = ""
 
 

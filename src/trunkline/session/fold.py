@@ -197,6 +197,8 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     agent_info: msgspec.Raw = NULL
     agent_capabilities: msgspec.Raw = NULL
     agent_session_id: str | None = None
+    agent_start: str | None = None
+    """How the agent came to its session last: new, resumed or loaded."""
     mcp_servers: list[msgspec.Raw] = msgspec.field(default_factory=list)
     last_text: str = ""
     thinking_since: int = 0
@@ -235,6 +237,8 @@ class SessionView(msgspec.Struct, kw_only=True, rename="camel"):
     config_options: msgspec.Raw
     artifacts: int
     agent_info: msgspec.Raw
+    agent_start: str | None
+    """How the agent came to this session last: ``new``, ``resumed`` (it remembers) or ``loaded`` (it was told again)."""
     last_text: str
     commands: list[dict[str, Any]] | None = None
     """Only in the view of a single session."""
@@ -250,7 +254,7 @@ def view_of(fold: Fold, *, created_at: str, updated_at: str) -> SessionView:
         pending_approvals=list(fold.approvals.values()), pending_questions=list(fold.questions.values()),
         queue=list(fold.queue), todos=list(fold.todos), usage=fold.usage, cost=fold.cost, mode=fold.mode,
         modes=fold.modes, config_options=fold.config_options, artifacts=len(fold.artifacts),
-        agent_info=fold.agent_info, last_text=fold.last_text,
+        agent_info=fold.agent_info, agent_start=fold.agent_start, last_text=fold.last_text,
     )
 
 

@@ -107,6 +107,7 @@ class AgentLink:
     def _opened(self, started: Started) -> None:
         fold = self._pen.fold
         previous, fold.agent_session_id = fold.agent_session_id, started.agent_session_id
+        fold.agent_start = started.how
         fold.agent_info = started.agent_info or fold.agent_info
         fold.agent_capabilities = started.capabilities or fold.agent_capabilities
         fold.modes = started.modes or fold.modes
