@@ -19,21 +19,17 @@ from trunkline.dialects import acp, jsonrpc
 from trunkline.dialects.signals import (
     AgentFault,
     AskWithdrawn,
-    Malformed,
     Note,
     PermissionAsk,
     PermissionOption,
     QuestionAsk,
     Signal,
     TurnEnd,
-    Update,
 )
 from trunkline.errors import (
-    AgentAuthRequired,
     AgentError,
     AgentExited,
     AgentNotRunning,
-    AgentProtocolMismatch,
     AgentStartFailed,
     Invalid,
     LocalError,
@@ -42,7 +38,8 @@ from trunkline.errors import (
     Unsupported,
 )
 from trunkline.session.client_calls import ClientCalls
-from trunkline.session.driver import DriverSink, How, Started
+from trunkline.session.driver import DriverSink, Started
+from trunkline.session.opening import Inbox, Opening, raw_or_none, unreadable
 
 START_TIMEOUT_S = 90.0
 """The slowest agents take 7 s to start on two cores; a cold npx or a first login check takes far longer."""
@@ -52,28 +49,12 @@ CALL_TIMEOUT_S = 30.0
 
 STDERR_LINES = 20
 
-_OUR_CAPABILITIES = acp.ClientCapabilities(
-    fs=acp.FileSystemCapabilities(read_text_file=True, write_text_file=True),
-    terminal=True,
-    session=acp.ClientSessionCapabilities(
-        config_options=acp.SessionConfigOptionsCapabilities(boolean=acp.Offered()), notices=acp.Offered(),
-        compaction=acp.Offered()),
-    elicitation=acp.ElicitationCapabilities(form=acp.Offered(), url=acp.Offered()),
-)
-
-
-class _UpdateParams(msgspec.Struct, rename="camel", gc=False):
-    session_id: str
-    update: msgspec.Raw
-
-
 class _Usage(msgspec.Struct):
     """What the stable schema does not know of a prompt's answer, and eight of nineteen agents send."""
 
     usage: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
-_read_update_params = msgspec.json.Decoder(_UpdateParams).decode
 _encode = msgspec.json.Encoder().encode
 
 
@@ -86,16 +67,13 @@ class AcpDriver:
         self._cwd = cwd
         self._env = env
         self._calls = calls
-        self._mcp_servers = list(mcp_servers)
         self._sink = sink
         self._new_id = new_id
-        self._version = version
+        self._inbox = Inbox()
+        self._opening = Opening(spec, cwd, list(mcp_servers), version, self._inbox, self._call)
         self._peer = jsonrpc.Peer(methods=acp.CLIENT_METHODS)
         self._process: AgentProcess | None = None
         self._gone: TrunklineError | None = None
-        self._session_id: str | None = None
-        self._replaying = False
-        self._early: list[tuple[str, bytes]] = []
         self._answers: dict[int, Callable[[jsonrpc.Response], None]] = {}
         self._prompt_id: int | None = None
         self._asks: dict[str, msgspec.Raw] = {}
@@ -111,18 +89,19 @@ class AcpDriver:
         self._sink.spawned(self._process.pid, self._process.start_time, self._process.marker)
         try:
             async with asyncio.timeout(START_TIMEOUT_S):
-                hello = await self._initialize()
-                how, opened = await self._open(hello, previous)
+                hello = await self._opening.greet()
+                self._takes = hello.capabilities.prompt
+                how, opened = await self._opening.open(hello, previous)
         except TimeoutError:
             raise self._start_failed(f"said nothing for {START_TIMEOUT_S:.0f} s while starting") from None
         except AgentExited as error:
             raise self._start_failed(error.message) from error
-        assert self._session_id is not None
+        assert self._inbox.session_id is not None
         asyncio.get_running_loop().call_soon(self._deliver_early)
         return Started(
-            how=how, agent_session_id=self._session_id, agent_info=_raw_or_none(hello.agent_info),
-            capabilities=_raw_or_none(hello.agent_capabilities), modes=_raw_or_none(opened.modes),
-            config_options=_raw_or_none(opened.config_options),
+            how=how, agent_session_id=self._inbox.session_id, agent_info=raw_or_none(hello.agent_info),
+            capabilities=raw_or_none(hello.agent_capabilities), modes=raw_or_none(opened.modes),
+            config_options=raw_or_none(opened.config_options),
         )
 
     def check_prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
@@ -136,14 +115,14 @@ class AcpDriver:
 
     def prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
         """Send a prompt; its end is heard as TurnEnd."""
-        params = {"sessionId": self._session_id, "prompt": [self._as_allowed(block) for block in blocks]}
+        params = {"sessionId": self._inbox.session_id, "prompt": [self._as_allowed(block) for block in blocks]}
         self._prompt_id = self._peer.send_request(acp.SESSION_PROMPT, _encode(params))
         self._answers[self._prompt_id] = self._prompt_answered
         self._flush()
 
     def cancel(self) -> None:
         """Ask the agent to end the turn."""
-        self._peer.send_notification(acp.SESSION_CANCEL, _encode({"sessionId": self._session_id}))
+        self._peer.send_notification(acp.SESSION_CANCEL, _encode({"sessionId": self._inbox.session_id}))
         self._flush()
 
     def answer_permission(self, request_id: str, option_id: str | None) -> None:
@@ -168,15 +147,15 @@ class AcpDriver:
 
     async def set_mode(self, mode_id: str) -> None:
         """Switch the agent's mode."""
-        await self._bounded(acp.SESSION_SET_MODE, {"sessionId": self._session_id, "modeId": mode_id})
+        await self._bounded(acp.SESSION_SET_MODE, {"sessionId": self._inbox.session_id, "modeId": mode_id})
 
     async def set_config(self, config_id: str, value: str | bool) -> msgspec.Raw | None:
         """Set an option; the agent's complete list of options comes back."""
-        params: dict[str, Any] = {"sessionId": self._session_id, "configId": config_id, "value": value}
+        params: dict[str, Any] = {"sessionId": self._inbox.session_id, "configId": config_id, "value": value}
         if isinstance(value, bool):
             params["type"] = "boolean"
         result = await self._bounded(acp.SESSION_SET_CONFIG_OPTION, params)
-        return _raw_or_none(acp.decode_result(acp.SESSION_SET_CONFIG_OPTION, result).config_options)
+        return raw_or_none(acp.decode_result(acp.SESSION_SET_CONFIG_OPTION, result).config_options)
 
     def pause_reading(self) -> None:
         """Stop taking the agent's output for a while."""
@@ -198,20 +177,12 @@ class AcpDriver:
 
     def _received(self, data: bytes) -> None:
         self._peer.receive_data(data)
+        inbox = self._inbox
         signals: list[Signal] = []
         for message in self._peer.messages_received():
             if isinstance(message, jsonrpc.Notification):
-                # The hot path: an update of our session is taken apart right here.
                 if message.method == "session/update" and message.params is not None:
-                    try:
-                        told = _read_update_params(message.params)
-                    except (msgspec.DecodeError, RecursionError) as error:
-                        signals.append(_unreadable(acp.SESSION_UPDATE, message.params, str(error)))
-                        continue
-                    if told.session_id == self._session_id and not self._replaying:
-                        signals.append(Update(bytes(told.update)))
-                    else:
-                        self._out_of_place(told, signals)
+                    signals += inbox.read(message.params)
                 else:
                     self._notified(message, signals)
             elif isinstance(message, jsonrpc.Response):
@@ -228,23 +199,16 @@ class AcpDriver:
         if message.method == acp.CANCEL_REQUEST:
             self._withdrawn(message.params, signals)
             return
+        if acp.canonical_method(message.method, side="client") == acp.SESSION_UPDATE and message.params is not None:
+            signals += self._inbox.read(message.params)
+            return
         params = message.params if message.params is not None else msgspec.Raw(b"null")
         signals.append(Note("notification", _encode({"method": message.method, "params": params})))
 
-    def _out_of_place(self, told: _UpdateParams, signals: list[Signal]) -> None:
-        """An update before our session is open is held; a replay of what the journal has is not news."""
-        if self._replaying and told.session_id == self._session_id:
-            return
-        if self._session_id is None:
-            self._early.append((told.session_id, bytes(told.update)))
-        else:
-            signals.append(Note("foreign_update", _encode({"sessionId": told.session_id, "update": told.update})))
-
     def _deliver_early(self) -> None:
-        early, self._early = self._early, []
-        mine: list[Signal] = [Update(update) for session_id, update in early if session_id == self._session_id]
-        if mine:
-            self._sink.heard(mine)
+        early = self._inbox.take_early()
+        if early:
+            self._sink.heard(early)
 
     def _answered(self, message: jsonrpc.Response, signals: list[Signal]) -> None:
         handler = self._answers.pop(message.id, None)
@@ -280,7 +244,7 @@ class AcpDriver:
             signals.append(read(message, self._new_id()))
         except Invalid as error:
             self._peer.send_error(message.id, acp.ErrorCode.INVALID_PARAMS, error.message)
-            signals.append(_unreadable(message.method, message.params, error.message))
+            signals.append(unreadable(message.method, message.params, error.message))
 
     def _permission(self, message: jsonrpc.Request, request_id: str) -> Signal:
         ask: acp.RequestPermissionRequest = acp.decode_params(acp.SESSION_REQUEST_PERMISSION, message.params)
@@ -301,7 +265,7 @@ class AcpDriver:
         try:
             wanted = bytes(acp.decode_params(acp.CANCEL_REQUEST, params).request_id)
         except Invalid as error:
-            signals.append(_unreadable(acp.CANCEL_REQUEST, params, error.message))
+            signals.append(unreadable(acp.CANCEL_REQUEST, params, error.message))
             return
         for table in (self._asks, self._questions):
             for request_id, rpc_id in table.items():
@@ -322,89 +286,6 @@ class AcpDriver:
                 lost = jsonrpc.RpcError(code=-32603, message=str(exit), data=None)
                 handler(jsonrpc.Response(id=rpc_id, result=None, error=lost))
         self._sink.exited(exit, stderr)
-
-    async def _initialize(self) -> acp.InitializeResponse:
-        asked = acp.InitializeRequest(
-            protocol_version=acp.PROTOCOL_VERSION, client_capabilities=_OUR_CAPABILITIES,
-            client_info=acp.Implementation(name="trunkline", title="Trunkline", version=self._version))
-        hello: acp.InitializeResponse = acp.decode_result(acp.INITIALIZE, await self._call(acp.INITIALIZE, asked))
-        if hello.protocol_version != acp.PROTOCOL_VERSION:
-            raise AgentProtocolMismatch(
-                f"{self._spec.display_name} speaks version {hello.protocol_version} of the Agent Client Protocol, "
-                f"Trunkline speaks {acp.PROTOCOL_VERSION}. Another release of the agent may speak it.",
-                details={"command": list(self._spec.command), "answered": hello.protocol_version})
-        self._takes = hello.capabilities.prompt
-        self._check_servers(hello.capabilities.mcp)
-        return hello
-
-    def _check_servers(self, offered: acp.McpCapabilities) -> None:
-        """Agents drop MCP servers that they cannot reach, silently; we do not."""
-        for raw in self._mcp_servers:
-            server = acp.read(bytes(raw), acp.McpServer)
-            if isinstance(server, acp.McpServerHttp) and not offered.http:
-                raise Unsupported(f"{self._spec.display_name} takes no MCP servers over http: {server.name}")
-            if isinstance(server, acp.McpServerSse) and not offered.sse:
-                raise Unsupported(f"{self._spec.display_name} takes no MCP servers over sse: {server.name}")
-
-    async def _open(self, hello: acp.InitializeResponse, previous: str | None) -> tuple[How, _Opened]:
-        if previous is not None:
-            again = await self._reopen(hello, previous)
-            if again is not None:
-                return again
-        params = {"cwd": self._cwd, "mcpServers": self._mcp_servers}
-        try:
-            return "new", await self._open_by(acp.SESSION_NEW, params)
-        except AgentError as error:
-            if error.agent_code != str(int(acp.ErrorCode.AUTH_REQUIRED)):
-                raise
-            await self._authenticate(hello, error)
-            return "new", await self._open_by(acp.SESSION_NEW, params)
-
-    async def _reopen(self, hello: acp.InitializeResponse, previous: str) -> tuple[How, _Opened] | None:
-        """The session as it was, by resume, else by load; None where the agent can do neither or has lost it."""
-        params = {"sessionId": previous, "cwd": self._cwd, "mcpServers": self._mcp_servers}
-        ways: list[tuple[How, str]] = []
-        if hello.capabilities.session.resume:
-            ways.append(("resumed", acp.SESSION_RESUME))
-        if hello.capabilities.load_session:
-            ways.append(("loaded", acp.SESSION_LOAD))
-        for how, method in ways:
-            self._session_id, self._replaying = previous, True
-            try:
-                return how, await self._open_by(method, params)
-            except AgentError:
-                self._session_id = None
-            finally:
-                self._replaying = False
-        return None
-
-    async def _open_by(self, method: str, params: dict[str, Any]) -> _Opened:
-        """Open a session; its id is known to us before the next message of the same read is looked at."""
-
-        def learn_id(result: bytes) -> None:
-            if self._session_id is None:
-                self._session_id = _read_opened(result).session_id
-
-        result = await self._call(method, params, at_once=learn_id)
-        if self._session_id is None:
-            raise AgentError(f"{self._spec.display_name} answered {method} without a sessionId")
-        return _read_opened(bytes(result) if result is not None else b"{}")
-
-    async def _authenticate(self, hello: acp.InitializeResponse, refused: AgentError) -> None:
-        """Log in where the agent offers exactly one way that needs no terminal; else say what the person has to do."""
-        methods = [method for method in hello.auth_methods or [] if isinstance(method, acp.AuthMethodAgent)]
-        if len(methods) == 1:
-            try:
-                await self._call(acp.AUTHENTICATE, {"methodId": methods[0].id})
-                return
-            except AgentError as error:
-                refused = error
-        names = ", ".join(f"{method.name} ({method.id})" for method in hello.auth_methods or [])
-        offers = f" It offers: {names}." if names else ""
-        advice = self._spec.login_hint or "Log in with the agent's own command, then try again."
-        raise AgentAuthRequired(
-            f"{self._spec.display_name} wants a login first: {refused.message}.{offers} {advice}",
-            details={"command": list(self._spec.command), "agentMessage": refused.message, "docsUrl": self._spec.docs_url})
 
     async def _bounded(self, method: str, params: dict[str, Any]) -> msgspec.Raw | None:
         try:
@@ -446,6 +327,8 @@ class AcpDriver:
             result = await self._calls.serve(method, params)
         except TrunklineError as error:
             self._peer.send_error(message.id, _rpc_code(error), error.message, _encode({"code": error.code}))
+        except Exception as error:  # the request's boundary: an agent that is not answered hangs
+            self._peer.send_error(message.id, acp.ErrorCode.INTERNAL_ERROR, f"{method} failed: {error!r}")
         else:
             self._peer.send_result(message.id, result)
         self._flush()
@@ -486,26 +369,6 @@ class AcpDriver:
         return AgentStartFailed(message, details={"command": list(self._spec.command), "stderr": stderr})
 
 
-class _Opened(msgspec.Struct, rename="camel"):
-    """What an agent answers when it opens a session; by load and resume it names no id."""
-
-    session_id: str | None = None
-    modes: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    config_options: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-
-
-def _read_opened(result: bytes) -> _Opened:
-    try:
-        return msgspec.json.decode(result if result != b"null" else b"{}", type=_Opened)
-    except msgspec.DecodeError:
-        return _Opened()
-
-
-def _unreadable(method: str, params: msgspec.Raw | None, why: str) -> Malformed:
-    raw = bytes(params) if params is not None else b""
-    return Malformed(raw[:4096], f"{method}: {why}", len(raw))
-
-
 def _rpc_code(error: TrunklineError) -> int:
     if isinstance(error, NotFound):
         return acp.ErrorCode.RESOURCE_NOT_FOUND
@@ -519,13 +382,6 @@ def _refusal(spec: AgentSpec, method: str, error: jsonrpc.RpcError) -> AgentErro
         f"{spec.display_name} refused {method}: {error.message}", details={"method": method}, agent_code=str(error.code))
 
 
-def _raw_or_none(value: Any) -> msgspec.Raw | None:
-    if value is None or value is msgspec.UNSET:
-        return None
-    raw = value if isinstance(value, msgspec.Raw) else msgspec.Raw(_encode(value))
-    return None if bytes(raw) == b"null" else raw
-
-
 def _raw_bytes(value: Any) -> bytes | None:
-    raw = _raw_or_none(value)
+    raw = raw_or_none(value)
     return bytes(raw) if raw is not None else None

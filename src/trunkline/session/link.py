@@ -13,7 +13,7 @@ from collections.abc import Callable
 import msgspec
 
 from trunkline.dialects import acp, context
-from trunkline.errors import AgentNotRunning, HubStopping, Invalid
+from trunkline.errors import AgentNotRunning, AgentStartFailed, HubStopping, Invalid
 from trunkline.session.driver import Driver, Started
 from trunkline.session.pen import Pen
 from trunkline.session.pids import PidFiles, PidRecord
@@ -30,18 +30,19 @@ class AgentLink:
         self._half_started: Driver | None = None
         self._starting: asyncio.Task[None] | None = None
         self._stopping: asyncio.Task[None] | None = None
+        self._died_early = False
         self._closed = False
         pen.hold_agent = self._hold
 
     @property
     def running(self) -> bool:
         """Whether the agent is up and has its session open."""
-        return self._driver is not None
+        return self._driver is not None and self._stopping is None
 
     @property
     def driver(self) -> Driver:
         """The running agent's driver."""
-        if self._driver is None:
+        if self._driver is None or self._stopping is not None:
             raise AgentNotRunning("the agent is not running; it starts with the next prompt")
         return self._driver
 
@@ -75,9 +76,14 @@ class AgentLink:
 
     def lost(self) -> bool:
         """The process ended; returns whether it was at work (and not being started or stopped)."""
-        was_running, self._driver = self._driver is not None, None
-        self._pids.forget(self._pen.fold.session_id)
-        return was_running
+        if self._half_started is not None:
+            self._died_early = True
+        if self._driver is None:
+            return False
+        if self._stopping is None:
+            # What it started, and its terminals, have to go too.
+            self._stopping = asyncio.create_task(self._stop())
+        return True
 
     async def _stop(self) -> None:
         try:
@@ -93,13 +99,17 @@ class AgentLink:
 
     async def _start(self) -> None:
         driver = self._half_started = self._make_driver()
+        self._died_early = False
         try:
             started = await driver.start(self._pen.fold.agent_session_id)
+            if self._died_early:
+                raise AgentStartFailed("the agent ended as soon as it had started")
             self._driver = driver
             self._opened(started)
         except BaseException:
             self._driver = None
             await driver.stop()
+            self._pids.forget(self._pen.fold.session_id)
             raise
         finally:
             self._starting = self._half_started = None

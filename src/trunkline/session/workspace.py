@@ -7,6 +7,7 @@ Rule 2: blocking file work is plain functions; callers on the loop run them in a
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -63,7 +64,7 @@ class Workspace:
     def write_bytes(self, path: str, content: bytes) -> None:
         """Write a file whole, keeping the permissions of the one that it replaces."""
         real = self.resolve(path)
-        half = real.with_name(f".{real.name[:200]}.part")
+        half = real.with_name(f".{real.name[:200]}.{secrets.token_hex(4)}.part")
         try:
             real.parent.mkdir(parents=True, exist_ok=True)
             mode = real.stat().st_mode & 0o7777 if real.exists() else None

@@ -1,0 +1,202 @@
+"""How a session with an agent is opened: the greeting, the way in, the login; and whose updates are ours meanwhile.
+
+Rule 1: the agent's session id is known before the message behind its answer is looked at, since agents write both at once.
+Rule 2: an update for a session that is not open yet is held, never dropped; a replay of what the journal has is not news.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import msgspec
+
+from trunkline.agents.catalog import AgentSpec
+from trunkline.dialects import acp
+from trunkline.dialects.signals import Malformed, Note, Signal, Update
+from trunkline.errors import AgentAuthRequired, AgentError, AgentProtocolMismatch, Unsupported
+from trunkline.session.driver import How
+
+_encode = msgspec.json.Encoder().encode
+
+_OUR_CAPABILITIES = acp.ClientCapabilities(
+    fs=acp.FileSystemCapabilities(read_text_file=True, write_text_file=True),
+    terminal=True,
+    session=acp.ClientSessionCapabilities(
+        config_options=acp.SessionConfigOptionsCapabilities(boolean=acp.Offered()), notices=acp.Offered(),
+        compaction=acp.Offered()),
+    elicitation=acp.ElicitationCapabilities(form=acp.Offered(), url=acp.Offered()),
+)
+
+
+class _UpdateParams(msgspec.Struct, rename="camel", gc=False):
+    session_id: str
+    update: msgspec.Raw
+
+
+_read_params = msgspec.json.Decoder(_UpdateParams).decode
+
+
+class Inbox:
+    """Which session's updates we take, and those that came before we knew."""
+
+    def __init__(self) -> None:
+        self.session_id: str | None = None
+        self.replaying = False
+        """The agent tells its history again, at our request."""
+        self._early: list[tuple[str, bytes]] = []
+
+    def read(self, params: msgspec.Raw) -> tuple[Signal, ...]:
+        """What the params of one ``session/update`` mean to us. The hot path: nothing is looked at but whose it is."""
+        try:
+            told = _read_params(params)
+        except (msgspec.DecodeError, RecursionError) as error:
+            return (unreadable(acp.SESSION_UPDATE, params, str(error)),)
+        if told.session_id == self.session_id and not self.replaying:
+            return (Update(bytes(told.update)),)
+        return self._out_of_place(told)
+
+    def take_early(self) -> list[Signal]:
+        """The updates of our session that came before we knew its id, in order."""
+        early, self._early = self._early, []
+        return [Update(update) for session_id, update in early if session_id == self.session_id]
+
+    def _out_of_place(self, told: _UpdateParams) -> tuple[Signal, ...]:
+        if self.session_id is None:
+            self._early.append((told.session_id, bytes(told.update)))
+            return ()
+        if self.replaying and told.session_id == self.session_id:
+            return ()
+        return (Note("foreign_update", _encode({"sessionId": told.session_id, "update": told.update})),)
+
+
+class Call(Protocol):
+    """Sends a request to the agent and waits for its result; ``at_once`` sees it before any later message is handled."""
+
+    async def __call__(
+        self, method: str, params: Any, *, at_once: Callable[[bytes], None] | None = None) -> msgspec.Raw | None: ...
+
+
+class Opened(msgspec.Struct, rename="camel"):
+    """What an agent answers when it opens a session; by load and resume it names no id."""
+
+    session_id: str | None = None
+    modes: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    config_options: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+def _read(result: bytes) -> Opened:
+    try:
+        return msgspec.json.decode(result if result != b"null" else b"{}", type=Opened)
+    except msgspec.DecodeError:
+        return Opened()
+
+
+class Opening:
+    """Opens one session with one agent."""
+
+    def __init__(self, spec: AgentSpec, cwd: str, mcp_servers: list[msgspec.Raw], version: str, inbox: Inbox, call: Call) -> None:
+        self._spec = spec
+        self._cwd = cwd
+        self._mcp_servers = mcp_servers
+        self._version = version
+        self._inbox = inbox
+        self._call = call
+
+    async def greet(self) -> acp.InitializeResponse:
+        """Exchange versions and capabilities."""
+        asked = acp.InitializeRequest(
+            protocol_version=acp.PROTOCOL_VERSION, client_capabilities=_OUR_CAPABILITIES,
+            client_info=acp.Implementation(name="trunkline", title="Trunkline", version=self._version))
+        hello: acp.InitializeResponse = acp.decode_result(acp.INITIALIZE, await self._call(acp.INITIALIZE, asked))
+        if hello.protocol_version != acp.PROTOCOL_VERSION:
+            raise AgentProtocolMismatch(
+                f"{self._spec.display_name} speaks version {hello.protocol_version} of the Agent Client Protocol, "
+                f"Trunkline speaks {acp.PROTOCOL_VERSION}. Another release of the agent may speak it.",
+                details={"command": list(self._spec.command), "answered": hello.protocol_version})
+        self._check_servers(hello.capabilities.mcp)
+        return hello
+
+    def _check_servers(self, offered: acp.McpCapabilities) -> None:
+        """Agents drop MCP servers that they cannot reach, silently; we do not."""
+        for raw in self._mcp_servers:
+            server = acp.read(bytes(raw), acp.McpServer)
+            if isinstance(server, acp.McpServerHttp) and not offered.http:
+                raise Unsupported(f"{self._spec.display_name} takes no MCP servers over http: {server.name}")
+            if isinstance(server, acp.McpServerSse) and not offered.sse:
+                raise Unsupported(f"{self._spec.display_name} takes no MCP servers over sse: {server.name}")
+
+    async def open(self, hello: acp.InitializeResponse, previous: str | None) -> tuple[How, Opened]:
+        """Open the previous session where the agent can, else a new one; log in where that is needed and possible."""
+        if previous is not None:
+            again = await self._reopen(hello, previous)
+            if again is not None:
+                return again
+        params = {"cwd": self._cwd, "mcpServers": self._mcp_servers}
+        try:
+            return "new", await self._open_by(acp.SESSION_NEW, params)
+        except AgentError as error:
+            if error.agent_code != str(int(acp.ErrorCode.AUTH_REQUIRED)):
+                raise
+            await self._authenticate(hello, error)
+            return "new", await self._open_by(acp.SESSION_NEW, params)
+
+    async def _reopen(self, hello: acp.InitializeResponse, previous: str) -> tuple[How, Opened] | None:
+        """The session as it was, by resume, else by load; None where the agent can do neither or has lost it."""
+        params = {"sessionId": previous, "cwd": self._cwd, "mcpServers": self._mcp_servers}
+        ways: list[tuple[How, str]] = []
+        if hello.capabilities.session.resume:
+            ways.append(("resumed", acp.SESSION_RESUME))
+        if hello.capabilities.load_session:
+            ways.append(("loaded", acp.SESSION_LOAD))
+        for how, method in ways:
+            self._inbox.session_id, self._inbox.replaying = previous, True
+            try:
+                return how, await self._open_by(method, params)
+            except AgentError:
+                self._inbox.session_id = None
+            finally:
+                self._inbox.replaying = False
+        return None
+
+    async def _open_by(self, method: str, params: dict[str, Any]) -> Opened:
+        """Open a session; its id is known to us before the next message of the same read is looked at."""
+
+        def learn_id(result: bytes) -> None:
+            if self._inbox.session_id is None:
+                self._inbox.session_id = _read(result).session_id
+
+        result = await self._call(method, params, at_once=learn_id)
+        if self._inbox.session_id is None:
+            raise AgentError(f"{self._spec.display_name} answered {method} without a sessionId")
+        return _read(bytes(result) if result is not None else b"{}")
+
+    async def _authenticate(self, hello: acp.InitializeResponse, refused: AgentError) -> None:
+        """Log in where the agent offers exactly one way that needs no terminal; else say what the person has to do."""
+        methods = [method for method in hello.auth_methods or [] if isinstance(method, acp.AuthMethodAgent)]
+        if len(methods) == 1:
+            try:
+                await self._call(acp.AUTHENTICATE, {"methodId": methods[0].id})
+                return
+            except AgentError as error:
+                refused = error
+        names = ", ".join(f"{method.name} ({method.id})" for method in hello.auth_methods or [])
+        offers = f" It offers: {names}." if names else ""
+        advice = self._spec.login_hint or "Log in with the agent's own command, then try again."
+        raise AgentAuthRequired(
+            f"{self._spec.display_name} wants a login first: {refused.message}.{offers} {advice}",
+            details={"command": list(self._spec.command), "agentMessage": refused.message, "docsUrl": self._spec.docs_url})
+
+
+def unreadable(method: str, params: msgspec.Raw | None, why: str) -> Malformed:
+    """Params that make no sense, as a signal."""
+    raw = bytes(params) if params is not None else b""
+    return Malformed(raw[:4096], f"{method}: {why}", len(raw))
+
+
+def raw_or_none(value: Any) -> msgspec.Raw | None:
+    """A value as encoded JSON; None for what is absent or null."""
+    if value is None or value is msgspec.UNSET:
+        return None
+    raw = value if isinstance(value, msgspec.Raw) else msgspec.Raw(_encode(value))
+    return None if bytes(raw) == b"null" else raw
