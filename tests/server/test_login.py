@@ -207,6 +207,31 @@ def test_a_token_that_makes_no_sense_is_not_made(tmp_path: Path, body: dict[str,
     run(check())
 
 
+@pytest.mark.parametrize("name", [
+    " main", "main\t", "MAIN", "m ain", "ｍａｉｎ", " ", "x" * 65, "two\nlines", "\x1b[31mred", "a\x00b", "a\u202eb", "a\u200bb",
+])
+def test_a_token_cannot_be_named_like_the_main_one_or_so_that_its_name_misleads(tmp_path: Path, name: str) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            answer = await hub.ask("POST", "/auth/tokens", json_body={"name": name, "scope": "view"})
+            assert (answer.status, answer.json()["code"], answer.json()["details"]) == (400, "invalid", {"field": "name"})
+            assert len((await hub.ask("GET", "/auth/tokens")).json()) == 1
+
+    run(check())
+
+
+@pytest.mark.parametrize(("given", "kept"), [
+    ("  Ann's phone ", "Ann's phone"), ("x" * 64, "x" * 64), ("maintenance", "maintenance"),
+])
+def test_any_other_name_is_kept_without_the_space_around_it(tmp_path: Path, given: str, kept: str) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            answer = await hub.ask("POST", "/auth/tokens", json_body={"name": given, "scope": "view"})
+            assert (answer.status, answer.json()["token"]["name"]) == (201, kept)
+
+    run(check())
+
+
 def test_an_admin_can_ask_for_a_login_code_with_less_than_all_rights(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import time
+import unicodedata
 from collections import deque
 from collections.abc import Callable
 
@@ -24,6 +25,7 @@ TRIES = 10
 TRIES_WITHIN_S = 60.0
 ADDRESSES = 1_000
 OPEN_CODES = 100
+NAME_LENGTH = 64
 
 
 class Login(msgspec.Struct, forbid_unknown_fields=True):
@@ -181,11 +183,10 @@ async def list_tokens(call: Call) -> Reply:
 async def make_token(call: Call) -> Reply:
     """Make a token for another program or device."""
     body = await call.body(NewToken)
-    if not body.name.strip() or body.name == "main":
-        raise Invalid("name must not be empty or 'main'", details={"field": "name"})
+    name = token_name(body.name)
     if body.expires_in_s is not None and body.expires_in_s <= 0:
         raise Invalid("expiresInS must be positive", details={"field": "expiresInS"})
-    token, secret = call.parts.tokens.mint(body.name.strip(), body.scope, lifetime_s=body.expires_in_s)
+    token, secret = call.parts.tokens.mint(name, body.scope, lifetime_s=body.expires_in_s)
     return reply(MadeToken(secret, _view(token)), 201)
 
 
@@ -193,6 +194,19 @@ async def revoke_token(call: Call) -> Reply:
     """Make a token and the browsers that it let in useless."""
     call.parts.tokens.revoke(call.part("tokenId"))
     return no_content()
+
+
+def token_name(given: str) -> str:
+    """The name as it is kept, or Invalid: people tell tokens, and who did what, by it."""
+    name = given.strip()
+    if not name or len(name) > NAME_LENGTH:
+        raise Invalid(f"name must have 1 to {NAME_LENGTH} characters", details={"field": "name"})
+    if not name.isprintable():
+        raise Invalid("name must not have control or invisible characters", details={"field": "name"})
+    # Neither may it look like the main token's: "MAIN", "m ain" and full-width letters do.
+    if "".join(unicodedata.normalize("NFKC", name).split()).casefold() == "main":
+        raise Invalid("name must not be 'main': that is the main token's", details={"field": "name"})
+    return name
 
 
 def _grant(call: Call, body: Login) -> Grant:
