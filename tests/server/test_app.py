@@ -126,8 +126,37 @@ BAD_BODIES: list[tuple[bytes, str]] = [
     (b'{"content": "x", "whenBusy": "later"}', "$.whenBusy"), (b'{"content": "x", "contents": 1}', "contents"),
     (b'{"content": [{"type": "text"}]}', "$.content[0]"), (b'{"content": [{"type": "video"}]}', "$.content[0].type"),
     (b'{"content": ""}', "content"), (b'{"content": []}', "content"), (b'{"content": "\xff"}', "body"),
-    (b'{"content": "\\ud800"}', "body"), (b'{"content": ' + b"[" * 100_000, "body"),
+    (b'{"content": "\\ud800"}', "body: not valid JSON text: \\ud800 at byte 13 is a lone surrogate"),
+    (b'{"content": ' + b"[" * 100_000, "body"),
 ]
+
+
+LONE_SURROGATES = [r"\ud83d", r"abc \uDBFF", r"\ud83d and more text", r"\udc00", r"\ud83d\u0041", r"\ud83d\ud83d\ude00",
+                   r"\\\ud800", r"\ud83d\ude00\ude00"]
+
+
+@pytest.mark.parametrize("text", LONE_SURROGATES)
+def test_half_a_character_in_a_body_is_told_as_such(tmp_path: Path, text: str) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            answer = await hub.ask("POST", "/sessions", body=b'{"agent": "%b"}' % text.encode())
+            assert (answer.status, answer.json()["code"]) == (400, "invalid")
+            assert answer.json()["message"].startswith("body: not valid JSON text: \\u")
+            assert "lone surrogate" in answer.json()["message"]
+
+    run(check())
+
+
+@pytest.mark.parametrize("body", [
+    b'{"agent": "', rb'{"agent": "\ud83d\ude00", ', rb'{"agent": "\\ud83d"', rb'{"agent": "\\\\ud800"',
+])
+def test_a_body_that_breaks_off_is_not_said_to_have_half_a_character(tmp_path: Path, body: bytes) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            answer = await hub.ask("POST", "/sessions", body=body)
+            assert answer.json()["message"] == "body: Input data was truncated"
+
+    run(check())
 
 
 @pytest.mark.parametrize(("body", "names"), BAD_BODIES)
@@ -172,10 +201,9 @@ def test_a_body_of_just_under_the_limit_is_taken(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path, json_limit=1000) as hub:
             session = await hub.session()
-            body = json.dumps({"title": "x" * 985}).encode()
-            assert len(body) == 998
+            body = b'{"title": "new"}'.ljust(1000)
             assert (await hub.ask("PATCH", f"/sessions/{session.id}", body=body)).status == 200
-            assert (await hub.ask("PATCH", f"/sessions/{session.id}", body=body + b"   ")).status == 413
+            assert (await hub.ask("PATCH", f"/sessions/{session.id}", body=body + b" ")).status == 413
 
     run(check())
 

@@ -6,6 +6,7 @@ Rule 2: a field that cannot be used is named in the error.
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
@@ -102,7 +103,7 @@ class Call:
         try:
             return msgspec.json.decode(raw, type=kind)
         except msgspec.DecodeError as error:
-            raise Invalid(f"body: {error}") from error
+            raise Invalid(f"body: {_complaint(error, raw)}") from error
         except UnicodeDecodeError as error:
             raise Invalid(f"body: not UTF-8 ({error.reason})") from error
         except RecursionError as error:
@@ -123,6 +124,19 @@ class Call:
             if size > limit:
                 raise too_large(limit)
             yield chunk
+
+
+_HIGH, _LOW = rb"\\u[dD][89abAB][0-9a-fA-F]{2}", rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+# An escape counts only behind an even number of backslashes.
+_LONE_SURROGATE = re.compile(rb"(?<!\\)(?:\\\\)*(?:%b(?!%b)|(?<!%b)%b)" % (_HIGH, _LOW, _HIGH, _LOW))
+
+
+def _complaint(error: msgspec.DecodeError, raw: bytes) -> str:
+    """What is wrong with a body: half a character is told as such, where the decoder speaks of a truncated body."""
+    if type(error) is msgspec.DecodeError and (found := _LONE_SURROGATE.search(raw)):
+        escape = found[0][-6:].decode("ascii")
+        return f"not valid JSON text: {escape} at byte {found.end() - 6} is a lone surrogate, half of a character"
+    return str(error)
 
 
 def too_large(limit: int) -> TooLarge:
