@@ -25,6 +25,7 @@ from trunkline.errors import (
     Unauthorized,
     Unavailable,
 )
+from trunkline.server import preview
 from trunkline.session import fold
 
 SESSION = {"id": "s1", "status": "idle", "somethingNew": {"from": "tomorrow"}}
@@ -173,6 +174,14 @@ def test_what_the_client_reads_is_what_the_hub_writes(name: str) -> None:
     reads = {field.encode_name for field in msgspec.structs.fields(getattr(views, name))}
     writes = {field.encode_name for field in msgspec.structs.fields(getattr(fold, name))}
     assert reads == writes
+
+
+def test_an_artifact_is_read_as_the_server_writes_it() -> None:
+    made = preview.ArtifactView(id="a", session_id="s", type="web_app", name="site", path="out/site", preview_url="/preview/k/",
+                                version=2, created_at="then", updated_at="now")
+    read = msgspec.json.decode(msgspec.json.encode(made), type=views.Artifact)
+    assert msgspec.structs.asdict(read) == msgspec.structs.asdict(made)
+    assert read.preview_url == "/preview/k/"
 
 
 def test_the_public_names_are_sorted_and_there() -> None:

@@ -77,6 +77,7 @@ class QuestionView(View):
     url: str | None = None
     tool_call_id: str | None = None
     asked_at: str = ""
+    expires_at: str = ""
 
 
 class QueuedPrompt(View):
