@@ -16,10 +16,10 @@ from trunkline.server import diff
 from trunkline.server.diff import sections, unified
 
 
-def git(folder: Path, *args: str) -> None:
-    """Run git as some developer."""
+def git(folder: Path, *args: str) -> str:
+    """Run git as some developer; returns what it says."""
     identity = ["-c", "user.name=dev", "-c", "user.email=dev@example.com", "-c", "commit.gpgsign=false"]
-    subprocess.run(["git", *identity, *args], cwd=folder, check=True, capture_output=True)
+    return subprocess.run(["git", *identity, *args], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def repository(folder: Path) -> None:
@@ -119,6 +119,89 @@ def test_asking_changes_nothing_and_runs_nothing_of_the_repository(tmp_path: Pat
             assert [each["path"] for each in found["files"]] == ["changed.txt"]
             assert not trap.exists()
             assert (hub.folder / ".git" / "index").read_bytes() == index
+
+    run(check())
+
+
+FILTER_NAMES = ["f", "a.b", "a=b", 'odd "name" ö', "F"]
+
+
+@pytest.mark.parametrize("where", ["attributes in the tree", "attributes of the clone"])
+@pytest.mark.parametrize("command", ["clean", "smudge", "process"])
+def test_a_filter_that_the_repository_names_is_not_run(tmp_path: Path, command: str, where: str) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            repository(hub.folder)
+            trap = tmp_path / "trap"
+            for name in FILTER_NAMES:
+                git(hub.folder, "config", f"filter.{name}.{command}", f"touch {trap}; cat")
+                git(hub.folder, "config", f"filter.{name}.required", "true")
+            inside = where == "attributes in the tree"
+            attributes = hub.folder / ".gitattributes" if inside else hub.folder / ".git" / "info" / "attributes"
+            attributes.write_text("kept.txt filter=f\nchanged.txt filter=a=b\ngone.txt filter=a.b\n")
+            for name in ("kept.txt", "changed.txt", "gone.txt"):
+                (hub.folder / name).write_text("other\n")
+            found = await asked(hub, await hub.session())
+            assert {each["path"] for each in found["files"]} - {".gitattributes"} == {"kept.txt", "changed.txt", "gone.txt"}
+            assert "+other\n" in found["diff"]
+            assert not trap.exists()
+
+    run(check())
+
+
+@pytest.mark.parametrize("config", [b'[filter "\xff"]\n\tclean = touch TRAP; cat\n', b"[filter", b"".join(
+    b'[filter "f%d"]\n\tclean = touch TRAP; cat\n' % number for number in range(101))], ids=["not UTF-8", "broken", "many"])
+def test_a_repository_whose_filters_cannot_be_switched_off_is_not_compared(tmp_path: Path, config: bytes) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            repository(hub.folder)
+            (hub.folder / ".gitattributes").write_bytes(b"changed.txt filter=\xff\nkept.txt filter=f100\n")
+            session = await hub.session()
+            for name in ("kept.txt", "changed.txt"):
+                (hub.folder / name).write_text("other\n")
+            settings = hub.folder / ".git" / "config"
+            settings.write_bytes(settings.read_bytes() + config)
+            found = await asked(hub, session)
+            assert (found["base"], found["diff"]) == (None, "")
+            assert found["reason"]
+            assert not (hub.folder / "TRAP").exists()
+
+    run(check())
+
+
+def test_a_partial_clone_is_compared_without_fetching_what_it_lacks(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            repository(hub.folder)
+            trap = tmp_path / "trap"
+            blob = git(hub.folder, "rev-parse", "HEAD:changed.txt")
+            (hub.folder / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+            for key, value in (("core.repositoryFormatVersion", "1"), ("extensions.partialClone", "origin"),
+                               ("remote.origin.url", f"ext::sh -c touch% {trap}"), ("protocol.ext.allow", "always"),
+                               ("remote.origin.promisor", "true")):
+                git(hub.folder, "config", key, value)
+            (hub.folder / "changed.txt").write_text("other\n")
+            await asked(hub, await hub.session())
+            assert not trap.exists()
+
+    run(check())
+
+
+def test_a_submodules_config_runs_nothing_either(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            repository(hub.folder)
+            trap = tmp_path / "trap"
+            repository(tmp_path / "origin")
+            git(hub.folder, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(tmp_path / "origin"), "sub")
+            git(hub.folder, "commit", "-qm", "with a submodule")
+            git(hub.folder, "config", "diff.submodule", "diff")
+            git(hub.folder / "sub", "config", "filter.f.clean", f"touch {trap}; cat")
+            (hub.folder / "sub" / ".gitattributes").write_text("kept.txt filter=f\n")
+            (hub.folder / "sub" / "kept.txt").write_text("other\n")
+            found = await asked(hub, await hub.session())
+            assert found["files"] == []
+            assert not trap.exists()
 
     run(check())
 

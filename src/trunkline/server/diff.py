@@ -1,6 +1,7 @@
 """What changed in a session's folder: by git where there is a repository, else by what the journal saw.
 
-Rule 1: git is only asked. No lock is taken, no hook, pager, external differ or text converter runs.
+Rule 1: git is only asked. No lock is taken, and nothing that the repository's config or attributes name is run: no hook, pager,
+filter, external differ, text converter or remote, and no git inside of a submodule (which has a config of its own).
 Rule 2: where nothing can be said, the answer says why.
 """
 
@@ -16,7 +17,7 @@ import msgspec
 
 from trunkline.agents.environment import clean_env
 from trunkline.agents.process import ChildCommand
-from trunkline.errors import Forbidden, Invalid, NotFound
+from trunkline.errors import Forbidden, Invalid, NotFound, Unsupported
 from trunkline.server.call import Call, Reply, reply
 from trunkline.server.content import open_inside, resolve
 from trunkline.session.feed import Feed
@@ -28,6 +29,8 @@ FILE_BYTES = 1 << 20
 """A new file larger than this is named, not shown."""
 NEW_FILES = 200
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+FILTERS = 100
+"""Filters that can be switched off; a repository with more of them is not compared."""
 QUIETLY = 'exec "$@" 2>/dev/null'
 """Git's warnings are not part of a diff."""
 
@@ -61,7 +64,10 @@ async def diff(call: Call) -> Reply:
     try:
         base = await git.base()
         if base is not None:
+            await git.switch_filters_off()
             return reply(await _since_commit(git, base, space))
+    except Unsupported as error:
+        return reply(Diff(None, [], "", reason=error.message))
     except TimeoutError:
         return reply(Diff(None, [], "", reason=f"git took longer than {GIT_S:g} s"))
     return reply(await _since_session_began(session.feed, space))
@@ -72,7 +78,9 @@ class Git:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._env = clean_env((), os.environ, {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"})
+        # A partial clone fetches what it lacks, by commands from its config: no protocol is allowed, so it cannot.
+        self._env = clean_env((), os.environ, {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1",
+                                               "GIT_ALLOW_PROTOCOL": "none", "LC_ALL": "C.UTF-8"})
         self.truncated = False
 
     async def base(self) -> Literal["HEAD", "empty"] | None:
@@ -82,12 +90,24 @@ class Git:
         code, _ = await self._ask("rev-parse", "--verify", "--quiet", "HEAD")
         return "HEAD" if code == 0 else "empty"
 
+    async def switch_filters_off(self) -> None:
+        """Compare files as they are from here on: a filter is a command. Unsupported where that cannot be had."""
+        code, text = await self._ask("config", "-z", "--name-only", "--get-regexp", r"^filter\.")
+        names = {name for key in text.split("\0") if (name := _filter_name(key)) is not None}
+        # U+FFFD: a name that is not UTF-8, which we could not name to git.
+        if code not in (0, 1) or self.truncated or len(names) > FILTERS or "\ufffd" in text:
+            raise Unsupported("the repository's config has filters that cannot be switched off")
+        off = [(f"filter.{name}.{key}", value) for name in names for key, value in FILTER_OFF]
+        self._env["GIT_CONFIG_COUNT"] = str(len(off))
+        for number, (key, value) in enumerate(off):
+            self._env |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+
     async def changes(self, base: Literal["HEAD", "empty"]) -> str:
         """The diff of tracked files below the folder."""
         tree = "HEAD" if base == "HEAD" else EMPTY_TREE
         _, text = await self._ask(
             "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--relative", "--src-prefix=a/",
-            "--dst-prefix=b/", tree, "--", ".",
+            "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=dirty", tree, "--", ".",
         )
         return text
 
@@ -97,7 +117,7 @@ class Git:
         return [name for name in text.split("\0") if name]
 
     async def _ask(self, *args: str) -> tuple[int | None, str]:
-        command = ["git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "core.pager=cat", *args]
+        command = ["git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "core.pager=cat", *args]
         child = await ChildCommand.spawn("sh", ["-c", QUIETLY, "sh", *command], cwd=self._folder, env=self._env,
                                          output_byte_limit=DIFF_BYTES)
         try:
@@ -107,6 +127,15 @@ class Git:
             return ended.code, child.output()
         finally:
             await child.release()
+
+
+FILTER_OFF = (("clean", ""), ("smudge", ""), ("process", ""), ("required", "false"))
+
+
+def _filter_name(key: str) -> str | None:
+    """``lfs`` of ``filter.lfs.clean``; None for a key that names no filter."""
+    name, dot, _ = key.removeprefix("filter.").rpartition(".")
+    return name if dot else None
 
 
 async def _since_commit(git: Git, base: Literal["HEAD", "empty"], space: Workspace) -> Diff:
