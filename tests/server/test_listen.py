@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
 import json
 import shutil
 import socket
 import ssl
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ import pytest
 
 from tests.aio import run
 from tests.server.site import TOKEN, Site, site
-from trunkline.hub import Session
+from trunkline.errors import StorageError
+from trunkline.hub import Hub, Session
 from trunkline.server import listen
 from trunkline.server.listen import Tls, serve
 
@@ -159,7 +161,11 @@ def test_a_stalled_reader_delays_nobody_and_gets_everything_when_it_comes_back(t
     run(check(), 60)
 
 
-def test_a_body_that_is_announced_as_too_large_is_refused_without_waiting_for_it(tmp_path: Path) -> None:
+def test_a_body_that_is_announced_as_too_large_is_refused_without_waiting_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(listen, "LINGER_S", 0.2)
+
     async def check() -> None:
         async with listening(tmp_path) as here:
             reader, writer = await here.connect()
@@ -168,6 +174,92 @@ def test_a_body_that_is_announced_as_too_large_is_refused_without_waiting_for_it
             assert head.startswith("HTTP/1.1 413")
             assert json.loads(body)["code"] == "too_large"
             assert await reader.read() == b""
+            writer.close()
+
+    run(check())
+
+
+def ask_simply(port: int, body: bytes, headers: Mapping[str, str]) -> tuple[int, bytes]:
+    """As most clients do: send everything, then read."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    try:
+        connection.request("POST", "/sessions", body, {"Host": "localhost", **headers})
+        response = connection.getresponse()
+        return response.status, response.read()
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize(("headers", "status"), [
+    ({"Authorization": f"Bearer {TOKEN}"}, 413), ({"Authorization": f"Bearer {TOKEN}", "Connection": "close"}, 413),
+    ({"Connection": "close"}, 401),
+])
+def test_a_client_that_reads_only_when_it_has_sent_all_gets_its_refusal(
+    tmp_path: Path, headers: dict[str, str], status: int,
+) -> None:
+    async def check() -> None:
+        async with listening(tmp_path) as here:
+            for _ in range(3):
+                found, body = await asyncio.to_thread(ask_simply, here.port, b"x" * (33 << 20), headers)
+                assert found == status
+                assert json.loads(body)["code"]
+
+    run(check(), 30)
+
+
+def test_a_body_without_end_is_not_listened_to_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listen, "LINGER_S", 60.0)
+    monkeypatch.setattr(listen, "LINGER_BYTES", 1 << 20)
+
+    async def check() -> None:
+        async with listening(tmp_path) as here:
+            _, writer = await here.connect()
+            writer.write(f"POST /sessions HTTP/1.1\r\nHost: localhost\r\n{AUTH}Content-Length: 99999999999\r\n\r\n".encode())
+            with pytest.raises(ConnectionError):
+                while True:
+                    writer.write(b"x" * (1 << 20))
+                    await writer.drain()
+            writer.close()
+            assert (await here.ask("GET", "/healthz"))[0] == 200
+
+    run(check())
+
+
+async def never_done(*_: object, **__: object) -> None:
+    """A hub that is still at it when the server stops."""
+    await asyncio.Event().wait()
+
+
+async def fails_when_stopped(*_: object, **__: object) -> None:
+    """The same, and what it does on its way out goes wrong."""
+    try:
+        await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        raise StorageError("the journal is closed") from None
+
+
+@pytest.mark.parametrize("create", [never_done, fails_when_stopped])
+def test_who_still_waits_when_the_server_stops_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, create: Callable[..., Awaitable[None]],
+) -> None:
+    began = asyncio.Event()
+
+    async def begin(*_: object, **__: object) -> None:
+        began.set()
+        await create()
+
+    monkeypatch.setattr(listen, "GRACE_S", 0.2)
+    monkeypatch.setattr(Hub, "create", begin)
+
+    async def check() -> None:
+        async with listening(tmp_path) as here:
+            reader, writer = await here.connect()
+            writer.write(request("POST", "/sessions", json.dumps({"agent": "demo", "cwd": str(tmp_path)}).encode()))
+            await began.wait()
+            here.stop.set()
+            head, body = await answer(reader)
+            assert head.startswith("HTTP/1.1 503")
+            assert (json.loads(body)["code"], json.loads(body)["recoverable"]) == ("hub_stopping", True)
             writer.close()
 
     run(check())

@@ -2,12 +2,13 @@
 
 Rule 1: what is refused is refused in this order: Host, Origin, unknown path, wrong method, no credential, too little scope.
 Rule 2: every error leaves as ``{code, message, recoverable, details?, agentCode?}``; what we did not foresee is ``internal``,
-and its text goes to the log, not to the client.
+and its text goes to the log, not to the client. Who is still waiting when the server stops is told that, as an error.
 Rule 3: every reply gets the headers that keep a browser from doing more with it than it is.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Iterable
@@ -19,6 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from trunkline.dialects.packets import error_packet
 from trunkline.errors import (
+    HubStopping,
     MethodNotAllowed,
     NotFound,
     SessionNotFound,
@@ -58,6 +60,7 @@ class App:
         self.parts = parts
         self._resources = _resources(parts.routes)
         self._open = 0
+        self._stopping = False
         self._last_at = time.monotonic()
 
     @property
@@ -75,6 +78,7 @@ class App:
 
     def end_streams(self) -> None:
         """End every open stream, so that the server can stop; readers come back with their position."""
+        self._stopping = True
         self.parts.streams.end_all()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -97,13 +101,23 @@ class App:
             answer = await self._handle(request)
         except ClientDisconnect:
             return None
-        except TrunklineError as error:
-            answer = error_reply(error, request)
-        except Exception:  # the request's boundary: the server goes on
-            log.exception("%s %s failed", request.method, request.url.path)
-            answer = error_reply(TrunklineError("the hub failed to answer; its log says more"), request)
+        except (Exception, asyncio.CancelledError) as error:  # the request's boundary: the server goes on
+            answer = error_reply(self._foreseen(error, request), request)
         _harden(answer)
         return answer
+
+    def _foreseen(self, error: BaseException, request: Request) -> TrunklineError:
+        """What the client is told of an error; a cancellation that is not the server's own goes on."""
+        task = asyncio.current_task()
+        if self._stopping and task is not None and task.cancelling():
+            # The server waits no longer. Whatever else failed, failed on the way out.
+            return HubStopping("the hub was stopped before it could answer")
+        if isinstance(error, TrunklineError):
+            return error
+        if isinstance(error, asyncio.CancelledError):
+            raise error
+        log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+        return TrunklineError("the hub failed to answer; its log says more")
 
     async def _handle(self, request: Request) -> Reply:
         gate = self.parts.gate

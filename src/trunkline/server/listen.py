@@ -3,6 +3,7 @@
 Rule 1: the caller owns the sockets, the loop and the signals; ``stop`` ends serving.
 Rule 2: the head of a request is bounded in size and time, the number of connections in count.
 Rule 3: stopping ends the streams first, then waits a moment for what is being answered.
+Rule 4: who is answered in the middle of its body is heard out, within bounds: most clients read only when they have sent all.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 import msgspec
 import uvicorn
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from trunkline.server.app import App
@@ -29,6 +30,8 @@ CONNECTIONS = 2_000
 GRACE_S = 3
 KEEP_ALIVE_S = 75
 BACKLOG = 1_024
+LINGER_BYTES = 64 << 20
+LINGER_S = 5.0
 
 
 class Tls(msgspec.Struct, frozen=True):
@@ -42,7 +45,7 @@ async def serve(app: App, *, sockets: Sequence[socket.socket], stop: asyncio.Eve
                 connections: int = CONNECTIONS) -> None:
     """Answer requests on bound sockets until ``stop`` is set; returns when every connection is closed."""
     server = _Server(_config(app, tls), app, stop)
-    server.config.app = _Crowd(app, server, connections)
+    server.config.app = _Patience(_Crowd(app, server, connections))
     await server.serve(sockets=list(sockets))
 
 
@@ -89,6 +92,57 @@ class _Crowd:
             return
         body = ErrorBody("unavailable", f"more than {self._limit} connections are open", True)
         await reply(body, 503, {"Connection": "close", "Retry-After": "5"})(scope, receive, send)
+
+
+class _Patience:
+    """Takes in, within bounds, the rest of a body that was answered before its end.
+
+    A connection that is closed with unread data is reset, and a reset takes the answer with it.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on; its answer ends when its body has."""
+        if not any(name in (b"content-length", b"transfer-encoding") for name, _ in scope["headers"]):
+            await self._app(scope, receive, send)
+            return
+        body = _Body(receive)
+
+        async def answer(message: Message) -> None:
+            is_last = message["type"] == "http.response.body" and not message.get("more_body")
+            if not is_last or body.ended:
+                await send(message)
+                return
+            await send({**message, "more_body": True})
+            await body.discard()
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+        await self._app(scope, body.receive, answer)
+
+
+class _Body:
+    """A request's body on its way in."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self.ended = False
+
+    async def receive(self) -> Message:
+        """The next piece of it."""
+        message = await self._receive()
+        self.ended = message["type"] == "http.disconnect" or not message.get("more_body")
+        return message
+
+    async def discard(self) -> None:
+        """Take in what is left, up to the bounds."""
+        size = 0
+        # Cancelled is who still waits when the server stops; the answer is out, so there is nothing to break off.
+        with contextlib.suppress(TimeoutError, asyncio.CancelledError):
+            async with asyncio.timeout(LINGER_S):
+                while not self.ended and size <= LINGER_BYTES:
+                    size += len((await self.receive()).get("body", b""))
 
 
 class _Protocol(HttpToolsProtocol):
