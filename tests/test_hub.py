@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
+import sqlite3
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,11 +14,14 @@ import pytest
 
 from tests.aio import run
 from trunkline.agents.catalog import adhoc
-from trunkline.dialects.acp import TextContent
-from trunkline.errors import Invalid, NotFound, SessionNotFound
+from trunkline.dialects.acp import ImageContent, TextContent
+from trunkline.errors import HubStopping, Invalid, NotFound, SessionNotFound, StorageError, Unsupported
 from trunkline.hub import Hub, HubOptions, NewSession, Session
 from trunkline.journal.base import RowFilter
 from trunkline.session.feed import packet_of
+
+PLAIN = f"{sys.executable} {shlex.quote(str(Path(__file__).parents[1] / 'benchmarks' / 'agent.py'))}"
+"""An agent that takes text and nothing else."""
 
 DEMO = f"{sys.executable} -m trunkline.agents.demo"
 
@@ -211,5 +216,78 @@ def test_sessions_that_nobody_uses_leave_memory_and_come_back_with_their_readers
             reading = asyncio.create_task(until_packet(session, "prompt_response", session.feed.last_seq))
             await turn(again, "/echo x")
             assert any(p["type"] == "agent_message_chunk" for p in await reading)
+
+    run(scenario(), 30)
+
+
+def test_a_deleted_session_stays_deleted_whoever_holds_it(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with Hub(options(tmp_path)) as hub:
+            session = await hub.create(NewSession(agent="fast", cwd=work(tmp_path)), by="test")
+            deleting = asyncio.create_task(hub.delete(session.id))
+            for _ in range(50):
+                await asyncio.sleep(0)
+                if deleting.done():
+                    break
+            with pytest.raises(SessionNotFound):
+                await hub.session(session.id)
+            await deleting
+            for act in (session.rename("back", by="late"), session.send([TextContent(text="hi")], by="late"),
+                        session.set_mode("plan", by="late")):
+                with pytest.raises(SessionNotFound):
+                    await act
+            assert await hub.list(RowFilter()) == []
+        async with Hub(options(tmp_path)) as hub:
+            assert await hub.list(RowFilter()) == []
+
+    run(scenario(), 30)
+
+
+@pytest.mark.parametrize("prompt", [[], [ImageContent(data="aGk=", mime_type="image/png")]])
+def test_a_start_whose_prompt_is_refused_leaves_nothing(tmp_path: Path, prompt: Any) -> None:
+    async def scenario() -> None:
+        async with Hub(HubOptions(data_dir=tmp_path / "data", agents={"plain": adhoc("plain", PLAIN)})) as hub:
+            with pytest.raises((Invalid, Unsupported)):
+                await hub.create(NewSession(agent="plain", cwd=work(tmp_path), prompt=prompt), by="test")
+            assert await hub.list(RowFilter()) == [] and hub.metrics.agents_running == 0
+            assert not list((tmp_path / "data" / "agents").glob("*.json"))
+
+    run(scenario(), 30)
+
+
+def test_stopping_the_hub_ends_an_agent_that_is_still_starting(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        mute = adhoc("mute", f"{sys.executable} -c 'import sys; sys.stdin.read()'")
+        hub = Hub(HubOptions(data_dir=tmp_path / "data", agents={"mute": mute}))
+        await hub.__aenter__()
+        creating = asyncio.create_task(hub.create(NewSession(agent="mute", cwd=work(tmp_path)), by="test"))
+        records: list[Path] = []
+        while not records:
+            await asyncio.sleep(0.01)
+            records = list((tmp_path / "data" / "agents").glob("*.json"))
+        pid = msgspec.json.decode(records[0].read_bytes())["pid"]
+        await hub.__aexit__(None, None, None)
+        with pytest.raises(HubStopping):
+            await creating
+        assert not _alive(pid)
+
+    run(scenario(), 30)
+
+
+def test_one_session_that_cannot_be_read_spoils_no_other(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with Hub(options(tmp_path)) as hub:
+            good = await hub.create(NewSession(agent="fast", cwd=work(tmp_path)), by="test")
+            bad = await hub.create(NewSession(agent="fast", cwd=work(tmp_path)), by="test")
+        with sqlite3.connect(tmp_path / "data" / "journal.db") as database:
+            damage = "UPDATE sessions SET summary = x'00', checkpoint = x'00', status = 'running' WHERE id = ?"
+            database.execute(damage, (bad.id,))
+        async with Hub(options(tmp_path)) as hub:
+            assert {view.id: view.status for view in await hub.list(RowFilter())} == {good.id: "idle", bad.id: "error"}
+            assert (await hub.session(good.id)).view().status == "idle"
+            with pytest.raises(StorageError, match="cannot be read"):
+                await hub.session(bad.id)
+            await hub.delete(bad.id)
+            assert [view.id for view in await hub.list(RowFilter())] == [good.id]
 
     run(scenario(), 30)

@@ -7,6 +7,7 @@
     │   ├── Forbidden              403  forbidden
     │   ├── NotFound               404  not_found
     │   │   └── SessionNotFound    404  session_not_found
+    │   │       └── SessionDeleted 404  session_deleted
     │   ├── MethodNotAllowed       405  method_not_allowed
     │   ├── TurnInProgress         409  turn_in_progress
     │   ├── AlreadyResolved        409  already_resolved
@@ -97,6 +98,12 @@ class MethodNotAllowed(LocalError):
 
     code = "method_not_allowed"
     http_status = 405
+
+
+class SessionDeleted(SessionNotFound):
+    """The session was deleted while it was in use."""
+
+    code = "session_deleted"
 
 
 class TurnInProgress(LocalError):

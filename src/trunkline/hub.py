@@ -9,6 +9,7 @@ Rule 3: a session is in memory while it is used; any other is opened from the jo
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import secrets
 import time
@@ -26,7 +27,8 @@ from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.environment import clean_env
 from trunkline.agents.family import end_leftover
 from trunkline.dialects import acp
-from trunkline.errors import HubRestarted, HubStopping, Invalid, NotFound, SessionNotFound
+from trunkline.dialects.context import iso_ms
+from trunkline.errors import HubRestarted, HubStopping, Invalid, NotFound, SessionDeleted, SessionNotFound
 from trunkline.journal.base import Journal, RowFilter, SessionRow
 from trunkline.journal.committer import Committer
 from trunkline.session.acp_driver import AcpDriver
@@ -34,13 +36,15 @@ from trunkline.session.approvals import Answer, Decision
 from trunkline.session.client_calls import ClientCalls
 from trunkline.session.driver import Driver
 from trunkline.session.feed import Feed, TailBudget
-from trunkline.session.fold import NULL, Artifact, Fold, SessionView, restore
+from trunkline.session.fold import NULL, Artifact, Fold, SessionView, Unreadable, restore, view_of
 from trunkline.session.lent import Lent, Limits
 from trunkline.session.pids import PidFiles
-from trunkline.session.session import Accepted, Session
+from trunkline.session.session import Accepted, Session, check_title
 
 __all__ = ["Accepted", "AgentInfo", "Answer", "Decision", "Feed", "Hub", "HubMetrics", "HubOptions", "NewSession", "Session",
            "SessionView"]
+
+log = logging.getLogger("trunkline.hub")
 
 OPEN_STATUSES = frozenset({"starting", "running", "thinking", "waiting_for_approval", "waiting_for_input", "paused"})
 """A session in one of these when the hub starts was cut off by a crash."""
@@ -118,7 +122,9 @@ class Hub:
         self._sessions: dict[str, Session] = {}
         self._unused: WeakValueDictionary[str, Session] = WeakValueDictionary()
         """Sessions that only their readers, if anybody, still hold: a second one of the same id must not be made."""
+        self._creating: set[Session] = set()
         self._opening: dict[str, asyncio.Task[Session]] = {}
+        self._deleted: set[str] = set()
         self._turns: dict[str, int] = {}
         self._capabilities: dict[str, msgspec.Raw] = {}
         self._closing = False
@@ -147,7 +153,7 @@ class Hub:
         """Stop every agent, end every reader, store everything."""
         self._closing = True
         stopping = HubStopping("the hub was stopped")
-        await asyncio.gather(*(session.close(stopping) for session in list(self._sessions.values())))
+        await asyncio.gather(*(session.close(stopping) for session in [*self._sessions.values(), *self._creating]))
         await self._committer.close()
         await self._journal.__aexit__(kind, error, trace)
 
@@ -176,24 +182,32 @@ class Hub:
         cwd = _folder(new.cwd)
         session_id = self._lent.new_id("ses")
         now = self._lent.clock()
+        if new.title is not None:
+            check_title(new.title)
         fold = Fold(session_id=session_id, agent=spec.name, cwd=cwd, created_at=now, updated_at=now,
                     mcp_servers=[_mcp_server(raw) for raw in new.mcp_servers])
         session = Session(fold, self._lent, self._driver_for)
+        self._creating.add(session)
         try:
             await session.open(env=_allowed(new.env, spec), mode=new.mode, title=new.title, by=by)
+            if new.prompt is not None:
+                await session.send(content_blocks(new.prompt), by=by)
+            self._check_open()
         except BaseException:
-            await session.close()
-            await self._journal.delete(session_id)
+            await self._undo(session)
+            self._check_open()
             raise
+        finally:
+            self._creating.discard(session)
         self._sessions[session_id] = session
         self._capabilities[spec.name] = fold.agent_capabilities
         self._make_room()
-        if new.prompt is not None:
-            await session.send(content_blocks(new.prompt), by=by)
         return session
 
     async def session(self, session_id: str) -> Session:
         """The session of that id, opened from the journal where it is not in memory."""
+        if session_id in self._deleted:
+            raise _not_found(session_id)
         session = self._sessions.get(session_id) or self._recall(session_id)
         if session is not None:
             return session
@@ -207,12 +221,17 @@ class Hub:
     async def list(self, which: RowFilter) -> list[SessionView]:
         """Sessions, newest activity first."""
         rows = await self._journal.rows(which)
-        return [self._view(row) for row in rows]
+        return [self._view(row) for row in rows if row.id not in self._deleted]
 
     async def delete(self, session_id: str) -> None:
-        """Stop a session and forget it."""
-        session = await self.session(session_id)
-        await session.close()
+        """Stop a session and forget it. From the first moment on nobody finds it any more."""
+        try:
+            session: Session | None = await self.session(session_id)
+        except Unreadable:
+            session = None
+        self._deleted.add(session_id)
+        if session is not None:
+            await session.close(SessionDeleted(f"session {session_id} was deleted", details={"sessionId": session_id}))
         self._sessions.pop(session_id, None)
         await self._journal.delete(session_id)
 
@@ -220,16 +239,24 @@ class Hub:
         session = self._sessions.get(row.id)
         if session is not None:
             return session.view()
-        view = msgspec.json.decode(row.summary, type=SessionView)
+        try:
+            view = msgspec.json.decode(row.summary, type=SessionView)
+        except msgspec.DecodeError:
+            # One row that cannot be read must not hide all the others.
+            fold = Fold(session_id=row.id, agent=row.agent, cwd=row.cwd, title=row.title, status="error",
+                        created_at=row.created_at, updated_at=row.updated_at)
+            view = view_of(fold, created_at=iso_ms(row.created_at), updated_at=iso_ms(row.updated_at))
         view.last_seq = row.last_seq
         return view
 
     async def _open(self, session_id: str) -> Session:
         rows = await self._journal.rows(RowFilter(id=session_id, limit=1))
-        if not rows:
-            raise SessionNotFound(f"no session {session_id}", details={"sessionId": session_id})
+        if not rows or session_id in self._deleted:
+            raise _not_found(session_id)
         session = self._restored(rows[0])
         await session.reread_open_text()
+        if session_id in self._deleted:
+            raise _not_found(session_id)
         self._sessions[session_id] = session
         self._make_room()
         return session
@@ -252,16 +279,27 @@ class Hub:
             before = (rows[-1].updated_at, rows[-1].id)
 
     async def _recover_session(self, row: SessionRow) -> None:
-        session = self._restored(row)
+        restarted = HubRestarted("the hub was restarted in the middle of this turn; send the prompt again")
+        try:
+            session = self._restored(row)
+        except Unreadable as error:
+            log.error("%s; it is left as it is", error.message)
+            return
         await session.reread_open_text()
-        session.recover(HubRestarted("the hub was restarted in the middle of this turn; send the prompt again"))
-        await session.close()
+        session.recover(restarted)
+        await session.close(restarted)
+
+    async def _undo(self, session: Session) -> None:
+        """A session that could not be started never was."""
+        self._deleted.add(session.id)
+        await session.close(HubStopping("the session could not be started"))
+        await self._journal.delete(session.id)
 
     def _driver_for(self, session: Session) -> Driver:
         spec = self._spec(session.fold.agent)
         env = clean_env(spec.env_allow, {**self._environ, **session.env}, {**spec.env})
         return AcpDriver(
-            spec, cwd=session.fold.cwd, env=env, calls=ClientCalls(session.workspace, env, spec.quirks),
+            spec, cwd=session.fold.cwd, env=env, calls=ClientCalls(session.workspace, env, spec.quirks, session.acted),
             mcp_servers=session.fold.mcp_servers, sink=session, new_id=lambda: self._lent.new_id("req"), version=__version__)
 
     async def _agent_info(self, spec: AgentSpec) -> AgentInfo:
@@ -308,6 +346,10 @@ class Hub:
     def _check_open(self) -> None:
         if self._closing:
             raise HubStopping("the hub is stopping")
+
+
+def _not_found(session_id: str) -> SessionNotFound:
+    return SessionNotFound(f"no session {session_id}", details={"sessionId": session_id})
 
 
 def content_blocks(prompt: str | list[acp.ContentBlock]) -> list[acp.ContentBlock]:

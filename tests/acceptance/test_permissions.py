@@ -47,11 +47,12 @@ def test_a_permission_says_what_is_asked_how_risky_it_is_and_what_can_be_answere
 @pytest.mark.parametrize(("answer", "chosen", "approved"), [
     ({"optionId": "allow-once"}, "allow-once", True),
     ({"optionId": "reject-once"}, "reject-once", False),
-    ({"optionId": "reject-always"}, "reject-always", False),
+    ({"optionId": "reject-always"}, "reject-once", False),
     ({"optionId": "allow-always"}, "allow-once", True),
     ({"decision": "allow"}, "allow-once", True),
     ({"decision": "deny"}, "reject-once", False),
     ({"decision": "allow", "scope": "always"}, "allow-once", True),
+    ({"decision": "deny", "scope": "always"}, "reject-once", False),
 ])
 def test_the_agent_hears_an_option_by_its_id_and_always_is_a_rule_of_the_hub(
         session: Session, answer: dict[str, str], chosen: str, approved: bool) -> None:

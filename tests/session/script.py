@@ -31,6 +31,9 @@ OPTIONS = (PermissionOption("yes", "Allow", "allow_once"), PermissionOption("for
 class ScriptedDriver:
     """Implements ``Driver``; the test speaks for the agent through ``say``, ``end`` and ``die``."""
 
+    modes_of_new: msgspec.Raw | None = None
+    """What an agent says of its modes when it starts."""
+
     def __init__(self, session: Session) -> None:
         self._session = session
         self.told: list[tuple[Any, ...]] = []
@@ -43,7 +46,8 @@ class ScriptedDriver:
         if self.refuses_to_start is not None:
             raise self.refuses_to_start
         self._session.spawned(1, 1, "marker")
-        return Started(how=self.how, agent_session_id=previous or "agent-1", agent_info=None, capabilities=None, modes=None,
+        return Started(how=self.how, agent_session_id=previous or "agent-1", agent_info=None, capabilities=None,
+                       modes=self.modes_of_new,
                        config_options=None)
 
     def check_prompt(self, blocks: Sequence[msgspec.Raw]) -> None:

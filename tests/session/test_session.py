@@ -10,10 +10,10 @@ import msgspec
 import pytest
 
 from tests.aio import run
-from tests.session.script import Stage, text, update
+from tests.session.script import ScriptedDriver, Stage, text, update
 from trunkline.dialects.acp import TextContent
 from trunkline.dialects.signals import AgentFault, AskWithdrawn, QuestionAsk, TurnEnd
-from trunkline.errors import AgentStartFailed, AlreadyResolved, Invalid, NotFound, TurnInProgress
+from trunkline.errors import AgentStartFailed, AlreadyResolved, HubStopping, Invalid, NotFound, TurnInProgress
 from trunkline.journal.base import Group
 from trunkline.journal.memory import MemoryJournal
 from trunkline.session.approvals import Answer, Decision
@@ -337,7 +337,7 @@ def test_closing_ends_the_turn_with_an_error_and_every_reader(tmp_path: Path) ->
         await stage.send()
         waiting = asyncio.create_task(session.feed.wait(10_000))
         await asyncio.sleep(0)
-        await session.close()
+        await session.close(HubStopping("the hub was stopped"))
         await waiting
         assert session.feed.closed
         stored = await stage.journal.read("ses-1", after=0)
@@ -360,5 +360,120 @@ def test_mode_options_and_title_are_journaled(tmp_path: Path) -> None:
             await session.rename("  ", by="ann")
         stage.driver.say(update(sessionUpdate="session_info_update", title="the agent's title"))
         assert session.view().title == "A title", "a person's title wins over the agent's"
+
+    run(scenario())
+
+
+def test_a_denial_for_good_denies_the_same_again_by_rule(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        stage.driver.ask("req-1")
+        await session.decide("req-1", Decision(decision="deny", scope="always"), by="ann")
+        stage.driver.ask("req-2", toolCallId="call-2")
+        await stage.until(lambda: len(stage.driver.told_of("permission")) == 2)
+        assert stage.driver.told_of("permission") == [("permission", "req-1", "no"), ("permission", "req-2", "no")]
+        rules = [event for event in await stage.events() if getattr(event, "event_name", "") == "rule_added"]
+        assert len(rules) == 1 and rules[0].meta == {"by": "ann"}, "the rule is in the journal, with who made it"
+
+    run(scenario())
+
+
+def test_a_question_that_nobody_answers_is_cancelled_in_time(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path, limits=Limits(approval_s=0.05))
+        session = await stage.open()
+        await stage.send()
+        stage.driver.say(QuestionAsk("q-1", "Well?"))
+        assert session.view().pending_questions[0].expires_at
+        await stage.until(lambda: bool(stage.driver.told_of("question")))
+        assert stage.driver.told_of("question") == [("question", "q-1", "cancel", None)]
+
+    run(scenario())
+
+
+def test_an_ask_behind_the_end_of_its_turn_leaves_the_session_idle(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        stage.driver.end()
+        await stage.packets("prompt_response")
+        stage.driver.ask("late")
+        await stage.until(lambda: bool(stage.driver.told_of("permission")))
+        assert session.view().status == "idle" and session.view().pending_approvals == []
+
+    run(scenario())
+
+
+def test_an_agent_that_comes_back_gets_its_mode_and_options_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await session.set_mode("plan", by="ann")
+        await session.set_config("model", "large", by="ann")
+        ScriptedDriver.modes_of_new = msgspec.Raw(b'{"currentModeId":"ask","availableModes":[{"id":"ask","name":"Ask"}]}')
+        stage.driver.die()
+        await stage.send()
+        await stage.until(lambda: len(stage.drivers) == 2 and bool(stage.driver.told_of("prompt")))
+        told = [what[0] for what in stage.driver.told]
+        assert told == ["start", "mode", "config", "prompt"], "before the prompt, so that nothing runs in the wrong mode"
+        assert session.view().mode == "plan"
+
+    try:
+        run(scenario())
+    finally:
+        ScriptedDriver.modes_of_new = None
+
+
+def test_whatever_goes_wrong_in_the_hub_a_turn_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
+        stage = Stage(tmp_path)
+        session = await stage.open()
+
+        async def broken() -> None:
+            raise RuntimeError("a bug")
+
+        stage.driver.die()
+        monkeypatch.setattr(session._link, "ensure", broken)
+        await stage.send()
+        packets = await stage.packets("error")
+        assert "a bug" in packets[-1]["message"] and packets[-1]["details"]["code"] == "internal"
+        assert session.view().status == "idle"
+
+    run(scenario())
+
+
+def test_what_an_agent_makes_through_its_client_is_found_and_what_people_upload_is_not_its_work(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send("talk")
+        stage.driver.end()
+        await stage.packets("prompt_response")
+        (tmp_path / "mine.txt").write_text("a person's")
+        session.uploaded(str(tmp_path / "mine.txt"))
+        await stage.send("write")
+        session.acted()
+        (tmp_path / "made.txt").write_text("the agent's")
+        (tmp_path / b"\xff".decode("utf-8", "surrogateescape")).write_text("no name at all")
+        stage.driver.end()
+        packets = await stage.packets("prompt_response", 2)
+        assert types(packets)[-2:] == ["artifact_created", "prompt_response"]
+        assert [artifact.name for artifact in session.artifacts()] == ["made.txt"]
+
+    run(scenario())
+
+
+def test_an_agent_started_for_a_mode_is_stopped_when_nobody_uses_it(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path, limits=Limits(agent_idle_s=0.05))
+        session = await stage.open()
+        await stage.until(lambda: not session.agent_running)
+        await session.set_mode("plan", by="ann")
+        assert session.agent_running
+        await stage.until(lambda: not session.agent_running)
 
     run(scenario())

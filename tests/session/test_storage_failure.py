@@ -12,15 +12,18 @@ from trunkline.errors import StorageError
 from trunkline.journal.base import Group
 from trunkline.journal.memory import MemoryJournal
 from trunkline.session import pen
+from trunkline.session.approvals import Decision
 
 
 class FullDisk(MemoryJournal):
     """A journal that refuses while ``full``."""
 
     full = False
+    refused = 0
 
     def append_now(self, group: Group) -> bool:
         if self.full:
+            self.refused += 1
             raise StorageError("database or disk is full")
         return super().append_now(group)
 
@@ -67,5 +70,45 @@ def test_what_the_agent_says_meanwhile_is_kept_in_order(tmp_path: Path, monkeypa
         stage.driver.end()
         packets = await stage.packets("prompt_response")
         assert "".join(p["content"]["text"] for p in packets if p["type"] == "agent_message_chunk") == "abc"
+
+    run(scenario())
+
+
+def test_a_disk_that_stays_full_for_long_is_tried_again_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr(pen, "STORAGE_RETRY_S", 0.01)
+        journal = FullDisk()
+        stage = Stage(tmp_path, journal=journal)
+        session = await stage.open()
+        journal.full = True
+        for _ in range(5):
+            with pytest.raises(StorageError):
+                await session.rename("a title", by="ann")
+            enough = journal.refused + 3
+            await stage.until(lambda enough=enough: journal.refused > enough)  # type: ignore[misc]
+        journal.full = False
+        await stage.until(lambda: session.feed.last_seq == session.fold.seq)
+        await session.rename("another", by="ann")
+        assert session.view().title == "another"
+
+    run(scenario())
+
+
+def test_a_decision_made_while_the_disk_is_full_reaches_the_agent_when_it_is_stored(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr(pen, "STORAGE_RETRY_S", 0.01)
+        journal = FullDisk()
+        stage = Stage(tmp_path, journal=journal)
+        session = await stage.open()
+        await stage.send()
+        stage.driver.ask()
+        journal.full = True
+        with pytest.raises(StorageError):
+            await session.decide("req-1", Decision(decision="allow"), by="ann")
+        assert stage.driver.told_of("permission") == []
+        journal.full = False
+        await stage.until(lambda: bool(stage.driver.told_of("permission")))
+        assert stage.driver.told_of("permission") == [("permission", "req-1", "yes")]
 
     run(scenario())

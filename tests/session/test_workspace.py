@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from trunkline.errors import Forbidden, Invalid, NotFound
+from trunkline.errors import Forbidden, Invalid, NotFound, TooLarge
 from trunkline.session.workspace import Workspace
 
 
@@ -53,7 +54,7 @@ def test_lines_are_counted_from_one(workspace: Workspace) -> None:
 def test_a_missing_file_and_a_folder_are_clear_errors(workspace: Workspace) -> None:
     with pytest.raises(NotFound, match=r"missing\.txt"):
         workspace.read_text("missing.txt")
-    with pytest.raises(Invalid, match="cannot read sub"):
+    with pytest.raises(Invalid, match="sub is not a plain file"):
         workspace.read_text("sub")
     with pytest.raises(Invalid, match="cannot write"):
         workspace.write_text("sub", "x")
@@ -67,3 +68,29 @@ def test_writing_makes_folders_keeps_permissions_and_leaves_no_half_file(workspa
     assert (root / "a.txt").stat().st_mode & 0o777 == 0o755
     assert (root / "a.txt").read_text() == "new" and (root / "deep/er/b.txt").read_text() == "b"
     assert not list(root.rglob("*.part"))
+
+
+def test_a_pipe_is_refused_and_waits_for_nobody(workspace: Workspace) -> None:
+    os.mkfifo(Path(workspace.roots[0], "pipe"))
+    with pytest.raises(Invalid, match="not a plain file"):
+        workspace.read_text("pipe")
+
+
+def test_a_planted_half_file_leads_nowhere(workspace: Workspace) -> None:
+    root = Path(workspace.roots[0])
+    (root / ".a.txt.part").symlink_to(root.parent / "outside.txt")
+    workspace.write_text("a.txt", "new")
+    assert (root.parent / "outside.txt").read_text() == "secret"
+    assert not (root / "a.txt").is_symlink() and (root / "a.txt").read_text() == "new"
+
+
+def test_a_few_lines_of_a_huge_file_cost_a_few_lines(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trunkline.session.workspace.READ_LIMIT", 1000)
+    huge = Path(workspace.roots[0], "huge")
+    huge.write_bytes(b"first\n" + b"x" * 5000 + b"\nthird\n")
+    assert workspace.read_text("huge", limit=1) == "first\n"
+    assert workspace.read_text("huge", line=3) == "third\n"
+    with pytest.raises(TooLarge, match="1000 bytes"):
+        workspace.read_text("huge", line=2, limit=1)
+    with pytest.raises(TooLarge):
+        workspace.read_text("huge")

@@ -45,10 +45,15 @@ class Uploads(msgspec.Struct):
 
 async def upload(call: Call) -> Reply:
     """Put files into the session's folder: a form with files, or one file as the body under ``?path=``."""
-    space = Workspace((await call.session()).roots)
+    session = await call.session()
+    space = Workspace(session.roots)
     if call.request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
-        return reply(Uploads(await _take_form(call, space)), 201)
-    return reply(Uploads([await _take_body(call, space)]), 201)
+        files = await _take_form(call, space)
+    else:
+        files = [await _take_body(call, space)]
+    for file in files:
+        session.uploaded(str(space.resolve(file.path)))
+    return reply(Uploads(files), 201)
 
 
 async def _take_body(call: Call, space: Workspace) -> Uploaded:

@@ -11,6 +11,7 @@ import asyncio
 import hashlib
 import json
 import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -29,6 +30,9 @@ SCAN_FILES = 50_000
 
 NEW_PER_TURN = 500
 """Artifacts one turn may add; an unpacked archive is not five thousand results."""
+
+HASHED_BYTES = 8 << 20
+"""Files up to this size are compared by their bytes; larger ones by size and time, so that no turn waits for a disk."""
 
 IMAGES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".ico", ".avif"})
 APPS = frozenset({"web_app", "nextjs_app"})
@@ -54,6 +58,14 @@ class DiskIndex:
     def scan(self) -> None:
         """Take everything that is there as known."""
         self._known = dict(self._files())
+
+    def know(self, path: str) -> None:
+        """Take a file as known, as it is now."""
+        try:
+            self._known[path] = os.stat(path, follow_symlinks=False).st_ctime_ns
+        except OSError:
+            # Gone again already: nothing to know.
+            self._known.pop(path, None)
 
     def news(self, since_ns: int, artifacts: dict[str, Artifact]) -> list[Found]:
         """What was created since (by change time), or changed among the artifacts; the look becomes the known state."""
@@ -103,6 +115,7 @@ class ArtifactFinder:
         self._index = DiskIndex(root)
         self._learned: asyncio.Task[None] | None = None
         self._since_ns: int | None = None
+        self._acted = False
 
     def learn(self) -> None:
         """Begin to take what is there as known; done once, while the agent starts."""
@@ -110,19 +123,28 @@ class ArtifactFinder:
             self._learned = asyncio.create_task(asyncio.to_thread(self._index.scan))
 
     def turn_started(self) -> None:
-        """What changes from now on is the agent's."""
+        """What changes from now on is the agent's. (A turn that failed was not looked at: what it made counts with the next.)"""
         self.learn()
         if self._since_ns is None:
-            self._since_ns = self._clock() * 1000
+            self._since_ns = _disk_now_ns()
+        self._acted = False
+
+    def acted(self) -> None:
+        """The agent asked for something that can change files without a tool call to show for it."""
+        self._acted = True
+
+    def made_by_somebody_else(self, path: str) -> None:
+        """A file that a person put there is not the agent's."""
+        self._index.know(path)
 
     async def look(self) -> None:
-        """Write an entry for each result that is new or changed. A turn without tool calls made none."""
+        """Write an entry for each result that is new or changed. A turn in which the agent only talked made none."""
         fold = self._pen.fold
-        if not fold.calls or self._learned is None:
+        since_ns, self._since_ns = self._since_ns, None
+        if self._learned is None or not (fold.calls or self._acted):
             return
         await self._learned
-        found = await asyncio.to_thread(self._index.news, self._since_ns or 0, dict(fold.artifacts))
-        self._since_ns = None
+        found = await asyncio.to_thread(self._index.news, since_ns or 0, dict(fold.artifacts))
         interpret = self._pen.at()
         for look in found:
             artifact = self._artifact(look)
@@ -137,6 +159,11 @@ class ArtifactFinder:
             path=look.path, relative_path=os.path.relpath(look.path, self._root), version=known.version + 1 if known else 1,
             created_at=known.created_at if known else now, updated_at=now, fingerprint=look.fingerprint,
         )
+
+
+def _disk_now_ns() -> int:
+    """The time as file systems stamp it: their clock ticks every few milliseconds, and must not be behind ours."""
+    return time.clock_gettime_ns(getattr(time, "CLOCK_REALTIME_COARSE", time.CLOCK_REALTIME))
 
 
 def artifact_id(session_id: str, path: str) -> str:
@@ -158,7 +185,8 @@ def static_root(artifact: Artifact) -> str | None:
 def _entries(folder: str) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
-            return list(entries)
+            # A name that is no text can be shown nowhere, and written into no JSON.
+            return [entry for entry in entries if entry.name.isascii() or _is_text(entry.name)]
     except OSError:
         # A folder that vanished or may not be read holds no results of ours.
         return []
@@ -198,6 +226,14 @@ def _artifact_over(path: str, root: str, artifacts: dict[str, Artifact]) -> dict
     return {}
 
 
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _changed_ns(entry: os.DirEntry[str]) -> int | None:
     """When a plain file last changed; None for anything else, and for a file that is gone already."""
     try:
@@ -234,6 +270,9 @@ def _found(path: str, is_app: bool) -> Found:
 def _file_fingerprint(path: str) -> str:
     try:
         with open(path, "rb") as file:
+            found = os.fstat(file.fileno())
+            if found.st_size > HASHED_BYTES:
+                return f"{found.st_size}-{found.st_mtime_ns}"
             return hashlib.file_digest(file, "sha256").hexdigest()[:32]
     except OSError:
         return ""

@@ -23,8 +23,9 @@ _encode = msgspec.json.Encoder().encode
 class ClientCalls:
     """Serves one agent's requests."""
 
-    def __init__(self, workspace: Workspace, env: Mapping[str, str], quirks: Quirks) -> None:
+    def __init__(self, workspace: Workspace, env: Mapping[str, str], quirks: Quirks, acted: Callable[[], None]) -> None:
         self._workspace = workspace
+        self._acted = acted
         self._quirks = quirks
         self._terminals = Terminals(workspace, env)
         self._served: dict[str, Callable[[bytes], Awaitable[Any]]] = {
@@ -60,10 +61,12 @@ class ClientCalls:
 
     async def _write(self, params: bytes) -> dict[str, str]:
         ask = acp.decode_params(acp.FS_WRITE_TEXT_FILE, params)
+        self._acted()
         await asyncio.to_thread(self._workspace.write_text, ask.path, ask.content)
         return {}
 
     async def _create(self, params: bytes) -> dict[str, str]:
+        self._acted()
         return {"terminalId": await self._terminals.create(acp.decode_params(acp.TERMINAL_CREATE, params))}
 
     async def _output(self, params: bytes) -> dict[str, Any]:

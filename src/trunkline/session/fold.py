@@ -15,6 +15,7 @@ import msgspec
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.context import ApprovalPreview, RiskLevel, TokenUsage
 from trunkline.dialects.signals import PermissionOption
+from trunkline.errors import StorageError
 
 KEPT_DECISIONS = 256
 """Resolved approvals that can still be told "already resolved, by whom"; older ones are in the journal."""
@@ -27,6 +28,10 @@ LIGHT_BODY = 4096
 
 NULL = msgspec.Raw(b"null")
 """JSON that the agent did not send. (``Raw | None`` cannot be decoded: msgspec takes it for "null only".)"""
+
+
+class Unreadable(StorageError):
+    """What was stored of a session is damaged, or was written by a version that we do not know."""
 
 
 class OpenText(msgspec.Struct):
@@ -80,6 +85,7 @@ class QuestionView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=T
     url: str | None = None
     tool_call_id: str | None = None
     asked_at: str
+    expires_at: str
 
 
 class Decided(msgspec.Struct, rename="camel"):
@@ -156,10 +162,11 @@ class Artifact(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class AlwaysRule(msgspec.Struct, rename="camel", frozen=True):
-    """What a person allowed for the rest of the session: this tool on exactly this subject (command or path)."""
+    """What a person decided for the rest of the session: this tool on exactly this subject (command or path)."""
 
     tool_name: str
     subject: str
+    allow: bool = True
 
 
 class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
@@ -197,6 +204,8 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     agent_info: msgspec.Raw = NULL
     agent_capabilities: msgspec.Raw = NULL
     agent_session_id: str | None = None
+    chosen_options: dict[str, str | bool] = msgspec.field(default_factory=dict)
+    """The agent's options that somebody set, to be set again when it comes back."""
     agent_start: str | None = None
     """How the agent came to its session last: new, resumed or loaded."""
     mcp_servers: list[msgspec.Raw] = msgspec.field(default_factory=list)
@@ -273,7 +282,10 @@ def checkpoint(fold: Fold) -> bytes:
 
 def restore(raw: bytes) -> Fold:
     """The fold as it was at a checkpoint; the open text's parts are empty (they are in the journal)."""
-    return _decoder.decode(raw)
+    try:
+        return _decoder.decode(raw)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise Unreadable(f"a session's stored state cannot be read: {error}") from error
 
 
 def _light(call: OpenCall) -> OpenCall:

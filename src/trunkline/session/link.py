@@ -13,7 +13,7 @@ from collections.abc import Callable
 import msgspec
 
 from trunkline.dialects import acp, context
-from trunkline.errors import AgentNotRunning, AgentStartFailed, HubStopping, Invalid
+from trunkline.errors import AgentError, AgentNotRunning, AgentStartFailed, HubStopping, Invalid
 from trunkline.session.driver import Driver, Started
 from trunkline.session.pen import Pen
 from trunkline.session.pids import PidFiles, PidRecord
@@ -61,9 +61,13 @@ class AgentLink:
 
     async def stop(self) -> None:
         """Stop the agent, also one that is still starting."""
+        await asyncio.shield(self.stop_soon())
+
+    def stop_soon(self) -> asyncio.Task[None]:
+        """Begin to stop the agent: from now on it counts as not running."""
         if self._stopping is None:
             self._stopping = asyncio.create_task(self._stop())
-        await asyncio.shield(self._stopping)
+        return self._stopping
 
     async def close(self) -> None:
         """Stop the agent for good."""
@@ -80,9 +84,7 @@ class AgentLink:
             self._died_early = True
         if self._driver is None:
             return False
-        if self._stopping is None:
-            # What it started, and its terminals, have to go too.
-            self._stopping = asyncio.create_task(self._stop())
+        self.stop_soon()  # what it started, and its terminals, have to go too
         return True
 
     async def _stop(self) -> None:
@@ -105,7 +107,10 @@ class AgentLink:
             if self._died_early:
                 raise AgentStartFailed("the agent ended as soon as it had started")
             self._driver = driver
-            self._opened(started)
+            wanted_mode = self._pen.fold.mode
+            came_back = self._opened(started)
+            if came_back:
+                await self._restore_settings(driver, wanted_mode)
         except BaseException:
             self._driver = None
             await driver.stop()
@@ -114,7 +119,24 @@ class AgentLink:
         finally:
             self._starting = self._half_started = None
 
-    def _opened(self, started: Started) -> None:
+    async def _restore_settings(self, driver: Driver, wanted_mode: str | None) -> None:
+        """Give an agent that came back the mode and options it was given before; what it refuses is told."""
+        fold = self._pen.fold
+        try:
+            if wanted_mode is not None and wanted_mode != fold.mode:
+                await driver.set_mode(wanted_mode)
+                fold.mode = wanted_mode
+            for config_id, value in fold.chosen_options.items():
+                fold.config_options = await driver.set_config(config_id, value) or fold.config_options
+        except AgentError as error:
+            self._pen.at().writer.add(context.NotificationEvent(
+                level="warning", title="The agent came back with other settings", message=error.message))
+            if fold.mode is not None:
+                self._pen.at().conditions.mode(fold.mode, None)
+        self._pen.write()
+
+    def _opened(self, started: Started) -> bool:
+        """Write down that the agent is there, and how; returns whether it came back to a session that it had before."""
         fold = self._pen.fold
         previous, fold.agent_session_id = fold.agent_session_id, started.agent_session_id
         fold.agent_start = started.how
@@ -128,6 +150,7 @@ class AgentLink:
         else:
             self._write_resumed(previous, started)
         self._pen.write()
+        return previous is not None
 
     def _write_started(self) -> None:
         fold = self._pen.fold

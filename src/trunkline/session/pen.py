@@ -7,6 +7,7 @@ on it, so nothing has to be taken back.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 import msgspec
@@ -37,6 +38,7 @@ class Pen:
         self._alarms = alarms
         self._interpret = Interpreter(fold, approval_timeout_s=lent.limits.approval_s)
         self._unstored: list[Entry] = []
+        self._closed = False
         lent.committer.register(fold.session_id, self)
 
     def at(self) -> Interpreter:
@@ -48,7 +50,7 @@ class Pen:
         writer = self._interpret.writer
         size = writer.size
         entries = self._interpret.take()
-        if not entries:
+        if not entries or self._closed:
             return
         if self._unstored:
             self._unstored += entries
@@ -68,8 +70,17 @@ class Pen:
     async def stored(self) -> None:
         """Everything written so far is in the journal, or StorageError."""
         if self._unstored:
-            raise StorageError("the journal cannot be written at the moment; nothing was done")
+            raise StorageError("the journal cannot be written at the moment")
         await self._lent.committer.committed(self.fold.session_id)
+
+    async def stored_at_last(self) -> None:
+        """Everything written so far is in the journal, however long that takes."""
+        while not self._closed:
+            try:
+                await self.stored()
+                return
+            except StorageError:
+                await asyncio.sleep(STORAGE_RETRY_S)
 
     def view(self) -> SessionView:
         """The state as clients see it."""
@@ -107,14 +118,15 @@ class Pen:
         except StorageError:
             # There is nobody left to tell; what nobody saw is not missed by anybody.
             self._unstored = []
+        self._closed = True
         self._lent.committer.unregister(self.fold.session_id)
         self.feed.close()
 
     def _offer_again(self) -> None:
         entries, self._unstored = self._unstored, []
         self._interpret.writer.dirty = False
+        self._alarms.set("stored again", STORAGE_RETRY_S, self.drained)
         self._lent.committer.submit(self.fold.session_id, entries, self._row)
-        self._alarms.set("storage", STORAGE_RETRY_S, self.drained)
 
     def _row(self) -> SessionRow:
         fold = self.fold

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import msgspec
 
+from trunkline.errors import StorageError
+
 
 class PidRecord(msgspec.Struct):
     """Enough to recognise an agent that was left behind."""
@@ -27,10 +29,15 @@ class PidFiles:
 
     def record(self, record: PidRecord) -> None:
         """Remember a running agent."""
-        if self._folder is not None:
-            path = self._folder / f"{record.session_id}.json"
+        if self._folder is None:
+            return
+        path = self._folder / f"{record.session_id}.json"
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.touch(mode=0o600)
             path.write_bytes(msgspec.json.encode(record))
-            path.chmod(0o600)
+        except OSError as error:
+            raise StorageError(f"cannot put the running agent on record in {self._folder}: {error.strerror}") from error
 
     def forget(self, session_id: str) -> None:
         """The agent is gone."""

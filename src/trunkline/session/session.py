@@ -19,8 +19,8 @@ import msgspec
 
 from trunkline.agents.process import Exit
 from trunkline.dialects import acp
-from trunkline.dialects.signals import PermissionAsk, Signal, TurnEnd, Update
-from trunkline.errors import HubStopping, Invalid, NotFound, TrunklineError, TurnInProgress
+from trunkline.dialects.signals import PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
+from trunkline.errors import Invalid, NotFound, TrunklineError, TurnInProgress
 from trunkline.session.approvals import Answer, Approvals, Decision
 from trunkline.session.artifacts import ArtifactFinder
 from trunkline.session.deadlines import Alarms, SilenceWatch
@@ -29,6 +29,7 @@ from trunkline.session.errands import Errands
 from trunkline.session.feed import Feed
 from trunkline.session.fold import Artifact, Fold, SessionView
 from trunkline.session.interpret import Interpreter
+from trunkline.session.interpret.conditions import TITLE_MOST
 from trunkline.session.lent import Lent
 from trunkline.session.link import AgentLink
 from trunkline.session.pen import Pen
@@ -66,7 +67,7 @@ class Session:
         self._finder = ArtifactFinder(self._pen, self.workspace.roots[0], lent.preview_url, lent.clock)
         self._turns = TurnPlayer(self._pen, self._link, self._approvals, self._finder, self._alarms, self._errands,
                                  self._watch, lent)
-        self._closing = False
+        self._closed_by: TrunklineError | None = None
 
     @property
     def feed(self) -> Feed:
@@ -161,19 +162,22 @@ class Session:
 
     async def cancel(self, *, by: str) -> bool:
         """End the running turn; False where nothing runs."""
+        self._check_open()
         return await self._turns.cancel(by=by)
 
     async def decide(self, request_id: str, decision: Decision, *, by: str) -> None:
         """Answer an approval."""
+        self._check_open()
         await self._approvals.decide(request_id, decision, by=by)
 
     async def answer(self, question_id: str, answer: Answer, *, by: str) -> None:
         """Answer a question."""
+        self._check_open()
         await self._approvals.answer(question_id, answer, by=by)
 
     async def set_mode(self, mode_id: str, *, by: str) -> None:
         """Switch the agent's mode."""
-        await self._link.ensure()
+        await self._ensure_agent()
         await self._link.driver.set_mode(mode_id)
         if self.fold.mode != mode_id:
             update = b'{"sessionUpdate":"current_mode_update","currentModeId":%b}' % _encode(mode_id)
@@ -182,21 +186,22 @@ class Session:
 
     async def set_config(self, config_id: str, value: str | bool, *, by: str) -> None:
         """Set one of the agent's options."""
-        await self._link.ensure()
+        await self._ensure_agent()
         options = await self._link.driver.set_config(config_id, value)
-        if options is not None:
-            self._pen.at().conditions.config(options, by=by)
+        self.fold.chosen_options[config_id] = value
+        self._pen.at().conditions.config(options or self.fold.config_options, by=by)
         await self._write_and_store()
 
     async def rename(self, title: str, *, by: str) -> None:
         """Give the session a title."""
-        if not title.strip():
-            raise Invalid("title must not be empty")
+        self._check_open()
+        check_title(title)
         self._pen.at().conditions.title(title.strip(), by=by)
         await self._write_and_store()
 
     async def edit_queued(self, turn_id: str, content: Sequence[acp.ContentBlock], *, by: str) -> None:
         """Change a prompt that waits."""
+        self._check_open()
         blocks = _raw_blocks(content)
         self._check_waiting(turn_id)
         self._pen.at().turns.edit_queued(turn_id, blocks, by=by)
@@ -204,14 +209,15 @@ class Session:
 
     async def drop_queued(self, turn_id: str, *, by: str) -> None:
         """Take a waiting prompt back."""
+        self._check_open()
         self._check_waiting(turn_id)
         self._pen.at().turns.drop_queued(turn_id, by=by)
         await self._write_and_store()
 
-    async def close(self, error: TrunklineError | None = None) -> None:
-        """Stop the agent and end every reader. An open turn ends with ``error``."""
-        self._closing = True
-        await self._turns.close(error or HubStopping("the session was closed"))
+    async def close(self, error: TrunklineError) -> None:
+        """Stop the agent and end every reader. An open turn ends with ``error``, and so does whatever is asked from now on."""
+        self._closed_by = self._closed_by or error
+        await self._turns.close(error)
         await self._link.close()
         await self._errands.close()
         self._watch.stop()
@@ -255,6 +261,14 @@ class Session:
             interpret.writer.status("idle", reason=error.code)
         self._pen.write()
 
+    def acted(self) -> None:
+        """The agent had a file written or a command run by us."""
+        self._finder.acted()
+
+    def uploaded(self, path: str) -> None:
+        """A person put a file into the session's folder: it is not the agent's work."""
+        self._finder.made_by_somebody_else(path)
+
     def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
         """The agent's process runs."""
         self._link.spawned(pid, start_time, marker)
@@ -273,6 +287,9 @@ class Session:
             elif type(signal) is PermissionAsk:
                 interpret.hear(signals[start:index + 1])
                 self._approvals.asked(signal)
+            elif type(signal) is QuestionAsk:
+                interpret.hear(signals[start:index + 1])
+                self._approvals.question_asked(signal)
             else:
                 continue
             start = index + 1
@@ -285,6 +302,13 @@ class Session:
         """The agent's process ended. While it starts, the start itself tells what went wrong."""
         if self._link.lost():
             self._turns.agent_exited(exit, stderr)
+
+    async def _ensure_agent(self) -> None:
+        """The agent runs; it is stopped again if nobody uses it."""
+        self._check_open()
+        await self._link.ensure()
+        if self.fold.turn is None:
+            self._turns.rest()
 
     async def _queue(self, turn_id: str, content: list[msgspec.Raw], when_busy: str, key: str | None, by: str) -> Accepted:
         if when_busy != "queue":
@@ -304,12 +328,20 @@ class Session:
         return bool(self.fold.approvals or self.fold.questions)
 
     def _check_open(self) -> None:
-        if self._closing:
-            raise HubStopping("the session is being closed")
+        if self._closed_by is not None:
+            raise self._closed_by
 
     def _check_waiting(self, turn_id: str) -> None:
         if not any(waiting.turn_id == turn_id for waiting in self.fold.queue):
             raise NotFound(f"no prompt {turn_id} waits in the queue")
+
+
+def check_title(title: str) -> None:
+    """Refuse a title that says nothing, or too much."""
+    if not title.strip():
+        raise Invalid("title must not be empty")
+    if len(title) > TITLE_MOST:
+        raise Invalid(f"title is longer than {TITLE_MOST} characters")
 
 
 def _raw_blocks(content: Sequence[acp.ContentBlock]) -> list[msgspec.Raw]:

@@ -17,6 +17,9 @@ from trunkline.session.workspace import Workspace
 OUTPUT_LIMIT = 1 << 20
 """Bytes of output kept where the agent names no limit of its own."""
 
+OUTPUT_MOST = 16 << 20
+"""The most that is kept, whatever the agent asks for: it must fit into one answer, and 64 of them into memory."""
+
 OPEN_LIMIT = 64
 """Terminals one session may hold; an agent that never releases must not eat the machine."""
 
@@ -35,7 +38,7 @@ class Terminals:
             raise TooManyRequests(f"{OPEN_LIMIT} terminals are open; release some")
         cwd = self._workspace.resolve(ask.cwd) if ask.cwd else self._workspace.resolve(self._workspace.roots[0])
         env = {**self._env, **{pair.name: pair.value for pair in ask.env or []}}
-        limit = OUTPUT_LIMIT if ask.output_byte_limit is None else ask.output_byte_limit
+        limit = OUTPUT_LIMIT if ask.output_byte_limit is None else min(ask.output_byte_limit, OUTPUT_MOST)
         child = await ChildCommand.spawn(ask.command, ask.args or [], cwd=str(cwd), env=env, output_byte_limit=limit)
         terminal_id = f"term_{secrets.token_hex(8)}"
         self._open[terminal_id] = child

@@ -99,7 +99,8 @@ class TurnPlayer:
         self._pen.at().turns.cancelling(by=by)
         asks, questions = self._approvals.withdraw_all(by=by)
         self._pen.write()
-        await self._pen.stored()
+        # Cancelling takes nothing back and must work when the journal does not: it waits for it, and for nothing else.
+        await self._pen.stored_at_last()
         self._tell_cancelled(asks, questions)
         if again:
             self._give_up(None)
@@ -130,7 +131,7 @@ class TurnPlayer:
     def _stop_unused(self) -> None:
         self._pen.at().writer.custom("agent_stopped", {"reason": f"unused for {self._lent.limits.agent_idle_s:.0f} s"})
         self._pen.write()
-        self._errands.run(self._link.stop())
+        self._link.stop_soon()
 
     async def close(self, error: TrunklineError) -> None:
         """End the running turn with ``error`` and play no more."""
@@ -146,11 +147,13 @@ class TurnPlayer:
                 self._link.driver.check_prompt(content)
                 await self._pen.stored()
                 self._prompt(turn, content, end)
-            await self._finish(turn, await end)
+            await end
         except TrunklineError as error:
-            if not end.done():
-                end.set_result(error)
-            await self._finish(turn, end.result())
+            self._settle(error)
+        except Exception as error:  # the turn's boundary: whatever went wrong, a turn ends
+            _report("a turn failed", error)
+            self._settle(TrunklineError(f"the hub failed in the middle of this turn: {error!r}"))
+        await self._finish(turn, end.result())
 
     def _prompt(self, turn: Turn, content: list[msgspec.Raw], end: asyncio.Future[End]) -> None:
         if end.done():
@@ -165,7 +168,7 @@ class TurnPlayer:
         self._watch.stop()
         self._alarms.clear("cancel")
         if isinstance(end, TurnEnd):
-            await self._finder.look()
+            await self._look_for_artifacts()
         self._approvals.clear_alarms()
         self._end = None
         fold = self._pen.fold
@@ -182,6 +185,12 @@ class TurnPlayer:
         else:
             self._pen.write()
             self.rest()
+
+    async def _look_for_artifacts(self) -> None:
+        try:
+            await self._finder.look()
+        except Exception as error:  # what cannot be looked at must not keep the turn from its end
+            _report("artifacts could not be looked for", error)
 
     def _write_end(self, turn: Turn, end: End) -> str:
         turns = self._pen.at().turns
@@ -226,4 +235,8 @@ class TurnPlayer:
     def _give_up(self, error: TrunklineError | None) -> None:
         """The agent does not end its turn when asked: the hub does, and stops it."""
         self._settle(error or TurnEnd(stop="cancelled"))
-        self._errands.run(self._link.stop())
+        self._link.stop_soon()
+
+
+def _report(message: str, error: Exception) -> None:
+    asyncio.get_running_loop().call_exception_handler({"message": message, "exception": error})

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Sequence
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from trunkline.errors import Forbidden, Invalid, NotFound, TooLarge
 
 READ_LIMIT = 64 << 20
 """The most ``fs/read_text_file`` returns: one JSON-RPC line must be able to carry it."""
+
+PIECE = 1 << 20
 
 
 class Workspace:
@@ -31,7 +36,7 @@ class Workspace:
             real = os.path.realpath(os.path.join(self.roots[0], path))
         except OSError as error:
             raise Invalid(f"not a path: {path!r} ({error.strerror})") from error
-        if not any(real == root or real.startswith(root.rstrip(os.sep) + os.sep) for root in self.roots):
+        if not self._holds(real):
             raise Forbidden(f"{path} is outside the session's folders", details={"path": path, "roots": list(self.roots)})
         return Path(real)
 
@@ -43,19 +48,16 @@ class Workspace:
             return str(path)
 
     def read_text(self, path: str, *, line: int | None = None, limit: int | None = None) -> str:
-        """Text of a file, or ``limit`` lines of it from ``line`` (1-based)."""
+        """Text of a file, or ``limit`` lines of it from ``line`` (1-based); never more than READ_LIMIT bytes."""
         real = self.resolve(path)
         try:
-            if real.stat().st_size > READ_LIMIT and limit is None:
-                raise TooLarge(f"{path} is larger than {READ_LIMIT} bytes")
-            with real.open(encoding="utf-8", errors="replace", newline="") as file:
-                if line is None and limit is None:
-                    return file.read()
-                return _lines(file.readlines(), line, limit)
+            with self._open(real) as file:
+                taken = b"".join(_bounded(_lines(file, line, limit), path))
         except FileNotFoundError as error:
             raise NotFound(f"no such file: {path}", details={"path": path}) from error
         except OSError as error:
             raise Invalid(f"cannot read {path}: {error.strerror}") from error
+        return taken.decode("utf-8", errors="replace")
 
     def write_text(self, path: str, content: str) -> None:
         """Write a file whole, by a rename, so that a reader never sees half of it."""
@@ -64,20 +66,81 @@ class Workspace:
     def write_bytes(self, path: str, content: bytes) -> None:
         """Write a file whole, keeping the permissions of the one that it replaces."""
         real = self.resolve(path)
-        half = real.with_name(f".{real.name[:200]}.{secrets.token_hex(4)}.part")
         try:
             real.parent.mkdir(parents=True, exist_ok=True)
-            mode = real.stat().st_mode & 0o7777 if real.exists() else None
-            half.write_bytes(content)
-            if mode is not None:
-                half.chmod(mode)
-            half.replace(real)
+            folder = os.open(real.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                self._check_inside(folder, path)
+                _replace(folder, real.name, content)
+            finally:
+                os.close(folder)
         except OSError as error:
-            half.unlink(missing_ok=True)
             raise Invalid(f"cannot write {path}: {error.strerror}") from error
 
+    def _open(self, real: Path) -> BinaryIO:
+        """Open a plain file. Opening a pipe must not wait for its writer, and a link may have come since it was resolved."""
+        descriptor = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise Invalid(f"{real.name} is not a plain file")
+            self._check_inside(descriptor, str(real))
+            return open(descriptor, "rb")
+        except BaseException:
+            os.close(descriptor)
+            raise
 
-def _lines(lines: list[str], line: int | None, limit: int | None) -> str:
+    def _check_inside(self, descriptor: int, path: str) -> None:
+        try:
+            real = os.readlink(f"/proc/self/fd/{descriptor}")
+        except OSError:
+            return  # no /proc here: the check of the resolved path has to do
+        if not self._holds(real):
+            raise Forbidden(f"{path} is outside the session's folders", details={"path": path})
+
+    def _holds(self, real: str) -> bool:
+        return any(real == root or real.startswith(root.rstrip(os.sep) + os.sep) for root in self.roots)
+
+
+def _lines(file: BinaryIO, line: int | None, limit: int | None) -> Iterator[bytes]:
+    """The pieces of the lines asked for; a line may come in several pieces, so that none is too long for memory."""
     first = max((line or 1) - 1, 0)
     last = None if limit is None else first + limit
-    return "".join(lines[first:last])
+    index = 0
+    while (last is None or index < last) and (piece := file.readline(PIECE)):
+        if index >= first:
+            yield piece
+        if piece.endswith(b"\n"):
+            index += 1
+
+
+def _bounded(pieces: Iterator[bytes], path: str) -> Iterator[bytes]:
+    size = 0
+    for piece in pieces:
+        size += len(piece)
+        if size > READ_LIMIT:
+            raise TooLarge(f"what was asked of {path} is larger than {READ_LIMIT} bytes")
+        yield piece
+
+
+def _replace(folder: int, name: str, content: bytes) -> None:
+    """Write beside the file, then put it in its place; the name of the half is nobody's to guess or to plant."""
+    half = f".{name[:180]}.{secrets.token_hex(8)}.part"
+    mode = _mode_of(folder, name)
+    descriptor = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666, dir_fd=folder)
+    try:
+        with open(descriptor, "wb") as file:
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
+            file.write(content)
+        os.replace(half, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with suppress(FileNotFoundError):  # it may have got its name already
+            os.unlink(half, dir_fd=folder)
+        raise
+
+
+def _mode_of(folder: int, name: str) -> int | None:
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode & 0o7777
+    except FileNotFoundError:
+        return None

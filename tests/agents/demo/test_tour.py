@@ -322,6 +322,9 @@ def test_a_tour_that_nobody_answers_takes_its_ask_back_and_ends_having_only_read
     withdrawn = [message["params"] for message in tour.messages if message.get("method") == "$/cancel_request"]
     assert withdrawn == [{"requestId": ask["id"]}]
     assert tour.last("write")["status"] == "failed" and not tour.by_tool("bash")
+    assert "Nobody answered" in tour.last("write")["rawOutput"]["error"]
+    plan = [update for update in tour.updates if update["sessionUpdate"] == "plan"][-1]["entries"]
+    assert [entry["status"] for entry in plan] == ["completed", "pending", "pending", "completed", "completed"]
     assert list(tmp_path.iterdir()) == []
 
 

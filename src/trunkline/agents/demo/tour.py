@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from trunkline.agents.demo import tools
+from trunkline.agents.demo import REJECTED, tools
 from trunkline.agents.demo.tools import Result, ToolFailed
 from trunkline.agents.demo.turn import OPTIONS, Call, Turn
 from trunkline.agents.demo.wire import Json
@@ -34,6 +34,11 @@ TODOS = (
     ("Ask a sub-agent and read a page", "Asking a sub-agent and reading a page"),
     ("Say what happened", "Saying what happened"),
 )
+
+UNANSWERED = "Error: Nobody answered in time, so this tool call was not made."
+
+CHANGING = (1, 2)
+"""The todos that change something; they stay open where that is not allowed."""
 
 PROGRAM = '''"""Says hello, and how long the line is."""
 
@@ -144,6 +149,7 @@ class _Tour:
     def __init__(self, turn: Turn, answer_s: float | None) -> None:
         self._turn = turn
         self._answer_s = answer_s
+        self._was_answered = False
         self._root = Path(turn.session.cwd)
         self._file = _free_name(self._root)
         self._has_git = shutil.which("git") is not None
@@ -183,6 +189,8 @@ class _Tour:
 
     def _progress(self, done: int, listed: bool) -> None:
         states = ["completed" if i < done else "in_progress" if i == done else "pending" for i in range(len(TODOS))]
+        if self._is_allowed is False:
+            states = ["pending" if i in CHANGING else state for i, state in enumerate(states)]
         if listed:
             todos: list[Json] = [
                 {"content": content, "status": state, "activeForm": active}
@@ -202,8 +210,9 @@ class _Tour:
         call = self._turn.call(tool, kind)
         self._turn.pause(CALL_S)
         if changes and self._is_allowed is None and not self._ask(call, raw_input):
-            call.fail()
-            self._turn.stream(self._turn.say, "You said no, so I only read from here on.\n\n", WORD_S)
+            call.fail(REJECTED if self._was_answered else UNANSWERED)
+            why = "You said no" if self._was_answered else "Nobody answered"
+            self._turn.stream(self._turn.say, f"{why}, so I only read from here on.\n\n", WORD_S)
             return
         self._run(call, raw_input, run)
 
@@ -230,6 +239,7 @@ class _Tour:
             content=preview,
         )
         chosen = self._turn.finish_permission(ask, self._answer_s) or ""
+        self._was_answered = bool(chosen)
         self._is_allowed = chosen.startswith("allow")
         self._turn.session.is_trusted = chosen == "allow-always"
         return self._is_allowed

@@ -343,7 +343,7 @@ class UsagePacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
 
 
 class ApprovalRequestedPacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
-    """A tool call waits for a decision until ``expires_at``."""
+    """A tool call waits for a decision until ``expiresAt``."""
 
     type: Literal["approval_requested"] = "approval_requested"
     timestamp: str = ""

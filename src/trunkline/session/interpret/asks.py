@@ -15,7 +15,7 @@ from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk
 from trunkline.errors import Invalid
-from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, Decided, OpenCall, QuestionView, remember
+from trunkline.session.fold import KEPT_DECISIONS, AlwaysRule, ApprovalView, Decided, OpenCall, QuestionView, remember
 from trunkline.session.interpret.tools import ToolStory, name_of, risk_of
 from trunkline.session.interpret.writer import Writer
 
@@ -75,6 +75,12 @@ class AskStory:
         ))
         self._back_to_work()
 
+    def rule(self, rule: AlwaysRule, *, who: str) -> None:
+        """Somebody decided for the rest of the session."""
+        if rule not in self._writer.fold.always:
+            self._writer.fold.always.append(rule)
+            self._writer.custom("rule_added", rule, meta={"by": who})
+
     def question(self, ask: QuestionAsk) -> None:
         """The agent wants to know something."""
         writer = self._writer
@@ -82,7 +88,7 @@ class AskStory:
         view = QuestionView(
             question_id=ask.request_id, question=ask.message, options=options, url=ask.url,
             schema=msgspec.Raw(ask.schema) if ask.schema else msgspec.UNSET, tool_call_id=ask.tool_call_id,
-            asked_at=context.iso_ms(writer.at),
+            asked_at=context.iso_ms(writer.at), expires_at=context.iso_ms(writer.at + self._timeout_us),
         )
         writer.fold.questions[ask.request_id] = view
         meta: dict[str, Any] = {"schema": view.schema} if ask.schema is not None else {}
@@ -90,11 +96,11 @@ class AskStory:
             meta["url"] = ask.url
         event = context.UserQuestionEvent(
             question_id=view.question_id, question=view.question, options=options or msgspec.UNSET,
-            meta=meta or msgspec.UNSET,
+            expires_at=view.expires_at, meta=meta or msgspec.UNSET,
         )
         writer.add(event, packet=packets.question_requested_packet(
             at_us=writer.at, question_id=view.question_id, question=view.question, options=options, schema=ask.schema,
-            url=ask.url, tool_call_id=ask.tool_call_id,
+            url=ask.url, tool_call_id=ask.tool_call_id, expires_at=view.expires_at,
         ))
         writer.status("waiting_for_input")
 
@@ -111,14 +117,12 @@ class AskStory:
 
     def _back_to_work(self) -> None:
         fold = self._writer.fold
-        if fold.turn is None:
-            return
         if fold.approvals:
             self._writer.status("waiting_for_approval")
         elif fold.questions:
             self._writer.status("waiting_for_input")
         else:
-            self._writer.status("running")
+            self._writer.status("running" if fold.turn is not None else "idle")
 
 
 def subject_of(call: OpenCall | None, view: ApprovalView) -> str | None:

@@ -8,9 +8,13 @@ from __future__ import annotations
 import msgspec
 
 from trunkline.dialects import acp, context, packets
+from trunkline.errors import Invalid
 from trunkline.session.fold import Cost, Usage
 from trunkline.session.interpret.tools import write_plan
 from trunkline.session.interpret.writer import TEXT_LIMIT, Writer
+
+TITLE_MOST = 500
+"""Characters of a title; it is written with every change of a session and shown in every list."""
 
 
 class ConditionStory:
@@ -52,6 +56,7 @@ class ConditionStory:
         meta = {"modeId": mode_id, "by": by} if by is not None else {"modeId": mode_id}
         planned, plans = _is_plan(writer.fold.mode), _is_plan(mode_id)
         writer.fold.mode = mode_id
+        writer.fold.modes = _with_current(writer.fold.modes, mode_id)
         packet = packets.mode_packet(mode_id, writer.at)
         if planned != plans:
             writer.add(context.PlanModeEvent(active=plans, meta=meta), update=wire, packet=packet, raw=raw)
@@ -102,7 +107,7 @@ class ConditionStory:
     def _info(self, update: acp.SessionInfoUpdate, wire: bytes, raw: bytes | None) -> None:
         fold = self._writer.fold
         if isinstance(update.title, str) and update.title and not fold.titled_by_user:
-            fold.title = update.title
+            fold.title = update.title[:TITLE_MOST]
         self._custom("session_info_update", wire, raw)
 
     def _notice(self, update: acp.Notice, wire: bytes, raw: bytes | None) -> None:
@@ -114,6 +119,15 @@ class ConditionStory:
     def _custom(self, name: str, wire: bytes, raw: bytes | None) -> None:
         data = context.as_object(wire) if len(wire) <= TEXT_LIMIT else {"bytes": len(wire)}
         self._writer.custom(name, data, namespace="acp", update=wire, raw=raw)
+
+
+def _with_current(modes: msgspec.Raw, mode_id: str) -> msgspec.Raw:
+    """The agent's list of modes with the current one marked."""
+    try:
+        listed = acp.read(bytes(modes), acp.SessionModeState)
+    except Invalid:
+        return modes
+    return msgspec.Raw(acp.encode(msgspec.structs.replace(listed, current_mode_id=mode_id)))
 
 
 def _is_plan(mode_id: str | None) -> bool:

@@ -10,7 +10,7 @@ from trunkline.dialects.context.unions import ApprovalPreview
 
 
 class ApprovalRequestedEvent(EventBase, tag="approval:requested", kw_only=True, frozen=True):
-    """Somebody has to decide before ``expires_at`` (ISO 8601)."""
+    """Somebody has to decide before ``expiresAt`` (ISO 8601)."""
 
     request_id: str
     tool_call_id: str
