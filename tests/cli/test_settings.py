@@ -136,3 +136,9 @@ def test_a_path_may_begin_at_home_and_is_made_absolute(monkeypatch: pytest.Monke
     monkeypatch.chdir(tmp_path)
     assert load({"data": "~/x"}, HOME).data == Path("/home/other/x")
     assert load({"data": "x"}, HOME).data == tmp_path / "x"
+
+
+@pytest.mark.parametrize("text", ["agents = 3", 'agents = "a=b"', "agents = [3]", "[agents]\nx = 3", '[agents]\nx = "cmd"'])
+def test_agents_in_the_file_that_are_no_tables_are_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(Invalid, match=r"agents: expected a table \[agents.NAME\] for each agent .*config\.toml"):
+        load({}, _config(tmp_path, text + "\n"))

@@ -109,8 +109,10 @@ def _agents(value: Any) -> dict[str, AgentSpec]:
     """``[agents.NAME]`` tables of the file, or ``NAME=COMMAND`` words of the command line."""
     from trunkline.agents import catalog  # only who names an agent pays for the catalog
 
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and all(isinstance(table, Mapping) for table in value.values()):
         return {name: catalog.spec_from_table(name, table) for name, table in value.items()}
+    if not isinstance(value, list | tuple) or not all(isinstance(word, str) for word in value):
+        raise ValueError("expected a table [agents.NAME] for each agent")
     found = {}
     for word in value:
         name, equals, command = word.partition("=")
