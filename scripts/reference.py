@@ -22,7 +22,7 @@ import msgspec
 from trunkline import errors
 from trunkline.agents import catalog
 from trunkline.agents.demo import DEMO_PROMPTS
-from trunkline.cli.main import trunkline
+from trunkline.cli.group import trunkline
 from trunkline.cli.settings import SETTINGS
 from trunkline.dialects import context
 from trunkline.dialects.packets import PACKETS

@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli.conftest import Place
 from trunkline import __version__
-from trunkline.cli.main import COMMANDS, trunkline
+from trunkline.cli.group import COMMANDS, trunkline
 
 EXTRA_S = 0.150
 ROUNDS = 7
@@ -40,12 +40,15 @@ def test_asking_for_version_or_help_costs_little_more_than_python_itself(flag: s
 
 @pytest.mark.parametrize("flag", ["--version", "--help"])
 def test_version_and_help_import_neither_asyncio_nor_the_hub(flag: str) -> None:
-    code = ("import sys; from trunkline.cli.main import trunkline\n"
-            f"trunkline(['{flag}'], standalone_mode=False)\n"
+    code = ("import sys; from trunkline.cli.main import main\n"
+            f"sys.argv = ['trunkline', '{flag}']\n"
+            "try: main()\n"
+            "except SystemExit: pass\n"
             "print(*sorted(name for name in sys.modules if name.split('.')[0] in ('asyncio', 'msgspec', 'h11', 'starlette', "
             "'uvicorn', 'sqlite3') or name.startswith('trunkline')), file=sys.stderr)")
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert done.stderr.split() == ["trunkline", "trunkline.cli", "trunkline.cli.exits", "trunkline.cli.main", "trunkline.errors"]
+    assert done.stderr.split() == ["trunkline", "trunkline.cli", "trunkline.cli.exits", "trunkline.cli.group",
+                                   "trunkline.cli.interrupt", "trunkline.cli.main", "trunkline.errors"]
 
 
 def test_the_version_is_the_packages() -> None:
@@ -73,3 +76,73 @@ def test_a_bad_setting_is_wrong_usage_and_one_line(place: Place) -> None:
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr == (b"trunkline: port: expected a port number from 0 to 65535 (0 picks a free one) "
                            b"(got 'many' from the environment (TRUNKLINE_PORT))\n")
+
+
+INTERRUPTED_AT = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.{handler})
+
+class Trap:
+    def find_spec(self, name, path=None, target=None):
+        if name == "{module}":
+            os.kill(os.getpid(), signal.SIGINT)
+
+from trunkline.cli.main import main
+sys.meta_path.insert(0, Trap())
+sys.argv = ["trunkline", "status", "--data", "{data}"]
+main()
+"""
+
+
+def _interrupted(place: Place, module: str, handler: str) -> subprocess.CompletedProcess[bytes]:
+    code = INTERRUPTED_AT.format(module=module, handler=handler, data=place.data.path)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+
+
+@pytest.mark.parametrize("module", ["click", "trunkline.cli.status", "trunkline.cli.settings"])
+def test_ctrl_c_before_a_command_has_begun_is_exit_code_130_and_no_traceback(place: Place, module: str) -> None:
+    done = _interrupted(place, module, "default_int_handler")
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
+def test_a_command_that_was_started_to_ignore_ctrl_c_ignores_it(place: Place) -> None:
+    done = _interrupted(place, "click", "SIG_IGN")
+    assert (done.returncode, done.stderr) == (1, b"")
+    assert b"running" in done.stdout
+
+
+FULL = "/dev/full"
+
+
+@pytest.mark.skipif(not os.path.exists(FULL), reason="needs a device that is always full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("words", [
+    ("run", "demo", "/burst 2 2"), ("run", "--json", "demo", "/burst 2 2"), ("agents",), ("--help",),
+])
+def test_output_that_cannot_be_written_is_one_line_and_exit_code_one(
+    shared: Place, words: tuple[str, ...], unbuffered: str,
+) -> None:
+    command = [sys.executable, "-m", "trunkline", *words] if words == ("--help",) else shared.command(*words)
+    with open(FULL, "wb") as full:
+        done = subprocess.run(command, cwd=shared.work, stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE,
+                              env={**os.environ, "PYTHONUNBUFFERED": unbuffered}, timeout=30, check=False)
+    assert done.returncode == 1
+    assert done.stderr == b"trunkline: cannot write: No space left on device\n"
+
+
+def _without(place: Place, stream: str, *words: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(["sh", "-c", f'exec "$@" {stream}', "sh", *place.command(*words)], cwd=place.work, capture_output=True,
+                          stdin=subprocess.DEVNULL, timeout=30, check=False)
+
+
+@pytest.mark.parametrize("flag", ["--json", "--quiet"])
+def test_run_refuses_to_work_for_a_closed_output_before_it_starts_a_hub(place: Place, flag: str) -> None:
+    done = _without(place, ">&-", "run", flag, "demo", "/burst 2 2")
+    assert (done.returncode, done.stderr) == (1, b"trunkline: standard output is closed\n")
+    assert not place.data.path.exists()
+
+
+@pytest.mark.parametrize("stream", ["<&-", "2>&-", "<&- 2>&-"])
+def test_run_works_without_an_input_and_without_a_place_for_errors(shared: Place, stream: str) -> None:
+    done = _without(shared, stream, "run", "--quiet", "demo", "/echo hello")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"hello\n", b"")

@@ -6,13 +6,15 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import click
 import msgspec
 
 from trunkline.cli.exits import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED
+from trunkline.cli.interrupt import raise_on_interrupt
 from trunkline.cli.settings import FLAG, SETTINGS, Setting
+from trunkline.errors import Unavailable
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,14 +34,23 @@ def setting_flags(command: str) -> Callable[[F], F]:
 def finish(work: Coroutine[Any, Any, int | None]) -> None:
     """Run a command's coroutine; what it returns is the exit code."""
     try:
+        raise_on_interrupt()
         code = asyncio.run(work)
     except KeyboardInterrupt:
+        work.close()  # for the moment before the loop has taken it over
         code = EXIT_INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has left; Python would complain once more when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = EXIT_BROKEN_PIPE
     sys.exit(code or 0)
+
+
+def output() -> TextIO:
+    """Standard output, for a command that is of no use without; Unavailable where it was closed."""
+    if sys.stdout is None:
+        raise Unavailable("standard output is closed")
+    return sys.stdout
 
 
 def print_json(value: Any) -> None:

@@ -1,72 +1,59 @@
-"""``trunkline``: the commands, each imported only when it is called.
+"""``trunkline``, from its first line to its exit code.
 
-Rule 1: this module imports click and nothing of ours but the errors; ``--help`` and ``--version`` need no more.
-Rule 2: an error of the tree becomes one line on stderr and an exit code here, and nowhere else.
+Rule 1: nothing of weight is imported before Ctrl-C and missing standard streams are taken care of.
+Rule 2: an error of the tree, or output that cannot be written, becomes one line on stderr and an exit code here and nowhere else.
 """
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
-from importlib import import_module
-from typing import NamedTuple
 
-import click
-
-from trunkline import __version__
 from trunkline.cli.exits import EXIT_ERROR, EXIT_LOCKED, EXIT_USAGE
+from trunkline.cli.interrupt import leave_on_interrupt
 from trunkline.errors import HubLocked, Invalid, TrunklineError
 
 _EXITS: dict[type[TrunklineError], int] = {Invalid: EXIT_USAGE, HubLocked: EXIT_LOCKED}
-
-
-class Lazy(NamedTuple):
-    """A command that is not imported yet; ``help`` is the first line of its own."""
-
-    module: str
-    help: str
-
-
-COMMANDS: dict[str, Lazy] = {
-    "serve": Lazy("trunkline.cli.serve", "Run the hub in this terminal."),
-    "run": Lazy("trunkline.cli.run", "Give an agent a prompt and watch it work."),
-    "agents": Lazy("trunkline.cli.agents", "List the agents that can be run."),
-    "sessions": Lazy("trunkline.cli.sessions", "List sessions, or look into one."),
-    "status": Lazy("trunkline.cli.status", "Say whether a hub is running, and where."),
-    "stop": Lazy("trunkline.cli.stop", "Stop the hub and every agent it runs."),
-}
-
-
-class LazyGroup(click.Group):
-    """A group that knows its commands by name and first help line, and imports one when it is called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order of the table, not of the alphabet."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the command's module; its ``command`` is the command."""
-        if cmd_name not in COMMANDS:
-            return None
-        command = import_module(COMMANDS[cmd_name].module).command
-        assert isinstance(command, click.Command)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list in ``--help``, from the table alone."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, lazy.help) for name, lazy in COMMANDS.items()])
-
-
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="trunkline", message="%(prog)s %(version)s")
-def trunkline() -> None:
-    """One line to every coding agent: run it once, watch and steer it from anywhere."""
+_WRITE_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+"""The file behind our output, or behind the data folder, takes no more."""
 
 
 def main() -> None:
     """The console script."""
+    leave_on_interrupt()
+    _fill_missing_streams()
+    from trunkline.cli.group import trunkline  # Rule 1
+
     try:
         trunkline(prog_name="trunkline")
     except TrunklineError as error:
-        click.echo(f"trunkline: {error.message}", err=True)
-        sys.exit(_EXITS.get(type(error), EXIT_ERROR))
+        _fail(error.message, _EXITS.get(type(error), EXIT_ERROR))
+    except OSError as error:
+        if error.errno not in _WRITE_ERRORS:
+            raise
+        _drop_output()
+        _fail(f"cannot write: {error.strerror}", EXIT_ERROR)
+
+
+def _fail(message: str, code: int) -> None:
+    print(f"trunkline: {message}", file=sys.stderr)
+    sys.exit(code)
+
+
+def _fill_missing_streams() -> None:
+    """Put the null device where a standard stream was closed, so that no file of ours gets its number.
+
+    ``sys.stdout`` stays None then: a command whose output is its purpose refuses to run without.
+    """
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, os.O_RDWR)
+            if name != "stdout":
+                setattr(sys, name, open(descriptor, "r" if name == "stdin" else "w"))
+
+
+def _drop_output() -> None:
+    """Give up what stdout still holds: Python would try once more to write it at exit."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

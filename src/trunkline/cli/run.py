@@ -23,7 +23,7 @@ import msgspec
 from trunkline.agents import catalog
 from trunkline.agents.environment import BASE_ALLOW, RESERVED_PREFIX
 from trunkline.cli.ask import Asks, Policy
-from trunkline.cli.command import finish, setting_flags
+from trunkline.cli.command import finish, output, setting_flags
 from trunkline.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_MAX_REQUESTS, EXIT_MAX_TOKENS, EXIT_REFUSAL
 from trunkline.cli.locate import connected, find_or_start
 from trunkline.cli.screen import Screen, one_line
@@ -74,6 +74,7 @@ def command(agent: str, prompt: str, cwd: str | None, mode: str | None, title: s
     Ctrl-C cancels the turn; a second one leaves. Exit code: 0 the agent finished, 1 error, 2 wrong usage, 3 refusal,
     4 out of tokens, 5 too many requests in the turn, 130 cancelled.
     """
+    output()  # before a hub is started for nothing
     order = Order(agent=agent, prompt=_prompt_text(prompt), cwd=os.path.abspath(os.path.expanduser(cwd or ".")), mode=mode,
                   title=title, as_json=as_json, quiet=quiet, policy=_policy(allow, deny))
     finish(run(load(flags), order))
@@ -114,7 +115,7 @@ class Watch:
         self._hub = hub
         self._session_id = session_id
         self._order = order
-        self._screen = Screen(sys.stdout)
+        self._screen = Screen(output())
         self._show = Show(self._screen, only=ANSWER if order.quiet else None, root=order.cwd)
         # Asks are shown on stdout with all the rest, unless only packets or the answer belong there, or nobody sits behind it.
         shown_there = not (order.as_json or order.quiet) and (self._screen.terminal or order.policy != "ask")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from typing import Any
 
 import click
 
-from trunkline.cli.command import finish, print_json, print_table, setting_flags
+from trunkline.cli.command import finish, output, print_json, print_table, setting_flags
 from trunkline.cli.locate import connected, find_or_start
 from trunkline.cli.screen import Screen, one_line
 from trunkline.cli.settings import load
@@ -159,11 +158,12 @@ async def _replay(hub: Client, session_id: str, after: int, show_packet: Callabl
 
 def _printer(view: SessionView, as_json: bool) -> Callable[[Packet], None]:
     if not as_json:
-        return Show(Screen(sys.stdout), prompts=True, root=view.cwd).packet
+        return Show(Screen(output()), prompts=True, root=view.cwd).packet
+    out = output().buffer
 
     def as_line(packet: Packet) -> None:
-        sys.stdout.buffer.write(packet.raw + b"\n")
-        sys.stdout.buffer.flush()
+        out.write(packet.raw + b"\n")
+        out.flush()
 
     return as_line
 

@@ -1,0 +1,57 @@
+"""``trunkline``: the commands, each imported only when it is called.
+
+Rule: this module imports click and nothing of ours; ``--help`` and ``--version`` need no more.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import NamedTuple
+
+import click
+
+from trunkline import __version__
+
+
+class Lazy(NamedTuple):
+    """A command that is not imported yet; ``help`` is the first line of its own."""
+
+    module: str
+    help: str
+
+
+COMMANDS: dict[str, Lazy] = {
+    "serve": Lazy("trunkline.cli.serve", "Run the hub in this terminal."),
+    "run": Lazy("trunkline.cli.run", "Give an agent a prompt and watch it work."),
+    "agents": Lazy("trunkline.cli.agents", "List the agents that can be run."),
+    "sessions": Lazy("trunkline.cli.sessions", "List sessions, or look into one."),
+    "status": Lazy("trunkline.cli.status", "Say whether a hub is running, and where."),
+    "stop": Lazy("trunkline.cli.stop", "Stop the hub and every agent it runs."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and first help line, and imports one when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order of the table, not of the alphabet."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command's module; its ``command`` is the command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(COMMANDS[cmd_name].module).command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list in ``--help``, from the table alone."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, lazy.help) for name, lazy in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="trunkline", message="%(prog)s %(version)s")
+def trunkline() -> None:
+    """One line to every coding agent: run it once, watch and steer it from anywhere."""
