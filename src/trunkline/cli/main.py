@@ -12,9 +12,7 @@ import sys
 
 from trunkline.cli.exits import EXIT_ERROR, EXIT_LOCKED, EXIT_USAGE
 from trunkline.cli.interrupt import leave_on_interrupt
-from trunkline.errors import HubLocked, Invalid, TrunklineError
 
-_EXITS: dict[type[TrunklineError], int] = {Invalid: EXIT_USAGE, HubLocked: EXIT_LOCKED}
 _WRITE_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 """The file behind our output, or behind the data folder, takes no more."""
 
@@ -24,11 +22,13 @@ def main() -> None:
     leave_on_interrupt()
     _fill_missing_streams()
     from trunkline.cli.group import trunkline  # Rule 1
+    from trunkline.errors import HubLocked, Invalid, TrunklineError
 
+    exits: dict[type[TrunklineError], int] = {Invalid: EXIT_USAGE, HubLocked: EXIT_LOCKED}
     try:
         trunkline(prog_name="trunkline")
     except TrunklineError as error:
-        _fail(error.message, _EXITS.get(type(error), EXIT_ERROR))
+        _fail(error.message, exits.get(type(error), EXIT_ERROR))
     except OSError as error:
         if error.errno not in _WRITE_ERRORS:
             raise
