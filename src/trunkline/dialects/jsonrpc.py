@@ -347,6 +347,11 @@ class Peer:
         if our_id in self._pending:
             self.send_notification(CANCEL_REQUEST, b'{"requestId":%d}' % our_id)
 
+    @property
+    def has_output(self) -> bool:
+        """Whether there is anything to write."""
+        return bool(self._writes)
+
     def data_to_send(self) -> list[bytes]:
         """What must be written, in order, each a whole line."""
         writes, self._writes = self._writes, []

@@ -191,7 +191,8 @@ class AcpDriver:
                 self._requested(message, signals)
             else:
                 signals.append(message)
-        self._flush()
+        if self._peer.has_output:
+            self._flush()
         if signals:
             self._sink.heard(signals)
 

@@ -23,15 +23,18 @@ class SilenceWatch:
         self._expired = expired
         self._heard = 0.0
         self._timer: asyncio.TimerHandle | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def start(self) -> None:
         """Begin to watch."""
+        self._loop = asyncio.get_running_loop()
         self.heard()
         self._arm(self._limit())
 
     def heard(self) -> None:
         """Something happened."""
-        self._heard = asyncio.get_running_loop().time()
+        if self._loop is not None:
+            self._heard = self._loop.time()
 
     def stop(self) -> None:
         """The turn is over."""

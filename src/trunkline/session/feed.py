@@ -12,7 +12,6 @@ import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Iterator
 from itertools import chain, islice
-from typing import NamedTuple
 
 from trunkline.dialects.packets import packet_of_update
 from trunkline.journal.base import Entry, Journal
@@ -22,6 +21,12 @@ TAIL_BYTES = 1 << 20
 HUB_BYTES = 64 << 20
 WRITE_BYTES = 256 << 10
 """How much one wake-up hands to one reader: large enough to amortise a write, small enough to stay fair."""
+
+CHARGED_AT_ONCE = 8 << 10
+"""A tail's growth is accounted for in steps of this many bytes: once per chunk would cost more than it is worth."""
+
+_Batch = tuple[list[Entry], int]
+"""Entries that were committed together, and their size in bytes."""
 
 SHARED_FRAMES = 8
 """Positions whose bytes are kept between two commits; live readers stand at one or two."""
@@ -75,6 +80,7 @@ class Feed:
         self._budget = budget
         self._tail: deque[_Batch] = deque()
         self._tail_bytes = 0
+        self._charged = 0
         self._tail_entries = 0
         self._waiters: list[asyncio.Future[None]] = []
         self._frames: dict[int, tuple[bytes, int]] = {}
@@ -86,11 +92,13 @@ class Feed:
 
     def committed(self, entries: list[Entry], size: int) -> None:
         """Take entries that the journal has, ``size`` bytes in all, and wake everybody who waits."""
-        before = self._tail_bytes
-        self._keep(_Batch(entries, size))
+        self._keep((entries, size))
         self.last_seq = entries[-1].seq
         self._frames.clear()
-        self._budget.charge(self, self._tail_bytes - before)
+        change = self._tail_bytes - self._charged
+        if change > CHARGED_AT_ONCE or change < 0:
+            self._charged += change
+            self._budget.charge(self, change)
         self._wake()
 
     def close(self) -> None:
@@ -104,10 +112,10 @@ class Feed:
         self._budget.release(self)
 
     def forget_tail(self) -> int:
-        """Drop the tail; returns the bytes that were held. Readers go on from the journal."""
-        held = self._tail_bytes
+        """Drop the tail; returns the bytes that it was charged for. Readers go on from the journal."""
+        held = self._charged
         self._tail.clear()
-        self._tail_bytes = self._tail_entries = 0
+        self._tail_bytes = self._tail_entries = self._charged = 0
         self._frames.clear()
         return held
 
@@ -148,19 +156,19 @@ class Feed:
         """The tail's entries after a position; None where the tail does not reach back so far."""
         if not self._tail:
             return None
-        newest = self._tail[-1].entries
+        newest, _ = self._tail[-1]
         if newest[0].seq == after + 1:
             return iter(newest)
-        if after + 1 < self._tail[0].entries[0].seq:
+        if after + 1 < self._tail[0][0][0].seq:
             return None
         found: list[list[Entry]] = []
-        for batch in reversed(self._tail):
-            first = batch.entries[0].seq
+        for entries, _ in reversed(self._tail):
+            first = entries[0].seq
             if first <= after:
                 # Seqs are consecutive, so the place within a batch is arithmetic.
-                found.append(batch.entries[after + 1 - first:])
+                found.append(entries[after + 1 - first:])
                 break
-            found.append(batch.entries)
+            found.append(entries)
         found.reverse()
         return chain.from_iterable(found)
 
@@ -168,39 +176,33 @@ class Feed:
         """Add a batch to the tail and drop old ones, whole: the cost per entry stays nothing."""
         tail = self._tail
         tail.append(batch)
-        self._tail_bytes += batch.size
-        self._tail_entries += len(batch.entries)
+        entries, size = batch
+        self._tail_bytes += size
+        self._tail_entries += len(entries)
         while len(tail) > 1 and (self._tail_bytes > TAIL_BYTES or self._tail_entries > TAIL_ENTRIES):
-            old = tail.popleft()
-            self._tail_bytes -= old.size
-            self._tail_entries -= len(old.entries)
+            old, size = tail.popleft()
+            self._tail_bytes -= size
+            self._tail_entries -= len(old)
         if self._tail_bytes > TAIL_BYTES or self._tail_entries > TAIL_ENTRIES:
-            self._cut(batch)
+            self._cut(entries)
 
-    def _cut(self, batch: _Batch) -> None:
+    def _cut(self, entries: list[Entry]) -> None:
         """One batch alone is over the limits: keep its end, at least the newest entry."""
-        keep, size = len(batch.entries), 0
-        while keep > 0 and len(batch.entries) - keep < TAIL_ENTRIES and (not size or size < TAIL_BYTES):
+        keep, size = len(entries), 0
+        while keep > 0 and len(entries) - keep < TAIL_ENTRIES and (not size or size < TAIL_BYTES):
             keep -= 1
-            size += batch.entries[keep].size()
-        if size > TAIL_BYTES and keep < len(batch.entries) - 1:
-            size -= batch.entries[keep].size()
+            size += entries[keep].size()
+        if size > TAIL_BYTES and keep < len(entries) - 1:
+            size -= entries[keep].size()
             keep += 1
-        self._tail[0] = _Batch(batch.entries[keep:], size)
-        self._tail_bytes, self._tail_entries = size, len(batch.entries) - keep
+        self._tail[0] = (entries[keep:], size)
+        self._tail_bytes, self._tail_entries = size, len(entries) - keep
 
     def _wake(self) -> None:
         waiters, self._waiters = self._waiters, []
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_result(None)
-
-
-class _Batch(NamedTuple):
-    """Entries that were committed together."""
-
-    entries: list[Entry]
-    size: int
 
 
 def _fitting(kept: Iterator[Entry], before: int | None, limit: int, max_bytes: int) -> list[Entry]:

@@ -37,19 +37,22 @@ class Pen:
         self._lent = lent
         self._alarms = alarms
         self._interpret = Interpreter(fold, approval_timeout_s=lent.limits.approval_s)
+        self._writer = self._interpret.writer
+        self._clock = lent.clock
         self._unstored: list[Entry] = []
         self._closed = False
         lent.committer.register(fold.session_id, self)
 
     def at(self) -> Interpreter:
         """The interpreter, at this moment."""
-        return self._interpret.at(self._lent.clock())
+        self._writer.at = self._clock()
+        return self._interpret
 
     def write(self) -> None:
         """Hand what was interpreted to the journal, with the checkpoint if more than text changed."""
-        writer = self._interpret.writer
+        writer = self._writer
         size = writer.size
-        entries = self._interpret.take()
+        entries = writer.take()
         if not entries or self._closed:
             return
         if self._unstored:

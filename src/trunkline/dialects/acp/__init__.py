@@ -68,6 +68,7 @@ from trunkline.dialects.acp.decode import (
     read_update,
     text_chunk,
     tool_call_members,
+    usual_text,
 )
 from trunkline.dialects.acp.elicitation import (
     AcceptedElicitation,
@@ -416,5 +417,6 @@ __all__ = [
     "read_update",
     "text_chunk",
     "tool_call_members",
+    "usual_text",
     "with_aliases",
 ]

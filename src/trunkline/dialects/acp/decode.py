@@ -61,9 +61,17 @@ class _PlainChunk(Struct, gc=False):
 
 _decode_plain_chunk = msgspec.json.Decoder(_PlainChunk).decode
 _QUOTE = ord('"')
-_USUAL = b'{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"'
+USUAL_CHUNK = b'{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"'
 """How half of the agents begin nearly every line that they write."""
-_USUAL_LENGTH = len(_USUAL)
+_USUAL_LENGTH = len(USUAL_CHUNK)
+
+
+def usual_text(raw: bytes) -> bytes | None:
+    """The text token of an update that is ``USUAL_CHUNK``, a string and nothing else; None for any other."""
+    # Valid JSON that begins so and whose next quote is the third byte from its end can be nothing but this one string.
+    if raw.startswith(USUAL_CHUNK) and raw.find(b'"', _USUAL_LENGTH) == len(raw) - 3 and raw.endswith(b"}}"):
+        return raw[_USUAL_LENGTH - 1 : -2]
+    return None
 
 
 def text_chunk(raw: bytes) -> TextChunk | None:
@@ -71,9 +79,9 @@ def text_chunk(raw: bytes) -> TextChunk | None:
 
     ``raw`` must be valid JSON and UTF-8, as everything is that a ``jsonrpc.Peer`` hands out: the text is not looked at.
     """
-    # Valid JSON that begins so and whose next quote is the third byte from its end can be nothing but this one string.
-    if raw.startswith(_USUAL) and raw.find(b'"', _USUAL_LENGTH) == len(raw) - 3 and raw.endswith(b"}}"):
-        return TextChunk("agent_message_chunk", raw[_USUAL_LENGTH - 1 : -2], None)
+    usual = usual_text(raw)
+    if usual is not None:
+        return TextChunk("agent_message_chunk", usual, None)
     try:
         chunk = _decode_plain_chunk(raw)
     except BROKEN:

@@ -25,6 +25,7 @@ from trunkline.dialects.acp import (
     UserMessageChunk,
     decode_update,
     text_chunk,
+    usual_text,
 )
 from trunkline.dialects.packets.contents import block_json, items_json, locations_of, one_line
 from trunkline.dialects.packets.shapes import (
@@ -63,6 +64,7 @@ _TEXT_MIDDLE: Final[dict[str, bytes]] = {
     kind: f',"type":"text"}},"sessionUpdate":"{kind}","type":"{kind}","timestamp":"'.encode() for kind in _CHUNK_KINDS
 }
 _TEXT_END = b'"}'
+_USUAL_MIDDLE = _TEXT_MIDDLE["agent_message_chunk"]
 
 _TODO_STATUS: Final[dict[str, PlanStatus]] = {
     "pending": "pending",
@@ -88,6 +90,9 @@ def chunk_packet(update: MessageChunk, at_us: int) -> bytes:
 
 def packet_of_update(update: bytes, at_us: int) -> bytes | None:
     """The packet of a stored chunk; None for every other update, whose packet needs more than the update and is stored."""
+    usual = usual_text(update)
+    if usual is not None:
+        return b"".join((_TEXT_HEAD, usual, _USUAL_MIDDLE, stamp(at_us), _TEXT_END))
     if chunk := text_chunk(update):
         return text_chunk_packet(chunk.kind, chunk.text, at_us)
     decoded = decode_update(update)

@@ -62,14 +62,15 @@ class Interpreter:
 
     def hear(self, signals: Iterable[Signal]) -> None:
         """Fold what the agent said, in order. Ends of turns are not folded here: the session ends turns."""
-        chunk_of, text = acp.text_chunk, self.text.chunk
+        usual_text, said = acp.usual_text, self.text.said
         for signal in signals:
             if type(signal) is Update:
-                chunk = chunk_of(signal.raw)
-                if chunk is not None and chunk.kind != "user_message_chunk":
-                    text(chunk, signal.raw)
+                raw = signal.raw
+                token = usual_text(raw)
+                if token is not None:
+                    said(False, None, token, raw)
                 else:
-                    self._update(signal.raw)
+                    self._update(raw)
             else:
                 self._other(signal)
 
@@ -83,6 +84,10 @@ class Interpreter:
         self.writer.custom("artifact_created", artifact, packet=packets.artifact_packet(info, self.writer.at))
 
     def _update(self, raw: bytes) -> None:
+        chunk = acp.text_chunk(raw)
+        if chunk is not None and chunk.kind != "user_message_chunk":
+            self.text.chunk(chunk, raw)
+            return
         update, wire = acp.read_update(raw)
         kept = None if wire is raw else raw
         match update:

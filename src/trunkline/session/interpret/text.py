@@ -31,18 +31,20 @@ class TextStory:
 
     def chunk(self, chunk: acp.TextChunk, raw: bytes) -> None:
         """One piece of text from the agent."""
-        thinking = chunk.kind == "agent_thought_chunk"
+        self.said(chunk.kind == "agent_thought_chunk", chunk.message_id, chunk.text, raw)
+
+    def said(self, thinking: bool, message_id: str | None, token: bytes, raw: bytes) -> None:
+        """The same, taken apart: the text is a JSON string token."""
         fold = self._fold
         text = fold.text
         carried: bytes | None = raw
         if (text is None or text.thinking is not thinking
-                or (chunk.message_id is not None and chunk.message_id != text.agent_message_id)):
-            text = self._open(thinking, chunk.message_id, raw)
+                or (message_id is not None and message_id != text.agent_message_id)):
+            text = self._open(thinking, message_id, raw)
             carried = None
         prefix = self._prefix
         if prefix is None:
             prefix = self._prefix = self._prefix_of(text)
-        token = chunk.text
         self.collect(text, token)
         fold.seq += 1
         writer = self._writer
