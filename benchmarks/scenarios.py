@@ -152,8 +152,8 @@ def many_readers(scale: Scale) -> list[Figure]:
 
 def many_sessions(scale: Scale) -> list[Figure]:
     """(e) 200 sessions at 20 chunks/s each, one reader each: hub CPU per chunk."""
-    sessions, rate, seconds = scale.of(200), 20, 10
-    count = rate * seconds
+    sessions, rate, window_s, windows = scale.of(200), 20, 4, 5
+    count = rate * (window_s * windows + 2)
     with HubProcess() as hub:
         api = Api(hub)
         ids = [api.new_session() for _ in range(sessions)]
@@ -161,9 +161,12 @@ def many_sessions(scale: Scale) -> list[Figure]:
         process = ReaderProcess(hub.host, hub.port, requests, count + 2, 60)
         for session in ids:
             api.send(session, f"pace {count} {TEXT} {rate}")
-        used, begin = cpu_s(hub.pid), time.monotonic()
-        time.sleep(seconds * 0.7)
-        per_chunk = (cpu_s(hub.pid) - used) / (sessions * rate * (time.monotonic() - begin)) * 1e6
+        samples = []
+        for _ in range(windows):
+            used, begin = cpu_s(hub.pid), time.monotonic()
+            time.sleep(window_s)
+            samples.append((cpu_s(hub.pid) - used) / (sessions * rate * (time.monotonic() - begin)) * 1e6)
+        per_chunk = statistics.median(samples)
         seen = process.result()
     complete = all(frames == count + 2 for frames in seen["frames"])
     return [

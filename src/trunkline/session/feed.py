@@ -92,7 +92,11 @@ class Feed:
 
     def committed(self, entries: list[Entry], size: int) -> None:
         """Take entries that the journal has, ``size`` bytes in all, and wake everybody who waits."""
-        self._keep((entries, size))
+        self._tail.append((entries, size))
+        self._tail_bytes += size
+        self._tail_entries += len(entries)
+        if self._tail_bytes > TAIL_BYTES or self._tail_entries > TAIL_ENTRIES:
+            self._drop_old()
         self.last_seq = entries[-1].seq
         self._frames.clear()
         change = self._tail_bytes - self._charged
@@ -172,19 +176,15 @@ class Feed:
         found.reverse()
         return chain.from_iterable(found)
 
-    def _keep(self, batch: _Batch) -> None:
-        """Add a batch to the tail and drop old ones, whole: the cost per entry stays nothing."""
+    def _drop_old(self) -> None:
+        """Drop old batches, whole, until the limits are kept: the cost per entry stays nothing."""
         tail = self._tail
-        tail.append(batch)
-        entries, size = batch
-        self._tail_bytes += size
-        self._tail_entries += len(entries)
         while len(tail) > 1 and (self._tail_bytes > TAIL_BYTES or self._tail_entries > TAIL_ENTRIES):
             old, size = tail.popleft()
             self._tail_bytes -= size
             self._tail_entries -= len(old)
         if self._tail_bytes > TAIL_BYTES or self._tail_entries > TAIL_ENTRIES:
-            self._cut(entries)
+            self._cut(tail[0][0])
 
     def _cut(self, entries: list[Entry]) -> None:
         """One batch alone is over the limits: keep its end, at least the newest entry."""

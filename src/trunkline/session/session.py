@@ -277,6 +277,11 @@ class Session:
         """The agent said these. Ends of turns and asks are acted on where they stand among the rest."""
         self._watch.heard()
         interpret = self._pen.at()
+        if len(signals) == 1 and type(signals[0]) is Update:
+            # Most reads of a pipe bring one piece of text.
+            interpret.hear(signals)
+            self._pen.write()
+            return
         ends: list[TurnEnd] = []
         start = 0
         for index in [index for index, signal in enumerate(signals) if type(signal) is not Update]:

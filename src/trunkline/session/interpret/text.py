@@ -70,7 +70,8 @@ class TextStory:
         if text.thinking:
             done: context.Event = context.ThinkingCompleteEvent(message_id=text.message_id, content=whole, meta=meta)
         else:
-            fold.last_text = (whole if text.size <= TEXT_LIMIT else _decode_text(text.newest))[-LAST_TEXT:].strip()
+            newest = whole if text.size <= TEXT_LIMIT else _decode_text(text.newest) or whole
+            fold.last_text = newest[-LAST_TEXT:].strip()
             done = context.MessageCompleteEvent(
                 message_id=text.message_id, role="assistant", content=[context.TextPart(text=whole)], meta=meta,
                 stop_reason=stop_reason or msgspec.UNSET,
@@ -97,10 +98,12 @@ class TextStory:
 
     def collect(self, text: OpenText, token: bytes) -> None:
         """Keep the text for its completion, but no more of it than that event may carry."""
-        if text.size <= TEXT_LIMIT:
+        size = text.size
+        if size <= TEXT_LIMIT:
             text.parts.append(token[1:-1])
-        text.size += len(token) - 2 if b"\\" not in token else len(_decode_text(token).encode())
-        text.newest = token
+        else:
+            text.newest = token
+        text.size = size + (len(token) - 2 if b"\\" not in token else len(_decode_text(token).encode()))
 
     def _prefix_of(self, text: OpenText) -> context.DeltaPrefix:
         return context.delta_prefix(self._writer.fold.session_id, text.message_id, None if text.thinking else "assistant")
