@@ -26,6 +26,7 @@
     │   └── IdleTimeout            504  idle_timeout
     └── Unavailable                a part of ours is down
         ├── StorageError           503  storage_error
+        │   └── SessionUnreadable  503  session_unreadable
         ├── HubRestarted           503  hub_restarted
         ├── HubStopping            503  hub_stopping
         └── HubLocked              503  hub_locked
@@ -218,6 +219,12 @@ class StorageError(Unavailable):
     """The journal could not be read or written."""
 
     code = "storage_error"
+
+
+class SessionUnreadable(StorageError):
+    """What was stored of a session is damaged, or was written by a version that we do not know."""
+
+    code = "session_unreadable"
 
 
 class HubRestarted(Unavailable):

@@ -28,7 +28,7 @@ from trunkline.agents.environment import clean_env
 from trunkline.agents.family import end_leftover
 from trunkline.dialects import acp
 from trunkline.dialects.context import iso_ms
-from trunkline.errors import HubRestarted, HubStopping, Invalid, NotFound, SessionDeleted, SessionNotFound
+from trunkline.errors import HubRestarted, HubStopping, Invalid, NotFound, SessionDeleted, SessionNotFound, SessionUnreadable
 from trunkline.journal.base import Journal, RowFilter, SessionRow
 from trunkline.journal.committer import Committer
 from trunkline.session.acp_driver import AcpDriver
@@ -36,7 +36,7 @@ from trunkline.session.approvals import Answer, Decision
 from trunkline.session.client_calls import ClientCalls
 from trunkline.session.driver import Driver
 from trunkline.session.feed import Feed, TailBudget
-from trunkline.session.fold import NULL, Artifact, Fold, SessionView, Unreadable, restore, view_of
+from trunkline.session.fold import NULL, Artifact, Fold, SessionView, restore, view_of
 from trunkline.session.lent import Lent, Limits
 from trunkline.session.pids import PidFiles
 from trunkline.session.session import Accepted, Session, check_title
@@ -227,7 +227,7 @@ class Hub:
         """Stop a session and forget it. From the first moment on nobody finds it any more."""
         try:
             session: Session | None = await self.session(session_id)
-        except Unreadable:
+        except SessionUnreadable:
             session = None
         self._deleted.add(session_id)
         if session is not None:
@@ -282,7 +282,7 @@ class Hub:
         restarted = HubRestarted("the hub was restarted in the middle of this turn; send the prompt again")
         try:
             session = self._restored(row)
-        except Unreadable as error:
+        except SessionUnreadable as error:
             log.error("%s; it is left as it is", error.message)
             return
         await session.reread_open_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import random
 import re
@@ -323,10 +324,15 @@ def test_silence_on_a_stream_is_broken_by_a_comment_without_an_id(session: Sessi
 
 
 def test_connections_may_be_reused(hub: HubProcess) -> None:
-    with socket.create_connection((hub.wire.host, hub.wire.port), timeout=10) as connection:
-        for _ in range(3):
-            connection.sendall(f"GET /healthz HTTP/1.1\r\nHost: {hub.wire.host}:{hub.wire.port}\r\n\r\n".encode())
-            assert connection.recv(4096).startswith(b"HTTP/1.1 200")
+    connection = http.client.HTTPConnection(hub.wire.host, hub.wire.port, timeout=10)
+    connection.connect()
+    first = connection.sock
+    for _ in range(3):
+        connection.request("GET", "/healthz")
+        reply = connection.getresponse()
+        assert (reply.status, reply.read()) == (200, b'{"status":"ok"}')
+        assert connection.sock is first, "the hub closed it"
+    connection.close()
 
 
 def test_two_hubs_do_not_know_each_others_sessions_or_tokens(hub: HubProcess, new_hub: NewHub) -> None:

@@ -15,7 +15,7 @@ import msgspec
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.context import ApprovalPreview, RiskLevel, TokenUsage
 from trunkline.dialects.signals import PermissionOption
-from trunkline.errors import StorageError
+from trunkline.errors import SessionUnreadable
 
 KEPT_DECISIONS = 256
 """Resolved approvals that can still be told "already resolved, by whom"; older ones are in the journal."""
@@ -28,10 +28,6 @@ LIGHT_BODY = 4096
 
 NULL = msgspec.Raw(b"null")
 """JSON that the agent did not send. (``Raw | None`` cannot be decoded: msgspec takes it for "null only".)"""
-
-
-class Unreadable(StorageError):
-    """What was stored of a session is damaged, or was written by a version that we do not know."""
 
 
 class OpenText(msgspec.Struct):
@@ -285,7 +281,7 @@ def restore(raw: bytes) -> Fold:
     try:
         return _decoder.decode(raw)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise Unreadable(f"a session's stored state cannot be read: {error}") from error
+        raise SessionUnreadable(f"a session's stored state cannot be read: {error}") from error
 
 
 def _light(call: OpenCall) -> OpenCall:
