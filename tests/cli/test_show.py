@@ -43,9 +43,9 @@ def test_a_call_is_its_name_and_what_it_is_about() -> None:
 
 
 def test_a_path_is_shown_from_the_sessions_folder_on() -> None:
-    call = _progress("1", "completed", rawInput={"filePath": "/work/src/a.py"})
-    assert _shown(_start("1", "read"), call, root="/work") == ["  ✓ read src/a.py"]
-    assert _shown(_start("1", "read"), call, root="/wor") == ["  ✓ read /work/src/a.py"]
+    call = _progress("1", "completed", rawInput={"filePath": "/proj/src/a.py"})
+    assert _shown(_start("1", "read"), call, root="/proj") == ["  ✓ read src/a.py"]
+    assert _shown(_start("1", "read"), call, root="/pro") == ["  ✓ read /proj/src/a.py"]
 
 
 def test_a_title_that_the_agent_chose_stands() -> None:
