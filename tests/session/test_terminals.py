@@ -1,0 +1,30 @@
+"""The client's terminals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.aio import run
+from trunkline.dialects.acp import CreateTerminalRequest
+from trunkline.errors import NotFound
+from trunkline.session import terminals
+from trunkline.session.terminals import Terminals
+from trunkline.session.workspace import Workspace
+
+
+def test_no_agent_gets_more_output_kept_than_the_hub_allows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr(terminals, "OUTPUT_MOST", 1000)
+        opened = Terminals(Workspace([str(tmp_path)]), {"PATH": "/usr/bin:/bin"})
+        ask = CreateTerminalRequest(session_id="s", command="seq 1 5000", output_byte_limit=10**15)
+        terminal_id = await opened.create(ask)
+        child = opened.get(terminal_id)
+        await child.wait()
+        assert child.truncated and len(child.output().encode()) <= 1000 and child.output().endswith("5000\n")
+        await opened.release(terminal_id)
+        with pytest.raises(NotFound):
+            opened.get(terminal_id)
+
+    run(scenario())
