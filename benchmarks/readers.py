@@ -1,7 +1,7 @@
 """A process that only reads streams and counts frames: ``python -m benchmarks.readers < job.json``.
 
 The job names host, port, requests (one connection each) and how many frames each is to get. Prints ``ready`` once all are
-connected, then one line of JSON: frames per connection, seconds from the first byte after ``ready`` to the last frame.
+answered, then one line of JSON: frames per connection, and when the first request went out, the first frame came and the last.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ class Watch:
         self._count = count
         self.ready = asyncio.get_running_loop().create_future()
         self.finished = asyncio.get_running_loop().create_future()
+        self.asked_at = time.monotonic()
         self.first_at: float | None = None
         self.last_at = 0.0
 
@@ -89,7 +90,8 @@ async def main() -> None:
         finally:
             frames = [reader.frames for reader in readers]
             begin = watch.first_at or watch.last_at
-            print(json.dumps({"frames": frames, "first_at": begin, "last_at": watch.last_at}), flush=True)
+            seen = {"frames": frames, "asked_at": watch.asked_at, "first_at": begin, "last_at": watch.last_at}
+            print(json.dumps(seen), flush=True)
 
 
 if __name__ == "__main__":

@@ -112,3 +112,25 @@ def test_a_decision_made_while_the_disk_is_full_reaches_the_agent_when_it_is_sto
         assert stage.driver.told_of("permission") == [("permission", "req-1", "yes")]
 
     run(scenario())
+
+
+def test_a_cancel_while_the_disk_is_full_is_refused_at_once_and_reaches_the_agent_when_it_is_stored(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr(pen, "STORAGE_RETRY_S", 0.01)
+        journal = FullDisk()
+        stage = Stage(tmp_path, journal=journal)
+        session = await stage.open()
+        await stage.send()
+        await stage.until(lambda: bool(stage.driver.told_of("prompt")))
+        journal.full = True
+        with pytest.raises(StorageError):
+            await session.cancel(by="ann")
+        assert stage.driver.told_of("cancel") == []
+        journal.full = False
+        await stage.until(lambda: bool(stage.driver.told_of("cancel")))
+        stage.driver.end()
+        packets = await stage.packets("prompt_response")
+        assert packets[-1]["stopReason"] == "cancelled"
+
+    run(scenario())

@@ -53,7 +53,6 @@ class DiskIndex:
     def __init__(self, root: str) -> None:
         self._root = root
         self._known: dict[str, int] = {}
-        self.complete = True
 
     def scan(self) -> None:
         """Take everything that is there as known."""
@@ -87,7 +86,6 @@ class DiskIndex:
     def _files(self) -> Iterator[tuple[str, int]]:
         seen = 0
         folders = [self._root]
-        self.complete = True
         while folders:
             for entry in _entries(folders.pop()):
                 if entry.is_dir(follow_symlinks=False):
@@ -99,7 +97,6 @@ class DiskIndex:
                     continue
                 seen += 1
                 if seen > SCAN_FILES:
-                    self.complete = False
                     return
                 yield entry.path, changed_ns
 

@@ -20,7 +20,7 @@ import msgspec
 
 from trunkline.agents.process import Exit
 from trunkline.dialects.signals import StopReason, TurnEnd
-from trunkline.errors import AgentError, AgentExited, IdleTimeout, TrunklineError
+from trunkline.errors import AgentError, AgentExited, IdleTimeout, StorageError, TrunklineError
 from trunkline.session.approvals import Approvals
 from trunkline.session.artifacts import ArtifactFinder
 from trunkline.session.deadlines import Alarms, SilenceWatch
@@ -99,14 +99,27 @@ class TurnPlayer:
         self._pen.at().turns.cancelling(by=by)
         asks, questions = self._approvals.withdraw_all(by=by)
         self._pen.write()
-        # Cancelling takes nothing back and must work when the journal does not: it waits for it, and for nothing else.
+        try:
+            await self._pen.stored()
+        except StorageError:
+            self._errands.run(self._cancel_later(turn, asks, questions, again))
+            raise
+        self._cancelled(turn, asks, questions, again)
+        return True
+
+    async def _cancel_later(self, turn: Turn, asks: list[str], questions: list[str], again: bool) -> None:
         await self._pen.stored_at_last()
+        self._cancelled(turn, asks, questions, again)
+
+    def _cancelled(self, turn: Turn, asks: list[str], questions: list[str], again: bool) -> None:
+        """The cancel is stored: tell the agent, and do not wait for it for ever."""
+        if self._pen.fold.turn is not turn:
+            return
         self._tell_cancelled(asks, questions)
         if again:
             self._give_up(None)
-        elif self._pen.fold.turn is turn:
+        else:
             self._alarms.set("cancel", CANCEL_GRACE_S, lambda: self._give_up(None))
-        return True
 
     def fell_silent(self) -> None:
         """Nothing was heard for too long: cancel, and end the turn with that error."""
