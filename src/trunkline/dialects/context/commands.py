@@ -5,7 +5,7 @@ Rule: a command is a request, so a bad one is refused with ``Invalid`` that name
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -15,7 +15,9 @@ from trunkline.errors import Invalid
 
 
 class CommandBase(Struct, kw_only=True, frozen=True, gc=False, rename="camel", tag_field="command"):
-    """What all commands share: their name on the wire."""
+    """What all commands share: their name on the wire, and room for what we add to the protocol."""
+
+    meta: dict[str, Any] | UnsetType = msgspec.field(default=UNSET, name="_meta")
 
 
 class Attachment(Plain, kw_only=True, frozen=True):
