@@ -127,7 +127,7 @@ def test_there_are_no_events_or_commands_besides() -> None:
 
 def test_the_versions_are_the_protocols() -> None:
     constants = protocol()["constants"]
-    assert constants == {"ACP_VERSION": context.CONTEXT_VERSION, "ACP_MIN_VERSION": context.CONTEXT_MIN_VERSION}
+    assert constants == {"ACP_VERSION": context.ACP_VERSION, "ACP_MIN_VERSION": context.ACP_MIN_VERSION}
 
 
 def test_all_names_are_exported_once() -> None:

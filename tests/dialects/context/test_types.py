@@ -15,7 +15,7 @@ from trunkline.dialects.context import (
     StartSessionOptions,
     ToolCategory,
     as_object,
-    categorize,
+    categorize_tool,
     to_raw,
 )
 
@@ -103,5 +103,5 @@ def test_a_value_becomes_raw_json() -> None:
     ],
 )
 def test_a_tool_is_categorized_by_its_kind(name: str | None, kind: str, category: ToolCategory) -> None:
-    assert categorize(name, kind) == category
+    assert categorize_tool(name, kind) == category
     assert category in get_args(ToolCategory)

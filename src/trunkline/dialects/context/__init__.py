@@ -24,7 +24,7 @@ from trunkline.dialects.context.capabilities import (
     UserInteractionFeatures,
 )
 from trunkline.dialects.context.categories import (
-    categorize,
+    categorize_tool,
 )
 from trunkline.dialects.context.commands import (
     COMMANDS,
@@ -34,6 +34,7 @@ from trunkline.dialects.context.commands import (
     CancelCommand,
     Command,
     CommandBase,
+    CommandEnvelope,
     DenyToolCallCommand,
     PauseCommand,
     ResumeCommand,
@@ -41,7 +42,12 @@ from trunkline.dialects.context.commands import (
     SetPermissionPolicyCommand,
     TerminateCommand,
     decode_command,
+    decode_command_envelope,
     encode_command,
+)
+from trunkline.dialects.context.contract import (
+    ACPAdapter,
+    ACPSession,
 )
 from trunkline.dialects.context.envelope import (
     DeltaPrefix,
@@ -106,9 +112,13 @@ from trunkline.dialects.context.events import (
     WebOperationEvent,
     event_types,
 )
+from trunkline.dialects.context.filters import (
+    TypeFilter,
+    encoded_type,
+    matches_types,
+    parse_types,
+)
 from trunkline.dialects.context.types import (
-    CONTEXT_MIN_VERSION,
-    CONTEXT_VERSION,
     AgentDataPaths,
     AutoApprove,
     ChangeType,
@@ -172,12 +182,19 @@ from trunkline.dialects.context.unions import (
     WebOperation,
     WebSearch,
 )
+from trunkline.dialects.context.versions import (
+    ACP_MIN_VERSION,
+    ACP_VERSION,
+    negotiate_version,
+)
 
 __all__ = [
+    "ACP_MIN_VERSION",
+    "ACP_VERSION",
     "COMMANDS",
-    "CONTEXT_MIN_VERSION",
-    "CONTEXT_VERSION",
     "EVENTS",
+    "ACPAdapter",
+    "ACPSession",
     "AgentDataPaths",
     "AgentIdentity",
     "AnswerQuestionCommand",
@@ -196,6 +213,7 @@ __all__ = [
     "ChangeType",
     "Command",
     "CommandBase",
+    "CommandEnvelope",
     "CommandOutput",
     "CommandPreview",
     "ContextWindowEvent",
@@ -299,6 +317,7 @@ __all__ = [
     "ToolResultPart",
     "ToolStructuredOutput",
     "ToolUsePart",
+    "TypeFilter",
     "UnknownEvent",
     "UserInteractionFeatures",
     "UserQuestionEvent",
@@ -309,15 +328,20 @@ __all__ = [
     "WebSearch",
     "WebSearchResult",
     "as_object",
-    "categorize",
+    "categorize_tool",
     "decode_command",
+    "decode_command_envelope",
     "decode_event",
     "delta_event",
     "delta_prefix",
     "encode_command",
     "encode_event",
+    "encoded_type",
     "event_types",
     "iso_ms",
+    "matches_types",
+    "negotiate_version",
+    "parse_types",
     "require_object",
     "stamp_ms",
     "to_raw",

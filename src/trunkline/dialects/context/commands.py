@@ -1,14 +1,16 @@
 """The nine commands a consumer sends, told apart by ``command``.
 
-Rule: a command is a request, so a bad one is refused with ``Invalid`` that names the field; unknown *fields* are skipped.
+Rule 1: a command is a request, so a bad one is refused with ``Invalid`` that names the field; unknown *fields* are skipped.
+Rule 2: what we add to a command (an edited input, how long an answer holds) rides in its ``_meta``.
+Rule 3: on the way to a session a command stands in an envelope, ``{"id": …, "command": {…}}``; the id makes it idempotent.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NoReturn, get_args
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from trunkline.dialects.context.types import PermissionPolicy, Plain
 from trunkline.errors import Invalid
@@ -17,7 +19,7 @@ from trunkline.errors import Invalid
 class CommandBase(Struct, kw_only=True, frozen=True, gc=False, rename="camel", tag_field="command"):
     """What all commands share: their name on the wire, and room for what we add to the protocol."""
 
-    meta: dict[str, Any] | UnsetType = msgspec.field(default=UNSET, name="_meta")
+    meta: dict[str, Any] | UnsetType = field(default=UNSET, name="_meta")
 
 
 class Attachment(Plain, kw_only=True, frozen=True):
@@ -95,18 +97,69 @@ Command = (
 COMMANDS: dict[str, type[CommandBase]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Command)}
 """Command structs by their name on the wire."""
 
+
+class CommandEnvelope(Plain, kw_only=True, frozen=True):
+    """A command as it travels: sent again with the same ``id``, it is not carried out again."""
+
+    id: str | UnsetType = UNSET
+    command: Command
+
+
+class _Named(Struct, gc=False):
+    """The least a command must have to be told by name."""
+
+    command: str
+
+
+class _Enveloped(Struct, gc=False):
+    command: Raw
+
+
 _decoder: msgspec.json.Decoder[Command] = msgspec.json.Decoder(Command)
+_envelope_decoder = msgspec.json.Decoder(CommandEnvelope)
+_named = msgspec.json.Decoder(_Named)
+_enveloped = msgspec.json.Decoder(_Enveloped)
 _encoder = msgspec.json.Encoder()
 
+_BROKEN = (msgspec.DecodeError, RecursionError)
 
-def decode_command(raw: bytes) -> Command:
+
+def decode_command(raw: bytes | Raw | str) -> Command:
     """Read one command; ``Invalid`` says what is wrong with it."""
     try:
         return _decoder.decode(raw)
-    except (msgspec.DecodeError, RecursionError) as wrong:
-        raise Invalid(f"not a command: {wrong}") from wrong
+    except _BROKEN as wrong:
+        _refuse(raw, wrong)
+
+
+def decode_command_envelope(raw: bytes | Raw | str) -> CommandEnvelope:
+    """Read ``{"id": …, "command": {…}}``; ``Invalid`` says what is wrong with it."""
+    try:
+        return _envelope_decoder.decode(raw)
+    except _BROKEN as wrong:
+        _refuse(_inner(raw), wrong)
 
 
 def encode_command(command: Command) -> bytes:
     """One command as JSON."""
     return _encoder.encode(command)
+
+
+def _inner(raw: bytes | Raw | str) -> bytes | Raw | str:
+    """The command in an envelope; what is no envelope, as it is."""
+    try:
+        return _enveloped.decode(raw).command
+    except _BROKEN:
+        return raw
+
+
+def _refuse(raw: bytes | Raw | str, wrong: Exception) -> NoReturn:
+    """Say what is wrong; of a name that is no command also which there are."""
+    try:
+        name = _named.decode(raw).command
+    except _BROKEN:
+        raise Invalid(f"not a command: {wrong}") from wrong
+    if name in COMMANDS:
+        raise Invalid(f"not a command: {wrong}", details={"command": name}) from wrong
+    known = list(COMMANDS)
+    raise Invalid(f"unknown command {name[:80]!r}; there are {', '.join(known)}", details={"commands": known}) from wrong

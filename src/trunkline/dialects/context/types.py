@@ -3,7 +3,7 @@
 Rule 1: an optional field is absent (``UNSET``), never null, unless its type says null.
 Rule 2: JSON that belongs to somebody else (tool inputs, error details, custom data) stays as its own bytes, ``msgspec.Raw``.
 Rule 3: the protocol's own names that begin with "ACP" lose that prefix here, because in this code ``acp`` is the
-Agent *Client* Protocol: ``ACPError`` is ``ErrorInfo``, ``ACPCapabilities`` is ``Capabilities``.
+Agent *Client* Protocol: ``ACPError`` is ``ErrorInfo``, ``ACPCapabilities`` is ``Capabilities``. The package has both names.
 """
 
 from __future__ import annotations
@@ -12,9 +12,6 @@ from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
-
-CONTEXT_VERSION = "1.0.0"
-CONTEXT_MIN_VERSION = "1.0.0"
 
 Number = int | float
 """A JSON number; an integer stays one on the way out."""

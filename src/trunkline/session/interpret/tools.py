@@ -101,7 +101,7 @@ class ToolStory:
             writer.fold.turn.said_something = True
         name = name_of(state)
         event = context.ToolCallStartEvent(
-            tool_call_id=state.tool_call_id, name=name, category=context.categorize(name, state.kind),
+            tool_call_id=state.tool_call_id, name=name, category=context.categorize_tool(name, state.kind),
             description=state.title or msgspec.UNSET,
         )
         writer.add(event, update=wire, packet=packets.start_packet(state, writer.at), raw=raw)
