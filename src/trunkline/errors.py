@@ -244,3 +244,15 @@ class HubLocked(Unavailable):
 
     code = "hub_locked"
     recoverable = False
+
+
+def _by_code(root: type[TrunklineError]) -> dict[str, type[TrunklineError]]:
+    """Every error under its code; where a class shares its parent's code, the child stands for it."""
+    table = {root.code: root}
+    for child in root.__subclasses__():
+        table |= _by_code(child)
+    return table
+
+
+BY_CODE = _by_code(TrunklineError)
+"""The tree by ``code``, for whoever reads an error back from where it was written down."""

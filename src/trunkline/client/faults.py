@@ -10,21 +10,10 @@ import msgspec
 from trunkline.client.http import Response
 from trunkline.client.sse import EventParser
 from trunkline.client.views import Fault
-from trunkline.errors import Forbidden, LocalError, NotFound, TooLarge, TrunklineError, Unauthorized, Unavailable
+from trunkline.errors import BY_CODE, Forbidden, LocalError, NotFound, TooLarge, TrunklineError, Unauthorized, Unavailable
 
 _BY_STATUS: dict[int, type[TrunklineError]] = {401: Unauthorized, 403: Forbidden, 404: NotFound, 413: TooLarge}
 """For answers that are not the hub's own, such as a proxy's."""
-
-
-def _by_code(root: type[TrunklineError]) -> dict[str, type[TrunklineError]]:
-    """Every error of the tree under its code; where a class shares its parent's code, the child stands for it."""
-    table = {root.code: root}
-    for child in root.__subclasses__():
-        table |= _by_code(child)
-    return table
-
-
-_CLASSES = _by_code(TrunklineError)
 
 
 def error_of(response: Response) -> TrunklineError:
@@ -47,7 +36,7 @@ def error_of_packet(packet: Mapping[str, Any], status: int = 500) -> TrunklineEr
 
 
 def _error(code: str, status: int, message: str, details: dict[str, Any] | None, agent_code: str | None) -> TrunklineError:
-    known = _CLASSES.get(code)
+    known = BY_CODE.get(code)
     if known is None:
         return _class_of(status)(message, details={**(details or {}), "code": code}, agent_code=agent_code)
     return known(message, details=details, agent_code=agent_code)
