@@ -37,6 +37,8 @@ class ScriptedDriver:
     def __init__(self, session: Session) -> None:
         self._session = session
         self.told: list[tuple[Any, ...]] = []
+        self.reasons: list[str | None] = []
+        self.inputs: list[msgspec.Raw | None] = []
         self.refuses_to_start: TrunklineError | None = None
         self.how: Any = "new"
         self.paused = False
@@ -59,8 +61,11 @@ class ScriptedDriver:
     def cancel(self) -> None:
         self.told.append(("cancel",))
 
-    def answer_permission(self, request_id: str, option_id: str | None) -> None:
+    def answer_permission(self, request_id: str, option_id: str | None, *, reason: str | None = None,
+                          updated_input: msgspec.Raw | None = None) -> None:
         self.told.append(("permission", request_id, option_id))
+        self.reasons.append(reason)
+        self.inputs.append(updated_input)
 
     def answer_question(self, request_id: str, action: str, content: msgspec.Raw | None) -> None:
         self.told.append(("question", request_id, action, None if content is None else msgspec.json.decode(content)))

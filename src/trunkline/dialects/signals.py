@@ -33,6 +33,8 @@ class PermissionAsk(msgspec.Struct, frozen=True):
     request_id: str
     tool_call: bytes
     options: tuple[PermissionOption, ...]
+    editable: bool = False
+    """Whether the agent takes another input than the one it asked for."""
 
 
 class QuestionAsk(msgspec.Struct, frozen=True):

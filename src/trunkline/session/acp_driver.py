@@ -125,13 +125,17 @@ class AcpDriver:
         self._peer.send_notification(acp.SESSION_CANCEL, _encode({"sessionId": self._inbox.session_id}))
         self._flush()
 
-    def answer_permission(self, request_id: str, option_id: str | None) -> None:
-        """Answer an ask by option, or as cancelled. An ask that was withdrawn or answered is ignored."""
+    def answer_permission(self, request_id: str, option_id: str | None, *, reason: str | None = None,
+                          updated_input: msgspec.Raw | None = None) -> None:
+        """Answer an ask by option, or as cancelled. The reason rides in ``_meta``: the protocol has no field for it."""
         rpc_id = self._asks.pop(request_id, None)
         if rpc_id is None:
             return
         outcome = {"outcome": "cancelled"} if option_id is None else {"outcome": "selected", "optionId": option_id}
-        self._peer.send_result(rpc_id, _encode({"outcome": outcome}))
+        answer: dict[str, Any] = {"outcome": outcome}
+        if reason is not None:
+            answer["_meta"] = {"trunkline": {"reason": reason}}
+        self._peer.send_result(rpc_id, _encode(answer))
         self._flush()
 
     def answer_question(self, request_id: str, action: str, content: msgspec.Raw | None) -> None:

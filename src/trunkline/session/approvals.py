@@ -1,40 +1,47 @@
 """Approvals and questions: who may answer, until when, and what the agent is told.
 
-Rule 1: the first answer wins; a later one is told who was first.
-Rule 2: commit, then tell the agent. It is answered by option id, never by position.
+Rule 1: rules first, then people, then the clock. The first answer wins; a later one is told who was first.
+Rule 2: commit, then tell. The agent is answered by option id, never by position.
 Rule 3: what nobody answers is denied when its time is up, with that as the reason.
-Rule 4: "always" is a rule of the hub, in the journal: the agent is answered with its once-option. Only an ask that names neither
-a command nor a path is answered with the agent's own always-option, since there is nothing that a rule could be about.
+Rule 4: a decision for longer than once is a rule of ours: the agent is answered with its once-option.
+Rule 5: the hub asks like an agent does, for what an agent has it do without asking; such an answer goes to whoever waits here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal
 
 import msgspec
 
 from trunkline.dialects import acp, context
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, QuestionAsk
-from trunkline.errors import AlreadyResolved, Invalid, NotFound, StorageError, TrunklineError
+from trunkline.errors import AlreadyResolved, Expired, Invalid, NotFound, StorageError, TrunklineError, Unsupported
 from trunkline.session.deadlines import Alarms, SilenceWatch
-from trunkline.session.driver import Driver
 from trunkline.session.errands import Errands
-from trunkline.session.fold import AlwaysRule
-from trunkline.session.interpret.asks import subject_of
+from trunkline.session.fold import ApprovalView
+from trunkline.session.forms import check_content
+from trunkline.session.gatekeeper import Gatekeeper
 from trunkline.session.link import AgentLink
 from trunkline.session.pen import Pen
 
+WARN_AT = 0.75
+"""The share of its time after which an open approval is called to mind."""
+
 _encode = msgspec.json.Encoder().encode
+
+Scope = Literal["once", "turn", "session", "always"]
 
 
 class Decision(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
-    """An answer to an approval: one of the agent's options, or allow or deny."""
+    """An answer to an approval: one of the agent's options, or allow or deny; for how long; with which input."""
 
     option_id: str | None = None
     decision: Literal["allow", "deny"] | None = None
-    scope: Literal["once", "always"] = "once"
+    scope: Scope = "once"
     reason: str | None = None
+    updated_input: dict[str, Any] | None = None
 
 
 class Answer(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -44,98 +51,200 @@ class Answer(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     content: dict[str, Any] | None = None
 
 
+class _Resolution(msgspec.Struct, frozen=True, kw_only=True):
+    """How an approval ends."""
+
+    approved: bool
+    resolved_by: context.Resolver
+    who: str
+    reason: str | None = None
+    option_id: str | None = None
+    updated_input: msgspec.Raw | None = None
+
+
 class Approvals:
     """The open asks of one session."""
 
-    def __init__(self, pen: Pen, link: AgentLink, alarms: Alarms, errands: Errands, watch: SilenceWatch,
+    def __init__(self, pen: Pen, link: AgentLink, alarms: Alarms, errands: Errands, watch: SilenceWatch, gate: Gatekeeper,
                  timeout_s: float) -> None:
         self._pen = pen
         self._link = link
         self._alarms = alarms
         self._errands = errands
         self._watch = watch
+        self._gate = gate
         self._timeout_s = timeout_s
+        self._our_asks: dict[str, asyncio.Future[bool]] = {}
+        self._our_questions: dict[str, Callable[[Answer, str], Awaitable[None]]] = {}
+
+    @property
+    def timeout_s(self) -> float:
+        """How long an approval of this session waits."""
+        return self._pen.fold.waits.approval_s or self._timeout_s
 
     def asked(self, ask: PermissionAsk) -> None:
         """A permission was just asked for and written down: answer it by rule, or wait for a person."""
         turn = self._pen.fold.turn
-        rule = self._standing_rule(ask.request_id)
-        option = acp.choose_option(ask.options, allow=rule.allow) if rule is not None else None
         if turn is None or turn.cancelled:
-            self._errands.run(self._resolve(ask.request_id, None, approved=False, resolved_by="user",
-                                            who=turn.by if turn else "hub", reason="the turn was cancelled"))
-        elif rule is not None and (option is not None or not rule.allow):
-            self._errands.run(self._resolve(
-                ask.request_id, option.option_id if option else None, approved=rule.allow, resolved_by="policy", who="hub",
-                reason=f"always {'allowed' if rule.allow else 'denied'} in this session"))
-        else:
-            self._alarms.set(ask.request_id, self._timeout_s, lambda: self._errands.run(self._time_out(ask)))
+            self._end(ask.request_id, _Resolution(approved=False, resolved_by="user", who=turn.by if turn else "hub",
+                                                  reason="the turn was cancelled"))
+        elif not self._decided_by_rule(ask.request_id):
+            self._wait_for_person(ask.request_id)
 
     def question_asked(self, ask: QuestionAsk) -> None:
         """A question was just asked and written down: it waits for a person, but not for ever."""
-        self._alarms.set(ask.request_id, self._timeout_s, lambda: self._errands.run(self._give_no_answer(ask.request_id)))
+        self._alarms.set(ask.request_id, self.timeout_s, lambda: self._errands.run(self._give_no_answer(ask.request_id)))
+
+    def look_again(self) -> None:
+        """The rules changed, or the session is no longer held: some of what waits may be decided now."""
+        for request_id in list(self._pen.fold.approvals):
+            self._decided_by_rule(request_id)
+
+    async def ask_people(self, ask: PermissionAsk) -> bool:
+        """The hub asks, for something that an agent has it do; whether it may be done."""
+        answer = self._our_asks[ask.request_id] = asyncio.get_running_loop().create_future()
+        self._pen.at().asks.permission(ask)
+        self._pen.write()
+        self.asked(ask)
+        try:
+            return await answer
+        finally:
+            self._our_asks.pop(ask.request_id, None)
+
+    def ask_question(self, ask: QuestionAsk, then: Callable[[Answer, str], Awaitable[None]]) -> None:
+        """The hub asks a question of its own; it waits until somebody answers."""
+        self._our_questions[ask.request_id] = then
+        self._pen.at().asks.question(ask, from_hub=True)
 
     async def decide(self, request_id: str, decision: Decision, *, by: str) -> None:
         """Somebody answers an approval."""
         view = self._pen.fold.approvals.get(request_id)
         if view is None:
             raise self._not_open("approval", request_id)
-        option, always = _chosen(view.options, decision)
+        option, scope = _chosen(view.options, decision)
         approved = option.kind.startswith("allow") if option is not None else False
-        if always:
-            option = self._decide_for_good(request_id, option, approved, by)
-        await self._resolve(request_id, option.option_id if option else None, approved=approved, resolved_by="user", who=by,
-                            reason=decision.reason)
+        edited = self._edited(view, decision, approved)
+        if scope != "once":
+            self._decide_for_longer(view, approved, scope, decision.reason, by)
+        await self._resolve(request_id, _Resolution(
+            approved=approved, resolved_by="user", who=by, reason=decision.reason,
+            option_id=option.option_id if option else None, updated_input=edited))
+        if scope != "once":
+            self.look_again()
 
     async def answer(self, question_id: str, answer: Answer, *, by: str) -> None:
         """Somebody answers a question."""
-        if question_id not in self._pen.fold.questions:
+        view = self._pen.fold.questions.get(question_id)
+        if view is None:
             raise self._not_open("question", question_id)
+        if answer.content is not None:
+            check_content(answer.content, bytes(view.schema) if isinstance(view.schema, msgspec.Raw) else None)
         self._alarms.clear(question_id)
         content = None if answer.content is None else msgspec.Raw(_encode(answer.content))
         self._pen.at().asks.answered(question_id, action=answer.action, content=content, who=by)
         self._pen.write()
-        await self._then(lambda driver: driver.answer_question(question_id, answer.action, content))
+        ours = self._our_questions.pop(question_id, None)
+        if ours is not None:
+            await self._pen.stored()
+            await ours(answer, by)
+        else:
+            await self._then(lambda: self._answer_question(question_id, answer.action, content))
 
-    def withdraw_all(self, *, by: str) -> tuple[list[str], list[str]]:
-        """The turn is being cancelled: resolve everything that is open; returns what the agent has yet to be told."""
+    def withdraw_all(self, *, by: str, reason: str = "the turn was cancelled") -> tuple[list[str], list[str]]:
+        """The turn is being ended: resolve everything that is open; returns what the agent has yet to be told."""
         fold = self._pen.fold
-        asks, questions = list(fold.approvals), list(fold.questions)
+        asks = list(fold.approvals)
+        questions = [key for key, view in fold.questions.items() if not view.from_hub]
         interpret = self._pen.at()
         for request_id in asks:
-            self._alarms.clear(request_id)
-            interpret.asks.resolve(request_id, approved=False, resolved_by="user", who=by, reason="the turn was cancelled")
+            self._silence(request_id)
+            interpret.asks.resolve(request_id, approved=False, resolved_by="user", who=by, reason=reason)
         for question_id in questions:
             self._alarms.clear(question_id)
             interpret.asks.answered(question_id, action="cancel", content=None, who=by)
         return asks, questions
 
+    def dismiss(self, asks: Sequence[str], questions: Sequence[str]) -> None:
+        """Tell whoever asked that there will be no answer. What was resolved is stored by now."""
+        for request_id in asks:
+            self._answer(request_id, _Resolution(approved=False, resolved_by="policy", who="hub"))
+        for question_id in questions:
+            self._answer_question(question_id, "cancel", None)
+
     def clear_alarms(self) -> None:
         """The turn is over; what is still open ends with it."""
         for request_id in (*self._pen.fold.approvals, *self._pen.fold.questions):
-            self._alarms.clear(request_id)
+            self._silence(request_id)
+
+    def _decided_by_rule(self, request_id: str) -> bool:
+        view = self._pen.fold.approvals[request_id]
+        if view.about is None:
+            return False
+        verdict = self._gate.verdict(view.about)
+        if verdict.action == "ask":
+            return False
+        allow = verdict.action == "allow"
+        option = acp.choose_option(view.options, allow=allow)
+        if allow and option is None:
+            return False
+        self._end(request_id, _Resolution(approved=allow, resolved_by="policy", who="policy", reason=verdict.why,
+                                          option_id=option.option_id if option else None))
+        return True
+
+    def _wait_for_person(self, request_id: str) -> None:
+        limit = self.timeout_s
+        self._alarms.set(request_id, limit, lambda: self._time_out(request_id, limit))
+        self._alarms.set(f"{request_id}/warning", limit * WARN_AT, lambda: self._warn(request_id, limit))
+
+    def _warn(self, request_id: str, limit: float) -> None:
+        view = self._pen.fold.approvals.get(request_id)
+        if view is not None:
+            left = limit * (1 - WARN_AT)
+            self._pen.at().asks.called_to_mind(view, f"{view.title} waits for a decision and is denied in {_spoken(left)}.")
+            self._pen.write()
+
+    def _time_out(self, request_id: str, limit: float) -> None:
+        view = self._pen.fold.approvals.get(request_id)
+        if view is None:
+            return
+        cancels = self._pen.fold.waits.on_timeout == "cancel"
+        option = None if cancels else acp.choose_option(view.options, allow=False)
+        self._end(request_id, _Resolution(approved=False, resolved_by="timeout", who="hub",
+                                          reason=f"nobody answered within {_spoken(limit)}",
+                                          option_id=option.option_id if option else None))
 
     async def _give_no_answer(self, question_id: str) -> None:
         if question_id in self._pen.fold.questions:
             await self.answer(question_id, Answer(action="cancel"), by="timeout")
 
-    async def _time_out(self, ask: PermissionAsk) -> None:
-        option = acp.choose_option(ask.options, allow=False)
-        await self._resolve(ask.request_id, option.option_id if option else None, approved=False, resolved_by="timeout",
-                            who="hub", reason=f"nobody answered within {self._timeout_s:.0f} s")
+    def _end(self, request_id: str, resolution: _Resolution) -> None:
+        self._errands.run(self._resolve(request_id, resolution))
 
-    async def _resolve(self, request_id: str, option_id: str | None, *, approved: bool, resolved_by: context.Resolver,
-                       who: str, reason: str | None) -> None:
+    async def _resolve(self, request_id: str, resolution: _Resolution) -> None:
         if request_id not in self._pen.fold.approvals:
             return
-        self._alarms.clear(request_id)
-        self._pen.at().asks.resolve(request_id, approved=approved, resolved_by=resolved_by, who=who, reason=reason,
-                                    option_id=option_id)
+        self._silence(request_id)
+        self._pen.at().asks.resolve(
+            request_id, approved=resolution.approved, resolved_by=resolution.resolved_by, who=resolution.who,
+            reason=resolution.reason, option_id=resolution.option_id, updated_input=resolution.updated_input)
         self._pen.write()
-        await self._then(lambda driver: driver.answer_permission(request_id, option_id))
+        await self._then(lambda: self._answer(request_id, resolution))
 
-    async def _then(self, tell: Callable[[Driver], None]) -> None:
-        """Tell the agent once the answer is stored. What cannot be stored now is told later; the caller hears of it."""
+    def _answer(self, request_id: str, resolution: _Resolution) -> None:
+        ours = self._our_asks.pop(request_id, None)
+        if ours is not None:
+            if not ours.done():
+                ours.set_result(resolution.approved)
+        elif self._link.running:
+            self._link.driver.answer_permission(
+                request_id, resolution.option_id, reason=resolution.reason, updated_input=resolution.updated_input)
+
+    def _answer_question(self, question_id: str, action: str, content: msgspec.Raw | None) -> None:
+        if self._link.running:
+            self._link.driver.answer_question(question_id, action, content)
+
+    async def _then(self, tell: Callable[[], None]) -> None:
+        """Tell once the answer is stored. What cannot be stored now is told later; the caller hears of it."""
         try:
             await self._pen.stored()
         except StorageError:
@@ -143,60 +252,69 @@ class Approvals:
             raise
         self._tell(tell)
 
-    async def _tell_later(self, tell: Callable[[Driver], None]) -> None:
+    async def _tell_later(self, tell: Callable[[], None]) -> None:
         await self._pen.stored_at_last()
         self._tell(tell)
 
-    def _tell(self, tell: Callable[[Driver], None]) -> None:
+    def _tell(self, tell: Callable[[], None]) -> None:
         self._watch.heard()
-        if self._link.running:
-            tell(self._link.driver)
+        tell()
 
-    def _decide_for_good(self, request_id: str, option: PermissionOption | None, allow: bool, by: str) -> PermissionOption | None:
-        """Write the rule. An ask that names nothing a rule could be about gets the agent's own option for good, if it has one."""
-        subject = self._subject(request_id)
-        if subject is not None:
-            name, about = subject
-            self._pen.at().asks.rule(AlwaysRule(name, about, allow), who=by)
-            return option
-        kind = "allow_always" if allow else "reject_always"
-        return next((offered for offered in self._pen.fold.approvals[request_id].options if offered.kind == kind), option)
+    def _silence(self, request_id: str) -> None:
+        self._alarms.clear(request_id)
+        self._alarms.clear(f"{request_id}/warning")
 
-    def _standing_rule(self, request_id: str) -> AlwaysRule | None:
-        """The rule that decides an ask; one that denies wins."""
-        subject = self._subject(request_id)
-        fitting = [rule for rule in self._pen.fold.always if (rule.tool_name, rule.subject) == subject]
-        return min(fitting, key=lambda rule: rule.allow, default=None)
+    def _edited(self, view: ApprovalView, decision: Decision, approved: bool) -> msgspec.Raw | None:
+        """The input that a person changed before approving, where the agent can be told of it."""
+        if decision.updated_input is None:
+            return None
+        if not approved:
+            raise Invalid("updatedInput goes with an approval, not with a denial", details={"field": "updatedInput"})
+        if not view.editable:
+            raise Unsupported("this agent cannot be given another input than the one it asked for")
+        if decision.scope != "once":
+            raise Invalid("an edited input is approved once; a rule would be about the input as it was asked for",
+                          details={"field": "scope"})
+        return msgspec.Raw(_encode(decision.updated_input))
 
-    def _subject(self, request_id: str) -> tuple[str, str] | None:
-        view = self._pen.fold.approvals[request_id]
-        about = subject_of(self._pen.fold.calls.get(view.tool_call_id), view)
-        return (view.tool_name, about) if about else None
+    def _decide_for_longer(self, view: ApprovalView, allow: bool, scope: Scope, reason: str | None, by: str) -> None:
+        """Write the rule that the decision stands for."""
+        if view.about is None:
+            raise Unsupported("there is nothing that a rule could be about in this request; decide once")
+        rule = self._gate.rule_for(view.about, allow=allow, scope=scope, reason=reason or f"decided by {by}")
+        if scope == "always":
+            self._gate.write_rule(rule)
+        self._pen.at().asks.rule(rule, kept=scope != "always", who=by)
 
     def _not_open(self, what: str, key: str) -> TrunklineError:
         decided = self._pen.fold.decided.get(key)
         if decided is None:
             return NotFound(f"no {what} {key} is open in this session")
-        return AlreadyResolved(
-            f"{what} {key} was {'approved' if decided.approved else 'not approved'} by {decided.by} at {decided.at}",
-            details={"approved": decided.approved, "by": decided.by, "at": decided.at})
+        details = {"approved": decided.approved, "by": decided.by, "at": decided.at, "resolvedBy": decided.resolved_by}
+        if decided.resolved_by == "timeout":
+            return Expired(f"{what} {key} expired at {decided.at}: nobody had answered", details=details)
+        outcome = "approved" if decided.approved else "not approved"
+        return AlreadyResolved(f"{what} {key} was {outcome} by {decided.by} at {decided.at}", details=details)
 
 
-def _chosen(options: Sequence[PermissionOption], decision: Decision) -> tuple[PermissionOption | None, bool]:
-    """The agent's option that a decision means, and whether it is meant for ever."""
+def _chosen(options: Sequence[PermissionOption], decision: Decision) -> tuple[PermissionOption | None, Scope]:
+    """The agent's option that a decision means, and for how long it is meant."""
     if decision.option_id is None and decision.decision is None:
         raise Invalid("a decision needs optionId, or decision: allow | deny")
-    always = decision.scope == "always"
     if decision.option_id is not None:
         option = next((offered for offered in options if offered.option_id == decision.option_id), None)
         if option is None:
             names = ", ".join(offered.option_id for offered in options)
             raise Invalid(f"optionId {decision.option_id!r} is not offered; the options are: {names}")
         if not option.kind.endswith("_always"):
-            return option, always
-        return acp.choose_option(options, allow=option.kind.startswith("allow")) or option, True
+            return option, decision.scope
+        return acp.choose_option(options, allow=option.kind.startswith("allow")) or option, "always"
     allow = decision.decision == "allow"
     option = acp.choose_option(options, allow=allow)
     if option is None and allow:
         raise Invalid("the agent offers no option that allows this")
-    return option, always
+    return option, decision.scope
+
+
+def _spoken(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds:.0f} s"

@@ -56,7 +56,8 @@ class Driver(Protocol):
     def cancel(self) -> None:
         """Ask the agent to end the turn."""
 
-    def answer_permission(self, request_id: str, option_id: str | None) -> None:
+    def answer_permission(self, request_id: str, option_id: str | None, *, reason: str | None = None,
+                          updated_input: msgspec.Raw | None = None) -> None:
         """Answer an ask by option, or as cancelled (None). Unknown or withdrawn asks are ignored."""
 
     def answer_question(self, request_id: str, action: str, content: msgspec.Raw | None) -> None:

@@ -8,17 +8,23 @@ Rule 3: a checkpoint is small. Its size depends on what is open and on what the 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from trunkline.dialects.acp.calls import CallState
-from trunkline.dialects.context import ApprovalPreview, RiskLevel, TokenUsage
+from trunkline.dialects.context import ApprovalPreview, PermissionPolicy, RiskLevel, TokenUsage
 from trunkline.dialects.signals import PermissionOption
 from trunkline.errors import SessionUnreadable
+from trunkline.session.caps import Caps
+from trunkline.session.chain import Chain
+from trunkline.session.policy import PolicyAsk, Rule
 
 KEPT_DECISIONS = 256
 """Resolved approvals that can still be told "already resolved, by whom"; older ones are in the journal."""
+
+KEPT_COMMANDS = 256
+"""Commands whose answers are remembered by id; the same reasoning as for keys."""
 
 KEPT_KEYS = 256
 """Idempotency keys remembered per session; a client retries within seconds, not after 256 prompts."""
@@ -53,6 +59,8 @@ class OpenCall(msgspec.Struct):
     executing: bool = False
     finished: bool = False
     denied: bool = False
+    approved: bool = False
+    """A person or a rule let it run."""
 
 
 class ApprovalView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=True):
@@ -64,9 +72,16 @@ class ApprovalView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=T
     title: str
     description: str
     risk_level: RiskLevel
+    risk_reason: str = ""
     options: list[PermissionOption]
     tool_input: msgspec.Raw
     preview: ApprovalPreview | None = None
+    about: PolicyAsk | None = None
+    """What the rules look at."""
+    always: Rule | None = None
+    """The rule that "always allow" would write."""
+    editable: bool = False
+    """Whether the input may be changed before it is approved."""
     requested_at: str
     expires_at: str
 
@@ -80,6 +95,8 @@ class QuestionView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=T
     schema: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     url: str | None = None
     tool_call_id: str | None = None
+    from_hub: bool = False
+    """The hub asks, not the agent: a cap was reached."""
     asked_at: str
     expires_at: str
 
@@ -90,6 +107,7 @@ class Decided(msgspec.Struct, rename="camel"):
     approved: bool
     by: str
     at: str
+    resolved_by: str = "user"
 
 
 class QueuedPrompt(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=True):
@@ -157,12 +175,28 @@ class Artifact(msgspec.Struct, rename="camel", kw_only=True):
     fingerprint: str = ""
 
 
-class AlwaysRule(msgspec.Struct, rename="camel", frozen=True):
-    """What a person decided for the rest of the session: this tool on exactly this subject (command or path)."""
+class CommandDone(msgspec.Struct):
+    """What a command was answered with: ``{"ok": true, "result"}`` or ``{"ok": false, "error"}``."""
 
-    tool_name: str
-    subject: str
-    allow: bool = True
+    name: str
+    outcome: msgspec.Raw
+
+
+class Pause(msgspec.Struct, rename="camel"):
+    """Somebody holds the session. ``held`` says what waits: the next permission, the queue, the turn."""
+
+    since: str
+    by: str
+    reason: str | None
+    held: list[str]
+
+
+class Waits(msgspec.Struct, rename="camel", omit_defaults=True):
+    """How long this session's approvals wait, and what the agent is told when nobody answered."""
+
+    approval_s: float | None = None
+    """None: as long as the hub's setting says."""
+    on_timeout: Literal["reject", "cancel"] = "reject"
 
 
 class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
@@ -196,7 +230,17 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     commands_seq: int = 0
     """The entry whose update lists the agent's commands (too large, in some agents, to be carried in every checkpoint)."""
     artifacts: dict[str, Artifact] = msgspec.field(default_factory=dict)
-    always: list[AlwaysRule] = msgspec.field(default_factory=list)
+    rules: list[Rule] = msgspec.field(default_factory=list)
+    """What people decided for this session or turn; what they decided for good is in the policy file."""
+    permission_policy: PermissionPolicy | None = None
+    commands: dict[str, CommandDone] = msgspec.field(default_factory=dict)
+    paused: Pause | None = None
+    waits: Waits = msgspec.field(default_factory=Waits)
+    caps: Caps | None = None
+    worked_us: int = 0
+    """Time spent in turns that are over."""
+    chain: Chain = msgspec.field(default_factory=Chain)
+    """The end of the hash chain over all approvals."""
     agent_info: msgspec.Raw = NULL
     agent_capabilities: msgspec.Raw = NULL
     agent_session_id: str | None = None
@@ -241,6 +285,12 @@ class SessionView(msgspec.Struct, kw_only=True, rename="camel"):
     modes: msgspec.Raw
     config_options: msgspec.Raw
     artifacts: int
+    paused: Pause | None
+    caps: Caps | None
+    waits: Waits
+    rules: list[Rule]
+    permission_policy: PermissionPolicy | None
+    tokens: TokenUsage | None
     agent_info: msgspec.Raw
     agent_start: str | None
     """How the agent came to this session last: ``new``, ``resumed`` (it remembers) or ``loaded`` (it was told again)."""
@@ -259,6 +309,8 @@ def view_of(fold: Fold, *, created_at: str, updated_at: str) -> SessionView:
         pending_approvals=list(fold.approvals.values()), pending_questions=list(fold.questions.values()),
         queue=list(fold.queue), todos=list(fold.todos), usage=fold.usage, cost=fold.cost, mode=fold.mode,
         modes=fold.modes, config_options=fold.config_options, artifacts=len(fold.artifacts),
+        paused=fold.paused, caps=fold.caps, waits=fold.waits, rules=list(fold.rules), permission_policy=fold.permission_policy,
+        tokens=fold.tokens,
         agent_info=fold.agent_info, agent_start=fold.agent_start, last_text=fold.last_text,
     )
 
@@ -290,7 +342,7 @@ def _light(call: OpenCall) -> OpenCall:
         tool_call_id=state.tool_call_id, title=state.title, name=state.name, kind=state.kind, status=state.status,
         locations=state.locations, raw_input=_small(state.raw_input), raw_output=None, first_title=state.first_title,
     )
-    return OpenCall(light, call.since, call.executing, call.finished, call.denied)
+    return msgspec.structs.replace(call, state=light)
 
 
 def _small(body: bytes | None) -> bytes | None:

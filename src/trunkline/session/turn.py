@@ -29,6 +29,7 @@ from trunkline.session.fold import Turn
 from trunkline.session.lent import Lent
 from trunkline.session.link import AgentLink
 from trunkline.session.pen import Pen
+from trunkline.session.spending import Spending
 
 SILENCE_GRACE_S = 10.0
 """After a silent agent was cancelled, how long it may take to end its turn before it is stopped."""
@@ -43,10 +44,11 @@ class TurnPlayer:
     """Plays one session's turns, one at a time."""
 
     def __init__(self, pen: Pen, link: AgentLink, approvals: Approvals, finder: ArtifactFinder, alarms: Alarms,
-                 errands: Errands, watch: SilenceWatch, lent: Lent) -> None:
+                 errands: Errands, watch: SilenceWatch, spending: Spending, lent: Lent) -> None:
         self._pen = pen
         self._link = link
         self._approvals = approvals
+        self._spending = spending
         self._finder = finder
         self._alarms = alarms
         self._errands = errands
@@ -56,12 +58,14 @@ class TurnPlayer:
         self._playing: asyncio.Task[None] | None = None
         self._silent: IdleTimeout | None = None
         self._closing = False
+        self._began = 0
 
     def play(self, turn: Turn, content: list[msgspec.Raw]) -> None:
         """Begin a turn whose prompt is written."""
         self._alarms.clear("idle")
         self._silent = None
         self._finder.turn_started()
+        self._began = self._lent.clock()
         self._end = asyncio.get_running_loop().create_future()
         prompted = self._link.running and self._pen.all_stored
         if prompted:
@@ -150,8 +154,7 @@ class TurnPlayer:
         """End the running turn with ``error`` and play no more."""
         self._closing = True
         self._settle(error)
-        if self._playing is not None:
-            await asyncio.wait([self._playing])
+        await self.ended()
 
     async def _turn(self, turn: Turn, content: list[msgspec.Raw], end: asyncio.Future[End], prompted: bool) -> None:
         try:
@@ -186,18 +189,40 @@ class TurnPlayer:
         self._end = None
         fold = self._pen.fold
         asks, questions = list(fold.approvals), list(fold.questions)
+        fold.worked_us = self.worked_us()
         outcome = self._write_end(turn, end)
         self._lent.turn_ended(outcome)
         if asks or questions:
             self._errands.run(self._tell_closed(asks, questions))
+        self._spending.check()
         # After a failure the queue waits for a person: what failed may fail for all of it.
-        if fold.queue and outcome in get_args(StopReason) and not self._closing:
-            following, content = self._pen.at().turns.start_queued()
-            self._pen.write()
-            self.play(following, content)
-        else:
+        if not (outcome in get_args(StopReason) and self.play_queued()):
             self._pen.write()
             self.rest()
+
+    def play_queued(self) -> bool:
+        """Begin the first prompt that waits; False where none does, or the session is held."""
+        fold = self._pen.fold
+        if not fold.queue or fold.turn is not None or fold.paused is not None or self._closing:
+            return False
+        following, content = self._pen.at().turns.start_queued()
+        self._pen.write()
+        self.play(following, content)
+        return True
+
+    def worked_us(self) -> int:
+        """Time spent in turns, the running one included."""
+        fold = self._pen.fold
+        return fold.worked_us + (self._lent.clock() - self._began if fold.turn is not None else 0)
+
+    def end_now(self, end: End) -> None:
+        """End the running turn, whatever the agent does."""
+        self._settle(end)
+
+    async def ended(self) -> None:
+        """The turn that runs, if one does, is over and written down."""
+        if self._playing is not None:
+            await asyncio.wait([self._playing])
 
     async def _look_for_artifacts(self) -> None:
         try:
@@ -230,20 +255,12 @@ class TurnPlayer:
     def _tell_cancelled(self, asks: list[str], questions: list[str]) -> None:
         if self._link.running:
             self._link.driver.cancel()
-            self._dismiss(asks, questions)
+        self._approvals.dismiss(asks, questions)
 
     async def _tell_closed(self, asks: list[str], questions: list[str]) -> None:
         """What the agent left open when it ended its turn was closed with it; it hears so once that is stored."""
         await self._pen.stored()
-        if self._link.running:
-            self._dismiss(asks, questions)
-
-    def _dismiss(self, asks: list[str], questions: list[str]) -> None:
-        driver = self._link.driver
-        for request_id in asks:
-            driver.answer_permission(request_id, None)
-        for question_id in questions:
-            driver.answer_question(question_id, "cancel", None)
+        self._approvals.dismiss(asks, questions)
 
     def _give_up(self, error: TrunklineError | None) -> None:
         """The agent does not end its turn when asked: the hub does, and stops it."""

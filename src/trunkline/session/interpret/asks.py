@@ -2,12 +2,14 @@
 
 Rule 1: an approval is keyed by the hub's request id; agents give one toolCallId to several asks.
 Rule 2: an ask is resolved once. Who resolved it is remembered, so that a late answer can be told.
+Rule 3: asks and their resolutions form a keyed hash chain, so that a rewritten journal shows.
 """
 
 from __future__ import annotations
 
 import difflib
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -15,9 +17,13 @@ from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk
 from trunkline.errors import Invalid
-from trunkline.session.fold import KEPT_DECISIONS, AlwaysRule, ApprovalView, Decided, OpenCall, QuestionView, remember
-from trunkline.session.interpret.tools import ToolStory, name_of, risk_of
+from trunkline.session.chain import extend
+from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, Decided, QuestionView, remember
+from trunkline.session.interpret.tools import ToolStory, name_of
 from trunkline.session.interpret.writer import Writer
+from trunkline.session.policy import PolicyAsk, Rule, always_rule, policy_ask
+
+Chained = TypeVar("Chained", context.ApprovalRequestedEvent, context.ApprovalResolvedEvent)
 
 DIFF_BYTES = 64 << 10
 """Texts up to this size get a diff as preview; a longer one would stall the loop and fill the screen."""
@@ -26,69 +32,107 @@ DIFF_BYTES = 64 << 10
 class AskStory:
     """Open permissions and questions."""
 
-    def __init__(self, writer: Writer, tools: ToolStory, approval_timeout_us: int) -> None:
+    def __init__(self, writer: Writer, tools: ToolStory, approval_timeout_us: int, *, chain_key: bytes = b"",
+                 roots: Sequence[str] = (), home: str | None = None) -> None:
         self._writer = writer
         self._tools = tools
         self._timeout_us = approval_timeout_us
+        self._chain_key = chain_key
+        self._roots = roots
+        self._home = home
 
     def permission(self, ask: PermissionAsk) -> None:
         """The agent wants a decision before it goes on."""
-        update = _asked_for(ask)
-        call = self._tools.announced(update)
+        call = self._tools.announced(_asked_for(ask))
         state = call.state
         self._tools.executing(call, requires_approval=True)
         writer = self._writer
+        about = self._about(state)
         view = ApprovalView(
             request_id=ask.request_id, tool_call_id=state.tool_call_id, tool_name=name_of(state),
-            title=state.title or name_of(state), description=_describe(state), risk_level=risk_of(state),
-            options=list(ask.options), tool_input=context.as_object(state.raw_input),
-            preview=_preview(state, writer.fold.cwd), requested_at=context.iso_ms(writer.at),
-            expires_at=context.iso_ms(writer.at + self._timeout_us),
+            title=state.title or name_of(state), description=_describe(state), risk_level=about.risk,
+            risk_reason=about.risk_reason, options=list(ask.options), tool_input=context.as_object(state.raw_input),
+            preview=_preview(state, writer.fold.cwd), about=about, always=self._always(about), editable=ask.editable,
+            requested_at=context.iso_ms(writer.at), expires_at=self._expiry(),
         )
         writer.fold.approvals[ask.request_id] = view
-        writer.add(_requested_event(view), packet=packets.approval_requested_packet(
+        writer.add(self._chained(_requested_event(view)), packet=packets.approval_requested_packet(
             at_us=writer.at, request_id=view.request_id, tool_call_id=view.tool_call_id, tool_name=view.tool_name,
             title=view.title, description=view.description, risk_level=view.risk_level, options=view.options,
             preview=view.preview, expires_at=view.expires_at,
         ))
-        writer.status("waiting_for_approval")
+        if writer.fold.paused is None:
+            writer.status("waiting_for_approval")
 
-    def resolve(self, request_id: str, *, approved: bool, resolved_by: context.Resolver, who: str,
-                reason: str | None = None, option_id: str | None = None) -> None:
+    def resolve(self, request_id: str, *, approved: bool, resolved_by: context.Resolver, who: str, reason: str | None = None,
+                option_id: str | None = None, updated_input: msgspec.Raw | None = None) -> None:
         """A decision was made. The caller has checked that the approval is open."""
         writer = self._writer
         view = writer.fold.approvals.pop(request_id)
-        remember(writer.fold.decided, request_id, Decided(approved, who, context.iso_ms(writer.at)), KEPT_DECISIONS)
+        decided = Decided(approved, who, context.iso_ms(writer.at), resolved_by)
+        remember(writer.fold.decided, request_id, decided, KEPT_DECISIONS)
         call = writer.fold.calls.get(view.tool_call_id)
-        if call is not None and not approved:
-            call.denied = True
+        if call is not None:
+            call.denied, call.approved = not approved, approved
         meta: dict[str, Any] = {"by": who}
         if option_id is not None:
             meta["optionId"] = option_id
+        if updated_input is not None:
+            meta["updatedInput"] = updated_input
         event = context.ApprovalResolvedEvent(
             request_id=request_id, tool_call_id=view.tool_call_id, approved=approved, resolved_by=resolved_by,
             reason=reason or msgspec.UNSET, meta=meta,
         )
-        writer.add(event, packet=packets.approval_resolved_packet(
+        writer.add(self._chained(event), packet=packets.approval_resolved_packet(
             at_us=writer.at, request_id=request_id, tool_call_id=view.tool_call_id, approved=approved,
             resolved_by=resolved_by, reason=reason,
         ))
-        self._back_to_work()
+        self.back_to_work()
 
-    def rule(self, rule: AlwaysRule, *, who: str) -> None:
-        """Somebody decided for the rest of the session."""
-        if rule not in self._writer.fold.always:
-            self._writer.fold.always.append(rule)
-            self._writer.custom("rule_added", rule, meta={"by": who})
+    def called_to_mind(self, view: ApprovalView, message: str) -> None:
+        """An approval has waited for long."""
+        self._writer.add(context.NotificationEvent(
+            level="warning", title="Approval is waiting", message=message,
+            meta={"requestId": view.request_id, "expiresAt": view.expires_at}))
 
-    def question(self, ask: QuestionAsk) -> None:
-        """The agent wants to know something."""
+    def rule(self, rule: Rule, *, kept: bool, who: str) -> None:
+        """Somebody decided for longer than once; ``kept``: in this session, else in the policy file."""
+        if kept and rule not in self._writer.fold.rules:
+            self._writer.fold.rules.append(rule)
+        self._writer.custom("rule_added", {"rule": rule, "where": "session" if kept else "policy file"}, meta={"by": who})
+
+    def _about(self, state: CallState) -> PolicyAsk:
+        """What the rules look at: the input, and the paths that the agent named beside it."""
+        fold = self._writer.fold
+        given = msgspec.json.decode(bytes(context.as_object(state.raw_input)))
+        about = policy_ask(name_of(state), state.kind, given, agent=fold.agent, cwd=fold.cwd, roots=self._roots or (fold.cwd,),
+                           home=self._home, session_id=fold.session_id, turn_id=fold.turn.turn_id if fold.turn else None,
+                           paths=_paths(state))
+        return about
+
+    def _always(self, about: PolicyAsk) -> Rule:
+        return always_rule(about, allow=True, scope="always", session_id=about.session_id, turn_id=about.turn_id, reason=None)
+
+    def _expiry(self) -> str:
+        own = self._writer.fold.waits.approval_s
+        return context.iso_ms(self._writer.at + (int(own * 1e6) if own is not None else self._timeout_us))
+
+    def _chained(self, event: Chained) -> Chained:
+        """The event with its place in the session's hash chain: over the very bytes that it has without it."""
+        writer, fold = self._writer, self._writer.fold
+        record = context.encode_event(fold.seq + 1, fold.session_id, writer.at, event)
+        fold.chain = extend(self._chain_key, fold.chain, fold.session_id, record)
+        meta = {} if isinstance(event.meta, msgspec.UnsetType) else event.meta
+        return msgspec.structs.replace(event, meta={**meta, "chain": fold.chain})
+
+    def question(self, ask: QuestionAsk, *, from_hub: bool = False) -> None:
+        """The agent, or the hub itself, wants to know something."""
         writer = self._writer
         options = _options(ask.schema)
         view = QuestionView(
             question_id=ask.request_id, question=ask.message, options=options, url=ask.url,
             schema=msgspec.Raw(ask.schema) if ask.schema else msgspec.UNSET, tool_call_id=ask.tool_call_id,
-            asked_at=context.iso_ms(writer.at), expires_at=context.iso_ms(writer.at + self._timeout_us),
+            asked_at=context.iso_ms(writer.at), expires_at=self._expiry(), from_hub=from_hub,
         )
         writer.fold.questions[ask.request_id] = view
         meta: dict[str, Any] = {"schema": view.schema} if ask.schema is not None else {}
@@ -102,22 +146,26 @@ class AskStory:
             at_us=writer.at, question_id=view.question_id, question=view.question, options=options, schema=ask.schema,
             url=ask.url, tool_call_id=ask.tool_call_id, expires_at=view.expires_at,
         ))
-        writer.status("waiting_for_input")
+        if writer.fold.paused is None:
+            writer.status("waiting_for_input")
 
     def answered(self, question_id: str, *, action: packets.AnswerAction, content: msgspec.Raw | None, who: str) -> None:
         """A question was answered, declined or withdrawn."""
         writer = self._writer
         del writer.fold.questions[question_id]
-        remember(writer.fold.decided, question_id, Decided(action == "accept", who, context.iso_ms(writer.at)), KEPT_DECISIONS)
+        remember(writer.fold.decided, question_id, _answered_by(action, who, writer.at), KEPT_DECISIONS)
         data = {"questionId": question_id, "action": action, "content": content}
         writer.custom("question_resolved", data, meta={"by": who}, packet=packets.question_resolved_packet(
             at_us=writer.at, question_id=question_id, action=action, answer=content, resolved_by=who,
         ))
-        self._back_to_work()
+        self.back_to_work()
 
-    def _back_to_work(self) -> None:
+    def back_to_work(self) -> None:
+        """The status that what is open now calls for."""
         fold = self._writer.fold
-        if fold.approvals:
+        if fold.paused is not None:
+            self._writer.status("paused")
+        elif fold.approvals:
             self._writer.status("waiting_for_approval")
         elif fold.questions:
             self._writer.status("waiting_for_input")
@@ -125,18 +173,21 @@ class AskStory:
             self._writer.status("running" if fold.turn is not None else "idle")
 
 
-def subject_of(call: OpenCall | None, view: ApprovalView) -> str | None:
-    """What an approval is about, exactly: the command, or the path. None where neither is known."""
-    state = call.state if call is not None else CallState(tool_call_id=view.tool_call_id, raw_input=bytes(view.tool_input))
-    return _command(state) or _path(state) or None
+def _answered_by(action: str, who: str, at: int) -> Decided:
+    return Decided(action == "accept", who, context.iso_ms(at), "timeout" if who == "timeout" else "user")
 
 
 def _requested_event(view: ApprovalView) -> context.ApprovalRequestedEvent:
     return context.ApprovalRequestedEvent(
         request_id=view.request_id, tool_call_id=view.tool_call_id, tool_name=view.tool_name, tool_input=view.tool_input,
         description=view.description, risk_level=view.risk_level,
-        expires_at=view.expires_at, preview=view.preview or msgspec.UNSET, meta={"options": view.options, "title": view.title},
+        expires_at=view.expires_at, preview=view.preview or msgspec.UNSET, meta=_requested_meta(view),
     )
+
+
+def _requested_meta(view: ApprovalView) -> dict[str, Any]:
+    return {"options": view.options, "title": view.title, "risk": {"reason": view.risk_reason}, "always": view.always,
+            "editable": view.editable}
 
 
 def _describe(state: CallState) -> str:
@@ -154,10 +205,11 @@ def _asked_for(ask: PermissionAsk) -> acp.ToolCallUpdate:
         return acp.ToolCallUpdate(tool_call_id=ask.request_id)
 
 
-def _path(state: CallState) -> str:
-    diff = next((item.path for item in state.content or [] if isinstance(item, acp.Diff)), None)
-    located = state.locations[0].path if state.locations else ""
-    return diff or located
+def _paths(state: CallState) -> tuple[str, ...]:
+    """The files that a call says it touches, beside its input."""
+    changed = [item.path for item in state.content or [] if isinstance(item, acp.Diff)]
+    located = [location.path for location in state.locations or []]
+    return tuple(dict.fromkeys([*changed, *located]))
 
 
 def _command(state: CallState) -> str:

@@ -1,0 +1,258 @@
+"""The Agent Context Protocol's nine commands, carried out on a session.
+
+Rule 1: every command is answered with its outcome or one error of our tree, and is in the journal with who sent it.
+Rule 2: a command that comes again under the same id is not carried out again: it gets the answer of the first time, also while
+the first is still at work.
+Rule 3: what we add to the protocol comes in ``_meta``; a key that we do not know there is refused, since it may have been meant
+to make the command safer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from urllib.parse import parse_qs, urlsplit
+
+import msgspec
+
+from trunkline.dialects import acp, context
+from trunkline.errors import BY_CODE, Invalid, TrunklineError
+from trunkline.session.approvals import Answer, Decision
+from trunkline.session.fold import KEPT_COMMANDS, CommandDone, remember
+from trunkline.session.forms import content_of
+
+if TYPE_CHECKING:
+    from trunkline.session.session import Session
+
+Meta = TypeVar("Meta")
+
+SHOWN_BYTES = 4096
+"""How much of a command's text its entry in the journal repeats; the prompt itself is an entry of its own."""
+
+
+class CommandOutcome(msgspec.Struct, rename="camel"):
+    """A command was carried out."""
+
+    id: str | None
+    result: dict[str, Any]
+
+
+class _SendMeta(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    when_busy: Literal["queue", "reject"] = "queue"
+
+
+class _ApproveMeta(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    scope: Literal["once", "turn", "session", "always"] = "once"
+    option_id: str | None = None
+    updated_input: dict[str, Any] | None = None
+
+
+class _DenyMeta(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    scope: Literal["once", "turn", "session", "always"] = "once"
+    option_id: str | None = None
+    interrupt: bool = False
+
+
+class _AnswerMeta(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    action: Literal["accept", "decline", "cancel"] = "accept"
+
+
+class _PauseMeta(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    interrupt: bool = False
+    reason: str | None = None
+
+
+class _NoMeta(msgspec.Struct, forbid_unknown_fields=True):
+    """Nothing can be added to this command."""
+
+
+class CommandDesk:
+    """Takes the commands for one session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._at_work: dict[str, asyncio.Task[CommandOutcome]] = {}
+        self._acts: dict[type[Any], Callable[[Any, str | None, str], Awaitable[dict[str, Any]]]] = {
+            context.SendMessageCommand: self._send,
+            context.ApproveToolCallCommand: self._approve,
+            context.DenyToolCallCommand: self._deny,
+            context.AnswerQuestionCommand: self._answer,
+            context.CancelCommand: self._cancel,
+            context.PauseCommand: self._pause,
+            context.ResumeCommand: self._resume,
+            context.TerminateCommand: self._terminate,
+            context.SetPermissionPolicyCommand: self._set_policy,
+        }
+
+    async def execute(self, command: context.Command, *, command_id: str | None, by: str) -> CommandOutcome:
+        """Carry out a command; its outcome, or the error that stood in its way, is in the journal when this returns."""
+        if command_id is None:
+            return await self._carry_out(command, None, by)
+        done = self._session.fold.commands.get(command_id)
+        if done is not None:
+            return _again(command_id, command, done)
+        at_work = self._at_work.get(command_id)
+        if at_work is None:
+            at_work = self._at_work[command_id] = asyncio.create_task(self._carry_out(command, command_id, by))
+            at_work.add_done_callback(lambda task: self._left(command_id, task))
+        return await asyncio.shield(at_work)
+
+    def _left(self, command_id: str, task: asyncio.Task[CommandOutcome]) -> None:
+        self._at_work.pop(command_id, None)
+        if not task.cancelled():
+            task.exception()  # whoever waited has it; nobody may wait any more
+
+    async def _carry_out(self, command: context.Command, command_id: str | None, by: str) -> CommandOutcome:
+        try:
+            result = await self._acts[type(command)](command, command_id, by)
+        except TrunklineError as error:
+            await self._note(command, command_id, by, error=error)
+            raise
+        await self._note(command, command_id, by, result=result)
+        return CommandOutcome(command_id, result)
+
+    async def _note(self, command: context.Command, command_id: str | None, by: str, *, result: dict[str, Any] | None = None,
+                    error: TrunklineError | None = None) -> None:
+        """Write the command and what came of it; kept by id, so that a repetition finds it."""
+        name = name_of(command)
+        outcome = {"ok": True, "result": result} if error is None else {"ok": False, "error": _told(error)}
+        if command_id is not None:
+            done = CommandDone(name, msgspec.Raw(msgspec.json.encode(outcome)))
+            remember(self._session.fold.commands, command_id, done, KEPT_COMMANDS)
+        await self._session.note("command", {"id": command_id, "command": _shown(command), **outcome}, by=by)
+
+    async def _send(self, command: context.SendMessageCommand, command_id: str | None, by: str) -> dict[str, Any]:
+        meta = _meta(command, _SendMeta)
+        if not command.message and not command.attachments:
+            raise Invalid("message must not be empty", details={"field": "message"})
+        blocks: list[acp.ContentBlock] = [acp.TextContent(text=command.message)] if command.message else []
+        if not isinstance(command.attachments, msgspec.UnsetType):
+            blocks += [await self._image(attachment.url) for attachment in command.attachments]
+        key = None if command_id is None else f"command:{command_id}"
+        accepted = await self._session.send(blocks, when_busy=meta.when_busy, idempotency_key=key, by=by)
+        return {"turnId": accepted.turn_id, "seq": accepted.seq, "queued": accepted.queued}
+
+    async def _image(self, url: str) -> acp.ImageContent:
+        """An attachment: its bytes in a ``data:`` URL, or a file of this session by the hub's own address of it."""
+        if url.startswith("data:"):
+            head, comma, data = url[5:].partition(",")
+            mime, _, encoding = head.partition(";")
+            if not comma or encoding != "base64" or not mime.startswith("image/"):
+                raise Invalid("an attachment's data: URL must be data:image/…;base64,…", details={"field": "attachments"})
+            try:
+                base64.b64decode(data, validate=True)
+            except binascii.Error as error:
+                raise Invalid(f"an attachment is not base64: {error}", details={"field": "attachments"}) from None
+            return acp.ImageContent(data=data, mime_type=mime)
+        parts = urlsplit(url)
+        path = parse_qs(parts.query).get("path", [""])[0]
+        if parts.netloc or parts.path != f"/sessions/{self._session.id}/files/content" or not path:
+            raise Invalid("an attachment must be a data: URL or an address of this session's files "
+                          f"(/sessions/{self._session.id}/files/content?path=…)", details={"field": "attachments"})
+        return await self._session.image(path)
+
+    async def _approve(self, command: context.ApproveToolCallCommand, command_id: str | None, by: str) -> dict[str, Any]:
+        meta = _meta(command, _ApproveMeta)
+        self._check_call(command.request_id, command.tool_call_id)
+        decision = Decision(option_id=meta.option_id, decision=None if meta.option_id else "allow", scope=meta.scope,
+                            updated_input=meta.updated_input)
+        await self._session.decide(command.request_id, decision, by=by)
+        return {"approved": True}
+
+    async def _deny(self, command: context.DenyToolCallCommand, command_id: str | None, by: str) -> dict[str, Any]:
+        meta = _meta(command, _DenyMeta)
+        self._check_call(command.request_id, command.tool_call_id)
+        reason = command.reason if isinstance(command.reason, str) else None
+        decision = Decision(option_id=meta.option_id, decision=None if meta.option_id else "deny", scope=meta.scope, reason=reason)
+        await self._session.decide(command.request_id, decision, by=by)
+        if meta.interrupt:
+            await self._session.cancel(by=by)
+        return {"approved": False}
+
+    def _check_call(self, request_id: str, tool_call_id: str) -> None:
+        """An answer that names another call than the request was shown for something else: it must not count."""
+        view = self._session.fold.approvals.get(request_id)
+        if view is not None and view.tool_call_id != tool_call_id:
+            raise Invalid(f"approval {request_id} is about tool call {view.tool_call_id}, not {tool_call_id}",
+                          details={"field": "toolCallId"})
+
+    async def _answer(self, command: context.AnswerQuestionCommand, command_id: str | None, by: str) -> dict[str, Any]:
+        meta = _meta(command, _AnswerMeta)
+        view = self._session.fold.questions.get(command.question_id)
+        content: dict[str, Any] | None = None
+        if view is not None and meta.action == "accept" and view.url is None:
+            schema = bytes(view.schema) if isinstance(view.schema, msgspec.Raw) else None
+            content = content_of(command.answer, schema)
+        await self._session.answer(command.question_id, Answer(action=meta.action, content=content), by=by)
+        return {"action": meta.action}
+
+    async def _cancel(self, command: context.CancelCommand, command_id: str | None, by: str) -> dict[str, Any]:
+        _meta(command, _NoMeta)
+        return {"cancelled": await self._session.cancel(by=by)}
+
+    async def _pause(self, command: context.PauseCommand, command_id: str | None, by: str) -> dict[str, Any]:
+        meta = _meta(command, _PauseMeta)
+        return {"held": await self._session.pause(by=by, reason=meta.reason, interrupt=meta.interrupt)}
+
+    async def _resume(self, command: context.ResumeCommand, command_id: str | None, by: str) -> dict[str, Any]:
+        _meta(command, _NoMeta)
+        result: dict[str, Any] = {"resumed": await self._session.resume(by=by)}
+        if isinstance(command.prompt, str) and command.prompt:
+            key = None if command_id is None else f"command:{command_id}"
+            accepted = await self._session.send(
+                [acp.TextContent(text=command.prompt)], when_busy="queue", idempotency_key=key, by=by)
+            result |= {"turnId": accepted.turn_id, "seq": accepted.seq, "queued": accepted.queued}
+        return result
+
+    async def _terminate(self, command: context.TerminateCommand, command_id: str | None, by: str) -> dict[str, Any]:
+        _meta(command, _NoMeta)
+        await self._session.terminate(by=by)
+        return {}
+
+    async def _set_policy(self, command: context.SetPermissionPolicyCommand, command_id: str | None, by: str) -> dict[str, Any]:
+        _meta(command, _NoMeta)
+        await self._session.set_permission_policy(command.policy, by=by)
+        return {}
+
+
+def name_of(command: context.Command) -> str:
+    """A command's name on the wire."""
+    return str(type(command).__struct_config__.tag)
+
+
+def _meta(command: context.Command, kind: type[Meta]) -> Meta:
+    """What the sender added to the protocol."""
+    given = {} if isinstance(command.meta, msgspec.UnsetType) else command.meta
+    try:
+        return msgspec.convert(given, kind)
+    except msgspec.ValidationError as error:
+        raise Invalid(f"_meta of {name_of(command)}: {error}", details={"field": "_meta"}) from None
+
+
+def _again(command_id: str, command: context.Command, done: CommandDone) -> CommandOutcome:
+    """The answer of the first time, for a command that came again."""
+    if done.name != name_of(command):
+        raise Invalid(f"id {command_id!r} was used for {done.name} already; give every command its own")
+    outcome = msgspec.json.decode(done.outcome)
+    if outcome["ok"]:
+        return CommandOutcome(command_id, outcome["result"])
+    error = outcome["error"]
+    raise BY_CODE.get(error["code"], TrunklineError)(error["message"], details=error.get("details"))
+
+
+def _told(error: TrunklineError) -> dict[str, Any]:
+    told: dict[str, Any] = {"code": error.code, "message": error.message, "recoverable": error.recoverable}
+    return told if error.details is None else {**told, "details": error.details}
+
+
+def _shown(command: context.Command) -> dict[str, Any]:
+    shown: dict[str, Any] = msgspec.to_builtins(command)
+    for key, value in shown.items():
+        if isinstance(value, str) and len(value) > SHOWN_BYTES:
+            shown[key] = value[:SHOWN_BYTES] + "…"
+    if "attachments" in shown:
+        shown["attachments"] = len(shown["attachments"])
+    return shown

@@ -1,0 +1,41 @@
+"""What the rules say about a tool call: the hub's policy file, the session's own rules, its permission policy.
+
+Rule 1: a verdict is asked for once per call and moment; nothing is remembered, so a changed rule holds at once.
+Rule 2: a held session (paused) allows nothing by rule; a rule that denies still denies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from trunkline.session.fold import Fold
+from trunkline.session.policy import PolicyAsk, Rule, Verdict, always_rule
+from trunkline.session.policy_book import PolicyBook
+
+
+class Gatekeeper:
+    """Applies the rules to one session's calls."""
+
+    def __init__(self, fold: Fold, book: PolicyBook, clock: Callable[[], int]) -> None:
+        self._fold = fold
+        self._book = book
+        self._clock = clock
+
+    def verdict(self, ask: PolicyAsk) -> Verdict:
+        """What is to be done with a call: allow it, ask a person, or deny it."""
+        fold = self._fold
+        verdict = self._book.policy.decide(
+            ask, session_rules=fold.rules, session_policy=fold.permission_policy, now_us=self._clock())
+        if verdict.action == "allow" and fold.paused is not None:
+            return Verdict("ask", None, "default", "the session is paused")
+        return verdict
+
+    def write_rule(self, rule: Rule) -> None:
+        """Keep a rule that is meant for good; the others are in the session's fold."""
+        self._book.append(rule)
+
+    def rule_for(self, ask: PolicyAsk, *, allow: bool, scope: str, reason: str | None) -> Rule:
+        """The rule that a person's decision stands for."""
+        turn = self._fold.turn
+        return always_rule(ask, allow=allow, scope=scope, session_id=self._fold.session_id,  # type: ignore[arg-type]
+                           turn_id=turn.turn_id if turn else None, reason=reason)

@@ -1,0 +1,105 @@
+"""Caps on what a session may spend: told of at 80 %, held at 100 %, and a person is asked how to go on.
+
+Rule 1: only what crosses a mark is told, and once.
+Rule 2: reaching a cap holds the session and ends the running turn: a turn that runs on would spend on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from trunkline.dialects.signals import QuestionAsk
+from trunkline.session.approvals import Answer, Approvals
+from trunkline.session.caps import Caps, Crossing, Spent, crossed
+from trunkline.session.deadlines import Alarms
+from trunkline.session.pen import Pen
+
+LIFT, DOUBLE, STAY = "go on without this cap", "double the cap and go on", "stay paused"
+
+_FORM = msgspec.json.encode({"type": "object", "required": ["choice"], "properties": {
+    "choice": {"type": "string", "title": "How to go on", "enum": [LIFT, DOUBLE, STAY]}}})
+
+
+class Holding(Protocol):
+    """What a session lets its spending do."""
+
+    def hold(self, reason: str, question: QuestionAsk) -> None:
+        """Hold the session, end its turn and ask."""
+
+    async def resume(self, *, by: str) -> bool:
+        """Go on."""
+
+    def worked_us(self) -> int:
+        """Time spent in turns so far."""
+
+
+class Spending:
+    """Watches one session's figures against its caps. Costs nothing while there are none."""
+
+    def __init__(self, pen: Pen, alarms: Alarms, holding: Holding, new_id: Callable[[str], str]) -> None:
+        self._pen = pen
+        self._alarms = alarms
+        self._holding = holding
+        self._new_id = new_id
+        self._seen = Spent()
+
+    def set(self, caps: Caps) -> None:
+        """Other caps hold from now on; what was spent already counts."""
+        self._pen.fold.caps = None if caps == Caps() else caps
+        self._seen = Spent()
+        self.check()
+
+    def check(self) -> None:
+        """Something may have been spent: tell of every mark that it crossed."""
+        caps = self._pen.fold.caps
+        if caps is None:
+            self._alarms.clear("minutes")
+            return
+        now = self._spent()
+        before, self._seen = self._seen, now
+        for crossing in crossed(caps, before, now):
+            self._tell(crossing)
+        self._watch_clock(caps, now)
+
+    def _spent(self) -> Spent:
+        fold = self._pen.fold
+        tokens = fold.tokens
+        return Spent(
+            tokens=tokens.input_tokens + tokens.output_tokens if tokens is not None else 0,
+            cost=fold.cost.amount if fold.cost is not None else 0.0,
+            minutes=self._holding.worked_us() / 60e6,
+            turns=fold.turns - (fold.turn is not None),
+        )
+
+    def _tell(self, crossing: Crossing) -> None:
+        text = f"{crossing.spent:g} of {crossing.limit:g} {crossing.cap} are spent"
+        meta = {"cap": crossing.cap, "spent": crossing.spent, "limit": crossing.limit, "share": crossing.share}
+        lifecycle = self._pen.at().lifecycle
+        if crossing.share < 1:
+            lifecycle.notify("warning", "A cap is near", f"{text} in this session.", meta=meta)
+            self._pen.write()
+            return
+        lifecycle.notify("error", "A cap is reached", f"{text}: the session is paused.", meta=meta)
+        ask = QuestionAsk(self._new_id("q"), f"The session reached its cap: {text}. How shall it go on?", _FORM)
+        self._holding.hold(f"cap reached: {text}", ask, lambda answer, by: self._answered(crossing, answer, by))
+
+    async def _answered(self, crossing: Crossing, answer: Answer, by: str) -> None:
+        choice = (answer.content or {}).get("choice")
+        caps = self._pen.fold.caps
+        if answer.action != "accept" or choice not in (LIFT, DOUBLE) or caps is None:
+            return
+        limit = None if choice == LIFT else crossing.limit * 2
+        self.set(msgspec.structs.replace(caps, **{crossing.cap: limit}))
+        await self._holding.resume(by=by)
+
+    def _watch_clock(self, caps: Caps, now: Spent) -> None:
+        """Minutes pass without anybody saying so."""
+        if caps.minutes is None or self._pen.fold.turn is None:
+            self._alarms.clear("minutes")
+            return
+        left = min((mark * caps.minutes - now.minutes for mark in (0.8, 1.0) if mark * caps.minutes > now.minutes), default=None)
+        if left is not None:
+            self._alarms.set("minutes", left * 60 + 0.01, self.check)
