@@ -31,6 +31,7 @@ from trunkline.journal.base import Entry
 from trunkline.session.fold import Artifact, Fold
 from trunkline.session.interpret.asks import AskStory
 from trunkline.session.interpret.conditions import ConditionStory
+from trunkline.session.interpret.lifecycle import LifecycleStory
 from trunkline.session.interpret.text import TextStory
 from trunkline.session.interpret.tools import ToolStory
 from trunkline.session.interpret.turns import TurnStory
@@ -48,6 +49,7 @@ class Interpreter:
         self.text = TextStory(self.writer)
         self.tools = ToolStory(self.writer, self.text)
         self.asks = AskStory(self.writer, self.tools, int(approval_timeout_s * 1e6))
+        self.lifecycle = LifecycleStory(self.writer)
         self.conditions = ConditionStory(self.writer)
         self.turns = TurnStory(self.writer, self.text, self.tools, self.asks)
 
