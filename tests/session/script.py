@@ -17,7 +17,7 @@ from trunkline.errors import TrunklineError
 from trunkline.journal.base import Journal
 from trunkline.journal.committer import Committer
 from trunkline.journal.memory import MemoryJournal
-from trunkline.session.driver import Started
+from trunkline.session.driver import AgentSession, Started
 from trunkline.session.feed import TailBudget, packet_of
 from trunkline.session.fold import Fold
 from trunkline.session.lent import Lent, Limits
@@ -41,14 +41,17 @@ class ScriptedDriver:
         self.how: Any = "new"
         self.paused = False
 
-    async def start(self, previous: str | None) -> Started:
-        self.told.append(("start", previous))
+    async def start(self, previous: str | None, *, adopt: bool = False) -> Started:
+        self.told.append(("adopt" if adopt else "start", previous))
         if self.refuses_to_start is not None:
             raise self.refuses_to_start
         self._session.spawned(1, 1, "marker")
         return Started(how=self.how, agent_session_id=previous or "agent-1", agent_info=None, capabilities=None,
                        modes=self.modes_of_new,
                        config_options=None)
+
+    async def list_sessions(self, cwd: str | None = None) -> list[AgentSession]:
+        return []
 
     def check_prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
         """Everything is fine."""
