@@ -33,15 +33,17 @@ from trunkline.journal.base import Journal, RowFilter, SessionRow
 from trunkline.journal.committer import Committer
 from trunkline.session.acp_driver import AcpDriver
 from trunkline.session.approvals import Answer, Decision
+from trunkline.session.chain_key import audit_key
 from trunkline.session.client_calls import ClientCalls
 from trunkline.session.driver import Driver
 from trunkline.session.feed import Feed, TailBudget
-from trunkline.session.fold import NULL, Artifact, Fold, SessionView, restore, view_of
+from trunkline.session.fold import NULL, ApprovalView, Artifact, Fold, QuestionView, SessionView, restore, view_of
 from trunkline.session.lent import Lent, Limits
 from trunkline.session.pids import PidFiles
+from trunkline.session.policy_book import PolicyBook
 from trunkline.session.session import Accepted, Session, check_title
 
-__all__ = ["Accepted", "AgentInfo", "Answer", "Decision", "Feed", "Hub", "HubMetrics", "HubOptions", "NewSession", "Session",
+__all__ = ["Accepted", "AgentInfo", "Answer", "Decision", "Feed", "Hub", "HubMetrics", "HubOptions", "NewSession", "PendingAsks", "Session",
            "SessionView"]
 
 log = logging.getLogger("trunkline.hub")
@@ -63,6 +65,8 @@ class HubOptions(msgspec.Struct, kw_only=True):
     idle_timeout_s: float = 900.0
     tool_timeout_s: float = 7200.0
     agent_idle_stop_s: float = 1800.0
+    policy_file: Path | None = None
+    """The rules for all sessions; None: in the data folder."""
     memory: bool = False
     """Keep the journal in memory only: for programs that want no trace."""
 
@@ -96,6 +100,21 @@ class AgentInfo(msgspec.Struct, rename="camel", kw_only=True):
     """What the agent said of itself when it was last started by this hub."""
 
 
+class PendingAsks(msgspec.Struct, rename="camel", kw_only=True):
+    """What waits for a person in one session."""
+
+    session_id: str
+    agent: str
+    cwd: str
+    title: str
+    approvals: list[ApprovalView]
+    questions: list[QuestionView]
+
+    def since(self) -> str:
+        """When the first of them was asked."""
+        return min([*(view.requested_at for view in self.approvals), *(view.asked_at for view in self.questions)])
+
+
 class HubMetrics(msgspec.Struct):
     """Counters and gauges, read by ``/metrics``."""
 
@@ -118,6 +137,7 @@ class Hub:
         self._environ = os.environ if environ is None else environ
         self._journal: Journal = _journal_for(options)
         self._committer = Committer(self._journal, on_drained=self._drained)
+        self.policies = PolicyBook(None if options.memory else options.policy_file or options.data_dir / "policy.toml")
         self._pids = PidFiles(None if options.memory else options.data_dir / "agents")
         self._sessions: dict[str, Session] = {}
         self._unused: WeakValueDictionary[str, Session] = WeakValueDictionary()
@@ -133,6 +153,7 @@ class Hub:
             clock=_now_us, new_id=lambda prefix: f"{prefix}_{secrets.token_hex(8)}",
             limits=Limits(approval_s=options.approval_timeout_s, silence_s=options.idle_timeout_s,
                           tool_silence_s=options.tool_timeout_s, agent_idle_s=options.agent_idle_stop_s),
+            policies=self.policies, chain_key=_chain_key(options), home=self._environ.get("HOME"),
             preview_url=lambda session_id, artifact: self._preview(session_id, artifact), turn_ended=self._count_turn,
         )
 
@@ -223,6 +244,13 @@ class Hub:
         rows = await self._journal.rows(which)
         return [self._view(row) for row in rows if row.id not in self._deleted]
 
+    def pending(self) -> list[PendingAsks]:
+        """Every approval and question that waits, of all sessions, the one that waits longest first."""
+        waiting = [PendingAsks(session_id=session.id, agent=session.fold.agent, cwd=session.fold.cwd, title=session.fold.title,
+                               approvals=list(session.fold.approvals.values()), questions=list(session.fold.questions.values()))
+                   for session in self._sessions.values() if session.fold.approvals or session.fold.questions]
+        return sorted(waiting, key=PendingAsks.since)
+
     async def delete(self, session_id: str) -> None:
         """Stop a session and forget it. From the first moment on nobody finds it any more."""
         try:
@@ -299,7 +327,7 @@ class Hub:
         spec = self._spec(session.fold.agent)
         env = clean_env(spec.env_allow, {**self._environ, **session.env}, {**spec.env})
         return AcpDriver(
-            spec, cwd=session.fold.cwd, env=env, calls=ClientCalls(session.workspace, env, spec.quirks, session.acted),
+            spec, cwd=session.fold.cwd, env=env, calls=ClientCalls(session.workspace, env, spec.quirks, session.permits, session.acted),
             mcp_servers=session.fold.mcp_servers, sink=session, new_id=lambda: self._lent.new_id("req"), version=__version__)
 
     async def _agent_info(self, spec: AgentSpec) -> AgentInfo:
@@ -365,6 +393,14 @@ def _journal_for(options: HubOptions) -> Journal:
     if options.durability not in ("normal", "full"):
         raise Invalid(f"durability must be normal or full, not {options.durability!r}")
     return SqliteJournal(options.data_dir / "journal.db", durability=options.durability)  # type: ignore[arg-type]
+
+
+def _chain_key(options: HubOptions) -> bytes:
+    """The key of the approvals' hash chain: beside the database, not in it."""
+    if options.memory:
+        return secrets.token_bytes(32)
+    options.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return audit_key(options.data_dir / "audit.key")
 
 
 def _allowed(env: Mapping[str, str], spec: AgentSpec) -> dict[str, str]:

@@ -11,17 +11,18 @@ import msgspec
 
 from trunkline.agents.process import Exit
 from trunkline.dialects.acp import TextContent
-from trunkline.dialects.context import decode_event
+from trunkline.dialects.context import decode_command, decode_event
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, Signal, TurnEnd, Update
 from trunkline.errors import TrunklineError
 from trunkline.journal.base import Journal
 from trunkline.journal.committer import Committer
 from trunkline.journal.memory import MemoryJournal
-from trunkline.session.driver import Started
+from trunkline.session.driver import AgentSession, Started
 from trunkline.session.feed import TailBudget, packet_of
 from trunkline.session.fold import Fold
 from trunkline.session.lent import Lent, Limits
 from trunkline.session.pids import PidFiles
+from trunkline.session.policy_book import PolicyBook
 from trunkline.session.session import Session
 
 OPTIONS = (PermissionOption("yes", "Allow", "allow_once"), PermissionOption("forever", "Always", "allow_always"),
@@ -43,14 +44,17 @@ class ScriptedDriver:
         self.how: Any = "new"
         self.paused = False
 
-    async def start(self, previous: str | None) -> Started:
-        self.told.append(("start", previous))
+    async def start(self, previous: str | None, *, adopt: bool = False) -> Started:
+        self.told.append(("adopt" if adopt else "start", previous))
         if self.refuses_to_start is not None:
             raise self.refuses_to_start
         self._session.spawned(1, 1, "marker")
         return Started(how=self.how, agent_session_id=previous or "agent-1", agent_info=None, capabilities=None,
                        modes=self.modes_of_new,
                        config_options=None)
+
+    async def list_sessions(self, cwd: str | None = None) -> list[AgentSession]:
+        return []
 
     def check_prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
         """Everything is fine."""
@@ -116,7 +120,7 @@ class Stage:
         self.lent = Lent(
             journal=self.journal, committer=self.committer, budget=TailBudget(), pids=PidFiles(None), clock=self._tick,
             new_id=self._new_id, limits=limits or Limits(), preview_url=lambda session_id, artifact: "/preview/key/",
-            turn_ended=self.outcomes.append)
+            turn_ended=self.outcomes.append, policies=PolicyBook(None), chain_key=b"key", home="/home/ann")
         self.session = self.new(tmp_path)
 
     def new(self, folder: Path) -> Session:
@@ -147,6 +151,14 @@ class Stage:
         """Let the loop run until something is so; the test's own deadline bounds it."""
         while not true():  # noqa: ASYNC110 - what is waited for is in the code under test, which has no event for it
             await asyncio.sleep(0)
+
+    async def execute(self, command: str, command_id: str | None = None, by: str = "ann", **fields: Any) -> dict[str, Any]:
+        """Carry out a command as clients write it."""
+        read = decode_command(msgspec.json.encode({"command": command, **fields}))
+        return (await self.session.execute(read, command_id=command_id, by=by)).result
+
+    async def types(self) -> list[str]:
+        return [str(msgspec.json.decode(entry.event)["type"]) for entry in await self.session.feed.read(after=0)]
 
     async def events(self) -> list[Any]:
         return [decode_event(entry.event) for entry in await self.session.feed.read(after=0)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -37,9 +37,9 @@ from trunkline.errors import (
     TrunklineError,
     Unsupported,
 )
-from trunkline.session.client_calls import ClientCalls
-from trunkline.session.driver import DriverSink, Started
-from trunkline.session.opening import Inbox, Opening, raw_or_none, unreadable
+from trunkline.session.driver import AgentSession, Calls, DriverSink, How, Started
+from trunkline.session.listing import listed
+from trunkline.session.opening import Inbox, Opened, Opening, raw_or_none, unreadable
 
 START_TIMEOUT_S = 90.0
 """The slowest agents take 7 s to start on two cores; a cold npx or a first login check takes far longer."""
@@ -57,11 +57,13 @@ class _Usage(msgspec.Struct):
 
 _encode = msgspec.json.Encoder().encode
 
+T = TypeVar("T")
+
 
 class AcpDriver:
     """One ACP agent process with one session in it."""
 
-    def __init__(self, spec: AgentSpec, *, cwd: str, env: Mapping[str, str], calls: ClientCalls,
+    def __init__(self, spec: AgentSpec, *, cwd: str, env: Mapping[str, str], calls: Calls,
                  mcp_servers: Sequence[msgspec.Raw], sink: DriverSink, new_id: Callable[[], str], version: str) -> None:
         self._spec = spec
         self._cwd = cwd
@@ -80,22 +82,12 @@ class AcpDriver:
         self._questions: dict[str, msgspec.Raw] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._takes = acp.PromptCapabilities()
+        self._lists = False
         self._turn_signals: list[Signal] = []
 
-    async def start(self, previous: str | None) -> Started:
-        """Start the agent and open a session: the previous one where the agent can, else a new one."""
-        self._process = await AgentProcess.spawn(
-            launch_command(self._spec, self._env), cwd=self._cwd, env=self._env, on_data=self._received, on_exit=self._exited)
-        self._sink.spawned(self._process.pid, self._process.start_time, self._process.marker)
-        try:
-            async with asyncio.timeout(START_TIMEOUT_S):
-                hello = await self._opening.greet()
-                self._takes = hello.capabilities.prompt
-                how, opened = await self._opening.open(hello, previous)
-        except TimeoutError:
-            raise self._start_failed(f"said nothing for {START_TIMEOUT_S:.0f} s while starting") from None
-        except AgentExited as error:
-            raise self._start_failed(error.message) from error
+    async def start(self, previous: str | None, *, adopt: bool = False) -> Started:
+        """Start the agent and open a session: the previous one where the agent can, else a new one; or adopt one."""
+        hello, how, opened = await self._in_time(self._open(previous, adopt))
         assert self._inbox.session_id is not None
         asyncio.get_running_loop().call_soon(self._deliver_early)
         return Started(
@@ -103,6 +95,39 @@ class AcpDriver:
             capabilities=raw_or_none(hello.agent_capabilities), modes=raw_or_none(opened.modes),
             config_options=raw_or_none(opened.config_options),
         )
+
+    async def greet(self) -> None:
+        """Start the agent and open no session: enough to ask what it has."""
+        await self._in_time(self._launch())
+
+    async def list_sessions(self, cwd: str | None = None) -> list[AgentSession]:
+        """The sessions of the agent's own store; none where it does not offer to list them."""
+        return await listed(self._bounded, cwd) if self._lists else []
+
+    async def _open(self, previous: str | None, adopt: bool) -> tuple[acp.InitializeResponse, How, Opened]:
+        hello = await self._launch()
+        if adopt and previous is not None:
+            return hello, *await self._opening.adopt(hello, previous)
+        return hello, *await self._opening.open(hello, previous)
+
+    async def _in_time(self, starting: Coroutine[Any, Any, T]) -> T:
+        """What belongs to a start, within its time; whatever goes wrong names the command and its last words."""
+        try:
+            async with asyncio.timeout(START_TIMEOUT_S):
+                return await starting
+        except TimeoutError:
+            raise self._start_failed(f"said nothing for {START_TIMEOUT_S:.0f} s while starting") from None
+        except AgentExited as error:
+            raise self._start_failed(error.message) from error
+
+    async def _launch(self) -> acp.InitializeResponse:
+        self._process = await AgentProcess.spawn(
+            launch_command(self._spec, self._env), cwd=self._cwd, env=self._env, on_data=self._received, on_exit=self._exited)
+        self._sink.spawned(self._process.pid, self._process.start_time, self._process.marker)
+        hello = await self._opening.greet()
+        self._takes = hello.capabilities.prompt
+        self._lists = hello.capabilities.session.list is not None
+        return hello
 
     def check_prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
         """Raise Unsupported when the agent cannot take one of the blocks."""

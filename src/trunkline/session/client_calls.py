@@ -1,6 +1,7 @@
 """What an agent may ask of its client: files (``fs/*``) and terminals (``terminal/*``), inside the session's roots.
 
-Rule: bad parameters and refused paths are errors of our tree; the driver turns them into JSON-RPC errors.
+Rule 1: what changes something passes the rules first (``permits``).
+Rule 2: bad parameters and refused paths are errors of our tree; the driver turns them into JSON-RPC errors.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import msgspec
 from trunkline.agents.catalog import Quirks
 from trunkline.dialects import acp
 from trunkline.errors import NotFound, Unsupported
+from trunkline.session.permits import Permits
 from trunkline.session.terminals import Terminals
 from trunkline.session.workspace import Workspace
 
@@ -23,8 +25,10 @@ _encode = msgspec.json.Encoder().encode
 class ClientCalls:
     """Serves one agent's requests."""
 
-    def __init__(self, workspace: Workspace, env: Mapping[str, str], quirks: Quirks, acted: Callable[[], None]) -> None:
+    def __init__(self, workspace: Workspace, env: Mapping[str, str], quirks: Quirks, permits: Permits,
+                 acted: Callable[[], None]) -> None:
         self._workspace = workspace
+        self._permits = permits
         self._acted = acted
         self._quirks = quirks
         self._terminals = Terminals(workspace, env)
@@ -61,13 +65,16 @@ class ClientCalls:
 
     async def _write(self, params: bytes) -> dict[str, str]:
         ask = acp.decode_params(acp.FS_WRITE_TEXT_FILE, params)
-        self._acted()
-        await asyncio.to_thread(self._workspace.write_text, ask.path, ask.content)
+        async with self._permits.write(ask.path, ask.content):
+            self._acted()
+            await asyncio.to_thread(self._workspace.write_text, ask.path, ask.content)
         return {}
 
     async def _create(self, params: bytes) -> dict[str, str]:
-        self._acted()
-        return {"terminalId": await self._terminals.create(acp.decode_params(acp.TERMINAL_CREATE, params))}
+        ask: acp.CreateTerminalRequest = acp.decode_params(acp.TERMINAL_CREATE, params)
+        async with self._permits.run(ask.command, ask.args or [], ask.cwd):
+            self._acted()
+            return {"terminalId": await self._terminals.create(ask)}
 
     async def _output(self, params: bytes) -> dict[str, Any]:
         child = self._terminals.get(acp.decode_params(acp.TERMINAL_OUTPUT, params).terminal_id)

@@ -28,6 +28,26 @@ class Started(msgspec.Struct, kw_only=True):
     config_options: msgspec.Raw | None
 
 
+class AgentSession(msgspec.Struct, frozen=True, kw_only=True):
+    """A session of the agent's own store, as the agent lists it; times are ISO 8601, where it tells them."""
+
+    session_id: str
+    cwd: str
+    title: str | None = None
+    updated_at: str | None = None
+    created_at: str | None = None
+
+
+class Calls(Protocol):
+    """Serves what the agent asks of its client (files, terminals)."""
+
+    async def serve(self, method: str, params: bytes) -> bytes:
+        """The encoded result of one request."""
+
+    async def close(self) -> None:
+        """The agent is going: end what was served to it."""
+
+
 class DriverSink(Protocol):
     """Where a driver delivers: the session."""
 
@@ -44,8 +64,13 @@ class DriverSink(Protocol):
 class Driver(Protocol):
     """One running agent with one open session."""
 
-    async def start(self, previous: str | None) -> Started:
-        """Start the agent and open a session: the previous one where the agent can, else a new one."""
+    async def start(self, previous: str | None, *, adopt: bool = False) -> Started:
+        """Start the agent and open a session: the previous one where the agent can, else a new one.
+
+        With ``adopt`` the previous one was begun by somebody else: it is opened or that fails, and its replay is heard."""
+
+    async def list_sessions(self, cwd: str | None = None) -> list[AgentSession]:
+        """The sessions of the agent's own store, of one folder or of all; none where it does not list them."""
 
     def prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
         """Send a prompt; its end is heard as TurnEnd."""

@@ -13,7 +13,15 @@ from typing import Any, Literal
 import msgspec
 
 from trunkline.dialects.acp.calls import CallState
-from trunkline.dialects.context import ApprovalPreview, PermissionPolicy, RiskLevel, TokenUsage
+from trunkline.dialects.context import (
+    ApprovalPreview,
+    ChangeType,
+    EnvironmentContext,
+    EnvironmentModel,
+    PermissionPolicy,
+    RiskLevel,
+    TokenUsage,
+)
 from trunkline.dialects.signals import PermissionOption
 from trunkline.errors import SessionUnreadable
 from trunkline.session.caps import Caps
@@ -146,11 +154,21 @@ class Usage(msgspec.Struct, rename="camel", omit_defaults=True):
     size: int = 0
 
 
-class Cost(msgspec.Struct, rename="camel"):
-    """Cumulative cost as the agent reports it."""
+class Cost(msgspec.Struct, rename="camel", omit_defaults=True):
+    """Money spent in all; ``input`` and ``output`` are what is known of its parts."""
 
     amount: float
     currency: str
+    input: float = 0
+    output: float = 0
+
+
+class FileTally(msgspec.Struct, rename="camel"):
+    """What became of one file so far, for the summary of the session."""
+
+    change_type: ChangeType
+    lines_added: int = 0
+    lines_removed: int = 0
 
 
 class Todo(msgspec.Struct, rename="camel"):
@@ -223,7 +241,10 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     todos: list[Todo] = msgspec.field(default_factory=list)
     usage: Usage | None = None
     cost: Cost | None = None
+    cost_reported: float = 0
+    """The agent's own last total, from which the next one is told apart."""
     tokens: TokenUsage | None = None
+    tokens_reported: TokenUsage | None = None
     mode: str | None = None
     modes: msgspec.Raw = NULL
     config_options: msgspec.Raw = NULL
@@ -250,8 +271,16 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     """How the agent came to its session last: new, resumed or loaded."""
     mcp_servers: list[msgspec.Raw] = msgspec.field(default_factory=list)
     last_text: str = ""
-    thinking_since: int = 0
+    thinking_changes: list[int] = msgspec.field(default_factory=list)
     """When the status last changed to or from thinking, to keep such changes to a few a second."""
+    messages: int = 0
+    """Messages of both sides that were completed."""
+    tool_calls: int = 0
+    errors: int = 0
+    files: dict[str, FileTally] = msgspec.field(default_factory=dict)
+    environment: EnvironmentContext | None = None
+    """Where the session runs, as it was last told."""
+    model: EnvironmentModel | None = None
 
 
 class TurnView(msgspec.Struct, rename="camel"):

@@ -11,6 +11,7 @@ from trunkline.journal.committer import Committer
 from trunkline.session.feed import TailBudget
 from trunkline.session.fold import Artifact
 from trunkline.session.pids import PidFiles
+from trunkline.session.policy_book import PolicyBook
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,6 +35,11 @@ class Lent(msgspec.Struct, frozen=True, kw_only=True):
     new_id: Callable[[str], str]
     """A fresh id with a prefix."""
     limits: Limits
+    policies: PolicyBook
+    chain_key: bytes
+    """What the chain over approvals is keyed with."""
+    home: str | None
+    """The person's home folder: what lies there is not the project's."""
     preview_url: Callable[[str, Artifact], str | None]
     """The address under which an artifact of a session can be shown; None where it cannot."""
     turn_ended: Callable[[str], None]

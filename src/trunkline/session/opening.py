@@ -2,6 +2,7 @@
 
 Rule 1: the agent's session id is known before the message behind its answer is looked at, since agents write both at once.
 Rule 2: an update for a session that is not open yet is held, never dropped; a replay of what the journal has is not news.
+The replay of a session that somebody else began is: the journal has nothing of it.
 """
 
 from __future__ import annotations
@@ -92,6 +93,16 @@ def _read(result: bytes) -> Opened:
         return Opened()
 
 
+def _ways_back(hello: acp.InitializeResponse) -> list[tuple[How, str]]:
+    """How an agent can open a session again, the way that repeats nothing first."""
+    ways: list[tuple[How, str]] = []
+    if hello.capabilities.session.resume:
+        ways.append(("resumed", acp.SESSION_RESUME))
+    if hello.capabilities.load_session:
+        ways.append(("loaded", acp.SESSION_LOAD))
+    return ways
+
+
 class Opening:
     """Opens one session with one agent."""
 
@@ -133,31 +144,48 @@ class Opening:
             if again is not None:
                 return again
         params = {"cwd": self._cwd, "mcpServers": self._mcp_servers}
-        try:
-            return "new", await self._open_by(acp.SESSION_NEW, params)
-        except AgentError as error:
-            if error.agent_code != str(int(acp.ErrorCode.AUTH_REQUIRED)):
-                raise
-            await self._authenticate(hello, error)
-            return "new", await self._open_by(acp.SESSION_NEW, params)
+        return "new", await self._logged_in(hello, acp.SESSION_NEW, params)
+
+    async def adopt(self, hello: acp.InitializeResponse, session_id: str) -> tuple[How, Opened]:
+        """Open a session that somebody else began, or fail. By load, whose replay is news to us, else by resume."""
+        ways = _ways_back(hello)[::-1]
+        if not ways:
+            raise Unsupported(f"{self._spec.display_name} can neither load nor resume a session that it did not begin here")
+        refused: AgentError | None = None
+        for how, method in ways:
+            self._inbox.session_id = session_id
+            try:
+                return how, await self._logged_in(hello, method, self._params_for(session_id))
+            except AgentError as error:
+                refused = refused or error
+                self._inbox.session_id = None
+        assert refused is not None, "a way back was refused or led back"
+        raise refused
 
     async def _reopen(self, hello: acp.InitializeResponse, previous: str) -> tuple[How, Opened] | None:
         """The session as it was, by resume, else by load; None where the agent can do neither or has lost it."""
-        params = {"sessionId": previous, "cwd": self._cwd, "mcpServers": self._mcp_servers}
-        ways: list[tuple[How, str]] = []
-        if hello.capabilities.session.resume:
-            ways.append(("resumed", acp.SESSION_RESUME))
-        if hello.capabilities.load_session:
-            ways.append(("loaded", acp.SESSION_LOAD))
-        for how, method in ways:
+        for how, method in _ways_back(hello):
             self._inbox.session_id, self._inbox.replaying = previous, True
             try:
-                return how, await self._open_by(method, params)
+                return how, await self._open_by(method, self._params_for(previous))
             except AgentError:
                 self._inbox.session_id = None
             finally:
                 self._inbox.replaying = False
         return None
+
+    def _params_for(self, session_id: str) -> dict[str, Any]:
+        return {"sessionId": session_id, "cwd": self._cwd, "mcpServers": self._mcp_servers}
+
+    async def _logged_in(self, hello: acp.InitializeResponse, method: str, params: dict[str, Any]) -> Opened:
+        """Open a session; where the agent wants a login first, log in and try once more."""
+        try:
+            return await self._open_by(method, params)
+        except AgentError as error:
+            if error.agent_code != str(int(acp.ErrorCode.AUTH_REQUIRED)):
+                raise
+            await self._authenticate(hello, error)
+            return await self._open_by(method, params)
 
     async def _open_by(self, method: str, params: dict[str, Any]) -> Opened:
         """Open a session; its id is known to us before the next message of the same read is looked at."""

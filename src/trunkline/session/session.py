@@ -12,27 +12,36 @@ is in the journal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+import base64
+import mimetypes
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal
 
 import msgspec
 
 from trunkline.agents.process import Exit
-from trunkline.dialects import acp
+from trunkline.dialects import acp, context
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
 from trunkline.errors import Invalid, NotFound, TrunklineError, TurnInProgress
 from trunkline.session.approvals import Answer, Approvals, Decision
 from trunkline.session.artifacts import ArtifactFinder
+from trunkline.session.caps import Caps
+from trunkline.session.commands import CommandDesk, CommandOutcome
 from trunkline.session.deadlines import Alarms, SilenceWatch
 from trunkline.session.driver import Driver
 from trunkline.session.errands import Errands
 from trunkline.session.feed import Feed
-from trunkline.session.fold import Artifact, Fold, SessionView
+from trunkline.session.fold import Artifact, Fold, Pause, SessionView, Waits
+from trunkline.session.gatekeeper import Gatekeeper
 from trunkline.session.interpret import Interpreter
 from trunkline.session.interpret.conditions import TITLE_MOST
 from trunkline.session.lent import Lent
 from trunkline.session.link import AgentLink
 from trunkline.session.pen import Pen
+from trunkline.session.permits import Permits
+from trunkline.session.policy import check_permission_policy
+from trunkline.session.spending import Spending
 from trunkline.session.turn import TurnPlayer
 from trunkline.session.workspace import Workspace
 
@@ -63,10 +72,15 @@ class Session:
         self._link = AgentLink(self._pen, lambda: make_driver(self), lent.pids)
         self._watch = SilenceWatch(lambda: self._turns.silence_limit(), self._waits_for_person,
                                    lambda: self._turns.fell_silent())
-        self._approvals = Approvals(self._pen, self._link, self._alarms, self._errands, self._watch, lent.limits.approval_s)
+        self._gate = Gatekeeper(fold, lent.policies, lent.clock)
+        self._approvals = Approvals(self._pen, self._link, self._alarms, self._errands, self._watch, self._gate,
+                                    lent.limits.approval_s)
+        self.permits = Permits(self._pen, self._approvals, self._gate, self.workspace, lent.new_id)
+        self._spending = Spending(self._pen, self._alarms, self, lent.new_id)
         self._finder = ArtifactFinder(self._pen, self.workspace.roots[0], lent.preview_url, lent.clock)
         self._turns = TurnPlayer(self._pen, self._link, self._approvals, self._finder, self._alarms, self._errands,
-                                 self._watch, lent)
+                                 self._watch, self._spending, lent)
+        self._desk = CommandDesk(self)
         self._closed_by: TrunklineError | None = None
 
     @property
@@ -151,7 +165,7 @@ class Session:
         if self._link.running:
             self._link.driver.check_prompt(blocks)
         turn_id = self._lent.new_id("turn")
-        if self.fold.turn is not None:
+        if self.fold.turn is not None or self.fold.paused is not None:
             return await self._queue(turn_id, blocks, when_busy, idempotency_key, by)
         turn = self._pen.at().turns.start(turn_id, blocks, by=by, key=idempotency_key)
         accepted = Accepted(turn_id, turn.seq, False)
@@ -164,6 +178,105 @@ class Session:
         """End the running turn; False where nothing runs."""
         self._check_open()
         return await self._turns.cancel(by=by)
+
+    async def execute(self, command: context.Command, *, command_id: str | None, by: str) -> CommandOutcome:
+        """Carry out one of the Agent Context Protocol's commands."""
+        self._check_open()
+        return await self._desk.execute(command, command_id=command_id, by=by)
+
+    async def pause(self, *, by: str, reason: str | None = None, interrupt: bool = False) -> list[str]:
+        """Hold the session: rules allow nothing and the queue waits; with ``interrupt`` the turn ends too. Returns what is held."""
+        self._check_open()
+        held = self._hold(reason or "paused", by, interrupt=interrupt)
+        await self._write_and_store()
+        if "turn" in held:
+            await self._turns.cancel(by=by)
+        return held
+
+    async def resume(self, *, by: str) -> bool:
+        """Let a held session go on; one whose agent is gone gets it back. False where nothing was held or gone."""
+        self._check_open()
+        if self.fold.paused is None:
+            if self.fold.status != "completed":
+                return False
+            await self._ensure_agent()
+            self._pen.at().writer.status("idle", reason="resumed", meta={"by": by})
+            await self._write_and_store()
+            return True
+        self.fold.paused = None
+        self._pen.at().lifecycle.unpaused(by)
+        await self._write_and_store()
+        self._approvals.look_again()
+        self._turns.play_queued()
+        return True
+
+    async def terminate(self, *, by: str) -> None:
+        """End the session: its turn, its agent and everything that the agent started. Its history stays."""
+        self._check_open()
+        if self.fold.status == "completed" and not self._link.running:
+            return
+        self.fold.paused = None
+        self._pen.at().turns.clear_queue(by=by)
+        await self._turns.cancel(by=by)
+        self._turns.end_now(TurnEnd(stop="cancelled"))
+        await self._turns.ended()
+        await self._link.stop()
+        self._pen.at().lifecycle.completed("terminated", by)
+        await self._write_and_store()
+
+    async def set_permission_policy(self, policy: context.PermissionPolicy, *, by: str) -> None:
+        """Answer this session's approvals by these rules from now on, those that wait included."""
+        self._check_open()
+        check_permission_policy(policy)
+        self.fold.permission_policy = policy
+        self._pen.at().writer.custom("permission_policy_set", {"policy": policy}, meta={"by": by})
+        await self._write_and_store()
+        self._approvals.look_again()
+
+    async def set_limits(self, caps: Caps | None, waits: Waits | None, *, by: str) -> None:
+        """Set what the session may spend, and how long its approvals wait."""
+        self._check_open()
+        if waits is not None:
+            self.fold.waits = waits
+        data = {"caps": caps if caps is not None else self.fold.caps, "waits": self.fold.waits}
+        self._pen.at().writer.custom("limits_set", data, meta={"by": by})
+        if caps is not None:
+            self._spending.set(caps)
+        await self._write_and_store()
+
+    async def image(self, path: str) -> acp.ImageContent:
+        """A picture among the session's files, as a prompt carries it."""
+        mime, _ = mimetypes.guess_type(path)
+        if mime is None or not mime.startswith("image/"):
+            raise Invalid(f"{path} is not a picture", details={"path": path})
+        data = await asyncio.to_thread(self.workspace.read_bytes, path)
+        return acp.ImageContent(data=base64.b64encode(data).decode(), mime_type=mime)
+
+    async def note(self, name: str, data: dict[str, Any], *, by: str) -> None:
+        """Write down what somebody did, where no other entry says it."""
+        self._pen.at().writer.custom(name, data, meta={"by": by})
+        await self._write_and_store()
+
+    def hold(self, reason: str, question: QuestionAsk, then: Callable[[Answer, str], Awaitable[None]]) -> None:
+        """A cap is reached: hold the session, end its turn, and ask how to go on."""
+        held = self._hold(reason, "hub", interrupt=True)
+        self._approvals.ask_question(question, then)
+        self._pen.write()
+        if "turn" in held:
+            self._errands.run(self._turns.cancel(by="hub"))
+
+    def worked_us(self) -> int:
+        """Time spent in turns so far."""
+        return self._turns.worked_us()
+
+    def _hold(self, reason: str, by: str, *, interrupt: bool) -> list[str]:
+        held = ["approvals", "queue"]
+        if interrupt and self.fold.turn is not None:
+            held.append("turn")
+        at = context.iso_ms(self._lent.clock())
+        self.fold.paused = Pause(since=at, by=by, reason=reason, held=held)
+        self._pen.at().lifecycle.paused(reason, held, by)
+        return held
 
     async def decide(self, request_id: str, decision: Decision, *, by: str) -> None:
         """Answer an approval."""
@@ -281,6 +394,8 @@ class Session:
             # Most reads of a pipe bring one piece of text.
             interpret.hear(signals)
             self._pen.write()
+            if self.fold.caps is not None:
+                self._spending.check()
             return
         ends: list[TurnEnd] = []
         start = 0
@@ -300,6 +415,8 @@ class Session:
             start = index + 1
         interpret.hear(signals[start:] if start else signals)
         self._pen.write()
+        if self.fold.caps is not None:
+            self._spending.check()
         for end in ends:
             self._turns.answered(end)
 
@@ -316,6 +433,8 @@ class Session:
             self._turns.rest()
 
     async def _queue(self, turn_id: str, content: list[msgspec.Raw], when_busy: str, key: str | None, by: str) -> Accepted:
+        if when_busy != "queue" and self.fold.turn is None:
+            raise TurnInProgress("the session is paused; resume it, or send whenBusy: queue")
         if when_busy != "queue":
             running = self.fold.turn.turn_id if self.fold.turn else None
             raise TurnInProgress("a turn is in progress; wait for its end, cancel it, or send whenBusy: queue",
@@ -330,7 +449,7 @@ class Session:
         await self._pen.stored()
 
     def _waits_for_person(self) -> bool:
-        return bool(self.fold.approvals or self.fold.questions)
+        return bool(self.fold.approvals or self.fold.questions or self.fold.paused)
 
     def _check_open(self) -> None:
         if self._closed_by is not None:

@@ -6,13 +6,13 @@ Rule 2: reaching a cap holds the session and ends the running turn: a turn that 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 import msgspec
 
 from trunkline.dialects.signals import QuestionAsk
-from trunkline.session.approvals import Answer, Approvals
+from trunkline.session.approvals import Answer
 from trunkline.session.caps import Caps, Crossing, Spent, crossed
 from trunkline.session.deadlines import Alarms
 from trunkline.session.pen import Pen
@@ -26,8 +26,8 @@ _FORM = msgspec.json.encode({"type": "object", "required": ["choice"], "properti
 class Holding(Protocol):
     """What a session lets its spending do."""
 
-    def hold(self, reason: str, question: QuestionAsk) -> None:
-        """Hold the session, end its turn and ask."""
+    def hold(self, reason: str, question: QuestionAsk, then: Callable[[Answer, str], Awaitable[None]]) -> None:
+        """Hold the session, end its turn and ask; ``then`` hears the answer and who gave it."""
 
     async def resume(self, *, by: str) -> bool:
         """Go on."""
@@ -79,10 +79,10 @@ class Spending:
         meta = {"cap": crossing.cap, "spent": crossing.spent, "limit": crossing.limit, "share": crossing.share}
         lifecycle = self._pen.at().lifecycle
         if crossing.share < 1:
-            lifecycle.notify("warning", "A cap is near", f"{text} in this session.", meta=meta)
+            lifecycle.notify("warning", "A cap is near", f"{text} in this session.", **meta)
             self._pen.write()
             return
-        lifecycle.notify("error", "A cap is reached", f"{text}: the session is paused.", meta=meta)
+        lifecycle.notify("error", "A cap is reached", f"{text}: the session is paused.", **meta)
         ask = QuestionAsk(self._new_id("q"), f"The session reached its cap: {text}. How shall it go on?", _FORM)
         self._holding.hold(f"cap reached: {text}", ask, lambda answer, by: self._answered(crossing, answer, by))
 

@@ -49,15 +49,18 @@ class Workspace:
 
     def read_text(self, path: str, *, line: int | None = None, limit: int | None = None) -> str:
         """Text of a file, or ``limit`` lines of it from ``line`` (1-based); never more than READ_LIMIT bytes."""
+        return self.read_bytes(path, line=line, limit=limit).decode("utf-8", errors="replace")
+
+    def read_bytes(self, path: str, *, line: int | None = None, limit: int | None = None) -> bytes:
+        """The same, as it is on disk."""
         real = self.resolve(path)
         try:
             with self._open(real) as file:
-                taken = b"".join(_bounded(_lines(file, line, limit), path))
+                return b"".join(_bounded(_lines(file, line, limit), path))
         except FileNotFoundError as error:
             raise NotFound(f"no such file: {path}", details={"path": path}) from error
         except OSError as error:
             raise Invalid(f"cannot read {path}: {error.strerror}") from error
-        return taken.decode("utf-8", errors="replace")
 
     def write_text(self, path: str, content: str) -> None:
         """Write a file whole, by a rename, so that a reader never sees half of it."""

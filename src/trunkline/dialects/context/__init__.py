@@ -3,13 +3,17 @@
     types.py       enums and named objects            unions.py        MessageContent, ApprovalPreview, GitOperation …
     events/        one module per domain              commands.py      what consumers send
     envelope.py    encode and decode, delta splice    capabilities.py  what an agent can do
-    categories.py  which category a tool is in
+    versions.py    which version is spoken            filters.py       which event types somebody wants
+    categories.py  which category a tool is in        descriptions.py  a tool call in one line
+    factory.py     create_event, the only clock       contract.py      the adapter and session interfaces
 
-Names are the protocol's own (``SessionStartedEvent``, ``SendMessageCommand`` …), except that its ``ACP`` prefix is
-dropped: in this code ``acp`` is the Agent *Client* Protocol.
+Names are the protocol's own (``SessionStartedEvent``, ``SendMessageCommand`` …), except that our code drops its ``ACP``
+prefix: here ``acp`` is the Agent *Client* Protocol. Under the protocol's own spelling (``ACPEvent``) they are there, too.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from trunkline.dialects.context.capabilities import (
     AgentIdentity,
@@ -49,6 +53,9 @@ from trunkline.dialects.context.contract import (
     ACPAdapter,
     ACPSession,
 )
+from trunkline.dialects.context.descriptions import (
+    describe_tool_call,
+)
 from trunkline.dialects.context.envelope import (
     DeltaPrefix,
     UnknownEvent,
@@ -61,6 +68,7 @@ from trunkline.dialects.context.envelope import (
 )
 from trunkline.dialects.context.events import (
     EVENTS,
+    EVENTS_BY_PREFIX,
     ApprovalEvent,
     ApprovalRequestedEvent,
     ApprovalResolvedEvent,
@@ -111,6 +119,11 @@ from trunkline.dialects.context.events import (
     UserQuestionEvent,
     WebOperationEvent,
     event_types,
+)
+from trunkline.dialects.context.factory import (
+    create_event,
+    reset_all_sequences,
+    reset_sequence,
 )
 from trunkline.dialects.context.filters import (
     TypeFilter,
@@ -188,12 +201,39 @@ from trunkline.dialects.context.versions import (
     negotiate_version,
 )
 
+if TYPE_CHECKING:
+    from trunkline.dialects.risk import assess_risk, explain_risk
+
+ACPError = ErrorInfo
+ACPCapabilities = Capabilities
+ACPCommand = Command
+ACPEvent = Event
+ACPEventBase = EventBase
+ACPEventByPrefix = EVENTS_BY_PREFIX
+
+
+def __getattr__(name: str) -> Any:
+    """The risk assessor brings a parser with it, so it is only imported when somebody asks for it."""
+    if name in ("assess_risk", "explain_risk"):
+        from trunkline.dialects import risk
+
+        return getattr(risk, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 __all__ = [
     "ACP_MIN_VERSION",
     "ACP_VERSION",
     "COMMANDS",
     "EVENTS",
+    "EVENTS_BY_PREFIX",
     "ACPAdapter",
+    "ACPCapabilities",
+    "ACPCommand",
+    "ACPError",
+    "ACPEvent",
+    "ACPEventBase",
+    "ACPEventByPrefix",
     "ACPSession",
     "AgentDataPaths",
     "AgentIdentity",
@@ -328,21 +368,27 @@ __all__ = [
     "WebSearch",
     "WebSearchResult",
     "as_object",
+    "assess_risk",
     "categorize_tool",
+    "create_event",
     "decode_command",
     "decode_command_envelope",
     "decode_event",
     "delta_event",
     "delta_prefix",
+    "describe_tool_call",
     "encode_command",
     "encode_event",
     "encoded_type",
     "event_types",
+    "explain_risk",
     "iso_ms",
     "matches_types",
     "negotiate_version",
     "parse_types",
     "require_object",
+    "reset_all_sequences",
+    "reset_sequence",
     "stamp_ms",
     "to_raw",
 ]

@@ -15,7 +15,7 @@ from msgspec import Struct
 from trunkline.dialects.context.events import EVENTS, event_types
 from trunkline.errors import Invalid
 
-_HEAD = re.compile(rb'\{"seq":\d+,"sessionId":"(?:[^"\\]|\\.)*","timestamp":"[^"\\]*","type":"([^"\\]*)"')
+_HEAD = re.compile(rb'\{"seq":\d+,"sessionId":"[^"\\]*(?:\\.[^"\\]*)*","timestamp":"[^"\\]*","type":"([^"\\]*)"')
 
 
 class _Typed(Struct, gc=False):
@@ -44,10 +44,10 @@ class TypeFilter(Struct, frozen=True):
 
     def matches_encoded(self, event: bytes) -> bool:
         """Whether an event as ``encode_event`` wrote it is wanted."""
-        if self.everything:
-            return True
         head = _HEAD.match(event)
-        return head[1] in self.encoded if head else self.matches(encoded_type(event))
+        if head is None:
+            return self.matches(encoded_type(event))
+        return head[1] in self.encoded or self.everything
 
 
 def encoded_type(event: bytes) -> str:

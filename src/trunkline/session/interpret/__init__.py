@@ -31,6 +31,7 @@ from trunkline.journal.base import Entry
 from trunkline.session.fold import Artifact, Fold
 from trunkline.session.interpret.asks import AskStory
 from trunkline.session.interpret.conditions import ConditionStory
+from trunkline.session.interpret.lifecycle import LifecycleStory
 from trunkline.session.interpret.text import TextStory
 from trunkline.session.interpret.tools import ToolStory
 from trunkline.session.interpret.turns import TurnStory
@@ -42,12 +43,14 @@ DEFAULT_APPROVAL_TIMEOUT_S = 600.0
 class Interpreter:
     """Folds one session. ``turns``, ``asks`` and ``conditions`` take the clients' acts, ``hear`` what the agent says."""
 
-    def __init__(self, fold: Fold, *, approval_timeout_s: float = DEFAULT_APPROVAL_TIMEOUT_S) -> None:
+    def __init__(self, fold: Fold, *, approval_timeout_s: float = DEFAULT_APPROVAL_TIMEOUT_S, chain_key: bytes = b"",
+                 home: str | None = None) -> None:
         self.fold = fold
         self.writer = Writer(fold)
         self.text = TextStory(self.writer)
         self.tools = ToolStory(self.writer, self.text)
-        self.asks = AskStory(self.writer, self.tools, int(approval_timeout_s * 1e6))
+        self.asks = AskStory(self.writer, self.tools, int(approval_timeout_s * 1e6), chain_key=chain_key, home=home)
+        self.lifecycle = LifecycleStory(self.writer)
         self.conditions = ConditionStory(self.writer)
         self.turns = TurnStory(self.writer, self.text, self.tools, self.asks)
 

@@ -14,11 +14,12 @@ from typing import Any, TypeVar
 import msgspec
 
 from trunkline.dialects import acp, context, packets
-from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.acp.calls import CallState, merge
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk
 from trunkline.errors import Invalid
 from trunkline.session.chain import extend
 from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, Decided, QuestionView, remember
+from trunkline.session.interpret.lifecycle import standing
 from trunkline.session.interpret.tools import ToolStory, name_of
 from trunkline.session.interpret.writer import Writer
 from trunkline.session.policy import PolicyAsk, Rule, always_rule, policy_ask
@@ -101,13 +102,19 @@ class AskStory:
             self._writer.fold.rules.append(rule)
         self._writer.custom("rule_added", {"rule": rule, "where": "session" if kept else "policy file"}, meta={"by": who})
 
+    def about(self, ask: PermissionAsk) -> PolicyAsk:
+        """What the rules look at in an ask that is not (yet) told of."""
+        state = CallState(tool_call_id=ask.request_id)
+        merge(state, _asked_for(ask))
+        return self._about(state)
+
     def _about(self, state: CallState) -> PolicyAsk:
         """What the rules look at: the input, and the paths that the agent named beside it."""
         fold = self._writer.fold
         given = msgspec.json.decode(bytes(context.as_object(state.raw_input)))
         about = policy_ask(name_of(state), state.kind, given, agent=fold.agent, cwd=fold.cwd, roots=self._roots or (fold.cwd,),
                            home=self._home, session_id=fold.session_id, turn_id=fold.turn.turn_id if fold.turn else None,
-                           paths=_paths(state))
+                           paths=paths_of(state))
         return about
 
     def _always(self, about: PolicyAsk) -> Rule:
@@ -163,14 +170,7 @@ class AskStory:
     def back_to_work(self) -> None:
         """The status that what is open now calls for."""
         fold = self._writer.fold
-        if fold.paused is not None:
-            self._writer.status("paused")
-        elif fold.approvals:
-            self._writer.status("waiting_for_approval")
-        elif fold.questions:
-            self._writer.status("waiting_for_input")
-        else:
-            self._writer.status("running" if fold.turn is not None else "idle")
+        self._writer.status("paused" if fold.paused is not None else standing(fold))
 
 
 def _answered_by(action: str, who: str, at: int) -> Decided:
@@ -191,7 +191,7 @@ def _requested_meta(view: ApprovalView) -> dict[str, Any]:
 
 
 def _describe(state: CallState) -> str:
-    command = _command(state)
+    command = command_of(state)
     if command:
         return f"Run: {command[:200]}"
     return state.title or name_of(state)
@@ -205,14 +205,15 @@ def _asked_for(ask: PermissionAsk) -> acp.ToolCallUpdate:
         return acp.ToolCallUpdate(tool_call_id=ask.request_id)
 
 
-def _paths(state: CallState) -> tuple[str, ...]:
+def paths_of(state: CallState) -> tuple[str, ...]:
     """The files that a call says it touches, beside its input."""
     changed = [item.path for item in state.content or [] if isinstance(item, acp.Diff)]
     located = [location.path for location in state.locations or []]
     return tuple(dict.fromkeys([*changed, *located]))
 
 
-def _command(state: CallState) -> str:
+def command_of(state: CallState) -> str:
+    """The command line that a call runs; empty where it runs none."""
     if state.raw_input is None:
         return ""
     value = msgspec.json.decode(state.raw_input)
@@ -226,7 +227,7 @@ def _preview(state: CallState, cwd: str) -> context.ApprovalPreview | None:
     diff = next((item for item in state.content or [] if isinstance(item, acp.Diff)), None)
     if diff is not None and len(diff.new_text) + len(diff.old_text or "") <= DIFF_BYTES:
         return context.DiffPreview(path=diff.path, diff=_unified(diff))
-    command = _command(state)
+    command = command_of(state)
     if command:
         return context.CommandPreview(command=command, working_dir=cwd)
     texts = [item.content.text for item in state.content or []

@@ -101,6 +101,11 @@ class TurnStory:
         self._writer.fold.queue.remove(self._waiting(turn_id))
         self._writer.custom("prompt_dropped", {"turnId": turn_id}, meta={"by": by})
 
+    def clear_queue(self, *, by: str) -> None:
+        """Every waiting prompt is taken back."""
+        for waiting in list(self._writer.fold.queue):
+            self.drop_queued(waiting.turn_id, by=by)
+
     def start_queued(self) -> tuple[Turn, list[msgspec.Raw]]:
         """The first waiting prompt begins."""
         waiting = self._writer.fold.queue.pop(0)

@@ -18,8 +18,18 @@ from trunkline.session.fold import Fold
 TEXT_LIMIT = 256 << 10
 """Bytes of text in one event; a phone must be able to take any event whole."""
 
-THINKING_GAP_US = 250_000
-"""Changes to and from ``thinking`` come at most four times a second; quicker ones tell nobody anything."""
+SECOND_US = 1_000_000
+THINKING_CHANGES = 4
+"""Changes to and from ``thinking`` in any second, at most; quicker ones tell nobody anything."""
+
+_WHY: dict[str, str] = {
+    "running": "the agent goes on",
+    "thinking": "the agent thinks",
+    "waiting_for_approval": "a tool call needs a decision",
+    "waiting_for_input": "the agent asked a question",
+    "idle": "ready for a prompt",
+}
+"""The reason of a change of status where whoever made it has none of its own."""
 
 
 class Writer:
@@ -70,20 +80,27 @@ class Writer:
         if before == to and packet is None:
             return
         if "thinking" in (before, to):
-            self.fold.thinking_since = self.at
+            self.fold.thinking_changes = [*self._recent_changes(), self.at]
         self.fold.status = to
         event = context.SessionStatusChangedEvent(
-            from_=before, to=to, reason=reason or msgspec.UNSET, meta=meta or msgspec.UNSET,  # type: ignore[arg-type]
+            from_=before, to=to, reason=reason or _WHY.get(to, msgspec.UNSET), meta=meta or msgspec.UNSET,  # type: ignore[arg-type]
         )
         self.add(event, packet=packet)
 
-    def thinking(self, active: bool) -> None:
-        """Follow the agent between thinking and running, not more often than is worth telling."""
+    def thinking(self, active: bool) -> bool:
+        """Follow the agent between thinking and running; False: it thinks, and it is too soon to say so again.
+
+        That it stopped is always told at once: there is room for it, since none begins to think without it."""
         to: context.SessionStatus = "thinking" if active else "running"
         if self.fold.status == to or self.fold.status not in ("running", "thinking"):
-            return
-        if self.at - self.fold.thinking_since >= THINKING_GAP_US:
-            self.status(to)
+            return True
+        if active and len(self._recent_changes()) > THINKING_CHANGES - 2:
+            return False
+        self.status(to)
+        return True
+
+    def _recent_changes(self) -> list[int]:
+        return [changed for changed in self.fold.thinking_changes if self.at - changed < SECOND_US]
 
     def cut(self, text: str, seq_ahead: int = 1) -> tuple[str, dict[str, Any] | None]:
         """Text that fits an event, and the ``_meta`` that says where the rest is."""

@@ -5,7 +5,7 @@ Adding an event: its struct goes into the module of its prefix, its name into ``
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import Any, get_args
 
 from trunkline.dialects.context.events.approval import ApprovalRequestedEvent, ApprovalResolvedEvent
 from trunkline.dialects.context.events.base import EventBase
@@ -81,6 +81,24 @@ Event = (
 EVENTS: dict[str, type[EventBase]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Event)}
 """Event structs by their ``type`` on the wire, in the order of the protocol's reference."""
 
+EVENTS_BY_PREFIX: dict[str, Any] = {
+    "session:": SessionEvent,
+    "message:": MessageEvent,
+    "thinking:": ThinkingEvent,
+    "tool:": ToolEvent,
+    "approval:": ApprovalEvent,
+    "file:": FileEvent,
+    "subagent:": SubAgentEvent,
+    "progress:": PlanningEvent,
+    "resource:": ResourceEvent,
+    "environment:": EnvironmentInfoEvent,
+    "interaction:": InteractionEvent,
+    "git:": GitOperationEvent,
+    "web:": WebOperationEvent,
+    "custom": CustomEvent,
+}
+"""The union of every prefix, for ``isinstance`` and ``msgspec``; a type checker wants its name, ``ToolEvent``."""
+
 
 def event_types(prefix: str = "") -> tuple[str, ...]:
     """The event types that start with ``prefix`` (``"tool:"``, ``"session:"`` …); all 37 without one."""
@@ -89,6 +107,7 @@ def event_types(prefix: str = "") -> tuple[str, ...]:
 
 __all__ = [
     "EVENTS",
+    "EVENTS_BY_PREFIX",
     "ApprovalEvent",
     "ApprovalRequestedEvent",
     "ApprovalResolvedEvent",

@@ -1,0 +1,68 @@
+"""A tool call in one short line, for people: ``Run: npm test``, ``Read: /src/index.ts``.
+
+Rule 1: tools are known by the protocol's own names, in any case of letters; any other is described by its name.
+Rule 2: an input that does not say what the line needs leaves the tool's name alone, never "undefined".
+Rule 3: lengths count UTF-16 units, as every JavaScript client counts, and a character is never cut in half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+
+class _Line(NamedTuple):
+    """How a tool's line is made: its word, the input's fields to look for in order, and how much of it is shown."""
+
+    word: str
+    fields: tuple[str, ...]
+    units: int | None = None
+
+
+_PATHS: Final = ("file_path", "filePath", "path")
+_LINES: Final[dict[str, _Line]] = {
+    "bash": _Line("Run", ("command",), 100),
+    "read": _Line("Read", _PATHS),
+    "write": _Line("Write", _PATHS),
+    "edit": _Line("Edit", _PATHS),
+    "glob": _Line("Search", ("pattern",)),
+    "grep": _Line("Grep", ("pattern",)),
+    "task": _Line("Task", ("description", "prompt"), 50),
+    "websearch": _Line("Search", ("query",)),
+    "webfetch": _Line("Fetch", ("url",)),
+}
+
+
+def describe_tool_call(name: str, input: Mapping[str, Any] | None = None) -> str:
+    """What the call does, in a line; the tool's name where nothing more is known."""
+    line = _LINES.get(name.lower())
+    if line is None or not isinstance(input, Mapping):
+        return name
+    for field in line.fields:
+        if text := _text(input.get(field)):
+            return f"{line.word}: {text if line.units is None else _first_units(text, line.units)}"
+    return name
+
+
+def _text(value: object) -> str:
+    """A value in words; what has none (nothing, an object) is empty."""
+    match value:
+        case str():
+            return value
+        case bool():
+            return str(value).lower()
+        case int() | float():
+            return str(value)
+        case list():
+            return ",".join(map(_text, value))
+    return ""
+
+
+def _first_units(text: str, units: int) -> str:
+    """The first characters that fit into so many UTF-16 units."""
+    taken = 0
+    for at, character in enumerate(text[:units]):
+        taken += 2 if ord(character) > 0xFFFF else 1
+        if taken > units:
+            return text[:at]
+    return text[:units]

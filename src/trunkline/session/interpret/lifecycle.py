@@ -1,0 +1,105 @@
+"""The session as a whole: it starts, comes back, is held, goes on, and is over. Also where it runs, and news for people.
+
+Rule 1: a session is ``completed`` when somebody ended it or its agent left in good order, never because a turn is over.
+Rule 2: a summary says what the fold counted while the session ran; nothing in it is guessed.
+Rule 3: the environment is told again only when something about it is new.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from trunkline.dialects import context
+from trunkline.dialects.context import EnvironmentContext, EnvironmentModel, FileChangeSummary
+from trunkline.session.fold import Fold
+from trunkline.session.interpret.writer import Writer
+
+Level = Literal["info", "warning", "error", "success"]
+
+
+class LifecycleStory:
+    """From the first entry of a session to its last."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+
+    def started(self, agent: str, model: str | None, cwd: str, environment: EnvironmentContext | None) -> None:
+        """The agent is there, for the first time."""
+        self._writer.add(context.SessionStartedEvent(
+            agent=agent, project_path=cwd, project_name=name_of_folder(cwd), working_directory=cwd,
+            model=model or msgspec.UNSET, environment=environment or msgspec.UNSET))
+        if environment is not None:
+            self.environment(environment)
+
+    def resumed(self, previous: str | None, how: str, **more: Any) -> None:
+        """The agent is there again; ``how`` it came to its session: resumed, loaded or new. ``more`` rides in ``_meta``."""
+        self._writer.add(context.SessionResumedEvent(previous_session_id=previous or msgspec.UNSET, meta={"how": how, **more}))
+        if how == "new":
+            self.notify("warning", "The agent started afresh",
+                        "It could not bring its earlier session back and does not remember what was said before.")
+
+    def paused(self, reason: str, held: list[str], by: str) -> None:
+        """Somebody holds the session; ``held`` names what stands still (``turn``, ``approvals``, ``queue``)."""
+        self._writer.add(context.SessionPausedEvent(reason=reason, meta={"held": held, "by": by}))
+        self._writer.status("paused", reason=reason, meta={"by": by})
+
+    def unpaused(self, by: str) -> None:
+        """The session goes on where it was held."""
+        self._writer.add(context.SessionResumedEvent(meta={"how": "unpaused", "by": by}))
+        self._writer.status(standing(self._writer.fold), reason="resumed", meta={"by": by})
+
+    def completed(self, reason: str, by: str) -> None:
+        """The session is over: its turn has ended and its agent is gone, or is going."""
+        self._writer.status("completed", reason=reason, meta={"by": by})
+        self._writer.add(context.SessionCompletedEvent(
+            summary=summary_of(self._writer.fold, self._writer.at), meta={"reason": reason, "by": by}))
+
+    def environment(self, environment: EnvironmentContext) -> None:
+        """Where the session runs, and on what; nothing is written where that is known already."""
+        if self._writer.fold.environment == environment:
+            return
+        self._writer.fold.environment = environment
+        self._writer.add(context.EnvironmentInfoEvent(context=environment))
+
+    def model(self, model: EnvironmentModel) -> None:
+        """The agent works with this model now."""
+        fold = self._writer.fold
+        fold.model = model
+        if fold.environment is not None:
+            self.environment(msgspec.structs.replace(fold.environment, model=model))
+
+    def notify(self, level: Level, title: str, message: str, action_url: str | None = None,
+               **meta: Any) -> None:
+        """News for a person; no answer is expected."""
+        self._writer.add(context.NotificationEvent(
+            level=level, title=title, message=message, action_url=action_url or msgspec.UNSET, meta=meta or msgspec.UNSET))
+
+
+def standing(fold: Fold) -> context.SessionStatus:
+    """The status that follows from what is open: asks first, then the turn."""
+    if fold.approvals:
+        return "waiting_for_approval"
+    if fold.questions:
+        return "waiting_for_input"
+    return "running" if fold.turn is not None else "idle"
+
+
+def summary_of(fold: Fold, at: int) -> context.SessionSummary:
+    """What the session came to by now."""
+    cost = fold.cost
+    return context.SessionSummary(
+        files_changed=[FileChangeSummary(path=path, change_type=tally.change_type, lines_added=tally.lines_added,
+                                         lines_removed=tally.lines_removed) for path, tally in fold.files.items()],
+        token_usage=fold.tokens or context.TokenUsage(input_tokens=0, output_tokens=0),
+        cost=msgspec.UNSET if cost is None else context.CostBreakdown(
+            total=cost.amount, input=cost.input, output=cost.output, currency=cost.currency),
+        duration=(at - fold.created_at) // 1000, tool_calls_count=fold.tool_calls, messages_count=fold.messages,
+        error_count=fold.errors,
+    )
+
+
+def name_of_folder(path: str) -> str:
+    """What people call a project: its folder."""
+    return path.rstrip("/").rsplit("/", 1)[-1] or path

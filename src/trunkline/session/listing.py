@@ -1,0 +1,127 @@
+"""What sessions an agent has of its own: ``session/list``, asked of a running agent or of one that is started for the question.
+
+Rule 1: only an agent that offers the method is asked; one that does not has nothing to say, which is no error.
+Rule 2: an agent that is started only to be asked is on record like any other, answers nothing of ours and is gone afterwards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from trunkline.agents.process import Exit
+from trunkline.dialects import acp
+from trunkline.dialects.signals import Signal
+from trunkline.errors import Unsupported
+from trunkline.session.driver import AgentSession
+from trunkline.session.pids import PidFiles, PidRecord
+
+if TYPE_CHECKING:
+    from trunkline.session.acp_driver import AcpDriver
+
+LISTED_MOST = 5_000
+"""Sessions taken from one agent; some keep every session they ever had."""
+
+PAGES_MOST = 200
+"""An agent that always names a next page would be asked for ever."""
+
+Ask = Callable[[str, dict[str, Any]], Awaitable[msgspec.Raw | None]]
+"""Sends one request and waits for its result, for a bounded time."""
+
+
+class _Extra(msgspec.Struct, rename="camel"):
+    """What some agents add to a session in their list; the protocol has no time of creation."""
+
+    created_at: Any = None
+
+
+class _Stamped(msgspec.Struct, rename="camel"):
+    session_id: Any = None
+    meta: _Extra | None = msgspec.field(default=None, name="_meta")
+
+
+class _Page(msgspec.Struct):
+    sessions: list[_Stamped] = []
+
+
+async def listed(ask: Ask, cwd: str | None) -> list[AgentSession]:
+    """Every page of an agent's list, the same session once."""
+    found: dict[str, AgentSession] = {}
+    cursors: set[str] = set()
+    params: dict[str, Any] = {} if cwd is None else {"cwd": cwd}
+    while len(found) < LISTED_MOST and len(cursors) < PAGES_MOST:
+        result = await ask(acp.SESSION_LIST, params)
+        page: acp.ListSessionsResponse = acp.decode_result(acp.SESSION_LIST, result)
+        born = _created(bytes(result) if result is not None else b"{}")
+        for info in page.sessions:
+            found.setdefault(info.session_id, AgentSession(
+                session_id=info.session_id, cwd=info.cwd, title=info.title, updated_at=info.updated_at,
+                created_at=born.get(info.session_id)))
+        if not page.next_cursor or page.next_cursor in cursors:
+            break
+        cursors.add(page.next_cursor)
+        params = {**params, "cursor": page.next_cursor}
+    return list(found.values())
+
+
+def _created(page: bytes) -> dict[str, str]:
+    try:
+        stamped = msgspec.json.decode(page, type=_Page).sessions
+    except msgspec.DecodeError:
+        return {}
+    return {each.session_id: each.meta.created_at for each in stamped
+            if each.meta is not None and isinstance(each.session_id, str) and isinstance(each.meta.created_at, str)}
+
+
+class NoCalls:
+    """Serves an agent nothing: it was started to answer, not to ask."""
+
+    async def serve(self, method: str, params: bytes) -> bytes:
+        """Refuse."""
+        raise Unsupported(f"{method} is not served to an agent that only lists its sessions")
+
+    async def close(self) -> None:
+        """Nothing was served."""
+
+
+class Inquiry:
+    """The sink of an agent that was started for one question: what it says unasked is nobody's news."""
+
+    def __init__(self, key: str, pids: PidFiles) -> None:
+        self._key = key
+        self._pids = pids
+
+    def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
+        """The process runs: whoever comes after a crash must be able to end it."""
+        self._pids.record(PidRecord(self._key, pid, start_time, marker))
+
+    def heard(self, signals: list[Signal]) -> None:
+        """There is no session that this could belong to."""
+
+    def exited(self, exit: Exit, stderr: str) -> None:
+        """Whoever asked hears of it by the failed call."""
+
+    def over(self) -> None:
+        """The process is gone."""
+        self._pids.forget(self._key)
+
+
+async def ask_for_sessions(make_driver: Callable[[str, Inquiry], AcpDriver], inquiry: Inquiry,
+                           cwd: str | None) -> list[AgentSession]:
+    """Start an agent in an empty folder, ask for its sessions, end it."""
+    with tempfile.TemporaryDirectory(prefix="trunkline-list-", ignore_cleanup_errors=True) as folder:
+        driver = make_driver(folder, inquiry)
+        try:
+            await driver.greet()
+            return await driver.list_sessions(cwd)
+        finally:
+            await asyncio.shield(_end(driver, inquiry))
+
+
+async def _end(driver: AcpDriver, inquiry: Inquiry) -> None:
+    await driver.stop()
+    inquiry.over()

@@ -1,0 +1,259 @@
+"""The nine commands, on a session with a scripted agent."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.aio import run
+from tests.session.script import Stage, text
+from trunkline.dialects.signals import QuestionAsk
+from trunkline.errors import AlreadyResolved, Expired, Invalid, NotFound, Unsupported
+from trunkline.session.lent import Limits
+
+ALLOW_READS = {"autoApprove": {"reads": True, "writes": False, "commands": ["make *", "make"], "searches": True}}
+
+
+async def commands_written(stage: Stage) -> list[Any]:
+    events = [msgspec.json.decode(entry.event) for entry in await stage.session.feed.read(after=0)]
+    return [event for event in events if event["type"] == "custom" and event["eventName"] == "command"]
+
+
+def test_send_message_starts_a_turn_and_is_written_down_with_its_sender(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        result = await stage.execute("send_message", "c-1", message="hello")
+        assert (result["queued"], len(stage.driver.told_of("prompt"))) == (False, 1)
+        (written,) = await commands_written(stage)
+        assert written["data"]["command"] == {"command": "send_message", "message": "hello"}
+        assert (written["data"]["id"], written["data"]["ok"], written["_meta"]["by"]) == ("c-1", True, "ann")
+        queued = await stage.execute("send_message", message="and then")
+        assert queued["queued"] is True
+
+    run(scenario())
+
+
+def test_a_command_that_comes_again_is_answered_and_not_carried_out_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        both = await asyncio.gather(*(stage.execute("send_message", "same", message="once") for _ in range(2)))
+        again = await stage.execute("send_message", "same", message="once")
+        assert both[0] == both[1] == again
+        assert len(stage.driver.told_of("prompt")) == 1
+        assert len(await commands_written(stage)) == 1
+        with pytest.raises(Invalid, match="used for send_message"):
+            await stage.execute("cancel", "same")
+
+    run(scenario())
+
+
+def test_an_error_is_remembered_under_its_id_too(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        for _ in range(2):
+            with pytest.raises(NotFound, match="no approval"):
+                await stage.execute("approve_tool_call", "c-1", requestId="nope", toolCallId="x")
+        (written,) = await commands_written(stage)
+        assert (written["data"]["ok"], written["data"]["error"]["code"]) == (False, "not_found")
+
+    run(scenario())
+
+
+def test_an_image_goes_with_a_message_as_data_or_as_a_file_of_the_session(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        (tmp_path / "shot.png").write_bytes(b"\x89PNG")
+        address = f"/sessions/{stage.session.id}/files/content?path=shot.png"
+        await stage.execute("send_message", message="look", attachments=[
+            {"type": "image", "url": "data:image/png;base64,aGk="}, {"type": "image", "url": address}])
+        (prompt,) = stage.driver.told_of("prompt")
+        blocks = [msgspec.json.decode(block) for block in prompt[1]]
+        assert [(block["type"], block.get("data")) for block in blocks] == [
+            ("text", None), ("image", "aGk="), ("image", "iVBORw==")]
+        for url in ("https://example.org/x.png", "data:text/html;base64,aGk=", "data:image/png;base64,!!",
+                    f"/sessions/{stage.session.id}/files/content?path=../x.png", "file:///etc/passwd"):
+            with pytest.raises((Invalid, NotFound, Exception), match=r"attachment|outside|data:"):
+                await stage.execute("send_message", message="look", attachments=[{"type": "image", "url": url}])
+
+    run(scenario())
+
+
+def test_approve_and_deny_name_the_call_that_they_are_about(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        await stage.send()
+        stage.driver.ask()
+        await stage.packets("approval_requested")
+        with pytest.raises(Invalid, match="about tool call call-1, not call-9"):
+            await stage.execute("approve_tool_call", requestId="req-1", toolCallId="call-9")
+        await stage.execute("deny_tool_call", requestId="req-1", toolCallId="call-1", reason="not now")
+        assert stage.driver.told_of("permission") == [("permission", "req-1", "no")]
+        assert stage.driver.reasons == ["not now"]
+        with pytest.raises(AlreadyResolved, match="ann"):
+            await stage.execute("approve_tool_call", requestId="req-1", toolCallId="call-1", by="bob")
+
+    run(scenario())
+
+
+def test_an_answer_after_the_time_is_up_has_expired(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path, limits=Limits(approval_s=0.04))
+        await stage.open()
+        await stage.send()
+        stage.driver.ask()
+        await stage.packets("approval_resolved")
+        with pytest.raises(Expired):
+            await stage.execute("approve_tool_call", requestId="req-1", toolCallId="call-1")
+        assert "interaction:notification" in await stage.types(), "at three quarters of its time it was called to mind"
+
+    run(scenario())
+
+
+def test_an_edited_input_is_unsupported_where_the_agent_cannot_take_it(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        await stage.send()
+        stage.driver.ask()
+        await stage.packets("approval_requested")
+        with pytest.raises(Unsupported):
+            await stage.execute("approve_tool_call", requestId="req-1", toolCallId="call-1",
+                                _meta={"updatedInput": {"command": "make safe"}})
+        assert stage.driver.told_of("permission") == []
+
+    run(scenario())
+
+
+def test_what_we_do_not_know_in_meta_is_refused(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        with pytest.raises(Invalid, match="_meta of cancel"):
+            await stage.execute("cancel", _meta={"gently": True})
+
+    run(scenario())
+
+
+def test_a_question_is_answered_by_a_plain_string_or_an_object(tmp_path: Path) -> None:
+    schema = msgspec.json.encode({"type": "object", "properties": {"colour": {"type": "string", "enum": ["red", "blue"]}}})
+
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        await stage.send()
+        stage.driver.say(QuestionAsk("q-1", "Which colour?", schema))
+        await stage.packets("question_requested")
+        with pytest.raises(Invalid, match="red, blue"):
+            await stage.execute("answer_question", questionId="q-1", answer="green")
+        await stage.execute("answer_question", questionId="q-1", answer="red")
+        assert stage.driver.told_of("question") == [("question", "q-1", "accept", {"colour": "red"})]
+
+    run(scenario())
+
+
+def test_pause_holds_rules_and_the_queue_until_resume(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.execute("set_permission_policy", policy=ALLOW_READS)
+        await stage.send()
+        held = await stage.execute("pause")
+        assert held == {"held": ["approvals", "queue"]}
+        assert session.view().status == "paused"
+        await stage.send("second", when_busy="queue")
+        stage.driver.ask()
+        await stage.packets("approval_requested")
+        assert session.view().status == "paused"
+        stage.driver.say(text("still talking"))
+        assert stage.driver.told_of("permission") == [], "a rule allows it, but the session is held"
+        await stage.execute("resume")
+        await stage.until(lambda: bool(stage.driver.told_of("permission")))
+        assert stage.driver.told_of("permission") == [("permission", "req-1", "yes")]
+        await stage.execute("pause")
+        stage.driver.end()
+        await stage.packets("prompt_response")
+        assert len(stage.driver.told_of("prompt")) == 1, "the queue waits"
+        assert session.view().status == "paused"
+        await stage.execute("resume", prompt="third")
+        await stage.until(lambda: len(stage.driver.told_of("prompt")) == 2)
+        assert [prompt.content for prompt in session.view().queue] != []
+        types = await stage.types()
+        assert types.count("session:paused") == 2 and types.count("session:resumed") == 2
+
+    run(scenario())
+
+
+def test_pause_can_end_the_turn_too(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        assert await stage.execute("pause", _meta={"interrupt": True}) == {"held": ["approvals", "queue", "turn"]}
+        assert stage.driver.told_of("cancel") == [("cancel",)]
+        stage.driver.end("cancelled")
+        await stage.packets("prompt_response")
+        assert session.view().status == "paused"
+
+    run(scenario())
+
+
+def test_a_prompt_to_a_held_session_waits(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.execute("pause")
+        assert (await stage.execute("send_message", message="later"))["queued"] is True
+        assert session.view().status == "paused" and stage.driver.told_of("prompt") == []
+        await stage.execute("resume")
+        await stage.until(lambda: bool(stage.driver.told_of("prompt")))
+
+    run(scenario())
+
+
+def test_terminate_ends_turn_and_agent_and_tells_a_true_summary(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        await stage.send("queued", when_busy="queue")
+        stage.driver.ask()
+        await stage.packets("approval_requested")
+        await stage.execute("terminate")
+        assert stage.driver.told_of("stop") and not session.agent_running
+        assert (session.view().status, session.view().queue) == ("completed", [])
+        types = await stage.types()
+        assert types.index("session:completed") > types.index("approval:resolved")
+        ends = [packet for packet in await stage.packets() if packet["type"] in ("prompt_response", "error")]
+        assert [packet.get("stopReason") for packet in ends] == ["cancelled"]
+        await stage.execute("terminate")
+        assert (await stage.types()).count("session:completed") == 1
+        await stage.send("again")
+        assert session.view().status == "running" and len(stage.drivers) == 2
+
+    run(scenario())
+
+
+def test_a_permission_policy_decides_also_what_waits_already(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        stage.driver.ask()
+        await stage.packets("approval_requested")
+        await stage.execute("set_permission_policy", policy=ALLOW_READS)
+        await stage.until(lambda: bool(stage.driver.told_of("permission")))
+        assert stage.driver.told_of("permission") == [("permission", "req-1", "yes")]
+        stage.driver.ask("req-2", toolCallId="call-2", rawInput={"command": "make && rm -rf x"})
+        await stage.packets("approval_requested", 2)
+        assert [view.request_id for view in session.view().pending_approvals] == ["req-2"]
+
+    run(scenario())
