@@ -136,6 +136,7 @@ class SessionView(View):
     artifacts: int = 0
     agent_info: Any = None
     agent_start: str | None = None
+    agent_session_id: str | None = None
     last_text: str = ""
 
 

@@ -266,6 +266,8 @@ class SessionView(msgspec.Struct, kw_only=True, rename="camel"):
     agent_start: str | None
     """How the agent came to this session last: ``new``, ``resumed`` (it remembers) or ``loaded`` (it was told again)."""
     last_text: str
+    agent_session_id: str | None = None
+    """What the agent itself calls this session."""
     commands: list[dict[str, Any]] | None = None
     """Only in the view of a single session."""
 
@@ -281,6 +283,7 @@ def view_of(fold: Fold, *, created_at: str, updated_at: str) -> SessionView:
         queue=list(fold.queue), todos=list(fold.todos), usage=fold.usage, cost=fold.cost, mode=fold.mode,
         modes=fold.modes, config_options=fold.config_options, artifacts=len(fold.artifacts),
         agent_info=fold.agent_info, agent_start=fold.agent_start, last_text=fold.last_text,
+        agent_session_id=fold.agent_session_id,
     )
 
 

@@ -46,8 +46,8 @@ class AgentLink:
             raise AgentNotRunning("the agent is not running; it starts with the next prompt")
         return self._driver
 
-    async def ensure(self) -> None:
-        """The agent runs, or is started now: with its old session where it can."""
+    async def ensure(self, *, adopt: bool = False) -> None:
+        """The agent runs, or is started now: with its old session where it can; with ``adopt`` with that one or not at all."""
         if self._closed:
             raise HubStopping("the session is being closed")
         while self._stopping is not None:
@@ -56,7 +56,7 @@ class AgentLink:
         if self._driver is not None:
             return
         if self._starting is None:
-            self._starting = asyncio.create_task(self._start())
+            self._starting = asyncio.create_task(self._start(adopt))
         await asyncio.shield(self._starting)
 
     async def stop(self) -> None:
@@ -99,11 +99,11 @@ class AgentLink:
         finally:
             self._stopping = None
 
-    async def _start(self) -> None:
+    async def _start(self, adopt: bool) -> None:
         driver = self._half_started = self._make_driver()
         self._died_early = False
         try:
-            started = await driver.start(self._pen.fold.agent_session_id)
+            started = await driver.start(self._pen.fold.agent_session_id, adopt=adopt)
             if self._died_early:
                 raise AgentStartFailed("the agent ended as soon as it had started")
             self._driver = driver
@@ -168,10 +168,11 @@ class AgentLink:
                 message="It could not bring its earlier session back and does not remember what was said before."))
 
     def _hold(self, hold: bool) -> None:
-        if self._driver is not None and hold:
-            self._driver.pause_reading()
-        elif self._driver is not None:
-            self._driver.resume_reading()
+        driver = self._driver or self._half_started
+        if driver is not None and hold:
+            driver.pause_reading()
+        elif driver is not None:
+            driver.resume_reading()
 
 
 def _current_mode(modes: msgspec.Raw | None) -> str | None:

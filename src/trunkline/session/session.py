@@ -24,7 +24,7 @@ from trunkline.errors import Invalid, NotFound, TrunklineError, TurnInProgress
 from trunkline.session.approvals import Answer, Approvals, Decision
 from trunkline.session.artifacts import ArtifactFinder
 from trunkline.session.deadlines import Alarms, SilenceWatch
-from trunkline.session.driver import Driver
+from trunkline.session.driver import AgentSession, Driver
 from trunkline.session.errands import Errands
 from trunkline.session.feed import Feed
 from trunkline.session.fold import Artifact, Fold, SessionView
@@ -138,6 +138,29 @@ class Session:
         self._pen.write()
         await self._pen.stored()
         self._turns.rest()
+
+    async def adopt(self, *, by: str) -> None:
+        """Begin with a session that the agent has already: what it tells of it again is our history from the first entry on."""
+        self._finder.learn()
+        interpret = self._pen.at()
+        interpret.lifecycle.started(self.fold.agent, None, self.fold.cwd, None)
+        interpret.writer.custom("session_attached", {"agentSessionId": self.fold.agent_session_id}, meta={"by": by})
+        self._pen.write()
+        interpret.replaying = True
+        try:
+            await self._link.ensure(adopt=True)
+        finally:
+            interpret.replaying = False
+        interpret = self._pen.at()
+        interpret.text.close()
+        interpret.tools.close_all(cancelled=False)
+        interpret.writer.status("idle")
+        await self._write_and_store()
+        self._turns.rest()
+
+    async def agent_sessions(self, cwd: str | None = None) -> list[AgentSession]:
+        """The sessions of the agent's own store, asked of the running agent."""
+        return await self._link.driver.list_sessions(cwd)
 
     async def send(self, content: Sequence[acp.ContentBlock], *, when_busy: Literal["reject", "queue"] = "reject",
                    idempotency_key: str | None = None, by: str) -> Accepted:
