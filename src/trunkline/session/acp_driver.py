@@ -17,6 +17,7 @@ from trunkline.agents.catalog import AgentSpec, launch_command
 from trunkline.agents.process import AgentProcess, Exit
 from trunkline.dialects import acp, jsonrpc
 from trunkline.dialects.signals import (
+    NOTE_METHOD,
     AgentFault,
     AskWithdrawn,
     Note,
@@ -25,6 +26,7 @@ from trunkline.dialects.signals import (
     QuestionAsk,
     Signal,
     TurnEnd,
+    sent_note,
 )
 from trunkline.errors import (
     AgentError,
@@ -192,6 +194,9 @@ class AcpDriver:
         if self._process is not None:
             self._process.resume_reading()
 
+    def look_again(self) -> None:
+        """Nothing to look at: the agent says everything itself."""
+
     async def stop(self) -> None:
         """End the agent and everything it started."""
         for task in list(self._tasks):
@@ -229,6 +234,9 @@ class AcpDriver:
             signals += self._inbox.read(message.params)
             return
         params = message.params if message.params is not None else msgspec.Raw(b"null")
+        if message.method == NOTE_METHOD and (note := sent_note(bytes(params))) is not None:
+            signals.append(note)
+            return
         signals.append(Note("notification", _encode({"method": message.method, "params": params})))
 
     def _deliver_early(self) -> None:

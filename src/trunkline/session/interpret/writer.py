@@ -7,7 +7,7 @@ Rule 3: no entry's event carries more than TEXT_LIMIT bytes of text; the whole i
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -30,6 +30,17 @@ _WHY: dict[str, str] = {
     "idle": "ready for a prompt",
 }
 """The reason of a change of status where whoever made it has none of its own."""
+
+
+class Carried(NamedTuple):
+    """What an entry carries beside its event: the update, the packet, the agent's own bytes where the update is not them."""
+
+    update: bytes | None = None
+    packet: bytes | None = None
+    raw: bytes | None = None
+
+
+NOTHING_CARRIED = Carried()
 
 
 class Writer:
@@ -61,10 +72,10 @@ class Writer:
         self._out.append(entry)
         return fold.seq
 
-    def add_encoded(self, event: bytes, update: bytes | None) -> None:
+    def add_encoded(self, event: bytes, update: bytes | None, packet: bytes | None = None, raw: bytes | None = None) -> None:
         """Write an entry that is encoded already (a text delta); the caller has counted ``seq`` up for it."""
         self.size += len(event) + len(update or b"")
-        self._out.append(Entry(self.fold.seq, self.at, event, update))
+        self._out.append(Entry(self.fold.seq, self.at, event, update, packet, raw))
 
     def custom(self, name: str, data: Any, *, namespace: str = "trunkline", update: bytes | None = None,
                packet: bytes | None = None, raw: bytes | None = None, meta: dict[str, Any] | None = None) -> int:
