@@ -30,6 +30,7 @@ from trunkline.session.feed import Feed
 from trunkline.session.fold import Artifact, Fold, SessionView
 from trunkline.session.interpret import Interpreter
 from trunkline.session.interpret.conditions import TITLE_MOST
+from trunkline.session.interpret.text import text_of
 from trunkline.session.lent import Lent
 from trunkline.session.link import AgentLink
 from trunkline.session.pen import Pen
@@ -162,6 +163,11 @@ class Session:
         """The sessions of the agent's own store, asked of the running agent."""
         return await self._link.driver.list_sessions(cwd)
 
+    def look_again(self) -> None:
+        """A hint: what the agent wrote may be more than was heard."""
+        if self._link.running:
+            self._link.driver.look_again()
+
     async def send(self, content: Sequence[acp.ContentBlock], *, when_busy: Literal["reject", "queue"] = "reject",
                    idempotency_key: str | None = None, by: str) -> Accepted:
         """Take a prompt: it starts its turn, or waits in the queue. Returns once that is in the journal."""
@@ -268,9 +274,9 @@ class Session:
         after = text.start_seq - 1
         while entries := await self._lent.journal.read(self.id, after=after):
             for entry in entries:
-                chunk = acp.text_chunk(entry.update) if entry.update is not None else None
-                if chunk is not None:
-                    story.collect(text, chunk.text)
+                token = text_of(entry.update) if entry.update is not None else None
+                if token is not None:
+                    story.collect(text, token)
             after = entries[-1].seq
 
     def recover(self, error: TrunklineError) -> None:
