@@ -31,6 +31,7 @@ from trunkline.dialects.context import iso_ms
 from trunkline.errors import HubRestarted, HubStopping, Invalid, NotFound, SessionDeleted, SessionNotFound, SessionUnreadable
 from trunkline.journal.base import Journal, RowFilter, SessionRow
 from trunkline.journal.committer import Committer
+from trunkline.journal.search import SearchIndex
 from trunkline.session.acp_driver import AcpDriver
 from trunkline.session.approvals import Answer, Decision
 from trunkline.session.client_calls import ClientCalls
@@ -117,11 +118,14 @@ class Hub:
         self.agents: dict[str, AgentSpec] = {**catalog.load(), **options.agents}
         self.preview_url: Any = lambda session_id, artifact: None
         """Set by the server: the address under which an artifact can be shown."""
-        self._environ = os.environ if environ is None else environ
+        self.environ = os.environ if environ is None else environ
+        """Where agents are looked for, and what they may see a part of."""
         self._journal: Journal = _journal_for(options)
         self.everything = HubFeed(self._journal)
         """The entries of all sessions, in the order of their commits."""
         self._committer = Committer(self._journal, on_drained=self._drained, on_committed=self.everything.committed)
+        self.index = SearchIndex(self._journal, None if options.memory else options.data_dir / "search.db")
+        """Words to sessions."""
         self._pids = PidFiles(None if options.memory else options.data_dir / "agents")
         self._sessions: dict[str, Session] = {}
         self._unused: WeakValueDictionary[str, Session] = WeakValueDictionary()
@@ -166,6 +170,7 @@ class Hub:
         await asyncio.gather(*(session.close(stopping) for session in [*self._sessions.values(), *self._creating]))
         await self._committer.close()
         self.everything.close()
+        await self.index.close()
         await self._journal.__aexit__(kind, error, trace)
 
     @property
@@ -253,10 +258,12 @@ class Hub:
         except SessionUnreadable:
             session = None
         self._deleted.add(session_id)
+        self.index.hide(session_id)
         if session is not None:
             await session.close(SessionDeleted(f"session {session_id} was deleted", details={"sessionId": session_id}))
         self._sessions.pop(session_id, None)
         await self._journal.delete(session_id)
+        await self.index.forget(session_id)
         self.everything.forget_tail()
 
     def _view(self, row: SessionRow) -> SessionView:
@@ -354,10 +361,10 @@ class Hub:
         return await ask_for_sessions(driver, Inquiry(self._lent.new_id("list"), self._pids), cwd)
 
     def _env_for(self, spec: AgentSpec, more: Mapping[str, str]) -> dict[str, str]:
-        return clean_env(spec.env_allow, {**self._environ, **more}, {**spec.env})
+        return clean_env(spec.env_allow, {**self.environ, **more}, {**spec.env})
 
     async def _agent_info(self, spec: AgentSpec) -> AgentInfo:
-        found = await catalog.detect(spec, self._environ)
+        found = await catalog.detect(spec, self.environ)
         return AgentInfo(
             name=spec.name, display_name=spec.display_name, icon=spec.icon, command=[*spec.command], docs_url=spec.docs_url,
             install_hint=spec.install_hint, env_allow=[*spec.env_allow], installed=found.installed, path=found.path,

@@ -137,6 +137,7 @@ class SessionView(View):
     agent_info: Any = None
     agent_start: str | None = None
     agent_session_id: str | None = None
+    watch_only: bool = False
     last_text: str = ""
 
 

@@ -153,8 +153,7 @@ class Session:
         finally:
             interpret.replaying = False
         interpret = self._pen.at()
-        interpret.text.close()
-        interpret.tools.close_all(cancelled=False)
+        interpret.replayed()
         interpret.writer.status("idle")
         await self._write_and_store()
         self._turns.rest()
