@@ -1,10 +1,11 @@
-"""Writes the generated tables of docs/reference from the code, so that the two cannot drift.
+"""Writes the generated tables and files of docs/reference from the code, so that the two cannot drift.
 
-    make docs                            rewrite the blocks
-    tests/docs/test_generated.py         fails when a block is not what the code says
+    make docs                            rewrite them
+    tests/docs/test_generated.py         fails when one is not what the code says
 
-A block stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. Everything outside is written by hand.
-Rule 1: a block is a pure function of the code; no clock, no machine, no order that may change.
+A block stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``; everything outside is written by hand. A file of
+``FILES`` is generated whole.
+Rule 1: a block or file is a pure function of the code; no clock, no machine, no order that may change.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from typing import Any
 import click
 import msgspec
 
+from scripts.context_schema import context_schema
+from scripts.context_typescript import context_typescript
 from trunkline import errors
 from trunkline.agents import catalog
 from trunkline.agents.demo import DEMO_PROMPTS
@@ -175,18 +178,30 @@ BLOCKS: dict[str, Callable[[], str]] = {
 }
 
 
+FILES: dict[str, Callable[[], str]] = {
+    "agent-context.schema.json": context_schema,
+    "agent-context.ts": context_typescript,
+}
+"""What is generated whole, by its name in docs/reference."""
+
+
 def renewed(text: str) -> str:
     """The page with every block as the code says it now."""
     return BLOCK.sub(lambda match: f"{match[1]}\n{BLOCKS[match[2]]()}\n{match[4]}", text)
 
 
+def write(path: Path, new: str) -> None:
+    """Write a file that has changed, and say so."""
+    if not path.exists() or path.read_text(encoding="utf-8") != new:
+        path.write_text(new, encoding="utf-8")
+        print(f"renewed {path.relative_to(REFERENCE.parent.parent)}")
+
+
 def main() -> None:
     for page in sorted(REFERENCE.glob("*.md")):
-        old = page.read_text(encoding="utf-8")
-        new = renewed(old)
-        if new != old:
-            page.write_text(new, encoding="utf-8")
-            print(f"renewed {page.relative_to(REFERENCE.parent.parent)}")
+        write(page, renewed(page.read_text(encoding="utf-8")))
+    for name, generated in FILES.items():
+        write(REFERENCE / name, generated())
 
 
 if __name__ == "__main__":

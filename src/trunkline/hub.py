@@ -13,7 +13,7 @@ import logging
 import os
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -31,20 +31,23 @@ from trunkline.dialects.context import iso_ms
 from trunkline.errors import HubRestarted, HubStopping, Invalid, NotFound, SessionDeleted, SessionNotFound, SessionUnreadable
 from trunkline.journal.base import Journal, RowFilter, SessionRow
 from trunkline.journal.committer import Committer
+from trunkline.journal.search import SearchIndex
 from trunkline.session.acp_driver import AcpDriver
 from trunkline.session.approvals import Answer, Decision
 from trunkline.session.chain_key import audit_key
 from trunkline.session.client_calls import ClientCalls
-from trunkline.session.driver import Driver
+from trunkline.session.driver import AgentSession, Driver
 from trunkline.session.feed import Feed, TailBudget
 from trunkline.session.fold import NULL, ApprovalView, Artifact, Fold, QuestionView, SessionView, restore, view_of
+from trunkline.session.hub_feed import HubFeed
 from trunkline.session.lent import Lent, Limits
+from trunkline.session.listing import Inquiry, NoCalls, ask_for_sessions
 from trunkline.session.pids import PidFiles
 from trunkline.session.policy_book import PolicyBook
 from trunkline.session.session import Accepted, Session, check_title
 
-__all__ = ["Accepted", "AgentInfo", "Answer", "Decision", "Feed", "Hub", "HubMetrics", "HubOptions", "NewSession", "PendingAsks", "Session",
-           "SessionView"]
+__all__ = ["Accepted", "AgentInfo", "Answer", "Decision", "Feed", "Hub", "HubMetrics", "HubOptions", "NewSession",
+           "PendingAsks", "Session", "SessionView"]
 
 log = logging.getLogger("trunkline.hub")
 
@@ -134,16 +137,24 @@ class Hub:
         self.agents: dict[str, AgentSpec] = {**catalog.load(), **options.agents}
         self.preview_url: Any = lambda session_id, artifact: None
         """Set by the server: the address under which an artifact can be shown."""
-        self._environ = os.environ if environ is None else environ
+        self.environ = os.environ if environ is None else environ
+        """Where agents are looked for, and what they may see a part of."""
         self._journal: Journal = _journal_for(options)
         self._committer = Committer(self._journal, on_drained=self._drained)
         self.policies = PolicyBook(None if options.memory else options.policy_file or options.data_dir / "policy.toml")
+        self.everything = HubFeed(self._journal)
+        """The entries of all sessions, in the order of their commits."""
+        self._committer = Committer(self._journal, on_drained=self._drained, on_committed=self.everything.committed)
+        self.index = SearchIndex(self._journal, None if options.memory else options.data_dir / "search.db")
+        """Words to sessions."""
         self._pids = PidFiles(None if options.memory else options.data_dir / "agents")
         self._sessions: dict[str, Session] = {}
         self._unused: WeakValueDictionary[str, Session] = WeakValueDictionary()
         """Sessions that only their readers, if anybody, still hold: a second one of the same id must not be made."""
         self._creating: set[Session] = set()
         self._opening: dict[str, asyncio.Task[Session]] = {}
+        self._asking: dict[tuple[str, str | None], asyncio.Task[Sequence[AgentSession]]] = {}
+        """Agents that were started only to be asked for their sessions, by agent and folder."""
         self._deleted: set[str] = set()
         self._turns: dict[str, int] = {}
         self._capabilities: dict[str, msgspec.Raw] = {}
@@ -162,6 +173,7 @@ class Hub:
             for folder in (self.options.data_dir, self.options.data_dir / "agents"):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         await self._journal.__aenter__()
+        self.everything.start()
         try:
             await self._recover()
         except BaseException:
@@ -174,8 +186,13 @@ class Hub:
         """Stop every agent, end every reader, store everything."""
         self._closing = True
         stopping = HubStopping("the hub was stopped")
+        for asking in [*self._asking.values()]:
+            asking.cancel()
+        await asyncio.gather(*self._asking.values(), return_exceptions=True)
         await asyncio.gather(*(session.close(stopping) for session in [*self._sessions.values(), *self._creating]))
         await self._committer.close()
+        self.everything.close()
+        await self.index.close()
         await self._journal.__aexit__(kind, error, trace)
 
     @property
@@ -207,23 +224,35 @@ class Hub:
             check_title(new.title)
         fold = Fold(session_id=session_id, agent=spec.name, cwd=cwd, created_at=now, updated_at=now,
                     mcp_servers=[_mcp_server(raw) for raw in new.mcp_servers])
-        session = Session(fold, self._lent, self._driver_for)
-        self._creating.add(session)
-        try:
+
+        async def open(session: Session) -> None:
             await session.open(env=_allowed(new.env, spec), mode=new.mode, title=new.title, by=by)
             if new.prompt is not None:
                 await session.send(content_blocks(new.prompt), by=by)
-            self._check_open()
-        except BaseException:
-            await self._undo(session)
-            self._check_open()
-            raise
-        finally:
-            self._creating.discard(session)
-        self._sessions[session_id] = session
-        self._capabilities[spec.name] = fold.agent_capabilities
-        self._make_room()
-        return session
+
+        return await self._begin(Session(fold, self._lent, self._driver_for), open)
+
+    async def attach(self, agent: str, agent_session_id: str, cwd: str, *, title: str | None = None, by: str) -> Session:
+        """Take over a session of the agent's own store: its history becomes ours, as far as the agent tells it again."""
+        self._check_open()
+        spec = self._spec(agent)
+        now = self._lent.clock()
+        fold = Fold(session_id=self._lent.new_id("ses"), agent=spec.name, cwd=_folder(cwd), created_at=now, updated_at=now,
+                    title=title or "", agent_session_id=agent_session_id)
+        return await self._begin(Session(fold, self._lent, self._driver_for), lambda session: session.adopt(by=by))
+
+    async def agent_sessions(self, agent: str, cwd: str | None = None) -> Sequence[AgentSession]:
+        """The sessions of the agent's own store, of one folder or of all; none where the agent does not list them."""
+        self._check_open()
+        spec = self._spec(agent)
+        for session in self._sessions.values():
+            if session.fold.agent == agent and session.agent_running and not session.busy:
+                return await session.agent_sessions(cwd)
+        asking = self._asking.get((agent, cwd))
+        if asking is None:
+            asking = self._asking[agent, cwd] = asyncio.create_task(self._ask_for_sessions(spec, cwd))
+            asking.add_done_callback(lambda _: self._asking.pop((agent, cwd), None))
+        return await asyncio.shield(asking)
 
     async def session(self, session_id: str) -> Session:
         """The session of that id, opened from the journal where it is not in memory."""
@@ -258,10 +287,13 @@ class Hub:
         except SessionUnreadable:
             session = None
         self._deleted.add(session_id)
+        self.index.hide(session_id)
         if session is not None:
             await session.close(SessionDeleted(f"session {session_id} was deleted", details={"sessionId": session_id}))
         self._sessions.pop(session_id, None)
         await self._journal.delete(session_id)
+        await self.index.forget(session_id)
+        self.everything.forget_tail()
 
     def _view(self, row: SessionRow) -> SessionView:
         session = self._sessions.get(row.id)
@@ -317,21 +349,51 @@ class Hub:
         session.recover(restarted)
         await session.close(restarted)
 
+    async def _begin(self, session: Session, open: Callable[[Session], Awaitable[None]]) -> Session:
+        """Open a session that is new here; one that cannot be opened never was."""
+        self._creating.add(session)
+        try:
+            await open(session)
+            self._check_open()
+        except BaseException:
+            await self._undo(session)
+            self._check_open()
+            raise
+        finally:
+            self._creating.discard(session)
+        self._sessions[session.id] = session
+        self._capabilities[session.fold.agent] = session.fold.agent_capabilities
+        self._make_room()
+        return session
+
     async def _undo(self, session: Session) -> None:
         """A session that could not be started never was."""
         self._deleted.add(session.id)
         await session.close(HubStopping("the session could not be started"))
         await self._journal.delete(session.id)
+        self.everything.forget_tail()
 
     def _driver_for(self, session: Session) -> Driver:
         spec = self._spec(session.fold.agent)
-        env = clean_env(spec.env_allow, {**self._environ, **session.env}, {**spec.env})
+        env = self._env_for(spec, session.env)
         return AcpDriver(
             spec, cwd=session.fold.cwd, env=env, calls=ClientCalls(session.workspace, env, spec.quirks, session.permits, session.acted),
             mcp_servers=session.fold.mcp_servers, sink=session, new_id=lambda: self._lent.new_id("req"), version=__version__)
 
+    async def _ask_for_sessions(self, spec: AgentSpec, cwd: str | None) -> Sequence[AgentSession]:
+        """Ask an agent that is started for the question."""
+
+        def driver(folder: str, sink: Inquiry) -> AcpDriver:
+            return AcpDriver(spec, cwd=folder, env=self._env_for(spec, {}), calls=NoCalls(), mcp_servers=[], sink=sink,
+                             new_id=lambda: self._lent.new_id("req"), version=__version__)
+
+        return await ask_for_sessions(driver, Inquiry(self._lent.new_id("list"), self._pids), cwd)
+
+    def _env_for(self, spec: AgentSpec, more: Mapping[str, str]) -> dict[str, str]:
+        return clean_env(spec.env_allow, {**self.environ, **more}, {**spec.env})
+
     async def _agent_info(self, spec: AgentSpec) -> AgentInfo:
-        found = await catalog.detect(spec, self._environ)
+        found = await catalog.detect(spec, self.environ)
         return AgentInfo(
             name=spec.name, display_name=spec.display_name, icon=spec.icon, command=[*spec.command], docs_url=spec.docs_url,
             install_hint=spec.install_hint, env_allow=[*spec.env_allow], installed=found.installed, path=found.path,

@@ -13,10 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
+from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.jsonrpc import (
-    INVALID_REQUEST,
     KEPT_OF_MALFORMED,
-    METHOD_NOT_FOUND,
     LineSplitter,
     Malformed,
     Message,
@@ -183,7 +182,7 @@ def test_a_request_that_is_not_served_is_answered_at_once_and_not_shown() -> Non
     assert [message.method for message in messages if isinstance(message, Request)] == ["fs/read_text_file"]
     [answer] = sent(peer)
     assert answer["id"] == 1
-    assert answer["error"] == {"code": METHOD_NOT_FOUND, "message": "Method not found: craft/drain"}
+    assert answer["error"] == {"code": ErrorCode.METHOD_NOT_FOUND, "message": "Method not found: craft/drain"}
 
 
 def test_a_notification_that_nobody_knows_is_shown_and_not_answered() -> None:
@@ -200,7 +199,7 @@ def test_a_batch_is_refused(batch: bytes) -> None:
     assert isinstance(middle, Malformed) and "batch" in middle.why
     [answer] = sent(peer)
     assert answer["id"] is None
-    assert answer["error"] == {"code": INVALID_REQUEST, "message": "Batches are not supported"}
+    assert answer["error"] == {"code": ErrorCode.INVALID_REQUEST, "message": "Batches are not supported"}
 
 
 @pytest.mark.parametrize("method", [b"7", b"null", b'["m"]'])
@@ -209,7 +208,7 @@ def test_a_request_whose_method_is_no_string_is_refused_by_its_id(method: bytes)
     [message] = received(b'{"id":"x","method":%b}\n' % method, peer)
     assert isinstance(message, Malformed)
     [answer] = sent(peer)
-    assert (answer["id"], answer["error"]) == ("x", {"code": INVALID_REQUEST, "message": "The method must be a string"})
+    assert (answer["id"], answer["error"]) == ("x", {"code": ErrorCode.INVALID_REQUEST, "message": "The method must be a string"})
 
 
 # -- junk --------------------------------------------------------------------------------------------------------------

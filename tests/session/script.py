@@ -87,6 +87,9 @@ class ScriptedDriver:
     def resume_reading(self) -> None:
         self.paused = False
 
+    def look_again(self) -> None:
+        self.told.append(("look_again",))
+
     async def stop(self) -> None:
         self.told.append(("stop",))
 

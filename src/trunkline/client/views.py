@@ -136,6 +136,8 @@ class SessionView(View):
     artifacts: int = 0
     agent_info: Any = None
     agent_start: str | None = None
+    agent_session_id: str | None = None
+    watch_only: bool = False
     last_text: str = ""
 
 

@@ -22,18 +22,13 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.signals import Malformed
 
 __all__ = [
     "CANCEL_REQUEST",
-    "INTERNAL_ERROR",
-    "INVALID_PARAMS",
-    "INVALID_REQUEST",
     "MAX_LINE",
-    "METHOD_NOT_FOUND",
     "NULL",
-    "PARSE_ERROR",
-    "REQUEST_CANCELLED",
     "LineSplitter",
     "Malformed",
     "Message",
@@ -48,13 +43,6 @@ MAX_LINE = 64 * 1024 * 1024
 """Longest line taken, in bytes. Agents really send lines of half a megabyte; embedded images make some of 20."""
 
 KEPT_OF_MALFORMED = 4096
-
-PARSE_ERROR = -32700
-INVALID_REQUEST = -32600
-METHOD_NOT_FOUND = -32601
-INVALID_PARAMS = -32602
-INTERNAL_ERROR = -32603
-REQUEST_CANCELLED = -32800
 
 CANCEL_REQUEST = "$/cancel_request"
 
@@ -264,7 +252,7 @@ class Peer:
         elif self._served is None or envelope.method in self._served:
             self._messages.append(Request(envelope.id, envelope.method, _present(envelope.params)))
         else:
-            self.send_error(envelope.id, METHOD_NOT_FOUND, f"Method not found: {envelope.method}")
+            self.send_error(envelope.id, ErrorCode.METHOD_NOT_FOUND, f"Method not found: {envelope.method}")
 
     def _receive_answer(self, line: bytes, envelope: _Envelope) -> None:
         if envelope.id is UNSET:
@@ -296,12 +284,12 @@ class Peer:
             return
         if text.startswith(b"[") and _is_array(text):
             self._malformed(line, "batches are not supported")
-            self.send_error(NULL, INVALID_REQUEST, "Batches are not supported")
+            self.send_error(NULL, ErrorCode.INVALID_REQUEST, "Batches are not supported")
             return
         self._malformed(line, _reason(error))
         wrong = _addressed(text)
         if wrong is not None:
-            self.send_error(wrong.id, INVALID_REQUEST, "The method must be a string")
+            self.send_error(wrong.id, ErrorCode.INVALID_REQUEST, "The method must be a string")
 
     def _receive_marked(self, text: bytes) -> None:
         """A line behind a byte order mark. RFC 8259 lets a parser skip it: the mark is reported, the message is not lost."""
@@ -379,16 +367,16 @@ def _read_error(raw: Raw) -> RpcError:
     try:
         members = _MEMBERS.decode(raw)
     except _BROKEN:
-        return RpcError(INTERNAL_ERROR, _shown(raw), raw)
+        return RpcError(ErrorCode.INTERNAL_ERROR, _shown(raw), raw)
     message = members.get("message")
     return RpcError(_error_code(members.get("code")), _error_text(raw if message is None else message), members.get("data"))
 
 
 def _error_code(raw: Raw | None) -> int:
     try:
-        return INTERNAL_ERROR if raw is None else _INTEGER.decode(raw)
+        return ErrorCode.INTERNAL_ERROR if raw is None else _INTEGER.decode(raw)
     except _BROKEN:
-        return INTERNAL_ERROR
+        return ErrorCode.INTERNAL_ERROR
 
 
 def _error_text(raw: Raw) -> str:

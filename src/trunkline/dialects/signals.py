@@ -2,6 +2,8 @@
 
 Rule 1: every dialect that comes in ends here; nothing after this module knows which agent it was.
 Rule 2: a signal is a value. Junk is ``Malformed``, never an exception.
+Rule 3: a note of a kind in ``NOTES`` has that body; ``read_note`` reads it. A note of any other kind, or with any other body,
+is kept as it is.
 """
 
 from __future__ import annotations
@@ -59,6 +61,9 @@ class TurnEnd(msgspec.Struct, frozen=True):
     stop: StopReason | None = None
     error: AgentFault | None = None
     usage: bytes | None = None
+    """Tokens, as JSON: ``inputTokens``, ``outputTokens``, ``cachedReadTokens``, ``cachedWriteTokens``, ``thoughtTokens``."""
+    usage_of_session: bool = False
+    """The agent counts from the session's beginning, not from the turn's."""
 
 
 class AgentFault(msgspec.Struct, frozen=True):
@@ -74,6 +79,124 @@ class Note(msgspec.Struct, frozen=True):
 
     kind: str
     data: bytes
+
+
+class ArgsDelta(msgspec.Struct, frozen=True, rename="camel"):
+    """``args_delta``: the next piece of a call's input, as the model writes it."""
+
+    tool_call_id: str
+    delta: str
+
+
+class RateLimited(msgspec.Struct, frozen=True, rename="camel"):
+    """``rate_limit``: the provider asks to wait; seconds, and what the limit is on (requests, tokens, a plan's window)."""
+
+    retry_after: float
+    limit: str
+    message: str | None = None
+
+
+class Retried(msgspec.Struct, frozen=True, rename="camel"):
+    """``retry``: the agent asks its model again."""
+
+    attempt: int
+    most: int | None = None
+    delay: float | None = None
+    message: str | None = None
+
+
+class HookRan(msgspec.Struct, frozen=True, rename="camel"):
+    """``hook``: a hook of the agent's own settings ran. One that has something to say to people has a ``message``."""
+
+    name: str
+    level: Literal["info", "warning", "error", "success"] = "info"
+    message: str | None = None
+
+
+class TokensSpent(msgspec.Struct, frozen=True, rename="camel"):
+    """``tokens``: what one answer of the model took, not counted before. ``message_id`` is the agent's own."""
+
+    input: int
+    output: int
+    cache_read: int | None = None
+    cache_write: int | None = None
+    message_id: str | None = None
+
+
+class CostSpent(msgspec.Struct, frozen=True, rename="camel"):
+    """``cost``: money spent just now, or since the session began where ``is_total``."""
+
+    total: float
+    currency: str = "USD"
+    input: float = 0
+    output: float = 0
+    is_total: bool = False
+
+
+class ModelUsed(msgspec.Struct, frozen=True, rename="camel"):
+    """``model``: the agent works with this model from now on."""
+
+    id: str
+    display_name: str | None = None
+    provider: str | None = None
+
+
+class Progressed(msgspec.Struct, frozen=True, rename="camel"):
+    """``progress``: something moves on."""
+
+    label: str
+    current: float | None = None
+    total: float | None = None
+
+
+class SubAgentTold(msgspec.Struct, frozen=True, rename="camel"):
+    """``subagent``: a sub-agent began (``task``), moves on (``message``, ``progress`` 0 to 100) or ended (``result``)."""
+
+    sub_agent_id: str
+    state: Literal["spawned", "progress", "completed"]
+    parent_tool_call_id: str = ""
+    task: str = ""
+    model: str | None = None
+    message: str = ""
+    progress: float | None = None
+    result: str = ""
+    tokens: TokensSpent | None = None
+
+
+NoteBody = ArgsDelta | RateLimited | Retried | HookRan | TokensSpent | CostSpent | ModelUsed | Progressed | SubAgentTold
+
+NOTES: dict[str, type[NoteBody]] = {
+    "args_delta": ArgsDelta, "rate_limit": RateLimited, "retry": Retried, "hook": HookRan, "tokens": TokensSpent,
+    "cost": CostSpent, "model": ModelUsed, "progress": Progressed, "subagent": SubAgentTold,
+}
+
+NOTE_METHOD = "_trunkline/note"
+"""The extension notification by which any agent can send a note: ``{kind, data}``."""
+
+
+class _NoteParams(msgspec.Struct):
+    kind: str
+    data: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+def read_note(note: Note) -> NoteBody | None:
+    """A note's body, typed; None for a kind or a body that we do not know."""
+    body = NOTES.get(note.kind)
+    if body is None:
+        return None
+    try:
+        return msgspec.json.decode(note.data, type=body)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def sent_note(params: bytes) -> Note | None:
+    """The note that the params of a ``NOTE_METHOD`` notification are; None where they are none."""
+    try:
+        sent = msgspec.json.decode(params, type=_NoteParams)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return Note(sent.kind, bytes(sent.data))
 
 
 class Malformed(msgspec.Struct, frozen=True):

@@ -80,6 +80,10 @@ class RowFilter(msgspec.Struct, kw_only=True):
 class Journal(Protocol):
     """Numbered entries that last. Used as an async context manager: enter opens, exit closes."""
 
+    @property
+    def last_pos(self) -> int:
+        """The newest pos that was given out."""
+
     async def append(self, group: Group) -> None:
         """Commit a group and set ``pos`` on its entries. On failure nothing of it is stored and StorageError is raised."""
 

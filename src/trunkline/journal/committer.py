@@ -97,8 +97,11 @@ class Committer:
     """
 
     def __init__(self, journal: Journal, *, linger_s: float = 0.005, burst: int = 8, changes_burst: int = 64,
-                 high_water_bytes: int = 8 << 20, on_drained: Callable[[], None] | None = None) -> None:
+                 high_water_bytes: int = 8 << 20, on_drained: Callable[[], None] | None = None,
+                 on_committed: Callable[[dict[str, list[Entry]]], None] | None = None) -> None:
         self.on_drained = on_drained
+        self.on_committed = on_committed
+        """Told of each group's entries, after its sessions."""
         self.commits = 0
         self.pending_bytes = 0
         """Bytes submitted and not committed yet."""
@@ -241,6 +244,8 @@ class Committer:
                 sink.committed(entries, batch.sizes[session_id])
             except Exception as error:  # one session's fault must not keep the others from their entries
                 self._report(f"session {session_id} failed to take its committed entries", error)
+        if self.on_committed is not None:
+            self.on_committed(batch.group.entries)
         self._telling = False
         for session_id in list(batch.waiters):
             batch.wake(session_id, None)

@@ -32,9 +32,9 @@ _WAL_KEPT_BYTES = 32 << 20
 """A write-ahead log that a huge entry blew up shrinks to this when it starts again."""
 
 
-def load_queries() -> dict[str, str]:
-    """The statements of queries.sql by name."""
-    parts = _NAMED_QUERY.split((_HERE / "queries.sql").read_text(encoding="utf-8"))
+def load_queries(file: Path = _HERE / "queries.sql") -> dict[str, str]:
+    """The statements of a file of queries by name."""
+    parts = _NAMED_QUERY.split(file.read_text(encoding="utf-8"))
     return {name: _statement(text) for name, text in zip(parts[1::2], parts[2::2], strict=True)}
 
 

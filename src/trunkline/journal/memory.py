@@ -37,6 +37,11 @@ class MemoryJournal:
                         trace: TracebackType | None) -> None:
         return None
 
+    @property
+    def last_pos(self) -> int:
+        """The newest pos that was given out."""
+        return self._pos
+
     def append_now(self, group: Group) -> bool:
         """Commit a group without waiting; always possible here."""
         for session_id, entries in group.entries.items():

@@ -87,6 +87,11 @@ class SqliteJournal:
         finally:
             self._shut_threads()
 
+    @property
+    def last_pos(self) -> int:
+        """The newest pos that was given out."""
+        return self._pos
+
     def append_now(self, group: Group) -> bool:
         """Commit a group in this thread without waiting; False, and nothing done, where ``append`` has to be awaited."""
         keeper = self._keeper

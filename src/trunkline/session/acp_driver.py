@@ -16,7 +16,9 @@ import msgspec
 from trunkline.agents.catalog import AgentSpec, launch_command
 from trunkline.agents.process import AgentProcess, Exit
 from trunkline.dialects import acp, jsonrpc
+from trunkline.dialects.acp.usage import answer_usage
 from trunkline.dialects.signals import (
+    NOTE_METHOD,
     AgentFault,
     AskWithdrawn,
     Note,
@@ -25,6 +27,7 @@ from trunkline.dialects.signals import (
     QuestionAsk,
     Signal,
     TurnEnd,
+    sent_note,
 )
 from trunkline.errors import (
     AgentError,
@@ -48,12 +51,6 @@ CALL_TIMEOUT_S = 30.0
 """For requests that an agent answers from memory (set_mode, set_config_option)."""
 
 STDERR_LINES = 20
-
-class _Usage(msgspec.Struct):
-    """What the stable schema does not know of a prompt's answer, and eight of nineteen agents send."""
-
-    usage: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-
 
 _encode = msgspec.json.Encoder().encode
 
@@ -93,7 +90,7 @@ class AcpDriver:
         return Started(
             how=how, agent_session_id=self._inbox.session_id, agent_info=raw_or_none(hello.agent_info),
             capabilities=raw_or_none(hello.agent_capabilities), modes=raw_or_none(opened.modes),
-            config_options=raw_or_none(opened.config_options),
+            config_options=raw_or_none(opened.config_options), models=raw_or_none(opened.models),
         )
 
     async def greet(self) -> None:
@@ -196,6 +193,9 @@ class AcpDriver:
         if self._process is not None:
             self._process.resume_reading()
 
+    def look_again(self) -> None:
+        """Nothing to look at: the agent says everything itself."""
+
     async def stop(self) -> None:
         """End the agent and everything it started."""
         for task in list(self._tasks):
@@ -233,6 +233,9 @@ class AcpDriver:
             signals += self._inbox.read(message.params)
             return
         params = message.params if message.params is not None else msgspec.Raw(b"null")
+        if message.method == NOTE_METHOD and (note := sent_note(bytes(params))) is not None:
+            signals.append(note)
+            return
         signals.append(Note("notification", _encode({"method": message.method, "params": params})))
 
     def _deliver_early(self) -> None:
@@ -258,10 +261,9 @@ class AcpDriver:
     def _turn_end(self, result: bytes) -> TurnEnd:
         try:
             answer: acp.PromptResponse = acp.decode_result(acp.SESSION_PROMPT, result)
-            usage = msgspec.json.decode(result, type=_Usage).usage
-        except (AgentError, msgspec.DecodeError) as error:
+        except AgentError as error:
             return TurnEnd(error=AgentFault(acp.ErrorCode.INVALID_PARAMS, str(error), None))
-        return TurnEnd(stop=answer.stop_reason, usage=_raw_bytes(usage))
+        return TurnEnd(stop=answer.stop_reason, usage=answer_usage(result), usage_of_session=self._spec.quirks.usage_of_session)
 
     def _requested(self, message: jsonrpc.Request, signals: list[Signal]) -> None:
         method = acp.canonical_method(message.method, side="client")

@@ -154,7 +154,7 @@ class Approvals:
         """The turn is being ended: resolve everything that is open; returns what the agent has yet to be told."""
         fold = self._pen.fold
         asks = list(fold.approvals)
-        questions = [key for key, view in fold.questions.items() if not view.from_hub]
+        questions = fold.agent_questions()
         interpret = self._pen.at()
         for request_id in asks:
             self._silence(request_id)

@@ -26,6 +26,7 @@ class Started(msgspec.Struct, kw_only=True):
     capabilities: msgspec.Raw | None
     modes: msgspec.Raw | None
     config_options: msgspec.Raw | None
+    models: msgspec.Raw | None = None
 
 
 class AgentSession(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,6 +100,9 @@ class Driver(Protocol):
 
     def resume_reading(self) -> None:
         """Take it again."""
+
+    def look_again(self) -> None:
+        """A hint: what the agent wrote may be more than was heard."""
 
     async def stop(self) -> None:
         """End the agent and everything it started."""

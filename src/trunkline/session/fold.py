@@ -59,6 +59,15 @@ class OpenText(msgspec.Struct):
     newest: bytes = b'""'
 
 
+class OpenUserMessage(msgspec.Struct):
+    """What a person once said, being told again piece by piece. ``parts`` are ACP content blocks, ``size`` all their bytes."""
+
+    message_id: str
+    agent_message_id: str | None = None
+    parts: list[msgspec.Raw] = msgspec.field(default_factory=list)
+    size: int = 0
+
+
 class OpenCall(msgspec.Struct):
     """A tool call of the current turn and how far its story has been told."""
 
@@ -137,6 +146,8 @@ class Turn(msgspec.Struct, rename="camel", kw_only=True):
     """The entry before the turn's first: a reader that attaches after it sees the whole turn."""
     cancelled: bool = False
     said_something: bool = False
+    tokens: TokenUsage | None = None
+    """What the agent told of while the turn ran; its end may tell all of it again."""
 
 
 class Sent(msgspec.Struct, rename="camel"):
@@ -232,6 +243,8 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     turns: int = 0
     turn: Turn | None = None
     text: OpenText | None = None
+    user_message: OpenUserMessage | None = None
+    """Only while an agent tells its history again; never beside ``text``."""
     calls: dict[str, OpenCall] = msgspec.field(default_factory=dict)
     approvals: dict[str, ApprovalView] = msgspec.field(default_factory=dict)
     decided: dict[str, Decided] = msgspec.field(default_factory=dict)
@@ -269,6 +282,8 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     """The agent's options that somebody set, to be set again when it comes back."""
     agent_start: str | None = None
     """How the agent came to its session last: new, resumed or loaded."""
+    watches: str | None = None
+    """The file that this session follows, where somebody else runs the agent: there is nobody here to say anything to."""
     mcp_servers: list[msgspec.Raw] = msgspec.field(default_factory=list)
     last_text: str = ""
     thinking_changes: list[int] = msgspec.field(default_factory=list)
@@ -281,6 +296,15 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     environment: EnvironmentContext | None = None
     """Where the session runs, as it was last told."""
     model: EnvironmentModel | None = None
+    last_message: tuple[str, str | None] = ("", None)
+    """The newest message of the agent: our id of it and the agent's own."""
+    plan_mode: bool = False
+    plan_call: str | None = None
+    """The call whose plan was told last."""
+
+    def agent_questions(self) -> list[str]:
+        """The open questions that the agent asked: they end with its turn, the hub's own do not."""
+        return [question_id for question_id, view in self.questions.items() if not view.from_hub]
 
 
 class TurnView(msgspec.Struct, rename="camel"):
@@ -324,6 +348,10 @@ class SessionView(msgspec.Struct, kw_only=True, rename="camel"):
     agent_start: str | None
     """How the agent came to this session last: ``new``, ``resumed`` (it remembers) or ``loaded`` (it was told again)."""
     last_text: str
+    agent_session_id: str | None = None
+    """What the agent itself calls this session."""
+    watch_only: bool = False
+    """Whether somebody else runs the agent, so that this session can only be watched."""
     commands: list[dict[str, Any]] | None = None
     """Only in the view of a single session."""
 
@@ -341,6 +369,7 @@ def view_of(fold: Fold, *, created_at: str, updated_at: str) -> SessionView:
         paused=fold.paused, caps=fold.caps, waits=fold.waits, rules=list(fold.rules), permission_policy=fold.permission_policy,
         tokens=fold.tokens,
         agent_info=fold.agent_info, agent_start=fold.agent_start, last_text=fold.last_text,
+        agent_session_id=fold.agent_session_id, watch_only=fold.watches is not None,
     )
 
 

@@ -6,7 +6,10 @@ Rule 2: a held session (paused) allows nothing by rule; a rule that denies still
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+
+import msgspec
 
 from trunkline.session.fold import Fold
 from trunkline.session.policy import PolicyAsk, Rule, Verdict, always_rule
@@ -25,7 +28,7 @@ class Gatekeeper:
         """What is to be done with a call: allow it, ask a person, or deny it."""
         fold = self._fold
         verdict = self._book.policy.decide(
-            ask, session_rules=fold.rules, session_policy=fold.permission_policy, now_us=self._clock())
+            _with_real_paths(ask), session_rules=fold.rules, session_policy=fold.permission_policy, now_us=self._clock())
         if verdict.action == "allow" and fold.paused is not None:
             return Verdict("ask", None, "default", "the session is paused")
         return verdict
@@ -39,3 +42,9 @@ class Gatekeeper:
         turn = self._fold.turn
         return always_rule(ask, allow=allow, scope=scope, session_id=self._fold.session_id,  # type: ignore[arg-type]
                            turn_id=turn.turn_id if turn else None, reason=reason)
+
+
+def _with_real_paths(ask: PolicyAsk) -> PolicyAsk:
+    """The ask with the places that its paths lead to by symlinks, so that a pattern has to cover those too."""
+    real = [os.path.realpath(os.path.join(ask.root, os.path.expanduser(path))) for path in ask.paths if "\0" not in path]
+    return msgspec.structs.replace(ask, paths=tuple(dict.fromkeys((*ask.paths, *real))))

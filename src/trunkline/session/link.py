@@ -12,11 +12,14 @@ from collections.abc import Callable
 
 import msgspec
 
-from trunkline.dialects import acp, context
+from trunkline.dialects import acp
 from trunkline.errors import AgentError, AgentNotRunning, AgentStartFailed, HubStopping, Invalid
 from trunkline.session.driver import Driver, Started
+from trunkline.session.interpret.lifecycle import environment_of
+from trunkline.session.interpret.options import current_model, model_of
 from trunkline.session.pen import Pen
 from trunkline.session.pids import PidFiles, PidRecord
+from trunkline.session.project import Surroundings, look_around
 
 
 class AgentLink:
@@ -32,6 +35,7 @@ class AgentLink:
         self._stopping: asyncio.Task[None] | None = None
         self._died_early = False
         self._closed = False
+        self._around: Surroundings | None = None
         pen.hold_agent = self._hold
 
     @property
@@ -46,8 +50,8 @@ class AgentLink:
             raise AgentNotRunning("the agent is not running; it starts with the next prompt")
         return self._driver
 
-    async def ensure(self) -> None:
-        """The agent runs, or is started now: with its old session where it can."""
+    async def ensure(self, *, adopt: bool = False) -> None:
+        """The agent runs, or is started now: with its old session where it can; with ``adopt`` with that one or not at all."""
         if self._closed:
             raise HubStopping("the session is being closed")
         while self._stopping is not None:
@@ -56,7 +60,7 @@ class AgentLink:
         if self._driver is not None:
             return
         if self._starting is None:
-            self._starting = asyncio.create_task(self._start())
+            self._starting = asyncio.create_task(self._start(adopt))
         await asyncio.shield(self._starting)
 
     async def stop(self) -> None:
@@ -99,11 +103,13 @@ class AgentLink:
         finally:
             self._stopping = None
 
-    async def _start(self) -> None:
+    async def _start(self, adopt: bool) -> None:
         driver = self._half_started = self._make_driver()
         self._died_early = False
         try:
-            started = await driver.start(self._pen.fold.agent_session_id)
+            if self._pen.fold.environment is None:
+                self._around = await asyncio.to_thread(look_around, self._pen.fold.cwd)
+            started = await driver.start(self._pen.fold.agent_session_id, adopt=adopt)
             if self._died_early:
                 raise AgentStartFailed("the agent ended as soon as it had started")
             self._driver = driver
@@ -129,8 +135,7 @@ class AgentLink:
             for config_id, value in fold.chosen_options.items():
                 fold.config_options = await driver.set_config(config_id, value) or fold.config_options
         except AgentError as error:
-            self._pen.at().writer.add(context.NotificationEvent(
-                level="warning", title="The agent came back with other settings", message=error.message))
+            self._pen.at().lifecycle.notify("warning", "The agent came back with other settings", error.message)
             if fold.mode is not None:
                 self._pen.at().conditions.mode(fold.mode, None)
         self._pen.write()
@@ -145,33 +150,28 @@ class AgentLink:
         fold.modes = started.modes or fold.modes
         fold.config_options = started.config_options or fold.config_options
         fold.mode = _current_mode(started.modes) or fold.mode
-        if previous is None:
-            self._write_started()
-        else:
-            self._write_resumed(previous, started)
+        fold.model = model_of(fold.config_options) or current_model(started.models) or fold.model
+        self._write_opened(previous, started)
         self._pen.write()
         return previous is not None
 
-    def _write_started(self) -> None:
-        fold = self._pen.fold
-        name = fold.cwd.rstrip("/").rsplit("/", 1)[-1]
-        self._pen.at().writer.add(context.SessionStartedEvent(
-            agent=fold.agent, project_path=fold.cwd, project_name=name, working_directory=fold.cwd))
-
-    def _write_resumed(self, previous: str, started: Started) -> None:
-        writer = self._pen.at().writer
-        writer.add(context.SessionResumedEvent(
-            previous_session_id=previous, meta={"how": started.how, "agentSessionId": started.agent_session_id}))
-        if started.how == "new":
-            writer.add(context.NotificationEvent(
-                level="warning", title="The agent started afresh",
-                message="It could not bring its earlier session back and does not remember what was said before."))
+    def _write_opened(self, previous: str | None, started: Started) -> None:
+        fold, interpret = self._pen.fold, self._pen.at()
+        environment = environment_of(fold, self._around.project, self._around.runtime) if self._around else fold.environment
+        if previous is None:
+            interpret.lifecycle.started(fold.agent, fold.model.id if fold.model else None, fold.cwd, environment)
+        else:
+            interpret.lifecycle.resumed(previous, started.how, agentSessionId=started.agent_session_id)
+        if environment is not None:
+            interpret.lifecycle.environment(environment_of(fold, environment.project, environment.runtime))
+        interpret.conditions.settle()
 
     def _hold(self, hold: bool) -> None:
-        if self._driver is not None and hold:
-            self._driver.pause_reading()
-        elif self._driver is not None:
-            self._driver.resume_reading()
+        driver = self._driver or self._half_started
+        if driver is not None and hold:
+            driver.pause_reading()
+        elif driver is not None:
+            driver.resume_reading()
 
 
 def _current_mode(modes: msgspec.Raw | None) -> str | None:

@@ -83,6 +83,7 @@ class Opened(msgspec.Struct, rename="camel"):
 
     session_id: str | None = None
     modes: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    models: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     config_options: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 

@@ -29,18 +29,19 @@ from trunkline.session.artifacts import ArtifactFinder
 from trunkline.session.caps import Caps
 from trunkline.session.commands import CommandDesk, CommandOutcome
 from trunkline.session.deadlines import Alarms, SilenceWatch
-from trunkline.session.driver import Driver
+from trunkline.session.driver import AgentSession, Driver
 from trunkline.session.errands import Errands
 from trunkline.session.feed import Feed
 from trunkline.session.fold import Artifact, Fold, Pause, SessionView, Waits
 from trunkline.session.gatekeeper import Gatekeeper
 from trunkline.session.interpret import Interpreter
 from trunkline.session.interpret.conditions import TITLE_MOST
+from trunkline.session.interpret.text import text_of
 from trunkline.session.lent import Lent
 from trunkline.session.link import AgentLink
 from trunkline.session.pen import Pen
 from trunkline.session.permits import Permits
-from trunkline.session.policy import check_permission_policy
+from trunkline.session.policy_text import check_permission_policy
 from trunkline.session.spending import Spending
 from trunkline.session.turn import TurnPlayer
 from trunkline.session.workspace import Workspace
@@ -153,6 +154,33 @@ class Session:
         await self._pen.stored()
         self._turns.rest()
 
+    async def adopt(self, *, by: str) -> None:
+        """Begin with a session that the agent has already: what it tells of it again is our history from the first entry on."""
+        self._finder.learn()
+        interpret = self._pen.at()
+        interpret.lifecycle.started(self.fold.agent, None, self.fold.cwd, None)
+        interpret.writer.custom("session_attached", {"agentSessionId": self.fold.agent_session_id}, meta={"by": by})
+        self._pen.write()
+        interpret.replaying = True
+        try:
+            await self._link.ensure(adopt=True)
+        finally:
+            interpret.replaying = False
+        interpret = self._pen.at()
+        interpret.replayed()
+        interpret.writer.status("idle")
+        await self._write_and_store()
+        self._turns.rest()
+
+    async def agent_sessions(self, cwd: str | None = None) -> list[AgentSession]:
+        """The sessions of the agent's own store, asked of the running agent."""
+        return await self._link.driver.list_sessions(cwd)
+
+    def look_again(self) -> None:
+        """A hint: what the agent wrote may be more than was heard."""
+        if self._link.running:
+            self._link.driver.look_again()
+
     async def send(self, content: Sequence[acp.ContentBlock], *, when_busy: Literal["reject", "queue"] = "reject",
                    idempotency_key: str | None = None, by: str) -> Accepted:
         """Take a prompt: it starts its turn, or waits in the queue. Returns once that is in the journal."""
@@ -227,8 +255,7 @@ class Session:
     async def set_permission_policy(self, policy: context.PermissionPolicy, *, by: str) -> None:
         """Answer this session's approvals by these rules from now on, those that wait included."""
         self._check_open()
-        check_permission_policy(policy)
-        self.fold.permission_policy = policy
+        self.fold.permission_policy = check_permission_policy(policy)
         self._pen.at().writer.custom("permission_policy_set", {"policy": policy}, meta={"by": by})
         await self._write_and_store()
         self._approvals.look_again()
@@ -358,9 +385,9 @@ class Session:
         after = text.start_seq - 1
         while entries := await self._lent.journal.read(self.id, after=after):
             for entry in entries:
-                chunk = acp.text_chunk(entry.update) if entry.update is not None else None
-                if chunk is not None:
-                    story.collect(text, chunk.text)
+                token = text_of(entry.update) if entry.update is not None else None
+                if token is not None:
+                    story.collect(text, token)
             after = entries[-1].seq
 
     def recover(self, error: TrunklineError) -> None:

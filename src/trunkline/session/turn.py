@@ -92,6 +92,8 @@ class TurnPlayer:
         if not self._settle(end) and turn is None:
             data = {"exitCode": exit.code, "signal": exit.signal, "stderr": stderr}
             self._pen.at().writer.custom("agent_exited", data)
+            if exit.code == 0:
+                self._pen.at().lifecycle.completed("the agent ended", by="agent")
             self._pen.write()
 
     async def cancel(self, *, by: str) -> bool:
@@ -188,7 +190,7 @@ class TurnPlayer:
         self._approvals.clear_alarms()
         self._end = None
         fold = self._pen.fold
-        asks, questions = list(fold.approvals), list(fold.questions)
+        asks, questions = list(fold.approvals), fold.agent_questions()
         fold.worked_us = self.worked_us()
         outcome = self._write_end(turn, end)
         self._lent.turn_ended(outcome)
@@ -237,7 +239,7 @@ class TurnPlayer:
             return end.code
         stop = "cancelled" if turn.cancelled else end.stop
         if stop is not None:
-            turns.end(stop, end.usage)
+            turns.end(stop, end.usage, usage_of_session=end.usage_of_session)
             return stop
         fault = end.error
         assert fault is not None, "a turn ends by a stop reason or by an error"

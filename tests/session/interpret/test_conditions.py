@@ -73,7 +73,7 @@ def test_what_means_nothing_to_us_travels_whole(said: dict[str, object]) -> None
 
 
 def test_junk_and_notes_become_events() -> None:
-    entries = Told().hear(Malformed(b"no \xff json", "not JSON", 9), Note("retry", b'{"attempt":2}'))
+    entries = Told().hear(Malformed(b"no \xff json", "not JSON", 9), Note("tomorrow", b'{"attempt":2}'))
     malformed, note = events(entries)
     assert (malformed["eventName"], malformed["data"]) == ("malformed", {"line": "no \ufffd json", "why": "not JSON", "size": 9})
-    assert (note["namespace"], note["eventName"], note["data"]) == ("agent", "retry", {"attempt": 2})
+    assert (note["namespace"], note["eventName"], note["data"]) == ("agent", "tomorrow", {"attempt": 2})

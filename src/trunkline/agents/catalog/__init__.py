@@ -14,6 +14,9 @@ A file (or table) has these keys; ``command`` is the only one that must be there
 | env          | table of strings | variables set for it                                                                  |
 | detect       | table            | how to find it, see below                                                             |
 | quirks       | table            | where it needs other treatment than the protocol says, see below                      |
+| features     | list of strings  | what runs of it have shown it to do, beyond what every agent does: ``git``, ``approval.preview`` |
+| paths        | table of strings | where it keeps its ``sessions``, ``config`` and ``logs``; ``~`` and ``${NAME:-default}`` are filled in |
+| store        | string           | whose session files these are: a module of ``trunkline.discovery`` that can read them |
 
 | key                          | type            | means                                                                     |
 |------------------------------|-----------------|---------------------------------------------------------------------------|
@@ -22,6 +25,7 @@ A file (or table) has these keys; ``command`` is the only one that must be there
 | detect.path_lacks            | string          | only a program whose real path does not contain this counts               |
 | detect.version_args          | list of strings | what prints the version, ``["--version"]`` if absent; ``[]`` = never ask  |
 | quirks.missing_file_is_empty | boolean         | a missing file is read as empty text instead of an error (its writes need it) |
+| quirks.usage_of_session      | boolean         | the tokens on a prompt's answer are those of the session so far, not of the turn |
 
 A first word ``{python}`` in ``command`` or ``detect.executable`` is the interpreter that runs the hub.
 
@@ -46,11 +50,13 @@ from typing import Any, Final
 
 import msgspec
 
+from trunkline.agents.catalog.features import FLAGS
 from trunkline.agents.environment import clean_env
 from trunkline.agents.process import ChildCommand
 from trunkline.errors import AgentNotInstalled, Invalid, TrunklineError
 
-__all__ = ["AgentSpec", "Detect", "Detection", "Quirks", "adhoc", "detect", "launch_command", "load", "spec_from_table"]
+__all__ = ["AgentSpec", "Detect", "Detection", "Paths", "Quirks", "adhoc", "detect", "expand", "launch_command", "load",
+           "spec_from_table"]
 
 VERSION_S: Final = 2.0
 """How long an agent may take to print its version; some start half of themselves for it."""
@@ -58,6 +64,7 @@ VERSION_S: Final = 2.0
 PYTHON: Final = "{python}"
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_VARIABLE = re.compile(r"\$\{(\w+):-([^}]*)\}")
 _VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
 
 
@@ -74,6 +81,15 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Where an agent needs other treatment than the protocol says."""
 
     missing_file_is_empty: bool = False
+    usage_of_session: bool = False
+
+
+class Paths(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where an agent keeps its files, as the catalog writes it; ``expand`` fills in the environment's part."""
+
+    sessions: str = ""
+    config: str = ""
+    logs: str = ""
 
 
 class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -89,6 +105,9 @@ class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     env: dict[str, str] = {}
     detect: Detect = Detect()
     quirks: Quirks = Quirks()
+    features: tuple[str, ...] = ()
+    paths: Paths = Paths()
+    store: str = ""
 
 
 class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,6 +124,9 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     install_hint: str
     login_hint: str = ""
     env: dict[str, str] = {}
+    features: tuple[str, ...] = ()
+    paths: Paths = Paths()
+    store: str = ""
 
 
 class Detection(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,7 +164,18 @@ def spec_from_table(name: str, table: Mapping[str, Any], *, source: str = "") ->
         install_hint=entry.install_hint,
         login_hint=entry.login_hint,
         env=entry.env,
+        features=_known_features(where, entry.features),
+        paths=entry.paths,
+        store=entry.store,
     )
+
+
+def expand(path: str, env: Mapping[str, str]) -> str | None:
+    """A path of the catalog on this machine: ``${NAME:-default}`` and ``~`` filled in; None where it names none."""
+    filled = _VARIABLE.sub(lambda match: env.get(match[1]) or match[2], path)
+    if filled == "~" or filled.startswith("~/"):
+        filled = env.get("HOME", os.path.expanduser("~")) + filled[1:]
+    return filled or None
 
 
 def adhoc(name: str, command: str) -> AgentSpec:
@@ -218,6 +251,13 @@ def _check_command(where: str, command: tuple[str, ...]) -> None:
     program = os.path.expanduser(command[0])
     if "/" in program and not os.path.isabs(program):
         raise Invalid(f"{where}: command: {command[0]!r} is a relative path; an agent runs in each session's own directory")
+
+
+def _known_features(where: str, features: tuple[str, ...]) -> tuple[str, ...]:
+    for flag in features:
+        if flag not in FLAGS:
+            raise Invalid(f"{where}: features: no flag {flag!r}; the flags are: {', '.join(FLAGS)}")
+    return features
 
 
 def _resolve(command: tuple[str, ...]) -> tuple[str, ...]:

@@ -10,16 +10,8 @@ from importlib import import_module
 from trunkline import __version__
 from trunkline.agents.demo import DEMO_PROMPTS, DemoPrompt
 from trunkline.agents.demo.turn import Turn
-from trunkline.agents.demo.wire import (
-    AUTH_REQUIRED,
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    METHOD_NOT_FOUND,
-    NOT_FOUND,
-    Json,
-    Refused,
-    Wire,
-)
+from trunkline.agents.demo.wire import Json, Refused, Wire
+from trunkline.dialects.codes import ErrorCode
 
 PROTOCOL_VERSION = 1
 
@@ -103,7 +95,7 @@ class Agent:
             return
         serve = self._methods().get(method)
         if serve is None:
-            raise Refused(METHOD_NOT_FOUND, f"the demo has no method {method!r}")
+            raise Refused(ErrorCode.METHOD_NOT_FOUND, f"the demo has no method {method!r}")
         result = serve(params)
         if result is None:
             return
@@ -156,7 +148,7 @@ class Agent:
 
     def _authenticate(self, params: Json) -> Json:
         if params.get("methodId") != LOGIN["id"] or self._fault == "locked":
-            raise Refused(INVALID_PARAMS, f"cannot log in by {params.get('methodId')!r}")
+            raise Refused(ErrorCode.INVALID_PARAMS, f"cannot log in by {params.get('methodId')!r}")
         self._is_logged_in = True
         return {}
 
@@ -170,10 +162,10 @@ class Agent:
 
     def _open(self, session_id: str, params: Json) -> Session:
         if self._fault in ("auth", "locked") and not self._is_logged_in:
-            raise Refused(AUTH_REQUIRED, "Authentication required: log in to the demo first", {"authMethods": [LOGIN]})
+            raise Refused(ErrorCode.AUTH_REQUIRED, "Authentication required: log in to the demo first", {"authMethods": [LOGIN]})
         cwd = _text(params, "cwd")
         if not os.path.isabs(cwd):
-            raise Refused(INVALID_PARAMS, f"cwd must be an absolute path, not {cwd!r}")
+            raise Refused(ErrorCode.INVALID_PARAMS, f"cwd must be an absolute path, not {cwd!r}")
         session = self._sessions[session_id] = self._sessions.get(session_id) or Session(session_id, cwd)
         session.cwd = cwd
         return session
@@ -195,7 +187,7 @@ class Agent:
     def _set_mode(self, params: Json) -> Json:
         session, mode = self._session(params), params.get("modeId")
         if mode not in [known["id"] for known in MODES]:
-            raise Refused(INVALID_PARAMS, f"no mode {mode!r}")
+            raise Refused(ErrorCode.INVALID_PARAMS, f"no mode {mode!r}")
         session.mode = str(mode)
         update = {"sessionUpdate": "current_mode_update", "currentModeId": session.mode}
         self.wire.notify("session/update", {"sessionId": session.id, "update": update})
@@ -205,14 +197,14 @@ class Agent:
         session, option, value = self._session(params), str(params.get("configId")), params.get("value")
         values = {"model": MODELS, "pace": PACES}.get(option, ())
         if value not in [known["value"] for known in values]:
-            raise Refused(INVALID_PARAMS, f"config option {option!r} cannot be {value!r}")
+            raise Refused(ErrorCode.INVALID_PARAMS, f"config option {option!r} cannot be {value!r}")
         session.config[option] = str(value)
         return {"configOptions": session.config_options()}
 
     def _prompt(self, request_id: object, params: Json) -> None:
         session = self._session(params)
         if session.turn is not None:
-            raise Refused(INVALID_REQUEST, "a turn is running already")
+            raise Refused(ErrorCode.INVALID_REQUEST, "a turn is running already")
         blocks = [block for block in params.get("prompt") or [] if isinstance(block, dict)]
         text = "\n".join(str(block.get("text", "")) for block in blocks if block.get("type") == "text")
         attachments = sum(block.get("type") != "text" for block in blocks)
@@ -229,14 +221,14 @@ class Agent:
     def _session(self, params: Json) -> Session:
         session = self._sessions.get(_text(params, "sessionId"))
         if session is None:
-            raise Refused(NOT_FOUND, f"no session {params['sessionId']!r}", {"sessionId": params["sessionId"]})
+            raise Refused(ErrorCode.RESOURCE_NOT_FOUND, f"no session {params['sessionId']!r}", {"sessionId": params["sessionId"]})
         return session
 
 
 def _text(params: Json, name: str) -> str:
     value = params.get(name)
     if not isinstance(value, str):
-        raise Refused(INVALID_PARAMS, f"{name} must be a string")
+        raise Refused(ErrorCode.INVALID_PARAMS, f"{name} must be a string")
     return value
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from trunkline.agents.demo import DEMO_PROMPTS, REJECTED, tools, tour
 from trunkline.agents.demo.tools import Result, ToolFailed, text_item
 from trunkline.agents.demo.turn import Ask, Call, Turn
-from trunkline.agents.demo.wire import INTERNAL_ERROR, INVALID_PARAMS, Json, Refused, encode
+from trunkline.agents.demo.wire import Json, Refused, encode
+from trunkline.dialects.codes import ErrorCode
 
 BLOCK = 256 * 1024
 """Bytes of one write of a burst: several pipefuls, so that the reader sets the pace."""
@@ -191,7 +192,7 @@ def _refuse(turn: Turn, rest: str) -> None:
 
 @_script("error")
 def _error(turn: Turn, rest: str) -> None:
-    code = _int(rest.split(), 0, "CODE", least=-(2**31)) if rest else INTERNAL_ERROR
+    code = _int(rest.split(), 0, "CODE", least=-(2**31)) if rest else ErrorCode.INTERNAL_ERROR
     raise Refused(code, "The demo failed, as /error asks", {"details": "nothing is wrong"})
 
 
@@ -362,7 +363,7 @@ def _int(words: list[str], index: int, name: str, *, least: int = 0) -> int:
     try:
         value = int(words[index])
     except (IndexError, ValueError):
-        raise Refused(INVALID_PARAMS, f"{name} must be a number") from None
+        raise Refused(ErrorCode.INVALID_PARAMS, f"{name} must be a number") from None
     if value < least:
-        raise Refused(INVALID_PARAMS, f"{name} must be {least} or more")
+        raise Refused(ErrorCode.INVALID_PARAMS, f"{name} must be {least} or more")
     return value

@@ -15,7 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from trunkline.agents.demo import REJECTED
-from trunkline.agents.demo.wire import INTERNAL_ERROR, Json, Refused
+from trunkline.agents.demo.wire import Json, Refused
+from trunkline.dialects.codes import ErrorCode
 
 if TYPE_CHECKING:
     from trunkline.agents.demo.agent import Agent, Session
@@ -78,7 +79,7 @@ class Turn:
         except Refused as refused:
             self.end_with_error(refused)
         except Exception as error:  # the end of a thread: a fault of ours must not leave the client waiting
-            self.end_with_error(Refused(INTERNAL_ERROR, f"the demo broke: {error}"))
+            self.end_with_error(Refused(ErrorCode.INTERNAL_ERROR, f"the demo broke: {error}"))
             raise
 
     def _take_back(self) -> None:

@@ -13,15 +13,9 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-Json = dict[str, Any]
+from trunkline.dialects.codes import ErrorCode
 
-PARSE_ERROR = -32700
-INVALID_REQUEST = -32600
-METHOD_NOT_FOUND = -32601
-INVALID_PARAMS = -32602
-INTERNAL_ERROR = -32603
-AUTH_REQUIRED = -32000
-NOT_FOUND = -32002
+Json = dict[str, Any]
 
 _dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _dump_ascii = json.JSONEncoder(separators=(",", ":")).encode
@@ -49,12 +43,12 @@ class Wire:
             try:
                 message = json.loads(line) if line.strip() else None
             except (ValueError, RecursionError):
-                self.fail(None, PARSE_ERROR, "a line was not JSON")
+                self.fail(None, ErrorCode.PARSE_ERROR, "a line was not JSON")
                 continue
             if isinstance(message, dict):
                 yield message
             elif message is not None:
-                self.fail(None, INVALID_REQUEST, "a message must be one object")
+                self.fail(None, ErrorCode.INVALID_REQUEST, "a message must be one object")
 
     def write(self, data: bytes) -> None:
         """Write bytes, all of them."""

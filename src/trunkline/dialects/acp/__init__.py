@@ -45,7 +45,6 @@ from trunkline.dialects.acp.client import (
     WriteTextFileRequest,
     WriteTextFileResponse,
 )
-from trunkline.dialects.acp.codes import ErrorCode
 from trunkline.dialects.acp.content import (
     Annotations,
     AudioContent,
@@ -228,6 +227,7 @@ from trunkline.dialects.acp.updates import (
     UsageUpdate,
     UserMessageChunk,
 )
+from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.signals import StopReason
 
 __all__ = [

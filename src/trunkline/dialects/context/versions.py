@@ -19,14 +19,18 @@ _VERSION = re.compile(r"(\d{1,6})(?:\.(\d{1,6}))?(?:\.(\d{1,6}))?")
 
 def negotiate_version(offered: Sequence[str]) -> str:
     """The newest version that both sides speak; ``Invalid`` names what was offered and what is spoken here."""
-    spoken = [number for number in map(_number, offered) if number and _number(ACP_MIN_VERSION)[:2] <= number[:2] <= _OURS[:2]]
+    spoken = [number for number in map(_number, offered) if number and _OLDEST[:2] <= number[:2] <= _OURS[:2]]
     if not spoken:
-        raise Invalid(
-            f"no common version of the Agent Context Protocol: offered {', '.join(map(repr, offered[:8])) or 'none'}, "
-            f"spoken here {ACP_MIN_VERSION} to {ACP_VERSION}",
-            details={"offered": list(offered[:8]), "minVersion": ACP_MIN_VERSION, "version": ACP_VERSION},
-        )
+        raise _nothing_common([version[:40] for version in offered[:8]])
     return ".".join(map(str, min(max(spoken), _OURS)))
+
+
+def _nothing_common(offered: list[str]) -> Invalid:
+    return Invalid(
+        f"no common version of the Agent Context Protocol: offered {', '.join(map(repr, offered)) or 'none'}, "
+        f"spoken here {ACP_MIN_VERSION} to {ACP_VERSION}",
+        details={"offered": offered, "minVersion": ACP_MIN_VERSION, "version": ACP_VERSION},
+    )
 
 
 def _number(version: str) -> tuple[int, ...]:
@@ -36,3 +40,4 @@ def _number(version: str) -> tuple[int, ...]:
 
 
 _OURS: Final = _number(ACP_VERSION)
+_OLDEST: Final = _number(ACP_MIN_VERSION)

@@ -2,8 +2,9 @@
 
     writer.py      numbers entries and encodes events
     text.py        messages and thoughts          tools.py        tool calls and plans
-    asks.py        permissions and questions      conditions.py   modes, usage, commands, titles
-    turns.py       prompts, ends, the queue
+    asks.py        permissions and questions      conditions.py   modes, options, commands, titles
+    turns.py       prompts, ends, the queue       usage.py        tokens, money, context window
+    lifecycle.py   start, pause, end, environment notes.py        what the protocol has no word for
 
 Rule 1: pure. No I/O, no clock: ``at`` (microseconds) comes with every call, ids come from the caller.
 Rule 2: nothing here knows which agent it is, and no input breaks it: what makes no sense is journaled as ``custom``.
@@ -16,7 +17,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from trunkline.dialects import acp, context, packets
+from trunkline.dialects import acp, packets
+from trunkline.dialects.acp.usage import chunk_usage
 from trunkline.dialects.signals import (
     AskWithdrawn,
     Malformed,
@@ -32,10 +34,12 @@ from trunkline.session.fold import Artifact, Fold
 from trunkline.session.interpret.asks import AskStory
 from trunkline.session.interpret.conditions import ConditionStory
 from trunkline.session.interpret.lifecycle import LifecycleStory
+from trunkline.session.interpret.notes import NoteStory
 from trunkline.session.interpret.text import TextStory
 from trunkline.session.interpret.tools import ToolStory
 from trunkline.session.interpret.turns import TurnStory
-from trunkline.session.interpret.writer import Writer
+from trunkline.session.interpret.usage import UsageStory, usage_of
+from trunkline.session.interpret.writer import Carried, Writer
 
 DEFAULT_APPROVAL_TIMEOUT_S = 600.0
 
@@ -51,8 +55,12 @@ class Interpreter:
         self.tools = ToolStory(self.writer, self.text)
         self.asks = AskStory(self.writer, self.tools, int(approval_timeout_s * 1e6), chain_key=chain_key, home=home)
         self.lifecycle = LifecycleStory(self.writer)
-        self.conditions = ConditionStory(self.writer)
-        self.turns = TurnStory(self.writer, self.text, self.tools, self.asks)
+        self.usage = UsageStory(self.writer)
+        self.conditions = ConditionStory(self.writer, self.usage, self.lifecycle)
+        self.notes = NoteStory(self.writer, self.tools, self.usage, self.lifecycle)
+        self.turns = TurnStory(self.writer, self.text, self.tools, self.asks, self.usage)
+        self.replaying = False
+        """The agent tells its history again: what the person said in it is news to us."""
 
     def at(self, at: int) -> Interpreter:
         """Set the time of what follows."""
@@ -77,6 +85,12 @@ class Interpreter:
             else:
                 self._other(signal)
 
+    def replayed(self) -> None:
+        """The agent has told all of its history: what is open in it will not be told on."""
+        self.replaying = False
+        self.text.close()
+        self._close_calls()
+
     def artifact(self, artifact: Artifact, preview_url: str | None) -> None:
         """Something that the agent made was found on disk, or found changed."""
         self.fold.artifacts[artifact.path] = artifact
@@ -96,21 +110,51 @@ class Interpreter:
         match update:
             case acp.ToolCall() | acp.ToolCallUpdate():
                 self.tools.told(update, wire, kept)
+                self._call_told(update.tool_call_id)
             case acp.UserMessageChunk():
-                # The hub wrote the prompt itself; an agent's echo would show it twice.
-                self.writer.custom("user_message_echo", msgspec.Raw(wire), namespace="acp", raw=raw)
+                self._user_chunk(update, wire, raw)
             case acp.AgentMessageChunk() | acp.AgentThoughtChunk():
                 self._chunk(update, wire, kept)
             case _:
                 self.conditions.told(update, wire, kept)
 
     def _chunk(self, update: acp.AgentMessageChunk | acp.AgentThoughtChunk, wire: bytes, kept: bytes | None) -> None:
-        """A chunk off the hot path: one that was normalised, or that is no plain text."""
+        """A chunk off the hot path: one that was normalised, that has remarks on it, or that is no plain text."""
         chunk = acp.text_chunk(wire)
         if chunk is not None:
             self.text.chunk(chunk, wire)
             return
-        self.text.block(update.content, wire, packets.chunk_packet(update, self.writer.at), kept)
+        carried = Carried(wire, packets.chunk_packet(update, self.writer.at), kept)
+        content, count = update.content, chunk_usage(wire)
+        if count is not None and isinstance(content, acp.TextContent) and not content.text:
+            self.usage.tokens(usage_of(count), thought=count.thought_tokens, carried=carried)
+            return
+        if isinstance(content, acp.TextContent):
+            self.text.remarked(update, content.text, carried)
+        else:
+            self.text.block(content, carried)
+        if count is not None:
+            self.usage.tokens(usage_of(count), thought=count.thought_tokens)
+
+    def _user_chunk(self, update: acp.UserMessageChunk, wire: bytes, raw: bytes) -> None:
+        if not self.replaying:
+            # The hub wrote the prompt itself; an agent's echo would show it twice.
+            self.writer.custom("user_message_echo", msgspec.Raw(wire), namespace="acp", raw=raw)
+            return
+        if not self.text.user_goes_on(update.message_id):
+            self.text.close()
+            self._close_calls()
+        packet = packets.chunk_packet(update, self.writer.at)
+        self.text.user_said(update, Carried(wire, packet, None if wire is raw else raw))
+
+    def _close_calls(self) -> None:
+        self.tools.close_all(cancelled=False)
+        self.fold.calls.clear()
+
+    def _call_told(self, tool_call_id: str) -> None:
+        call = self.fold.calls.get(tool_call_id)
+        if call is not None and call.state.kind == "switch_mode":
+            self.conditions.plan_shown(call.state)
 
     def _other(self, signal: Signal) -> None:
         match signal:
@@ -121,7 +165,7 @@ class Interpreter:
             case AskWithdrawn():
                 self._withdrawn(signal.request_id)
             case Note():
-                self.writer.custom(signal.kind, context.as_object(signal.data), namespace="agent")
+                self.notes.told(signal)
             case Malformed():
                 data = {"line": signal.line.decode("utf-8", errors="replace"), "why": signal.why, "size": signal.size}
                 self.writer.custom("malformed", data)

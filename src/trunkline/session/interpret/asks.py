@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -17,14 +17,12 @@ from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import CallState, merge
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk
 from trunkline.errors import Invalid
-from trunkline.session.chain import extend
+from trunkline.session.chain import sealed
 from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, Decided, QuestionView, remember
 from trunkline.session.interpret.lifecycle import standing
 from trunkline.session.interpret.tools import ToolStory, name_of
 from trunkline.session.interpret.writer import Writer
 from trunkline.session.policy import PolicyAsk, Rule, always_rule, policy_ask
-
-Chained = TypeVar("Chained", context.ApprovalRequestedEvent, context.ApprovalResolvedEvent)
 
 DIFF_BYTES = 64 << 10
 """Texts up to this size get a diff as preview; a longer one would stall the loop and fill the screen."""
@@ -34,13 +32,14 @@ class AskStory:
     """Open permissions and questions."""
 
     def __init__(self, writer: Writer, tools: ToolStory, approval_timeout_us: int, *, chain_key: bytes = b"",
-                 roots: Sequence[str] = (), home: str | None = None) -> None:
+                 roots: Sequence[str] = (), home: str | None = None, guarded: Sequence[str] = ()) -> None:
         self._writer = writer
         self._tools = tools
         self._timeout_us = approval_timeout_us
         self._chain_key = chain_key
         self._roots = roots
         self._home = home
+        self._guarded = guarded
 
     def permission(self, ask: PermissionAsk) -> None:
         """The agent wants a decision before it goes on."""
@@ -52,12 +51,12 @@ class AskStory:
         view = ApprovalView(
             request_id=ask.request_id, tool_call_id=state.tool_call_id, tool_name=name_of(state),
             title=state.title or name_of(state), description=_describe(state), risk_level=about.risk,
-            risk_reason=about.risk_reason, options=list(ask.options), tool_input=context.as_object(state.raw_input),
-            preview=_preview(state, writer.fold.cwd), about=about, always=self._always(about), editable=ask.editable,
+            risk_reason=self._reason(state), options=list(ask.options), tool_input=context.as_object(state.raw_input),
+            preview=_preview(state, writer.fold.cwd), about=about, always=_always(about), editable=ask.editable,
             requested_at=context.iso_ms(writer.at), expires_at=self._expiry(),
         )
         writer.fold.approvals[ask.request_id] = view
-        writer.add(self._chained(_requested_event(view)), packet=packets.approval_requested_packet(
+        writer.add(_requested_event(view), seal=self._seal, packet=packets.approval_requested_packet(
             at_us=writer.at, request_id=view.request_id, tool_call_id=view.tool_call_id, tool_name=view.tool_name,
             title=view.title, description=view.description, risk_level=view.risk_level, options=view.options,
             preview=view.preview, expires_at=view.expires_at,
@@ -84,7 +83,7 @@ class AskStory:
             request_id=request_id, tool_call_id=view.tool_call_id, approved=approved, resolved_by=resolved_by,
             reason=reason or msgspec.UNSET, meta=meta,
         )
-        writer.add(self._chained(event), packet=packets.approval_resolved_packet(
+        writer.add(event, seal=self._seal, packet=packets.approval_resolved_packet(
             at_us=writer.at, request_id=request_id, tool_call_id=view.tool_call_id, approved=approved,
             resolved_by=resolved_by, reason=reason,
         ))
@@ -112,25 +111,26 @@ class AskStory:
         """What the rules look at: the input, and the paths that the agent named beside it."""
         fold = self._writer.fold
         given = msgspec.json.decode(bytes(context.as_object(state.raw_input)))
-        about = policy_ask(name_of(state), state.kind, given, agent=fold.agent, cwd=fold.cwd, roots=self._roots or (fold.cwd,),
+        return policy_ask(name_of(state), state.kind, given, agent=fold.agent, cwd=fold.cwd, roots=self._roots or (fold.cwd,),
                            home=self._home, session_id=fold.session_id, turn_id=fold.turn.turn_id if fold.turn else None,
-                           paths=paths_of(state))
-        return about
+                           locations=paths_of(state), guarded=self._guarded)
 
-    def _always(self, about: PolicyAsk) -> Rule:
-        return always_rule(about, allow=True, scope="always", session_id=about.session_id, turn_id=about.turn_id, reason=None)
+    def _reason(self, state: CallState) -> str:
+        from trunkline.dialects.risk import explain_risk  # only a call that asks needs the shell's parser
+
+        given = msgspec.json.decode(bytes(context.as_object(state.raw_input)))
+        cwd = self._writer.fold.cwd
+        return explain_risk(name_of(state), given, cwd=cwd, roots=self._roots or (cwd,), home=self._home, kind=state.kind).reason
 
     def _expiry(self) -> str:
         own = self._writer.fold.waits.approval_s
         return context.iso_ms(self._writer.at + (int(own * 1e6) if own is not None else self._timeout_us))
 
-    def _chained(self, event: Chained) -> Chained:
-        """The event with its place in the session's hash chain: over the very bytes that it has without it."""
-        writer, fold = self._writer, self._writer.fold
-        record = context.encode_event(fold.seq + 1, fold.session_id, writer.at, event)
-        fold.chain = extend(self._chain_key, fold.chain, fold.session_id, record)
-        meta = {} if isinstance(event.meta, msgspec.UnsetType) else event.meta
-        return msgspec.structs.replace(event, meta={**meta, "chain": fold.chain})
+    def _seal(self, event: bytes) -> bytes:
+        """The encoded event with its place in the session's hash chain."""
+        fold = self._writer.fold
+        fold.chain, whole = sealed(self._chain_key, fold.chain, fold.session_id, event)
+        return whole
 
     def question(self, ask: QuestionAsk, *, from_hub: bool = False) -> None:
         """The agent, or the hub itself, wants to know something."""
@@ -171,6 +171,14 @@ class AskStory:
         """The status that what is open now calls for."""
         fold = self._writer.fold
         self._writer.status("paused" if fold.paused is not None else standing(fold))
+
+
+def _always(about: PolicyAsk) -> Rule | None:
+    """The rule that "always" would write; None where there is nothing that a rule could be about."""
+    try:
+        return always_rule(about, allow=True, scope="always", session_id=about.session_id, turn_id=about.turn_id, reason=None)
+    except Invalid:
+        return None
 
 
 def _answered_by(action: str, who: str, at: int) -> Decided:

@@ -5,12 +5,17 @@ Rule: an update that means nothing to us travels whole, as a ``custom`` event an
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from trunkline.dialects import acp, context, packets
+from trunkline.dialects.acp.calls import CallState
 from trunkline.errors import Invalid
-from trunkline.session.fold import Cost, Usage
+from trunkline.session.interpret.lifecycle import LifecycleStory
+from trunkline.session.interpret.options import choice_of, model_of
 from trunkline.session.interpret.tools import write_plan
+from trunkline.session.interpret.usage import UsageStory
 from trunkline.session.interpret.writer import TEXT_LIMIT, Writer
 
 TITLE_MOST = 500
@@ -20,8 +25,10 @@ TITLE_MOST = 500
 class ConditionStory:
     """The agent's standing, beyond what it says and does."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, usage: UsageStory, lifecycle: LifecycleStory) -> None:
         self._writer = writer
+        self._usage = usage
+        self._lifecycle = lifecycle
 
     def told(self, update: acp.SessionUpdate | acp.UnknownUpdate, wire: bytes, raw: bytes | None) -> None:
         """One update that is neither text nor a tool call."""
@@ -31,12 +38,14 @@ class ConditionStory:
             case acp.CurrentModeUpdate():
                 self.mode(update.current_mode_id, wire, raw)
             case acp.UsageUpdate():
-                self._usage(update, wire, raw)
+                packet = packets.usage_packet(update.used, update.size, update.cost, self._writer.at)
+                self._usage.window(update, wire, packet, raw)
             case acp.AvailableCommandsUpdate():
                 self._commands(update, wire, raw)
             case acp.ConfigOptionUpdate():
                 self._writer.fold.config_options = context.to_raw(update.config_options)
                 self._custom("config_option_update", wire, raw)
+                self.settle()
             case acp.SessionInfoUpdate():
                 self._info(update, wire, raw)
             case acp.Notice():
@@ -54,21 +63,54 @@ class ConditionStory:
         """The agent works in another mode now."""
         writer = self._writer
         meta = {"modeId": mode_id, "by": by} if by is not None else {"modeId": mode_id}
-        planned, plans = _is_plan(writer.fold.mode), _is_plan(mode_id)
-        writer.fold.mode = mode_id
-        writer.fold.modes = _with_current(writer.fold.modes, mode_id)
+        fold = writer.fold
+        fold.mode = mode_id
+        fold.modes = _with_current(fold.modes, mode_id)
         packet = packets.mode_packet(mode_id, writer.at)
-        if planned != plans:
-            writer.add(context.PlanModeEvent(active=plans, meta=meta), update=wire, packet=packet, raw=raw)
+        if fold.plan_mode != _is_plan(mode_id):
+            self._plan_mode(meta, update=wire, packet=packet, raw=raw)
         else:
             writer.custom("current_mode_update", {"currentModeId": mode_id}, namespace="acp", update=wire, packet=packet, raw=raw,
                           meta=meta)
+
+    def settle(self) -> None:
+        """Follow what the agent's modes and options say now: the model, and whether it only plans."""
+        fold = self._writer.fold
+        model = model_of(fold.config_options)
+        if model is not None and model != fold.model:
+            self._lifecycle.model(model)
+        mode = fold.mode or choice_of(fold.config_options, "mode")
+        if fold.plan_mode != _is_plan(mode):
+            self._plan_mode({"modeId": mode})
+
+    def plan_shown(self, call: CallState) -> None:
+        """A call that would leave plan mode shows the plan that it asks a person to agree to."""
+        fold = self._writer.fold
+        plan = _plan_in(call)
+        if plan is None or fold.plan_call == call.tool_call_id:
+            return
+        fold.plan_call = call.tool_call_id
+        text, cut = self._writer.cut(plan)
+        self._writer.add(context.PlanModeEvent(
+            active=fold.plan_mode, plan=text, meta={"toolCallId": call.tool_call_id, **(cut or {})}))
+
+    def _plan_mode(self, meta: dict[str, Any], *, update: bytes | None = None, packet: bytes | None = None,
+                   raw: bytes | None = None) -> None:
+        """Plan mode begins, or ends with the plan that came of it."""
+        fold = self._writer.fold
+        fold.plan_mode = not fold.plan_mode
+        call = fold.calls.get(fold.plan_call or "") if not fold.plan_mode else None
+        plan = _plan_in(call.state) if call is not None else None
+        text, cut = self._writer.cut(plan or "")
+        self._writer.add(context.PlanModeEvent(active=fold.plan_mode, plan=text or msgspec.UNSET, meta={**meta, **(cut or {})}),
+                         update=update, packet=packet, raw=raw)
 
     def config(self, options: msgspec.Raw, *, by: str) -> None:
         """Somebody set an option; these are all of them now."""
         self._writer.fold.config_options = options
         update = b'{"sessionUpdate":"config_option_update","configOptions":%b}' % bytes(options)
         self._writer.custom("config_option_update", {"by": by}, namespace="acp", update=update, meta={"by": by})
+        self.settle()
 
     def title(self, title: str, *, by: str) -> None:
         """A person named the session; the agent's own titles no longer count."""
@@ -76,26 +118,6 @@ class ConditionStory:
         self._writer.fold.titled_by_user = True
         update = context.to_raw({"sessionUpdate": "session_info_update", "title": title})
         self._writer.custom("session_renamed", {"title": title}, update=bytes(update), meta={"by": by})
-
-    def _usage(self, update: acp.UsageUpdate, wire: bytes, raw: bytes | None) -> None:
-        writer = self._writer
-        writer.fold.usage = Usage(update.used, update.size)
-        percentage = round(100 * update.used / update.size, 1) if update.size else 0
-        event = context.ContextWindowEvent(used=update.used, limit=update.size, percentage=percentage)
-        writer.add(event, update=wire, packet=packets.usage_packet(update.used, update.size, update.cost, writer.at), raw=raw)
-        if update.cost is not None:
-            self._cost(update.cost.amount, update.cost.currency)
-
-    def _cost(self, amount: float, currency: str) -> None:
-        before = self._writer.fold.cost
-        spent = amount - before.amount if before is not None and before.currency == currency else amount
-        if before is not None and spent == 0:
-            return
-        self._writer.fold.cost = Cost(amount, currency)
-        self._writer.add(context.CostUpdateEvent(
-            delta=context.CostBreakdown(total=spent, input=0, output=0, currency=currency),
-            cumulative=context.CostBreakdown(total=amount, input=0, output=0, currency=currency),
-        ))
 
     def _commands(self, update: acp.AvailableCommandsUpdate, wire: bytes, raw: bytes | None) -> None:
         writer = self._writer
@@ -111,7 +133,7 @@ class ConditionStory:
         self._custom("session_info_update", wire, raw)
 
     def _notice(self, update: acp.Notice, wire: bytes, raw: bytes | None) -> None:
-        level = update.severity if update.severity in ("info", "warning", "error") else "info"
+        level = update.severity if update.severity in ("info", "warning", "error", "success") else "info"
         message = update.description if isinstance(update.description, str) else ""
         event = context.NotificationEvent(level=level, title=update.title, message=message)  # type: ignore[arg-type]
         self._writer.add(event, update=wire, raw=raw)
@@ -128,6 +150,20 @@ def _with_current(modes: msgspec.Raw, mode_id: str) -> msgspec.Raw:
     except Invalid:
         return modes
     return msgspec.Raw(acp.encode(msgspec.structs.replace(listed, current_mode_id=mode_id)))
+
+
+class _PlanInput(msgspec.Struct):
+    plan: str = ""
+
+
+def _plan_in(call: CallState) -> str | None:
+    """The plan in the input of a call that switches modes; None in any other."""
+    if call.kind != "switch_mode" or call.raw_input is None:
+        return None
+    try:
+        return msgspec.json.decode(call.raw_input, type=_PlanInput).plan or None
+    except (msgspec.DecodeError, RecursionError):
+        return None
 
 
 def _is_plan(mode_id: str | None) -> bool:

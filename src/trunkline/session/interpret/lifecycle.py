@@ -12,11 +12,27 @@ from typing import Any, Literal
 import msgspec
 
 from trunkline.dialects import context
-from trunkline.dialects.context import EnvironmentContext, EnvironmentModel, FileChangeSummary
+from trunkline.dialects.context import (
+    EnvironmentAgent,
+    EnvironmentContext,
+    EnvironmentModel,
+    EnvironmentProject,
+    EnvironmentRuntime,
+    FileChangeSummary,
+)
 from trunkline.session.fold import Fold
 from trunkline.session.interpret.writer import Writer
 
+UNKNOWN = "unknown"
+"""For what the protocol wants to be told and the agent did not say."""
+
 Level = Literal["info", "warning", "error", "success"]
+
+
+class _AgentInfo(msgspec.Struct):
+    name: str | None = None
+    title: str | None = None
+    version: str | None = None
 
 
 class LifecycleStory:
@@ -75,6 +91,16 @@ class LifecycleStory:
         """News for a person; no answer is expected."""
         self._writer.add(context.NotificationEvent(
             level=level, title=title, message=message, action_url=action_url or msgspec.UNSET, meta=meta or msgspec.UNSET))
+
+
+def environment_of(fold: Fold, project: EnvironmentProject, runtime: EnvironmentRuntime) -> EnvironmentContext:
+    """The session's environment: what the agent says of itself and its model, and what was found around it."""
+    try:
+        said = msgspec.json.decode(fold.agent_info, type=_AgentInfo | None) or _AgentInfo()
+    except (msgspec.DecodeError, RecursionError):
+        said = _AgentInfo()
+    agent = EnvironmentAgent(name=fold.agent, version=said.version or UNKNOWN, display_name=said.title or said.name or fold.agent)
+    return EnvironmentContext(agent=agent, model=fold.model or EnvironmentModel(id=UNKNOWN), project=project, runtime=runtime)
 
 
 def standing(fold: Fold) -> context.SessionStatus:

@@ -2,6 +2,7 @@
 
 Rule 1: a text chunk is the hot path. Its text travels as the JSON token that the agent wrote and is spliced, never decoded.
 Rule 2: one open text at a time; another kind, another message id, a tool call or the turn's end completes it.
+Rule 3: while an agent tells its history again, what the person said is a message too; it is completed in the same way.
 """
 
 from __future__ import annotations
@@ -11,14 +12,19 @@ from collections.abc import Sequence
 import msgspec
 
 from trunkline.dialects import acp, context
-from trunkline.session.fold import OpenText
-from trunkline.session.interpret.writer import TEXT_LIMIT, Writer
+from trunkline.session.fold import Fold, OpenText, OpenUserMessage
+from trunkline.session.interpret.writer import NOTHING_CARRIED, TEXT_LIMIT, Carried, Writer
 
 IMAGE_IN_EVENT = 64 << 10
 """Images up to this many base64 characters travel in events as ``data:`` URLs; larger ones are in the update."""
 
 LAST_TEXT = 200
 """Characters of the newest message kept for lists of sessions."""
+
+TITLE_LENGTH = 80
+
+
+Chunk = acp.AgentMessageChunk | acp.AgentThoughtChunk
 
 
 class TextStory:
@@ -40,29 +46,79 @@ class TextStory:
         carried: bytes | None = raw
         if (text is None or text.thinking is not thinking
                 or (message_id is not None and message_id != text.agent_message_id)):
-            text = self._open(thinking, message_id, raw)
+            text = self._open(thinking, message_id, Carried(raw))
             carried = None
         prefix = self._prefix
         if prefix is None:
-            prefix = self._prefix = self._prefix_of(text)
+            prefix = self._prefix_of(text)
         self.collect(text, token)
         fold.seq += 1
         writer = self._writer
         writer.add_encoded(context.delta_event(prefix, fold.seq, context.stamp_ms(writer.at), token), carried)
 
-    def block(self, block: acp.ContentBlock, wire: bytes, packet: bytes, raw: bytes | None) -> None:
+    def remarked(self, update: Chunk, text: str, carried: Carried) -> None:
+        """A piece of text with remarks of the agent's own on it: it is told like any other, and carries what was sent."""
+        thinking = isinstance(update, acp.AgentThoughtChunk)
+        open_text = self._fold.text
+        if (open_text is None or open_text.thinking is not thinking
+                or (update.message_id is not None and update.message_id != open_text.agent_message_id)):
+            open_text = self._open(thinking, update.message_id, carried)
+            carried = NOTHING_CARRIED
+        prefix = self._prefix or self._prefix_of(open_text)
+        token = msgspec.json.encode(text)
+        self.collect(open_text, token)
+        self._fold.seq += 1
+        writer = self._writer
+        writer.add_encoded(context.delta_event(prefix, self._fold.seq, context.stamp_ms(writer.at), token), *carried)
+        writer.size += sum(len(body or b"") for body in carried[1:])
+
+    def user_goes_on(self, agent_message_id: str | None) -> bool:
+        """Whether a piece of what the person said belongs to the message of theirs that is open."""
+        message = self._fold.user_message
+        return message is not None and agent_message_id in (None, message.agent_message_id)
+
+    def user_said(self, update: acp.UserMessageChunk, carried: Carried) -> None:
+        """A piece of what the person said once, as the agent tells it again."""
+        message = self._fold.user_message
+        if message is None or not self.user_goes_on(update.message_id):
+            message = self._open_user(update.message_id, carried)
+            carried = NOTHING_CARRIED
+        writer, block = self._writer, update.content
+        if isinstance(block, acp.TextContent):
+            delta, meta = writer.cut(block.text)
+            event = context.MessageDeltaEvent(
+                message_id=message.message_id, role="user", delta=delta, meta=meta or msgspec.UNSET)
+            writer.add(event, update=carried.update, packet=carried.packet, raw=carried.raw)
+        elif carried.update is not None:
+            writer.custom("user_content", {"messageId": message.message_id}, update=carried.update, packet=carried.packet,
+                          raw=carried.raw)
+        part = acp.encode(block)
+        message.size += len(part)
+        if message.size <= TEXT_LIMIT:
+            message.parts.append(msgspec.Raw(part))
+
+    def _open_user(self, agent_message_id: str | None, carried: Carried) -> OpenUserMessage:
+        self.close()
+        message = self._fold.user_message = OpenUserMessage(f"msg-{self._fold.seq + 1}", agent_message_id)
+        started = context.MessageStartEvent(message_id=message.message_id, role="user", meta={"replayed": True})
+        self._writer.add(started, update=carried.update, packet=carried.packet, raw=carried.raw)
+        return message
+
+    def block(self, block: acp.ContentBlock, carried: Carried) -> None:
         """A chunk that is no plain text (an image, a resource): a message of its own."""
         self.close()
         message_id = f"msg-{self._writer.fold.seq + 1}"
         started = context.MessageStartEvent(message_id=message_id, role="assistant")
-        self._writer.add(started, update=wire, packet=packet, raw=raw)
+        self._writer.add(started, update=carried.update, packet=carried.packet, raw=carried.raw)
         self._writer.add(context.MessageCompleteEvent(message_id=message_id, role="assistant", content=content_of([block])))
+        self._fold.messages += 1
 
     def close(self, stop_reason: str | None = None) -> None:
         """Complete the open text, if there is one."""
         fold = self._writer.fold
         text = fold.text
         if text is None:
+            self._close_user()
             return
         fold.text = None
         self._prefix = None
@@ -72,13 +128,28 @@ class TextStory:
         else:
             newest = whole if text.size <= TEXT_LIMIT else _decode_text(text.newest) or whole
             fold.last_text = newest[-LAST_TEXT:].strip()
+            fold.messages += 1
+            fold.last_message = (text.message_id, text.agent_message_id)
             done = context.MessageCompleteEvent(
                 message_id=text.message_id, role="assistant", content=[context.TextPart(text=whole)], meta=meta,
-                stop_reason=stop_reason or msgspec.UNSET,
+                stop_reason=stop_reason or msgspec.UNSET, model=fold.model.id if fold.model is not None else msgspec.UNSET,
             )
         self._writer.add(done)
 
-    def _open(self, thinking: bool, agent_message_id: str | None, raw: bytes) -> OpenText:
+    def _close_user(self) -> None:
+        fold = self._fold
+        message = fold.user_message
+        if message is None:
+            return
+        fold.user_message = None
+        fold.messages += 1
+        content = content_of([acp.read(bytes(part), acp.ContentBlock) for part in message.parts])
+        cut = {"truncated": {"bytes": message.size}} if message.size > TEXT_LIMIT else {}
+        self._writer.add(context.MessageCompleteEvent(
+            message_id=message.message_id, role="user", content=content, meta={"replayed": True, **cut}))
+        entitle(fold, content)
+
+    def _open(self, thinking: bool, agent_message_id: str | None, carried: Carried) -> OpenText:
         self.close()
         writer = self._writer
         writer.thinking(thinking)
@@ -90,7 +161,7 @@ class TextStory:
             started = context.ThinkingStartEvent(message_id=message_id, meta=meta)
         else:
             started = context.MessageStartEvent(message_id=message_id, role="assistant", meta=meta)
-        writer.add(started, update=raw)
+        writer.add(started, update=carried.update, packet=carried.packet, raw=carried.raw)
         text = writer.fold.text = OpenText(thinking, message_id, seq, agent_message_id)
         if writer.fold.turn is not None:
             writer.fold.turn.said_something = True
@@ -106,7 +177,11 @@ class TextStory:
         text.size = size + (len(token) - 2 if b"\\" not in token else len(_decode_text(token).encode()))
 
     def _prefix_of(self, text: OpenText) -> context.DeltaPrefix:
-        return context.delta_prefix(self._writer.fold.session_id, text.message_id, None if text.thinking else "assistant")
+        """What its deltas begin with; kept for the next one, unless the status still has to follow."""
+        prefix = context.delta_prefix(self._writer.fold.session_id, text.message_id, None if text.thinking else "assistant")
+        if self._writer.thinking(text.thinking):
+            self._prefix = prefix
+        return prefix
 
     def _whole(self, text: OpenText) -> tuple[str, dict[str, object] | msgspec.UnsetType]:
         """The text in one piece, cut where it is too long for an event."""
@@ -117,6 +192,27 @@ class TextStory:
         url = f"/sessions/{fold.session_id}/messages?after={text.start_seq - 1}&before={fold.seq + 1}"
         short = whole.encode()[:TEXT_LIMIT].decode("utf-8", errors="ignore")
         return short, {"truncated": {"bytes": text.size, "url": url}}
+
+
+def text_of(update: bytes) -> bytes | None:
+    """The JSON token of a chunk's text, with or without remarks on it; None where it is no text."""
+    chunk = acp.text_chunk(update)
+    if chunk is not None:
+        return chunk.text
+    told = acp.decode_update(update)
+    if isinstance(told, acp.AgentMessageChunk | acp.AgentThoughtChunk) and isinstance(told.content, acp.TextContent):
+        return msgspec.json.encode(told.content.text)
+    return None
+
+
+def entitle(fold: Fold, content: list[context.MessageContent]) -> None:
+    """A session without a title takes the first line of the first thing that a person said."""
+    if fold.title:
+        return
+    for part in content:
+        if isinstance(part, context.TextPart) and part.text.strip():
+            fold.title = part.text.strip().splitlines()[0][:TITLE_LENGTH]
+            return
 
 
 def _decode_text(token: bytes) -> str:

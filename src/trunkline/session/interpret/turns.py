@@ -15,30 +15,21 @@ from trunkline.dialects.signals import StopReason
 from trunkline.errors import TrunklineError
 from trunkline.session.fold import KEPT_KEYS, QueuedPrompt, Sent, Turn, remember
 from trunkline.session.interpret.asks import AskStory
-from trunkline.session.interpret.text import TextStory, content_of
+from trunkline.session.interpret.text import TextStory, content_of, entitle
 from trunkline.session.interpret.tools import ToolStory
+from trunkline.session.interpret.usage import UsageStory
 from trunkline.session.interpret.writer import Writer
-
-TITLE_LENGTH = 80
-
-
-class _SpentTokens(msgspec.Struct, rename="camel"):
-    """``usage`` on the prompt's answer: not in the stable schema, sent by eight of nineteen agents."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_read_tokens: int | None = None
-    cached_write_tokens: int | None = None
 
 
 class TurnStory:
     """The running turn and the prompts that wait."""
 
-    def __init__(self, writer: Writer, text: TextStory, tools: ToolStory, asks: AskStory) -> None:
+    def __init__(self, writer: Writer, text: TextStory, tools: ToolStory, asks: AskStory, usage: UsageStory) -> None:
         self._writer = writer
         self._text = text
         self._tools = tools
         self._asks = asks
+        self._usage = usage
 
     def start(self, turn_id: str, blocks: list[msgspec.Raw], *, by: str, key: str | None = None) -> Turn:
         """A prompt begins its turn: it is written down before the agent hears it."""
@@ -52,14 +43,14 @@ class TurnStory:
             remember(fold.sent, key, Sent(turn_id, fold.seq, False), KEPT_KEYS)
         writer.custom("turn_started", {"turnId": turn_id, "turn": fold.turns}, meta={"by": by, "turnId": turn_id})
         self._write_prompt(turn_id, blocks, by)
-        writer.status("running", meta={"turnId": turn_id})
+        writer.status("running", reason="a prompt came", meta={"turnId": turn_id})
         return turn
 
-    def end(self, stop: StopReason, usage: bytes | None = None) -> None:
-        """The agent is done."""
+    def end(self, stop: StopReason, usage: bytes | None = None, *, usage_of_session: bool = False) -> None:
+        """The agent is done. ``usage`` is what it says the turn took, or the session so far."""
         turn = self._close(stop)
         if usage is not None:
-            self._usage(usage)
+            self._usage.turn_took(usage, turn.tokens, of_session=usage_of_session)
         meta: dict[str, Any] = {"turnId": turn.turn_id, "stopReason": stop}
         if stop == "end_turn" and not turn.said_something:
             meta["empty"] = True
@@ -78,6 +69,7 @@ class TurnStory:
             agent_code=error.agent_code or msgspec.UNSET,
         )
         packet = packets.error_packet(error.message, writer.at, rpc_code, details)
+        writer.fold.errors += 1
         writer.add(context.SessionErrorEvent(error=info, meta={"turnId": turn.turn_id}), packet=packet)
         writer.status("idle", reason=error.code)
 
@@ -138,17 +130,8 @@ class TurnStory:
                 writer.custom("user_content", {"messageId": message_id, "index": index}, update=update)
         content = content_of([acp.read(bytes(block), acp.ContentBlock) for block in blocks])
         writer.add(context.MessageCompleteEvent(message_id=message_id, role="user", content=content, meta={"by": by}))
-        self._entitle(content)
-
-    def _entitle(self, content: list[context.MessageContent]) -> None:
-        """A session without a title takes the first line of its first prompt."""
-        fold = self._writer.fold
-        if fold.title:
-            return
-        for part in content:
-            if isinstance(part, context.TextPart) and part.text.strip():
-                fold.title = part.text.strip().splitlines()[0][:TITLE_LENGTH]
-                return
+        writer.fold.messages += 1
+        entitle(writer.fold, content)
 
     def _close(self, stop: StopReason | None) -> Turn:
         fold = self._writer.fold
@@ -159,36 +142,6 @@ class TurnStory:
         fold.turn = None
         for request_id in list(fold.approvals):
             self._asks.resolve(request_id, approved=False, resolved_by="policy", who="hub", reason="the turn ended")
-        for question_id in list(fold.questions):
+        for question_id in fold.agent_questions():
             self._asks.answered(question_id, action="cancel", content=None, who="hub")
         return turn
-
-    def _usage(self, raw: bytes) -> None:
-        try:
-            spent = msgspec.json.decode(raw, type=_SpentTokens)
-        except msgspec.DecodeError:
-            self._writer.custom("unreadable_usage", context.as_object(raw), namespace="acp")
-            return
-        tokens = context.TokenUsage(
-            input_tokens=spent.input_tokens, output_tokens=spent.output_tokens,
-            cache_read_tokens=spent.cached_read_tokens or msgspec.UNSET,
-            cache_write_tokens=spent.cached_write_tokens or msgspec.UNSET,
-        )
-        total = self._writer.fold.tokens = _sum(self._writer.fold.tokens, tokens)
-        self._writer.add(context.TokenUsageEvent(delta=tokens, cumulative=total))
-
-
-def _sum(before: context.TokenUsage | None, more: context.TokenUsage) -> context.TokenUsage:
-    if before is None:
-        return more
-    return context.TokenUsage(
-        input_tokens=before.input_tokens + more.input_tokens, output_tokens=before.output_tokens + more.output_tokens,
-        cache_read_tokens=_plus(before.cache_read_tokens, more.cache_read_tokens),
-        cache_write_tokens=_plus(before.cache_write_tokens, more.cache_write_tokens),
-    )
-
-
-def _plus(a: int | msgspec.UnsetType, b: int | msgspec.UnsetType) -> int | msgspec.UnsetType:
-    if a is msgspec.UNSET:
-        return b
-    return a if b is msgspec.UNSET else a + b

@@ -7,7 +7,8 @@ Rule 3: no entry's event carries more than TEXT_LIMIT bytes of text; the whole i
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -32,6 +33,17 @@ _WHY: dict[str, str] = {
 """The reason of a change of status where whoever made it has none of its own."""
 
 
+class Carried(NamedTuple):
+    """What an entry carries beside its event: the update, the packet, the agent's own bytes where the update is not them."""
+
+    update: bytes | None = None
+    packet: bytes | None = None
+    raw: bytes | None = None
+
+
+NOTHING_CARRIED = Carried()
+
+
 class Writer:
     """Turns events into numbered entries."""
 
@@ -49,22 +61,24 @@ class Writer:
         return out
 
     def add(self, event: context.Event, *, update: bytes | None = None, packet: bytes | None = None,
-            raw: bytes | None = None) -> int:
-        """Write one entry that changes the fold; returns its seq."""
+            raw: bytes | None = None, seal: Callable[[bytes], bytes] | None = None) -> int:
+        """Write one entry that changes the fold; returns its seq. ``seal`` gets the encoded event and gives what is written."""
         fold = self.fold
         fold.seq += 1
         fold.updated_at = self.at
         self.dirty = True
         body = context.encode_event(fold.seq, fold.session_id, self.at, event)
+        if seal is not None:
+            body = seal(body)
         entry = Entry(fold.seq, self.at, body, update, packet, raw)
         self.size += entry.size()
         self._out.append(entry)
         return fold.seq
 
-    def add_encoded(self, event: bytes, update: bytes | None) -> None:
+    def add_encoded(self, event: bytes, update: bytes | None, packet: bytes | None = None, raw: bytes | None = None) -> None:
         """Write an entry that is encoded already (a text delta); the caller has counted ``seq`` up for it."""
         self.size += len(event) + len(update or b"")
-        self._out.append(Entry(self.fold.seq, self.at, event, update))
+        self._out.append(Entry(self.fold.seq, self.at, event, update, packet, raw))
 
     def custom(self, name: str, data: Any, *, namespace: str = "trunkline", update: bytes | None = None,
                packet: bytes | None = None, raw: bytes | None = None, meta: dict[str, Any] | None = None) -> int:

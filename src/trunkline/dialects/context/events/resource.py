@@ -32,7 +32,7 @@ class ContextWindowEvent(EventBase, tag="resource:context_window", kw_only=True,
 
 
 class RateLimitEvent(EventBase, tag="resource:rate_limit", kw_only=True, frozen=True):
-    """The provider asks to wait; ``retry_after`` is seconds here (the protocol names no unit)."""
+    """The provider asks to wait; ``retryAfter`` is seconds here (the protocol names no unit)."""
 
     retry_after: Number
     limit: str

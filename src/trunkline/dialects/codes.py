@@ -1,4 +1,7 @@
-"""The error codes of the protocol. Any other int32 may come, too."""
+"""Why a request was refused, as a number: the codes of JSON-RPC and of the Agent Client Protocol, in one place.
+
+Any other int32 may come, too. Nothing is imported here, so that the demo agent starts as fast without the rest of us.
+"""
 
 from __future__ import annotations
 

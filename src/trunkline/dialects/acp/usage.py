@@ -1,0 +1,79 @@
+"""Tokens where agents tell them: on the answer to a prompt and in the ``_meta`` of a chunk. The stable schema has no place for
+them; eight of nineteen agents send them all the same.
+
+Rule: what comes out is in one form, ``TokenCount``, whatever the agent calls its counts. What cannot be read is None.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class TokenCount(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """How many tokens something took."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_read_tokens: int | None = None
+    cached_write_tokens: int | None = None
+    thought_tokens: int | None = None
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether no token is counted at all."""
+        return not (self.input_tokens or self.output_tokens or self.cached_read_tokens or self.cached_write_tokens)
+
+
+class _SnakeCount(msgspec.Struct):
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class _Quota(msgspec.Struct, frozen=True):
+    token_count: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class _AnswerMeta(msgspec.Struct):
+    quota: _Quota = _Quota()
+
+
+class _Answer(msgspec.Struct):
+    usage: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    meta: _AnswerMeta | None = msgspec.field(name="_meta", default=None)
+
+
+class _Usage(msgspec.Struct):
+    usage: TokenCount | None = None
+
+
+class _Chunk(msgspec.Struct):
+    meta: _Usage | None = msgspec.field(name="_meta", default=None)
+
+
+def answer_usage(result: bytes) -> bytes | None:
+    """The token counts on a prompt's answer, as JSON; None where it has none."""
+    try:
+        answer = msgspec.json.decode(result, type=_Answer)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    if answer.usage is not msgspec.UNSET and bytes(answer.usage) != b"null":
+        return bytes(answer.usage)
+    counted = answer.meta.quota.token_count if answer.meta is not None else msgspec.UNSET
+    return None if counted is msgspec.UNSET else _as_count(bytes(counted))
+
+
+def chunk_usage(update: bytes) -> TokenCount | None:
+    """The token counts that ride on a chunk, as the agent's news about the model's answer before it."""
+    try:
+        meta = msgspec.json.decode(update, type=_Chunk).meta
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return meta.usage if meta is not None else None
+
+
+def _as_count(counted: bytes) -> bytes | None:
+    try:
+        count = msgspec.json.decode(counted, type=_SnakeCount)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return msgspec.json.encode(TokenCount(input_tokens=count.input_tokens, output_tokens=count.output_tokens))

@@ -1,0 +1,368 @@
+"""From a syntax tree to the simple commands of a line, those inside others included.
+
+Rule 1: outer before inner, in the order written. A command's index is taken before its words are read, so that the commands
+in its substitutions can name it as their parent.
+Rule 2: what may feed a command's input is a range of indices (``stdin_from`` to itself). It may name a command too many,
+never one too few.
+Rule 3: bounded. Past ``MAX_DEPTH`` or ``MAX_COMMANDS`` the line is not complete, which callers treat as the worst.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec import structs
+
+from trunkline.dialects.shell.grammar import parse_tree, refusal
+from trunkline.dialects.shell.syntax import ParsedLine, Redirect, SimpleCommand
+from trunkline.dialects.shell.words import Nested, Word, read_text, read_words
+from trunkline.dialects.shell.wrappers import Inner, unwrap
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+MAX_DEPTH: Final = 40
+"""Statements inside statements; deeper nesting is never written by hand."""
+MAX_COMMANDS: Final = 500
+
+_PLACEHOLDER: Final = SimpleCommand(text="", words=())
+_REDIRECTS: Final = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
+_DECLARERS: Final = frozenset({"declaration_command", "unset_command"})
+_NO_ARGUMENT: Final = _REDIRECTS | {"file_descriptor", "heredoc_start", "heredoc_body", "heredoc_end", "pipeline", "comment"}
+_BACKTICK_ESCAPE: Final = re.compile(r"\\([`\\$])")
+
+
+class Place(NamedTuple):
+    """Where a statement stands."""
+
+    inside: str = ""
+    parent: int = -1
+    stdin_from: int = -1
+    depth: int = 0
+
+
+class LineReader:
+    """Collects the commands of one line; nested texts are read by the same reader."""
+
+    def __init__(self) -> None:
+        self.commands: list[SimpleCommand] = []
+        self.problem = ""
+        self._source = b""
+        self._pipelines = 0
+
+    def line(self) -> ParsedLine:
+        """Everything read so far."""
+        return ParsedLine(commands=tuple(self.commands), complete=not self.problem, problem=self.problem)
+
+    def read(self, text: str, place: Place) -> None:
+        """Read a text as shell; inside another command when ``place`` says so."""
+        source = text.encode("utf-8", "replace")
+        refused = refusal(source) or ("nested too deep" if place.depth > MAX_DEPTH else "")
+        if refused:
+            self.problem = self.problem or refused
+            return
+        outer, self._source = self._source, source
+        root = parse_tree(source)
+        if root.has_error:
+            self.problem = self.problem or "syntax that is not bash"
+        self._statement(root, place, ())
+        self._source = outer
+
+    def _statement(
+        self, node: Node, place: Place, redirects: tuple[Redirect, ...], pipeline: int = -1, position: int = 0
+    ) -> None:
+        """Read one statement of any kind."""
+        if place.depth > MAX_DEPTH or len(self.commands) > MAX_COMMANDS:
+            self.problem = self.problem or ("nested too deep" if place.depth > MAX_DEPTH else "too many commands")
+            return
+        kind = node.type
+        if kind == "command":
+            self._command(node, place, redirects, pipeline, position)
+        elif kind in _DECLARERS:
+            self._declaration(node, place, redirects, pipeline, position)
+        elif kind == "redirected_statement":
+            self._redirected(node, place, redirects, pipeline, position)
+        elif kind == "pipeline":
+            self._pipeline(node, place, redirects)
+        elif kind == "list":
+            self._list(node, place, redirects)
+        elif kind in ("variable_assignment", "variable_assignments"):
+            self._assigned(node, place, redirects)
+        elif kind in ("command_substitution", "process_substitution"):
+            self._substitution(node, place)
+        else:
+            self._compound(node, place, redirects)
+
+    def _list(self, node: Node, place: Place, redirects: tuple[Redirect, ...]) -> None:
+        """``a && b || c`` leans to the left, so a long one is taken apart by a loop; redirections belong to its last command."""
+        parts: list[Node] = []
+        while node.type == "list":
+            named = node.named_children
+            parts.extend(reversed(named[1:]))
+            node = named[0]
+        parts.append(node)
+        for part in reversed(parts[1:]):
+            self._statement(part, place, ())
+        self._statement(parts[0], place, redirects)
+
+    def _pipeline(self, node: Node, place: Place, redirects: tuple[Redirect, ...], first: int = -1) -> None:
+        """``a | b | c``: each stage may be fed by all before it. ``first`` is where a pipeline went on behind a here-doc."""
+        number = self._next_pipeline()
+        begin = len(self.commands) if first < 0 else first
+        stages = [child for child in node.named_children if child.type != "comment"]
+        for position, stage in enumerate(stages, start=0 if first < 0 else 1):
+            stdin_from = place.stdin_from if position == 0 else begin
+            own = redirects if stage is stages[-1] else ()
+            self._statement(stage, place._replace(stdin_from=stdin_from, depth=place.depth + 1), own, number, position)
+
+    def _redirected(
+        self, node: Node, place: Place, redirects: tuple[Redirect, ...], pipeline: int, position: int
+    ) -> None:
+        """A statement with redirections. A simple command gets them; around a group they are a command without words."""
+        children = node.children
+        body = next((child for child in children if child.type not in _REDIRECTS), None)
+        own = [child for child in children if child.type in _REDIRECTS]
+        begin = len(self.commands)
+        if body is not None and body.type in ("command", "list", "pipeline", "declaration_command", "unset_command"):
+            self._behind(own, body, place, redirects, pipeline, position)
+        else:
+            found = self._redirects(own, place._replace(depth=place.depth + 1))
+            self._finish(self._reserve(), [], (*redirects, *found), (), place, pipeline, position)
+            if body is not None:
+                fed = place._replace(stdin_from=begin if place.stdin_from < 0 else place.stdin_from, depth=place.depth + 1)
+                self._statement(body, fed, (), pipeline, position)
+        self._after_heredocs(own, place, begin)
+
+    def _behind(
+        self, own: list[Node], body: Node, place: Place, redirects: tuple[Redirect, ...], pipeline: int, position: int
+    ) -> None:
+        """Redirections of a simple command, and words that follow them (``cat > x -n``), which are its arguments."""
+        deeper = place._replace(depth=place.depth + 1)
+        if body.type == "command":
+            self._command(body, place, redirects, pipeline, position, own)
+        else:
+            self._statement(body, deeper, (*redirects, *self._redirects(own, deeper)), pipeline, position)
+
+    def _after_heredocs(self, own: list[Node], place: Place, begin: int) -> None:
+        """What stands behind ``<<EOF`` on its line: a pipeline that goes on, or ``&& more``."""
+        for redirect in own:
+            if redirect.type != "heredoc_redirect":
+                continue
+            for child in redirect.named_children:
+                if child.type == "pipeline":
+                    self._pipeline(child, place, (), first=begin)
+                elif child.type in ("command", "list", "redirected_statement", "subshell", "compound_statement"):
+                    self._statement(child, place._replace(depth=place.depth + 1), ())
+
+    def _compound(self, node: Node, place: Place, redirects: tuple[Redirect, ...]) -> None:
+        """Loops, conditions, groups, functions, tests: every statement and substitution below."""
+        deeper = place._replace(depth=place.depth + 1)
+        if node.type == "function_definition":
+            deeper = deeper._replace(inside=f"{self._slice(node.child_by_field_name('name') or node)}()")
+        elif node.type == "test_command":
+            self._test(node, deeper)
+        for child in node.named_children:
+            if child.child_count:
+                self._statement(child, deeper, ())
+
+    def _test(self, node: Node, place: Place) -> None:
+        """``[ a > b ]`` writes the file b, though it looks like a comparison."""
+        if node.children[0].type != "[":
+            return
+        for child in node.named_children:
+            operator = child.child_by_field_name("operator")
+            right = child.child_by_field_name("right")
+            if operator is not None and operator.type in ("<", ">") and right is not None:
+                value, sketch = read_text(right, self._source, self._nested(place))
+                self._finish(self._reserve(), [], (Redirect(operator.type, value, sketch),), (), place, -1, 0)
+
+    def _command(
+        self,
+        node: Node,
+        place: Place,
+        redirects: tuple[Redirect, ...],
+        pipeline: int,
+        position: int,
+        behind: list[Node] | None = None,
+    ) -> None:
+        """A simple command: its words, its assignments, its redirections, and then what it runs itself."""
+        index = self._reserve()
+        deeper = Place(place.inside, index, place.stdin_from, place.depth + 1)
+        nested = self._nested(deeper)
+        words: list[Word] = []
+        assignments: list[str] = []
+        found: list[Redirect] = list(redirects)
+        ends_at = -1
+        for child in node.children:
+            if child.type == "variable_assignment":
+                assignments.append(self._assignment(child, nested)[1])
+            elif child.type in _REDIRECTS:
+                found.extend(self._redirects([child], deeper))
+            elif child.is_named and child.type != "comment":
+                self._append(words, read_words(child, self._source, nested), ends_at, child)
+                ends_at = child.end_byte
+        for redirect in behind or ():
+            found.extend(self._redirects([redirect], deeper))
+            words.extend(self._trailing(redirect, nested))
+        self._finish(index, words, tuple(found), tuple(assignments), place, pipeline, position)
+
+    def _append(self, words: list[Word], more: list[Word], ends_at: int, child: Node) -> None:
+        """Add words; one that follows a joined line without a blank is the rest of the word before it."""
+        gap = self._source[ends_at : child.start_byte] if words else b" "
+        if gap.replace(b"\\\n", b"") or not more or not gap:
+            words.extend(more)
+            return
+        last, first = words.pop(), more[0]
+        value = None if last.value is None or first.value is None else last.value + first.value
+        words.append(Word(value, last.sketch + first.sketch, last.written + first.written, last.globs or first.globs))
+        words.extend(more[1:])
+
+    def _trailing(self, redirect: Node, nested: Nested) -> list[Word]:
+        """Arguments that the grammar files under the redirection before them."""
+        skip = 1 if redirect.type == "file_redirect" else 0
+        parts = [child for child in redirect.named_children if child.type not in _NO_ARGUMENT]
+        if redirect.type == "herestring_redirect":
+            skip = 1
+        return [word for child in parts[skip:] for word in read_words(child, self._source, nested)]
+
+    def _declaration(
+        self, node: Node, place: Place, redirects: tuple[Redirect, ...], pipeline: int, position: int
+    ) -> None:
+        """``export A=1``, ``unset A``: a command whose name the grammar makes a keyword."""
+        index = self._reserve()
+        nested = self._nested(Place(place.inside, index, place.stdin_from, place.depth + 1))
+        words: list[Word] = []
+        for child in node.children:
+            if child.type == "variable_assignment":
+                value, sketch = self._assignment(child, nested)
+            else:
+                value, sketch = read_text(child, self._source, nested) if child.child_count else (self._slice(child),) * 2
+            words.append(Word(value, sketch, self._slice(child)))
+        self._finish(index, words, redirects, (), place, pipeline, position)
+
+    def _assigned(self, node: Node, place: Place, redirects: tuple[Redirect, ...]) -> None:
+        """A statement of assignments only."""
+        nodes = [node] if node.type == "variable_assignment" else node.named_children
+        index = self._reserve()
+        nested = self._nested(Place(place.inside, index, place.stdin_from, place.depth + 1))
+        texts = tuple(self._assignment(child, nested)[1] for child in nodes)
+        self._finish(index, [], redirects, texts, place, -1, 0)
+
+    def _assignment(self, node: Node, nested: Nested) -> tuple[str | None, str]:
+        """``NAME=value`` with the quotes of the value removed: its value, None if dynamic, and its sketch."""
+        children = node.named_children
+        name = self._slice(children[0]) if children else ""
+        if len(children) < 2:
+            return f"{name}=", f"{name}="
+        value, sketch = read_text(children[-1], self._source, nested)
+        return (None if value is None else f"{name}={value}"), f"{name}={sketch}"
+
+    def _redirects(self, nodes: list[Node], place: Place) -> list[Redirect]:
+        """The redirections of a statement; commands in their targets are read on the way."""
+        nested = self._nested(place)
+        found: list[Redirect] = []
+        for node in nodes:
+            if node.type == "heredoc_redirect":
+                found.append(self._heredoc(node, nested))
+                found.extend(self._redirects([c for c in node.named_children if c.type in _REDIRECTS], place))
+            else:
+                found.append(self._redirect(node, nested))
+        return found
+
+    def _redirect(self, node: Node, nested: Nested) -> Redirect:
+        operator = next((child.type for child in node.children if not child.is_named), "")
+        descriptor = next((self._slice(child) for child in node.named_children if child.type == "file_descriptor"), "")
+        target = next((child for child in node.named_children if child.type != "file_descriptor"), None)
+        value, sketch = ("", "") if target is None else read_text(target, self._source, nested)
+        body = value if node.type == "herestring_redirect" else None
+        return Redirect(operator=operator, target=value, sketch=sketch, descriptor=descriptor, body=body)
+
+    def _heredoc(self, node: Node, nested: Nested) -> Redirect:
+        """A here-doc: literal when its delimiter is quoted or nothing in it is expanded."""
+        start = next((self._slice(child) for child in node.named_children if child.type == "heredoc_start"), "")
+        body = next((child for child in node.named_children if child.type == "heredoc_body"), None)
+        operator = next((child.type for child in node.children if not child.is_named), "<<")
+        text = "" if body is None else self._slice(body)
+        if body is not None and not any(quote in start for quote in "'\"\\"):
+            dynamic = [child for child in body.named_children if child.type != "heredoc_content"]
+            for child in dynamic:
+                read_text(child, self._source, nested)
+            return Redirect(operator=operator, target="", sketch=text, body=None if dynamic else text)
+        return Redirect(operator=operator, target="", sketch=text, body=text)
+
+    def _substitution(self, node: Node, place: Place) -> None:
+        """The commands in ``$(…)``, backticks, ``<(…)`` and ``>(…)``."""
+        opening = node.children[0].type if node.children else ""
+        inside = {"<(": "<(…)", ">(": ">(…)"}.get(opening, "$(…)")
+        below = Place(inside, place.parent, place.stdin_from if opening == ">(" else -1, place.depth + 1)
+        text = self._slice(node)
+        if opening == "`" and "\\" in text:
+            self.read(_BACKTICK_ESCAPE.sub(r"\1", text[1:-1]), below)
+            return
+        for child in node.named_children:
+            if child.type in _REDIRECTS:
+                self._finish(self._reserve(), [], tuple(self._redirects([child], below)), (), below, -1, 0)
+            else:
+                self._statement(child, below, ())
+
+    def _nested(self, place: Place) -> Nested:
+        """What ``read_words`` calls for a substitution."""
+        return lambda node: self._substitution(node, place)
+
+    def _reserve(self) -> int:
+        self.commands.append(_PLACEHOLDER)
+        return len(self.commands) - 1
+
+    def _finish(
+        self,
+        index: int,
+        words: list[Word],
+        redirects: tuple[Redirect, ...],
+        assignments: tuple[str, ...],
+        place: Place,
+        pipeline: int,
+        position: int,
+    ) -> None:
+        """Put the command at its index, then read what it runs itself."""
+        values = tuple(word.value for word in words)
+        if words and words[0].globs and words[0].written not in ("[", "[["):
+            values = (None, *values[1:])
+        number = self._next_pipeline() if pipeline < 0 else pipeline
+        command = SimpleCommand(
+            text=" ".join(word.written for word in words),
+            words=values,
+            redirects=redirects,
+            assignments=assignments,
+            pipeline=number,
+            position=position,
+            inside=place.inside,
+            sketch=tuple(word.sketch for word in words),
+            parent=place.parent,
+            stdin_from=place.stdin_from,
+        )
+        inner = unwrap(command)
+        transparent = inner is not None and inner.transparent
+        self.commands[index] = structs.replace(command, transparent=True) if transparent else command
+        if inner is not None:
+            self._inner(inner, words, index, place)
+
+    def _inner(self, inner: Inner, words: list[Word], index: int, place: Place) -> None:
+        """Read the commands that a command runs: texts as shell, words as one more simple command."""
+        below = Place(inner.inside, index, place.stdin_from, place.depth + 1)
+        if below.depth > MAX_DEPTH or len(self.commands) > MAX_COMMANDS:
+            self.problem = self.problem or "nested too deep"
+            return
+        for text in inner.texts:
+            self.read(text, below)
+        redirects = tuple(r for r in self.commands[index].redirects if r.operator.startswith("<"))
+        for picked in inner.commands:
+            chosen = [words[at] if isinstance(at, int) else Word(None, at, at) for at in picked]
+            self._finish(self._reserve(), chosen, redirects, inner.assignments, below, -1, 0)
+
+    def _next_pipeline(self) -> int:
+        self._pipelines += 1
+        return self._pipelines - 1
+
+    def _slice(self, node: Node) -> str:
+        return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")

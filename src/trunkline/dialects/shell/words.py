@@ -1,0 +1,173 @@
+"""One shell word out of its syntax node: quotes removed, braces expanded, what is dynamic kept apart.
+
+Rule 1: a word is two strings: its value, or None when the shell must compute it, and its sketch, in which the dynamic parts
+stand as written. Both are text; nothing is ever looked up.
+Rule 2: commands inside a word (substitutions) are not read here. They are handed to ``nested``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+MAX_BRACES: Final = 64
+"""Words that one brace expression may become; the rest is left unexpanded, as one dynamic word."""
+
+_HIDE: Final = str.maketrans("{},*?[", "\ue000\ue001\ue002\ue003\ue004\ue005")
+_SHOW: Final = str.maketrans("\ue000\ue001\ue002\ue003\ue004\ue005", "{},*?[")
+"""Quoted characters that would mean something unquoted; hidden while braces are expanded."""
+_ESCAPE: Final = re.compile(r"\\(\n|.)", re.DOTALL)
+_STRING_ESCAPE: Final = re.compile(r'\\([$`"\\\n])')
+_ANSI: Final = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|c(.)|(.))", re.DOTALL)
+_ANSI_LETTERS: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
+_BRACES: Final = re.compile(r"\{([^{}]*)\}")
+_INNER: Final = frozenset({"command_substitution", "process_substitution"})
+
+
+class Word(NamedTuple):
+    """A word after the shell's quote removal."""
+
+    value: str | None
+    sketch: str
+    written: str
+    globs: bool = False
+    """Has an unquoted ``*``, ``?`` or ``[``."""
+
+
+Nested = Callable[["Node"], None]
+
+
+def read_words(node: Node, source: bytes, nested: Nested) -> list[Word]:
+    """The words that one argument node becomes; usually one."""
+    written = source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+    if node.type == "word" and "\\" not in written and "{" not in written:
+        return [Word(written, written, written, any(c in written for c in "*?["))]
+    text, dynamic = _evaluate(node, source, nested)
+    return _expanded(text, dynamic, written)
+
+
+def read_text(node: Node, source: bytes, nested: Nested) -> tuple[str | None, str]:
+    """The value and the sketch of a node that is one word whatever is in it (a redirection's target, a value)."""
+    text, dynamic = _evaluate(node, source, nested)
+    shown = text.translate(_SHOW)
+    return (None if dynamic else shown), shown
+
+
+def _evaluate(node: Node, source: bytes, nested: Nested) -> tuple[str, bool]:
+    """The text of a node, with quoted specials hidden, and whether any of it is dynamic."""
+    kind = node.type
+    raw = source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+    if kind in ("word", "number", "test_operator", "variable_name", "extglob_pattern", "regex", "heredoc_content"):
+        if node.child_count:
+            return _joined(node, source, nested, unescape_plain)
+        return (unescape_plain(raw) if "\\" in raw else raw), False
+    if kind == "raw_string":
+        return raw[1:-1].translate(_HIDE), False
+    if kind == "ansi_c_string":
+        return unescape_ansi(raw[2:-1]).translate(_HIDE), False
+    if kind in ("string", "translated_string"):
+        return _joined(node, source, nested, unescape_string)
+    if kind in ("concatenation", "command_name"):
+        return _joined(node, source, nested, unescape_plain)
+    if kind == "brace_expression":
+        return raw, False
+    _visit(node, nested)
+    return expansion_sketch(raw).translate(_HIDE), True
+
+
+def _joined(node: Node, source: bytes, nested: Nested, unescape: Callable[[str], str]) -> tuple[str, bool]:
+    """The text of a node made of parts; what lies between the parts is literal."""
+    pieces: list[str] = []
+    dynamic = False
+    quoted = unescape is unescape_string
+    start = node.start_byte
+    end = node.end_byte
+    if quoted:
+        start, end = source.index(b'"', start) + 1, end - 1
+    for part in node.children:
+        if not part.is_named or (quoted and part.type == "string_content"):
+            continue
+        pieces.append(unescape(source[start : part.start_byte].decode("utf-8", "replace")))
+        text, moving = _evaluate(part, source, nested)
+        pieces.append(text)
+        dynamic = dynamic or moving
+        start = part.end_byte
+    pieces.append(unescape(source[start:end].decode("utf-8", "replace")))
+    return "".join(pieces), dynamic
+
+
+def _visit(node: Node, nested: Nested) -> None:
+    """Hand on every substitution below a dynamic node."""
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        if current.type in _INNER:
+            nested(current)
+        else:
+            waiting.extend(reversed(current.children))
+
+
+def expansion_sketch(raw: str) -> str:
+    """How a dynamic part is shown: ``${HOME}`` as ``$HOME``, ``$IFS`` as the blank that it is, others as written."""
+    if raw.startswith("${") and raw.endswith("}") and raw[2:-1].isidentifier():
+        raw = "$" + raw[2:-1]
+    return " " if raw == "$IFS" or raw.startswith("${IFS") else raw
+
+
+def unescape_plain(raw: str) -> str:
+    """Text outside quotes: a backslash quotes the next character, and joins lines."""
+    if "\\" not in raw:
+        return raw
+    return _ESCAPE.sub(lambda found: "" if found[1] == "\n" else found[1].translate(_HIDE), raw)
+
+
+def unescape_string(raw: str) -> str:
+    """Text inside double quotes: a backslash quotes only what is special there."""
+    if "\\" in raw:
+        raw = _STRING_ESCAPE.sub(lambda found: "" if found[1] == "\n" else found[1], raw)
+    return raw.translate(_HIDE)
+
+
+def unescape_ansi(raw: str) -> str:
+    r"""Text inside ``$'…'``: ``\x41``, ``\101``, ``\u0041``, ``\n``."""
+    return _ANSI.sub(_ansi_character, raw)
+
+
+def _ansi_character(found: re.Match[str]) -> str:
+    hexadecimal = found[1] or found[2] or found[3]
+    if hexadecimal:
+        code = int(hexadecimal, 16)
+        return chr(code) if code <= 0x10FFFF else ""
+    if found[4]:
+        return chr(int(found[4], 8) & 0xFF)
+    if found[5]:
+        return chr(ord(found[5]) & 0x1F)
+    return _ANSI_LETTERS.get(found[6], found[6] if found[6] in "\\'\"?" else "\\" + found[6])
+
+
+def _expanded(text: str, dynamic: bool, written: str) -> list[Word]:
+    """The word, or the words that its braces make of it."""
+    parts = _brace_words(text) if "{" in text and ("," in text or ".." in text) else [text]
+    if len(parts) > MAX_BRACES:
+        return [Word(None, text.translate(_SHOW), written)]
+    globs = any(c in text for c in "*?[")
+    shown = [part.translate(_SHOW) for part in parts]
+    return [Word(None if dynamic else part, part, written if len(parts) == 1 else part, globs) for part in shown]
+
+
+def _brace_words(text: str) -> list[str]:
+    """``a{b,c}d`` as ``abd``, ``acd``; innermost braces first; stops when there are too many."""
+    done: list[str] = []
+    waiting = [text]
+    while waiting and len(done) + len(waiting) <= MAX_BRACES:
+        current = waiting.pop(0)
+        found = next((m for m in _BRACES.finditer(current) if "," in m[1]), None)
+        if found is None:
+            done.append(current)
+        else:
+            waiting[:0] = [current[: found.start()] + part + current[found.end() :] for part in found[1].split(",")]
+    return done + waiting

@@ -1,0 +1,371 @@
+"""Commands that run other commands: where the inner one is in their words.
+
+Rule 1: a wrapper stays in the line as a command of its own, and what it runs follows it. A rule for either of them sees it.
+Rule 2: what cannot be found (``sh -c "$X"``) gives nothing here. Whoever judges the wrapper must ask for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from trunkline.dialects.shell.syntax import SimpleCommand
+
+SHELLS: Final = frozenset("sh bash dash zsh ksh mksh ash rbash fish csh tcsh hush yash elvish".split())
+_SHELL_VALUES: Final = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-C", "--init-command"})
+
+Words = tuple[str | None, ...]
+
+
+class Inner(NamedTuple):
+    """What a command runs: texts that a shell reads, or words (by index; a string stands for a dynamic word)."""
+
+    inside: str
+    texts: tuple[str, ...] = ()
+    commands: tuple[tuple[int | str, ...], ...] = ()
+    assignments: tuple[str, ...] = ()
+    transparent: bool = False
+
+
+class Prefix(NamedTuple):
+    """A wrapper whose inner command is simply the rest of its words."""
+
+    values: frozenset[str] = frozenset()
+    """Options that take the next word."""
+    operands: int = 0
+    """Words of its own before the command (``timeout 5``)."""
+    transparent: bool = False
+    assigns: bool = False
+    """Takes ``NAME=value`` before the command."""
+
+
+def _prefix(values: str = "", operands: int = 0, transparent: bool = False, assigns: bool = False) -> Prefix:
+    return Prefix(frozenset(values.split()), operands, transparent, assigns)
+
+
+_PREFIXES: Final[dict[str, Prefix]] = {
+    "sudo": _prefix("-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir --chroot --role", assigns=True),
+    "doas": _prefix("-u -C"),
+    "pkexec": _prefix("--user"),
+    "run0": _prefix("-u --user -D"),
+    "env": _prefix("-u -C --unset --chdir", transparent=True, assigns=True),
+    "nohup": _prefix(transparent=True),
+    "timeout": _prefix("-s -k --signal --kill-after", 1, transparent=True),
+    "gtimeout": _prefix("-s -k --signal --kill-after", 1, transparent=True),
+    "nice": _prefix("-n --adjustment", transparent=True),
+    "ionice": _prefix("-c -n --class --classdata", transparent=True),
+    "time": _prefix("-f -o --format --output", transparent=True),
+    "command": _prefix(transparent=True),
+    "builtin": _prefix(transparent=True),
+    "exec": _prefix("-a", transparent=True),
+    "coproc": _prefix(transparent=True),
+    "stdbuf": _prefix("-i -o -e", transparent=True),
+    "unbuffer": _prefix(transparent=True),
+    "setsid": _prefix(transparent=True),
+    "noglob": _prefix(transparent=True),
+    "nocorrect": _prefix(transparent=True),
+    "caffeinate": _prefix("-t -w", transparent=True),
+    "chronic": _prefix(transparent=True),
+    "xvfb-run": _prefix("-n -s -e -f --server-args", transparent=True),
+    "dbus-run-session": _prefix(transparent=True),
+    "taskset": _prefix("", 1, transparent=True),
+    "chrt": _prefix("", 1),
+    "strace": _prefix("-o -e -p -s -u -E -a -I -P -X"),
+    "ltrace": _prefix("-o -e -p -s -u -n -a"),
+    "faketime": _prefix("", 1),
+    "torsocks": _prefix(),
+    "proxychains": _prefix("-f"),
+    "proxychains4": _prefix("-f"),
+    "firejail": _prefix(),
+    "bwrap": _prefix("--bind --ro-bind --dev --proc --tmpfs --chdir"),
+    "chroot": _prefix("", 1),
+    "unshare": _prefix("-S -G"),
+    "nsenter": _prefix("-t -S -G --target"),
+    "systemd-run": _prefix("-u -p -M -H --unit --property --on-calendar"),
+    "setarch": _prefix("", 1),
+    "linux32": _prefix(),
+    "linux64": _prefix(),
+    "busybox": _prefix(),
+    "toybox": _prefix(),
+    "xargs": _prefix("-I -i -n -P -L -l -d -a -E -e -s --max-args --max-procs --delimiter --arg-file --replace --max-lines"),
+    "gxargs": _prefix("-I -n -P -L -d -a -E -s --max-args --max-procs --delimiter --arg-file"),
+    "parallel": _prefix("-j --jobs -a --arg-file -I -n -N --colsep --delay --timeout --joblog --results"),
+    "dotenv": _prefix("-f -e"),
+    "cross-env": _prefix(assigns=True, transparent=True),
+    "winpty": _prefix(transparent=True),
+    "rtk": _prefix(transparent=True),
+}
+_FEEDS_ARGUMENTS: Final = frozenset({"xargs", "gxargs", "parallel"})
+
+_RUNNERS: Final[dict[tuple[str, str], Prefix]] = {
+    ("uv", "run"): _prefix("--with --python -p --directory --project --extra --group --env-file --package"),
+    ("poetry", "run"): _prefix(),
+    ("pipenv", "run"): _prefix(),
+    ("pdm", "run"): _prefix("-p"),
+    ("hatch", "run"): _prefix(),
+    ("rye", "run"): _prefix(),
+    ("pixi", "run"): _prefix("-e"),
+    ("bundle", "exec"): _prefix(),
+    ("pnpm", "exec"): _prefix(),
+    ("yarn", "exec"): _prefix(),
+    ("npm", "exec"): _prefix("-p --package -w --workspace"),
+    ("bun", "x"): _prefix(),
+    ("mise", "exec"): _prefix(),
+    ("mise", "x"): _prefix(),
+    ("asdf", "exec"): _prefix(),
+    ("direnv", "exec"): _prefix("", 1),
+    ("conda", "run"): _prefix("-n -p --name --prefix --cwd"),
+    ("rustup", "run"): _prefix("", 1),
+    ("gh", "alias"): _prefix(),
+}
+
+
+def unwrap(command: SimpleCommand) -> Inner | None:
+    """What a command runs, or None when it runs nothing that is in its words."""
+    name = command.name
+    if not name:
+        return None
+    words = command.words
+    if name in SHELLS:
+        return _shell(command, words)
+    reader = _READERS.get(name)
+    if reader is not None:
+        return reader(words)
+    prefix = _PREFIXES.get(name)
+    if prefix is not None:
+        return _rest(name, prefix, words, 1)
+    if len(words) > 2 and words[1] is not None:
+        runner = _RUNNERS.get((name, words[1]))
+        if runner is not None:
+            return _rest(f"{name} {words[1]}", runner, words, 2)
+    return None
+
+
+def first_operand(words: Words, start: int, values: frozenset[str]) -> int:
+    """The index of the first word that is no option; ``values`` are the options that take the next word."""
+    at = start
+    while at < len(words):
+        word = words[at]
+        if word == "--":
+            return at + 1
+        if word is None or not word.startswith(("-", "+")) or word in ("-", "+"):
+            return at
+        at += 2 if word in values else 1
+    return at
+
+
+def _rest(name: str, prefix: Prefix, words: Words, start: int) -> Inner | None:
+    """The words after a wrapper's own options and operands."""
+    if name == "command" and any(word in ("-v", "-V") for word in words[1:2]):
+        return None
+    if name == "env" and (split := _split_string(words)) is not None:
+        return split
+    at = first_operand(words, start, prefix.values)
+    assignments: list[str] = []
+    while prefix.assigns and at < len(words) and (word := words[at]) is not None and "=" in word and not word.startswith("="):
+        assignments.append(word)
+        at += 1
+    at += prefix.operands
+    if at >= len(words):
+        return None
+    picked: list[int | str] = list(range(at, len(words)))
+    if name in _FEEDS_ARGUMENTS:
+        picked = [index if not _is_slot(words[index]) else "{}" for index in range(at, len(words)) if words[index] != ":::"]
+        picked.append("{}")
+    return Inner(name, commands=(tuple(picked),), assignments=tuple(assignments), transparent=prefix.transparent)
+
+
+def _is_slot(word: str | None) -> bool:
+    return word is not None and word in ("{}", "{.}", "{/}", "%")
+
+
+def _split_string(words: Words) -> Inner | None:
+    """``env -S 'rm -rf x'``: a text that env itself splits."""
+    for at, word in enumerate(words[1:], start=1):
+        if word is None or not word.startswith("-"):
+            return None
+        if word in ("-S", "--split-string", "-vS", "-iS"):
+            return Inner("env", texts=tuple(w for w in words[at + 1 : at + 2] if w is not None))
+        if word.startswith(("-S", "--split-string=")):
+            return Inner("env", texts=(word.removeprefix("--split-string=").removeprefix("-S"),))
+    return None
+
+
+def shell_script(words: Words) -> tuple[bool, int]:
+    """Whether a shell's words have ``-c``, and the index of its script: a text with ``-c``, else a file, else past the end."""
+    at = 1
+    text = False
+    while at < len(words):
+        word = words[at]
+        if word is None or not word.startswith(("-", "+")) or word == "-":
+            break
+        if word == "--":
+            at += 1
+            break
+        text = text or word == "--command" or (word[0] == "-" and not word.startswith("--") and "c" in word)
+        at += 2 if word in _SHELL_VALUES else 1
+    return text, at
+
+
+def _shell(command: SimpleCommand, words: Words) -> Inner | None:
+    """``sh -c 'text'``, or a here-doc that a shell reads."""
+    text, at = shell_script(words)
+    script = words[at] if at < len(words) else None
+    if text:
+        return Inner(f"{command.name} -c", texts=() if script is None else (script,))
+    if (at >= len(words) or script == "-") and command.stdin_text is not None:
+        return Inner("here-doc", texts=(command.stdin_text,))
+    return None
+
+
+def _eval(words: Words) -> Inner | None:
+    known = [word for word in words[1:] if word is not None]
+    return Inner("eval", texts=(" ".join(known),) if len(known) == len(words) - 1 else ())
+
+
+def _find(words: Words) -> Inner | None:
+    """``find … -exec rm {} +``."""
+    found: list[tuple[int | str, ...]] = []
+    at = 1
+    while at < len(words):
+        if words[at] in ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"):
+            end = next((i for i in range(at + 1, len(words)) if words[i] in (";", "+")), len(words))
+            inner = tuple("{}" if words[i] is not None and "{}" in str(words[i]) else i for i in range(at + 1, end))
+            found.extend([inner] if inner else [])
+            at = end
+        at += 1
+    return Inner(f"{_base(words)} -exec", commands=tuple(found)) if found else None
+
+
+def _fd(words: Words) -> Inner | None:
+    inner = _find(words)
+    return None if inner is None else inner._replace(commands=tuple((*command, "{}") for command in inner.commands))
+
+
+def _after_option(options: Sequence[str], inside: str) -> Callable[[Words], Inner | None]:
+    """A wrapper that takes a shell text behind an option: ``su -c 'text'``."""
+
+    def read(words: Words) -> Inner | None:
+        for at, word in enumerate(words[:-1]):
+            follows = words[at + 1]
+            if word in options and follows is not None:
+                return Inner(inside, texts=(follows,))
+        for word in words:
+            for option in options:
+                if word is not None and option.startswith("--") and word.startswith(option + "="):
+                    return Inner(inside, texts=(word.partition("=")[2],))
+        return None
+
+    return read
+
+
+def _joined_rest(values: str, operands: int, inside: str) -> Callable[[Words], Inner | None]:
+    """A wrapper that joins its remaining words into a shell text: ``ssh host rm x``, ``watch ls``."""
+    taking = frozenset(values.split())
+
+    def read(words: Words) -> Inner | None:
+        at = first_operand(words, 1, taking) + operands
+        if operands:
+            at = first_operand(words, at, taking)
+        rest = words[at:]
+        known = [word for word in rest if word is not None]
+        return Inner(inside, texts=(" ".join(known),) if len(known) == len(rest) else ()) if rest else None
+
+    return read
+
+
+def _alias(words: Words) -> Inner | None:
+    texts = tuple(word.partition("=")[2] for word in words[1:] if word is not None and "=" in word)
+    return Inner("alias", texts=texts) if texts else None
+
+
+def _trap(words: Words) -> Inner | None:
+    at = first_operand(words, 1, frozenset())
+    text = words[at] if at < len(words) - 1 else None
+    return None if text is None or text in ("", "-") else Inner("trap", texts=(text,))
+
+
+def _flock(words: Words) -> Inner | None:
+    by_text = _after_option(("-c", "--command"), "flock")(words)
+    return by_text or _rest("flock", _prefix("-w -E --timeout", 1), words, 1)
+
+
+def _npx(words: Words) -> Inner | None:
+    by_text = _after_option(("-c", "--call"), "npx")(words)
+    return by_text or _rest("npx", _prefix("-p --package -w --workspace"), words, 1)
+
+
+def _su(words: Words) -> Inner | None:
+    return _after_option(("-c", "--command", "--session-command"), str(words[0]))(words)
+
+
+def _container(words: Words) -> Inner | None:
+    """``docker exec box rm x`` and ``docker run image rm x``: the words after the container or the image."""
+    verb = first_operand(words, 1, _DOCKER_VALUES)
+    if verb < len(words) and words[verb] == "compose":
+        verb = first_operand(words, verb + 1, _DOCKER_VALUES)
+    if verb >= len(words) or words[verb] not in ("exec", "run"):
+        return None
+    at = first_operand(words, verb + 1, _DOCKER_VALUES) + 1
+    return Inner(f"{_base(words)} {words[verb]}", commands=(tuple(range(at, len(words))),)) if at < len(words) else None
+
+
+def _kubectl(words: Words) -> Inner | None:
+    if "exec" not in words or "--" not in words:
+        return None
+    at = words.index("--") + 1
+    return Inner("kubectl exec", commands=(tuple(range(at, len(words))),)) if at < len(words) else None
+
+
+def _tmux(words: Words) -> Inner | None:
+    """``tmux new-session -d 'text'`` and ``tmux send-keys -t x 'text' Enter``."""
+    verb = first_operand(words, 1, frozenset({"-L", "-S", "-f"}))
+    if verb >= len(words) or words[verb] not in _TMUX_STARTERS:
+        return None
+    at = first_operand(words, verb + 1, frozenset({"-t", "-s", "-n", "-c", "-x", "-y", "-e", "-F", "-l"}))
+    texts = tuple(word for word in words[at:] if word is not None and word not in ("Enter", "C-m", "C-c", ""))
+    return Inner("tmux", texts=(" ".join(texts),)) if texts else None
+
+
+def _base(words: Words) -> str:
+    return str(words[0]).rpartition("/")[2]
+
+
+_DOCKER_VALUES: Final = frozenset(
+    "-v --volume -e --env -p --publish -w --workdir -u --user --name --network --net --mount --entrypoint -h --hostname "
+    "--env-file -l --label --cpus -m --memory --device --cap-add --cap-drop --security-opt --ipc --pid --userns --platform "
+    "--gpus --add-host --restart --shm-size --tmpfs --ulimit -f --file --profile -H --host --context --pull --log-driver".split()
+)
+_TMUX_STARTERS: Final = frozenset(
+    "new-session new new-window neww split-window splitw send-keys send respawn-pane run-shell run".split()
+)
+_SSH_VALUES: Final = "-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B"
+
+_READERS: Final[dict[str, Callable[[Words], Inner | None]]] = {
+    "eval": _eval,
+    "find": _find,
+    "gfind": _find,
+    "fd": _fd,
+    "fdfind": _fd,
+    "su": _su,
+    "runuser": _su,
+    "script": _after_option(("-c", "--command"), "script -c"),
+    "alias": _alias,
+    "trap": _trap,
+    "flock": _flock,
+    "npx": _npx,
+    "bunx": _npx,
+    "watch": _joined_rest("-n --interval", 0, "watch"),
+    "ssh": _joined_rest(_SSH_VALUES, 1, "ssh"),
+    "mosh": _joined_rest("-p --ssh", 1, "ssh"),
+    "docker": _container,
+    "podman": _container,
+    "nerdctl": _container,
+    "docker-compose": _container,
+    "kubectl": _kubectl,
+    "oc": _kubectl,
+    "tmux": _tmux,
+    "nix-shell": _after_option(("--run", "--command"), "nix-shell"),
+    "entr": _joined_rest("", 0, "entr"),
+    "nodemon": _after_option(("--exec", "-x"), "nodemon"),
+}

@@ -1,0 +1,71 @@
+"""Search over HTTP: words in, passages of sessions out.
+
+Rule 1: what can be found is what a viewer may read anyway: words, tool calls and titles of sessions.
+Rule 2: a snippet is text in pieces, never markup: whoever shows it decides how a match looks.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from trunkline.dialects.context import iso_ms
+from trunkline.errors import Invalid
+from trunkline.journal.search import Found
+from trunkline.server.call import Call, Reply, reply
+
+LIMIT_DEFAULT = 20
+LIMIT_MOST = 100
+AROUND = 25
+"""Entries before a match that its address shows as well."""
+
+
+class SnippetPart(msgspec.Struct):
+    """A piece of a snippet, and whether it is what was looked for."""
+
+    text: str
+    match: bool
+
+
+class SearchHit(msgspec.Struct, rename="camel", kw_only=True):
+    """A passage that matches. ``kind`` is title, user, assistant or tool; ``seq`` is its entry, 0 for a title."""
+
+    session_id: str
+    title: str
+    agent: str
+    cwd: str
+    kind: str
+    seq: int
+    at: str
+    snippet: list[SnippetPart]
+    url: str
+
+
+class SearchPage(msgspec.Struct):
+    """The best matches, best first. Without ``complete`` the index is still reading: the same search finds more later."""
+
+    query: str
+    hits: list[SearchHit]
+    complete: bool
+
+
+async def search(call: Call) -> Reply:
+    """Find words in titles, in what was said and in what tools were called with."""
+    typed = call.text("q")
+    if typed is None:
+        raise Invalid("q is needed", details={"field": "q"})
+    limit = call.integer("limit", LIMIT_DEFAULT, least=1, most=LIMIT_MOST)
+    found, complete = await call.hub.index.find(typed, limit=limit)
+    return reply(SearchPage(typed, [_hit(each) for each in found], complete))
+
+
+def _hit(found: Found) -> SearchHit:
+    row = found.row
+    return SearchHit(
+        session_id=row.id, title=row.title, agent=row.agent, cwd=row.cwd, kind=found.kind, seq=found.seq, at=iso_ms(found.at),
+        snippet=[SnippetPart(text, match) for text, match in found.snippet], url=_url(row.id, found.seq),
+    )
+
+
+def _url(session_id: str, seq: int) -> str:
+    """Where to read on: the session, or its events around the match."""
+    return f"/sessions/{session_id}/history?after={max(seq - 1 - AROUND, 0)}" if seq else f"/sessions/{session_id}"

@@ -1,0 +1,161 @@
+"""The committed entries of all sessions, in the order of their commits, for any number of readers.
+
+Rule 1: a reader is a position, here a ``pos``. Nothing is kept per reader but the future it waits on.
+Rule 2: while nobody follows, a commit costs one comparison. The tail is kept only for a while after somebody waited, and it is
+short: who lags behind reads from the journal.
+Rule 3: what is here, every session's own feed has already.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator
+
+from trunkline.errors import HubStopping, StorageError
+from trunkline.journal.base import Entry, Journal
+
+KEPT_GROUPS = 256
+"""Groups in the tail; also how many commits the tail is kept for when nobody has waited meanwhile."""
+TAIL_BYTES = 1 << 20
+PAGE_BYTES = 256 << 10
+
+Parts = dict[str, list[Entry]]
+Placed = tuple[str, Entry]
+"""An entry and its session."""
+
+
+class HubGroup:
+    """What one commit brought: each session's entries, by their first pos. Sessions share no stretch of pos within a group."""
+
+    __slots__ = ("first_pos", "last_pos", "parts", "size")
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = sorted([part for part in parts.items() if part[1]], key=lambda part: part[1][0].pos)
+        self.first_pos = self.parts[0][1][0].pos
+        self.last_pos = self.parts[-1][1][-1].pos
+        self.size = sum([entry.size() for _, entries in self.parts for entry in entries])
+
+    def entries(self) -> Iterator[Placed]:
+        """Every entry with its session, in pos order."""
+        for session_id, entries in self.parts:
+            for entry in entries:
+                yield session_id, entry
+
+
+class HubFeed:
+    """Committed entries of the whole hub, stored and live behind one API."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.last_pos = 0
+        """The newest committed pos that readers may have."""
+        self.closed = False
+        self._journal = journal
+        self._tail: deque[HubGroup] = deque()
+        self._tail_bytes = 0
+        self._kept_for = 0
+        self._waiters: list[asyncio.Future[None]] = []
+
+    def start(self) -> None:
+        """The journal is open: know where it ends."""
+        self.last_pos = self._journal.last_pos
+
+    @property
+    def waiting(self) -> int:
+        """How many readers stand at the end."""
+        return sum(not waiter.done() for waiter in self._waiters)
+
+    def committed(self, parts: Parts) -> None:
+        """Take what a commit has stored and wake everybody who waits."""
+        for entries in parts.values():
+            if entries and entries[-1].pos > self.last_pos:
+                self.last_pos = entries[-1].pos
+        if self._kept_for:
+            self._keep(parts)
+            self._wake()
+
+    def forget_tail(self) -> None:
+        """Something that was committed is gone (a session was deleted): readers look again, into the journal."""
+        self._drop_tail()
+        self._wake()
+
+    def close(self) -> None:
+        """No more entries will come: every reader ends."""
+        self.closed = True
+        self.forget_tail()
+
+    async def wait(self, after: int) -> None:
+        """Return when there is an entry after ``after``, or when there is another reason to look (see ``forget_tail``)."""
+        self._kept_for = KEPT_GROUPS
+        if self.last_pos > after or self.closed:
+            return
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        await waiter
+
+    async def read(self, *, after: int, limit: int = 1_000, max_bytes: int = PAGE_BYTES) -> list[Placed]:
+        """(session id, entry) with pos > after, in pos order, up to the limits; from the tail where that reaches back so far."""
+        if after >= self.last_pos:
+            return []
+        groups = self.groups(after)
+        if groups is not None:
+            return _fitting(groups, after, limit, max_bytes)
+        newest = self.last_pos
+        try:
+            found = await self._journal.read_hub(after=after, limit=limit, max_bytes=max_bytes)
+        except (StorageError, RuntimeError) as error:  # RuntimeError: the journal's threads have ended
+            if self.closed:
+                raise HubStopping("the hub is stopping") from error
+            raise
+        # A commit that its sessions have not heard of yet must not be seen here first.
+        return found if not found or found[-1][1].pos <= newest else [item for item in found if item[1].pos <= newest]
+
+    def groups(self, after: int) -> list[HubGroup] | None:
+        """The tail's groups that hold something after ``after``; None where the tail does not reach back so far."""
+        tail = self._tail
+        if not tail or after + 1 < tail[0].first_pos:
+            return None
+        found: list[HubGroup] = []
+        for group in reversed(tail):
+            if group.last_pos <= after:
+                break
+            found.append(group)
+        found.reverse()
+        return found
+
+    def _keep(self, parts: Parts) -> None:
+        self._kept_for = max(self._kept_for - 1, 1 if self._waiters else 0)
+        if not self._kept_for:
+            self._drop_tail()  # nobody came back: from here on commits cost nothing again
+            return
+        if not any(parts.values()):
+            return
+        group = HubGroup(parts)
+        self._tail.append(group)
+        self._tail_bytes += group.size
+        while len(self._tail) > KEPT_GROUPS or (self._tail_bytes > TAIL_BYTES and len(self._tail) > 1):
+            self._tail_bytes -= self._tail.popleft().size
+
+    def _drop_tail(self) -> None:
+        self._tail.clear()
+        self._tail_bytes = 0
+
+    def _wake(self) -> None:
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+
+def _fitting(groups: list[HubGroup], after: int, limit: int, max_bytes: int) -> list[Placed]:
+    found: list[Placed] = []
+    size = 0
+    for group in groups:
+        for placed in group.entries():
+            if placed[1].pos <= after:
+                continue
+            size += placed[1].size()
+            if len(found) == limit or (found and size > max_bytes):
+                return found
+            found.append(placed)
+    return found

@@ -1,0 +1,121 @@
+"""What the Agent Client Protocol has no word for and a dialect or an agent tells all the same: rate limits, tokens, progress …
+
+Rule: a note that we understand becomes the event that it means; any other becomes a ``custom`` event, whole.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import UNSET
+
+from trunkline.dialects import context
+from trunkline.dialects.context import EnvironmentModel, TokenUsage
+from trunkline.dialects.signals import (
+    ArgsDelta,
+    CostSpent,
+    HookRan,
+    ModelUsed,
+    Note,
+    Progressed,
+    RateLimited,
+    Retried,
+    SubAgentTold,
+    TokensSpent,
+    read_note,
+)
+from trunkline.session.interpret.lifecycle import LifecycleStory
+from trunkline.session.interpret.tools import ToolStory
+from trunkline.session.interpret.usage import UsageStory
+from trunkline.session.interpret.writer import Writer
+
+
+class NoteStory:
+    """Notes, told as what they mean."""
+
+    def __init__(self, writer: Writer, tools: ToolStory, usage: UsageStory, lifecycle: LifecycleStory) -> None:
+        self._writer = writer
+        self._tools = tools
+        self._usage = usage
+        self._lifecycle = lifecycle
+
+    def told(self, note: Note) -> None:
+        """One note."""
+        match read_note(note):
+            case ArgsDelta(tool_call_id, delta):
+                self._tools.args_delta(tool_call_id, delta)
+            case TokensSpent() as spent:
+                self._usage.tokens(_usage_of(spent), message_id=self._message_of(spent.message_id))
+            case CostSpent() as cost:
+                self._cost(cost)
+            case ModelUsed(model_id, display_name, provider):
+                self._lifecycle.model(EnvironmentModel(
+                    id=model_id, display_name=display_name or UNSET, provider=provider or UNSET))
+            case RateLimited(retry_after, limit, message):
+                self._writer.add(context.RateLimitEvent(
+                    retry_after=_number(retry_after), limit=limit, message=message or UNSET))
+            case Retried() as retried:
+                self._lifecycle.notify("warning", "The agent tries again", _trying(retried), note=msgspec.Raw(note.data))
+            case HookRan(name, level, message) if message:
+                self._lifecycle.notify(level, name, message, note=msgspec.Raw(note.data))
+            case Progressed() as progress:
+                self._progress(progress)
+            case SubAgentTold() as told:
+                self._writer.add(_sub_agent(told))
+            case _:
+                self._writer.custom(note.kind, context.as_object(note.data), namespace="agent")
+
+    def _cost(self, cost: CostSpent) -> None:
+        if cost.is_total:
+            self._usage.cost_so_far(cost.total, cost.currency)
+            return
+        self._usage.spent(context.CostBreakdown(
+            total=cost.total, input=cost.input, output=cost.output, currency=cost.currency))
+
+    def _progress(self, told: Progressed) -> None:
+        current, total = told.current, told.total
+        share = round(100 * current / total, 1) if current is not None and total else None
+        self._writer.add(context.ProgressEvent(
+            label=told.label, current=UNSET if current is None else _number(current),
+            total=UNSET if total is None else _number(total), percentage=UNSET if share is None else _number(share)))
+
+    def _message_of(self, agent_message_id: str | None) -> str | None:
+        """Our id of the message that the agent means: the one that is open, or the newest."""
+        fold = self._writer.fold
+        if agent_message_id is None:
+            return None
+        text = fold.text
+        if text is not None and text.agent_message_id == agent_message_id:
+            return text.message_id
+        ours, theirs = fold.last_message
+        return ours if theirs == agent_message_id else None
+
+
+def _usage_of(spent: TokensSpent) -> TokenUsage:
+    return TokenUsage(input_tokens=spent.input, output_tokens=spent.output,
+                      cache_read_tokens=spent.cache_read or UNSET, cache_write_tokens=spent.cache_write or UNSET)
+
+
+def _trying(retried: Retried) -> str:
+    """What happens, in words."""
+    count = f"attempt {retried.attempt}" + (f" of {retried.most}" if retried.most is not None else "")
+    when = f" in {_number(retried.delay)} s" if retried.delay else ""
+    return f"{retried.message}: {count}{when}" if retried.message else f"{count[0].upper()}{count[1:]}{when}"
+
+
+def _sub_agent(told: SubAgentTold) -> context.Event:
+    if told.state == "spawned":
+        return context.SubAgentSpawnedEvent(
+            sub_agent_id=told.sub_agent_id, parent_tool_call_id=told.parent_tool_call_id, task=told.task,
+            model=told.model or UNSET)
+    if told.state == "progress":
+        return context.SubAgentProgressEvent(
+            sub_agent_id=told.sub_agent_id, message=told.message,
+            progress=UNSET if told.progress is None else _number(told.progress))
+    return context.SubAgentCompletedEvent(
+        sub_agent_id=told.sub_agent_id, parent_tool_call_id=told.parent_tool_call_id, result=told.result,
+        token_usage=UNSET if told.tokens is None else _usage_of(told.tokens))
+
+
+def _number(value: float) -> context.Number:
+    """A whole number is written as one."""
+    return int(value) if float(value).is_integer() else value

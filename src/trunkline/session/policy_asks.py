@@ -1,0 +1,153 @@
+"""What a tool call is about, for the policy: its category, its command, every path in its input.
+
+Rule 1: pure. ``resolve`` is given by who knows the disk; with it, real paths stand beside the spelled ones.
+Rule 2: rather one path too many than one too few: a pattern has to cover all of them.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from trunkline.dialects.context import ToolCategory, categorize_tool
+from trunkline.session import globs
+from trunkline.session.policy_rules import PolicyAsk
+
+PATHS = 200
+"""Paths of one call that are looked at; a call with more is about something that no rule covers."""
+DEPTH = 6
+
+_COMMAND_KEYS = ("command", "cmd", "script", "commandLine", "command_line", "shell_command")
+_FOLDER_KEYS = ("cwd", "workdir", "working_dir", "workingDir", "working_directory", "workingDirectory", "dir_path")
+_PATH_WORDS = frozenset({
+    "path", "paths", "file", "files", "filename", "filepath", "dir", "directory", "directories", "folder", "folders", "uri",
+    "source", "src", "destination", "dest", "dst", "target", "output", "notebook", "location", "locations", "root", "cwd",
+})
+_BODY_WORDS = frozenset({"content", "contents", "text", "string", "str", "body", "type", "mode", "pattern", "query", "encoding"})
+_PATCH_LINE = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)\s*$|^\*\*\* Move to: (.+?)\s*$", re.MULTILINE)
+_DIFF_LINE = re.compile(r"^(?:---|\+\+\+) (?:[ab]/)?([^\t\n]+?)\s*$", re.MULTILINE)
+_EDITOR_VERBS = frozenset({"view", "create", "str_replace", "insert", "undo_edit", "read", "write", "edit", "delete", "rename"})
+_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh"})
+_FILE_KINDS = frozenset({"read", "edit", "delete", "move", "search"})
+
+
+def policy_ask(tool: str, kind: str | None, tool_input: Mapping[str, Any], *, agent: str, cwd: str, roots: Sequence[str] = (),
+               home: str | None = None, session_id: str = "", turn_id: str | None = None, locations: Sequence[str] = (),
+               category: ToolCategory | None = None, resolve: Callable[[str], str] | None = None,
+               guarded: Sequence[str] = ()) -> PolicyAsk:
+    """The ask behind a tool call. ``locations`` are paths known from elsewhere (the call's locations and diffs)."""
+    from trunkline.dialects.risk import explain_risk  # only a call that asks needs the shell's parser
+
+    root = roots[0] if roots else cwd
+    command = command_of(tool_input, kind)
+    risk = explain_risk(tool, tool_input, cwd=cwd, roots=list(roots) or [cwd], home=home, kind=kind)
+    folder = _folder(tool_input) if command is not None else None
+    spelled = dict.fromkeys((*locations, *_paths(tool_input, command is not None)))
+    if category is None:
+        category = categorize_tool(tool, kind)
+    if command is not None and category not in ("git", "mcp", "agent"):
+        category = "terminal"
+    paths = tuple(_with_real(spelled, cwd, root, home, resolve))
+    return PolicyAsk(
+        tool=tool, category=category, agent=agent, risk=risk.level, command=command,
+        paths=paths if len(paths) <= PATHS else (*paths[:PATHS], "/.."),
+        root=resolve(root) if resolve is not None else root, session_id=session_id, turn_id=turn_id,
+        cwd=_run_in(folder, cwd, root), roots=tuple(roots[1:]), home=home, guarded=tuple(guarded),
+    )
+
+
+def command_of(tool_input: Mapping[str, Any], kind: str | None = None) -> str | None:
+    """The command line of an input: a line, a list of words, or a program with its arguments and variables."""
+    raw = next((tool_input[key] for key in _COMMAND_KEYS if tool_input.get(key)), None)
+    if isinstance(raw, list | tuple) and all(isinstance(word, str) for word in raw):
+        return _line([*raw])
+    if not isinstance(raw, str) or (kind in _FILE_KINDS and raw in _EDITOR_VERBS):
+        return None
+    arguments, variables = tool_input.get("args"), tool_input.get("env")
+    line = raw
+    if isinstance(arguments, list | tuple) and arguments:
+        line = _line([raw, *map(str, arguments)])
+    return " ".join((*_assignments(variables), line))
+
+
+def _line(words: list[str]) -> str:
+    """A list of words as one line; of ``bash -lc LINE`` it is the line that counts."""
+    if len(words) == 3 and posixpath.basename(words[0]) in _SHELLS and words[1] in ("-c", "-lc"):
+        return words[2]
+    return shlex.join(words)
+
+
+def _assignments(variables: Any) -> Iterator[str]:
+    """Variables that a command gets, in either of the forms that agents send them in."""
+    if isinstance(variables, Mapping):
+        variables = [{"name": name, "value": value} for name, value in variables.items()]
+    for pair in variables if isinstance(variables, list) else ():
+        if isinstance(pair, Mapping) and pair.get("name"):
+            yield f"{pair['name']}={shlex.quote(str(pair.get('value', '')))}"
+
+
+def _folder(tool_input: Mapping[str, Any]) -> str | None:
+    return next((tool_input[key] for key in _FOLDER_KEYS if isinstance(tool_input.get(key), str) and tool_input[key]), None)
+
+
+def _run_in(folder: str | None, cwd: str, root: str) -> str | None:
+    where = posixpath.join(cwd, folder) if folder else cwd
+    return where if globs.clean(where) != globs.clean(root) or ".." in where.split("/") else None
+
+
+def _paths(value: Any, is_command: bool) -> Iterator[str]:
+    """Every path in an input, found by the names of its fields and the headers of its patches."""
+    skipped = frozenset((*_COMMAND_KEYS, *_FOLDER_KEYS, "args", "env")) if is_command else frozenset[str]()
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if key not in skipped:
+                yield from _paths_under(str(key), inner, DEPTH)
+
+
+def _paths_under(key: str, value: Any, depth: int) -> Iterator[str]:
+    if isinstance(value, str):
+        if _names_a_path(key):
+            yield value
+        elif "\n" in value:
+            yield from _patched(value)
+    elif isinstance(value, Mapping) and depth:
+        for name, inner in value.items():
+            if "/" in str(name) or _names_a_path(key) or key == "changes":
+                yield str(name)  # a table by path
+            yield from _paths_under(str(name), inner, depth - 1)
+    elif isinstance(value, list | tuple) and depth:
+        for inner in value:
+            yield from _paths_under(key, inner, depth - 1)
+
+
+def _names_a_path(key: str) -> bool:
+    words = {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", key)}
+    return bool(words & _PATH_WORDS) and not words & _BODY_WORDS
+
+
+def _patched(text: str) -> Iterator[str]:
+    """The files that a patch is about."""
+    if "*** Begin Patch" in text:
+        for added, moved in _PATCH_LINE.findall(text):
+            yield added or moved
+    elif text.startswith(("--- ", "diff --git ")) or "\n--- " in text:
+        yield from (path for path in _DIFF_LINE.findall(text) if path != "/dev/null")
+
+
+def _with_real(spelled: Mapping[str, None], cwd: str, root: str, home: str | None,
+               resolve: Callable[[str], str] | None) -> Iterator[str]:
+    """Each path, absolute where it is relative to another folder than the root; with ``resolve`` the real one as well."""
+    for path in spelled:
+        where = globs.place(path, root, home, cwd)
+        if not where.plain:
+            yield path
+        elif resolve is None:
+            yield where.absolute
+        else:
+            real = resolve(where.absolute)
+            if where.relative is not None:
+                yield posixpath.join(resolve(root), where.relative)
+            yield real

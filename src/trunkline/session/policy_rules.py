@@ -1,0 +1,271 @@
+"""One rule of the policy, and whether it is about what an agent wants to do.
+
+Rule 1: pure. Time arrives with the question; paths are judged by their spelling.
+Rule 2: allow is read narrowly, ask and deny broadly. To be allowed, *every* command of a line and *every* path must fit, and what
+only the shell can know (variables, substitutions, redirections into files) never does. To be denied, *one* is enough.
+Rule 3: an allow rule covers low and medium risk; high and critical only where it names them.
+Rule 4: what touches the hub's own files (``guarded``) is never allowed by a rule.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from msgspec import Struct
+
+from trunkline.dialects.context import RiskLevel, ToolCategory
+from trunkline.errors import Invalid
+from trunkline.session import globs
+from trunkline.session.globs import Place
+from trunkline.session.policy_commands import as_written, doubt, spellings, words
+
+if TYPE_CHECKING:
+    from trunkline.dialects.shell import ParsedLine, SimpleCommand
+
+Action = Literal["allow", "ask", "deny"]
+UNNAMED_RISKS: tuple[RiskLevel, ...] = ("low", "medium")
+"""What an allow rule covers that names no risk."""
+
+COMMAND_CHARS = 64 << 10
+"""A longer command is not parsed: nothing but its exact text allows it."""
+
+
+class PolicyAsk(Struct, frozen=True, kw_only=True):
+    """What an agent wants to do, as far as a policy cares. ``paths`` are as the agent wrote them, or real ones."""
+
+    tool: str
+    category: ToolCategory
+    agent: str
+    risk: RiskLevel
+    paths: tuple[str, ...] = ()
+    command: str | None = None
+    root: str
+    session_id: str = ""
+    turn_id: str | None = None
+    cwd: str | None = None
+    """Where a command runs; the root, where absent."""
+    roots: tuple[str, ...] = ()
+    """Further folders of the session: inside, but no pattern is relative to them."""
+    home: str | None = None
+    guarded: tuple[str, ...] = ()
+    """The hub's own folders, which no rule opens."""
+
+
+class Rule(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """Allow, ask or deny what fits every list that is not empty; ``session``, ``turn`` and ``expires_at`` bound its life."""
+
+    action: Action
+    category: list[ToolCategory] = []
+    tool: list[str] = []
+    path: list[str] = []
+    command: list[str] = []
+    agent: list[str] = []
+    risk: list[RiskLevel] = []
+    root: str | None = None
+    expires_at: str | None = None
+    session: str | None = None
+    turn: str | None = None
+    reason: str | None = None
+    id: str | None = None
+
+
+class Fit(NamedTuple):
+    """Whether a rule is about an ask; ``why`` says what stands against it."""
+
+    ok: bool
+    why: str = ""
+
+
+class Subject:
+    """An ask, looked at once for all rules: its places and its parsed command."""
+
+    def __init__(self, ask: PolicyAsk) -> None:
+        self.ask = ask
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """Where the paths of the ask lie, and the folder its command runs in where that is not the root."""
+        ask = self.ask
+        found = [globs.place(path, ask.root, ask.home) for path in ask.paths]
+        if ask.cwd is not None and ask.command is not None:
+            folder = globs.place(ask.cwd, ask.root, ask.home)
+            found += [folder] if folder.relative != "." else []
+        return tuple(found)
+
+    @cached_property
+    def parsed(self) -> ParsedLine | None:
+        """The command line's simple commands; None without a command, or with one too long to look at."""
+        if self.ask.command is None or len(self.ask.command) > COMMAND_CHARS:
+            return None
+        from trunkline.dialects.shell import parse_shell  # only who asks for a command needs the parser
+
+        return parse_shell(self.ask.command)
+
+    @cached_property
+    def mentioned(self) -> tuple[Place, ...]:
+        """Every place that may be meant: the paths, and each word of the command read as a path."""
+        ask = self.ask
+        base = posixpath.join(ask.root, ask.cwd or "")
+        named = dict.fromkeys(words(self.parsed.commands if self.parsed else ()))
+        return (*self.places, *(globs.place(word, ask.root, ask.home, base) for word in named))
+
+    @cached_property
+    def spellings(self) -> tuple[tuple[str, ...], ...]:
+        """Each simple command in every way that a rule may have written it, the plainest first; the whole line comes last."""
+        if self.ask.command is None:
+            return ()
+        lines = [tuple(spellings(one)) for one in (self.parsed.commands if self.parsed else ())]
+        return (*lines, (" ".join(self.ask.command.split()), self.ask.command))
+
+    @cached_property
+    def guarded(self) -> str:
+        """The hub's own file or folder that this touches, or nothing."""
+        for folder in self.ask.guarded:
+            stem = globs.folded(globs.clean(folder))
+            for where in self.mentioned:
+                spelled = globs.folded(where.absolute)
+                if spelled == stem or spelled.startswith(stem.rstrip("/") + "/"):
+                    return where.absolute
+            if self.ask.command is not None and stem in globs.folded(self.ask.command):
+                return folder
+        return ""
+
+
+def fits(rule: Rule, subject: Subject, now_us: int) -> Fit:
+    """Whether this rule, in force now, is about this ask."""
+    in_force = _in_force(rule, subject.ask, now_us)
+    if not in_force.ok:
+        return in_force
+    return _allows(rule, subject) if rule.action == "allow" else _concerns(rule, subject)
+
+
+def expiry_us(stamp: str) -> int:
+    """A time of the policy in microseconds; it must say its time zone."""
+    try:
+        moment = datetime.fromisoformat(stamp)
+    except ValueError:
+        raise Invalid(f"{stamp!r} is not a time such as 2026-01-31T18:00:00Z") from None
+    if moment.tzinfo is None:
+        raise Invalid(f"{stamp!r} does not say its time zone; write Z or an offset at its end")
+    try:
+        return round(moment.astimezone(UTC).timestamp() * 1_000_000)
+    except (OverflowError, ValueError):
+        raise Invalid(f"{stamp!r} is no time that a clock can show") from None
+
+
+def expired(rule: Rule, now_us: int) -> bool:
+    """Whether the rule's time is over. One whose time cannot be read is over if it allows, and stands if it does not."""
+    if rule.expires_at is None:
+        return False
+    try:
+        return expiry_us(rule.expires_at) <= now_us
+    except Invalid:
+        return rule.action == "allow"
+
+
+def _in_force(rule: Rule, ask: PolicyAsk, now_us: int) -> Fit:
+    if expired(rule, now_us):
+        return Fit(False, f"it expired at {rule.expires_at}")
+    if rule.session is not None and rule.session != ask.session_id:
+        return Fit(False, "it is for another session")
+    if rule.turn is not None and rule.turn != ask.turn_id:
+        return Fit(False, "it is for another turn")
+    if rule.root is not None and not _is_root(rule.root, ask):
+        return Fit(False, f"it is for sessions in {rule.root}")
+    if rule.category and ask.category not in rule.category:
+        return Fit(False, f"it is about {_listed(rule.category)}, not {ask.category}")
+    if rule.tool and not globs.text_concerned(rule.tool, [ask.tool]):
+        return Fit(False, f"it is about the tool {_listed(rule.tool)}")
+    if rule.agent and not globs.text_concerned(rule.agent, [ask.agent]):
+        return Fit(False, f"it is about the agent {_listed(rule.agent)}")
+    return Fit(True)
+
+
+def _is_root(pattern: str, ask: PolicyAsk) -> bool:
+    """The session's folder itself, or, with a wildcard, what the pattern says."""
+    absolute = globs.place(pattern, "/", ask.home).absolute
+    if globs.literal(pattern) is not None:
+        return absolute == globs.clean(ask.root)
+    return globs.path_allowed([absolute], globs.place(ask.root, "/"))
+
+
+def _concerns(rule: Rule, subject: Subject) -> Fit:
+    """Ask and deny: one command and one path are enough."""
+    ask = subject.ask
+    if rule.risk and ask.risk not in rule.risk:
+        return Fit(False, f"it is about {_listed(rule.risk)} risk, and this is {ask.risk}")
+    if rule.command and not any(globs.text_concerned(rule.command, spelled) for spelled in subject.spellings):
+        return Fit(False, "no command in it matches")
+    if rule.path and not any(globs.path_concerned(rule.path, where, ask.home) for where in subject.mentioned):
+        return Fit(False, "no path in it matches")
+    return Fit(True)
+
+
+def _allows(rule: Rule, subject: Subject) -> Fit:
+    """Allow: every command, every path, the risk by its name where it is high."""
+    for part in (command_covered(rule.command, subject) if rule.command else Fit(True),
+                 _paths_covered(rule.path, subject), _risk_covered(rule, subject.ask)):
+        if not part.ok:
+            return part
+    if subject.guarded:
+        return Fit(False, f"it touches the hub's own {subject.guarded}, which no rule allows")
+    return Fit(True)
+
+
+def _risk_covered(rule: Rule, ask: PolicyAsk) -> Fit:
+    if ask.risk in (rule.risk or UNNAMED_RISKS):
+        return Fit(True)
+    if rule.risk:
+        return Fit(False, f"it is about {_listed(rule.risk)} risk, and this is {ask.risk}")
+    return Fit(False, f"the risk is {ask.risk}, and only a rule that names it (risk = [\"{ask.risk}\"]) allows that")
+
+
+def command_covered(patterns: list[str], subject: Subject) -> Fit:
+    """Whether every simple command of the line is in the patterns, or the whole line is one of them, word for word."""
+    ask = subject.ask
+    if ask.command is None:
+        return Fit(False, "it is about commands, and this is none")
+    if any(globs.literal_text(pattern) == ask.command for pattern in globs.split(patterns)[0]):
+        return Fit(True)
+    if subject.parsed is None or not subject.parsed.complete or not subject.parsed.commands:
+        return Fit(False, "the command cannot be read for sure")
+    for one in subject.parsed.commands:
+        unsure = doubt(one)
+        if unsure:
+            return Fit(False, unsure)
+        if not _command_allowed(patterns, one):
+            return Fit(False, f"`{as_written(one)}` is not in its commands")
+    return Fit(True)
+
+
+def _command_allowed(patterns: list[str], one: SimpleCommand) -> bool:
+    """The text as written is in the patterns, and no spelling of it is excluded."""
+    included, excluded = globs.split(patterns)
+    return any(globs.text_matches(pattern, as_written(one)) for pattern in included) and not any(
+        globs.text_matches(pattern, spelled, fold=True) for pattern in excluded for spelled in spellings(one))
+
+
+def paths_inside(subject: Subject) -> bool:
+    """Whether every path is beyond doubt in a folder of the session."""
+    ask = subject.ask
+    return all(where.inside or (where.plain and any(globs.relative_to(where.absolute, root) is not None for root in ask.roots))
+               for where in subject.places)
+
+
+def _paths_covered(patterns: list[str], subject: Subject) -> Fit:
+    if not patterns:
+        return Fit(True) if paths_inside(subject) else Fit(False, "a path in it is outside the session's folders")
+    if not subject.places:
+        return Fit(False, "it is about paths, and none is known")
+    for where in subject.places:
+        if not (globs.path_allowed(patterns, where) or globs.path_named(patterns, where)):
+            return Fit(False, f"{where.relative or where.absolute} is not in its paths")
+    return Fit(True)
+
+
+def _listed(words: Iterable[str]) -> str:
+    return " or ".join(words)
