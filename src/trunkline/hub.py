@@ -164,7 +164,7 @@ class Hub:
             clock=_now_us, new_id=lambda prefix: f"{prefix}_{secrets.token_hex(8)}",
             limits=Limits(approval_s=options.approval_timeout_s, silence_s=options.idle_timeout_s,
                           tool_silence_s=options.tool_timeout_s, agent_idle_s=options.agent_idle_stop_s),
-            policies=self.policies, chain_key=_chain_key(options), home=self._environ.get("HOME"),
+            policies=self.policies, chain_key=_chain_key(options), home=self.environ.get("HOME"),
             preview_url=lambda session_id, artifact: self._preview(session_id, artifact), turn_ended=self._count_turn,
         )
 

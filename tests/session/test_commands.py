@@ -237,7 +237,8 @@ def test_terminate_ends_turn_and_agent_and_tells_a_true_summary(tmp_path: Path) 
         await stage.execute("terminate")
         assert (await stage.types()).count("session:completed") == 1
         await stage.send("again")
-        assert session.view().status == "running" and len(stage.drivers) == 2
+        await stage.until(lambda: len(stage.drivers) == 2)
+        assert session.view().status == "running"
 
     run(scenario())
 

@@ -75,7 +75,8 @@ class Approvals:
         self._gate = gate
         self._timeout_s = timeout_s
         self._our_asks: dict[str, asyncio.Future[bool]] = {}
-        self._our_questions: dict[str, Callable[[Answer, str], Awaitable[None]]] = {}
+        self.cap_answered: Callable[[str, Answer, str], Awaitable[None]] = _nobody_asked
+        """Set by the session: hears what somebody answered when a cap was reached."""
 
     @property
     def timeout_s(self) -> float:
@@ -111,10 +112,9 @@ class Approvals:
         finally:
             self._our_asks.pop(ask.request_id, None)
 
-    def ask_question(self, ask: QuestionAsk, then: Callable[[Answer, str], Awaitable[None]]) -> None:
-        """The hub asks a question of its own; it waits until somebody answers."""
-        self._our_questions[ask.request_id] = then
-        self._pen.at().asks.question(ask, from_hub=True)
+    def ask_about_cap(self, ask: QuestionAsk, cap: str) -> None:
+        """The hub asks how to go on after a cap was reached; it waits until somebody answers."""
+        self._pen.at().asks.question(ask, cap=cap)
 
     async def decide(self, request_id: str, decision: Decision, *, by: str) -> None:
         """Somebody answers an approval."""
@@ -143,10 +143,9 @@ class Approvals:
         content = None if answer.content is None else msgspec.Raw(_encode(answer.content))
         self._pen.at().asks.answered(question_id, action=answer.action, content=content, who=by)
         self._pen.write()
-        ours = self._our_questions.pop(question_id, None)
-        if ours is not None:
+        if view.cap is not None:
             await self._pen.stored()
-            await ours(answer, by)
+            await self.cap_answered(view.cap, answer, by)
         else:
             await self._then(lambda: self._answer_question(question_id, answer.action, content))
 
@@ -314,6 +313,10 @@ def _chosen(options: Sequence[PermissionOption], decision: Decision) -> tuple[Pe
     if option is None and allow:
         raise Invalid("the agent offers no option that allows this")
     return option, decision.scope
+
+
+async def _nobody_asked(cap: str, answer: Answer, by: str) -> None:
+    raise AssertionError("a question about a cap was answered before the session was put together")
 
 
 def _spoken(seconds: float) -> str:

@@ -166,7 +166,8 @@ class CommandDesk:
         meta = _meta(command, _DenyMeta)
         self._check_call(command.request_id, command.tool_call_id)
         reason = command.reason if isinstance(command.reason, str) else None
-        decision = Decision(option_id=meta.option_id, decision=None if meta.option_id else "deny", scope=meta.scope, reason=reason)
+        decision = Decision(option_id=meta.option_id, decision=None if meta.option_id else "deny", scope=meta.scope,
+                            reason=reason)
         await self._session.decide(command.request_id, decision, by=by)
         if meta.interrupt:
             await self._session.cancel(by=by)

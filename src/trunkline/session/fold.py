@@ -112,8 +112,8 @@ class QuestionView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=T
     schema: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     url: str | None = None
     tool_call_id: str | None = None
-    from_hub: bool = False
-    """The hub asks, not the agent: a cap was reached."""
+    cap: str | None = None
+    """The hub asks, not the agent: this cap was reached."""
     asked_at: str
     expires_at: str
 
@@ -304,7 +304,7 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
 
     def agent_questions(self) -> list[str]:
         """The open questions that the agent asked: they end with its turn, the hub's own do not."""
-        return [question_id for question_id, view in self.questions.items() if not view.from_hub]
+        return [question_id for question_id, view in self.questions.items() if view.cap is None]
 
 
 class TurnView(msgspec.Struct, rename="camel"):

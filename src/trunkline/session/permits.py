@@ -34,7 +34,8 @@ _encode = msgspec.json.Encoder().encode
 class Permits:
     """Lets a session's agent write and run through the hub, or does not."""
 
-    def __init__(self, pen: Pen, approvals: Approvals, gate: Gatekeeper, workspace: Workspace, new_id: Callable[[str], str]) -> None:
+    def __init__(self, pen: Pen, approvals: Approvals, gate: Gatekeeper, workspace: Workspace,
+                 new_id: Callable[[str], str]) -> None:
         self._pen = pen
         self._approvals = approvals
         self._gate = gate

@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import mimetypes
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -81,6 +81,7 @@ class Session:
         self._finder = ArtifactFinder(self._pen, self.workspace.roots[0], lent.preview_url, lent.clock)
         self._turns = TurnPlayer(self._pen, self._link, self._approvals, self._finder, self._alarms, self._errands,
                                  self._watch, self._spending, lent)
+        self._approvals.cap_answered = self._spending.answered
         self._desk = CommandDesk(self)
         self._closed_by: TrunklineError | None = None
 
@@ -213,7 +214,7 @@ class Session:
         return await self._desk.execute(command, command_id=command_id, by=by)
 
     async def pause(self, *, by: str, reason: str | None = None, interrupt: bool = False) -> list[str]:
-        """Hold the session: rules allow nothing and the queue waits; with ``interrupt`` the turn ends too. Returns what is held."""
+        """Hold the session: rules allow nothing, the queue waits; with ``interrupt`` the turn ends too. Returns what is held."""
         self._check_open()
         held = self._hold(reason or "paused", by, interrupt=interrupt)
         await self._write_and_store()
@@ -231,6 +232,8 @@ class Session:
             self._pen.at().writer.status("idle", reason="resumed", meta={"by": by})
             await self._write_and_store()
             return True
+        for crossing in self._spending.reached():
+            raise Invalid(f"the session's cap is used up ({crossing.text}); raise it, or answer the question about it")
         self.fold.paused = None
         self._pen.at().lifecycle.unpaused(by)
         await self._write_and_store()
@@ -284,10 +287,10 @@ class Session:
         self._pen.at().writer.custom(name, data, meta={"by": by})
         await self._write_and_store()
 
-    def hold(self, reason: str, question: QuestionAsk, then: Callable[[Answer, str], Awaitable[None]]) -> None:
+    def hold(self, reason: str, question: QuestionAsk, cap: str) -> None:
         """A cap is reached: hold the session, end its turn, and ask how to go on."""
         held = self._hold(reason, "hub", interrupt=True)
-        self._approvals.ask_question(question, then)
+        self._approvals.ask_about_cap(question, cap)
         self._pen.write()
         if "turn" in held:
             self._errands.run(self._turns.cancel(by="hub"))
@@ -397,7 +400,7 @@ class Session:
             interpret.asks.resolve(request_id, approved=False, resolved_by="policy", who="hub", reason=error.code)
         if self.fold.turn is not None:
             interpret.turns.fail(error)
-        elif self.fold.status != "idle":
+        elif self.fold.paused is None and self.fold.status != "idle":
             interpret.writer.status("idle", reason=error.code)
         self._pen.write()
 

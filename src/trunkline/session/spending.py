@@ -6,7 +6,7 @@ Rule 2: reaching a cap holds the session and ends the running turn: a turn that 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Protocol
 
 import msgspec
@@ -26,8 +26,8 @@ _FORM = msgspec.json.encode({"type": "object", "required": ["choice"], "properti
 class Holding(Protocol):
     """What a session lets its spending do."""
 
-    def hold(self, reason: str, question: QuestionAsk, then: Callable[[Answer, str], Awaitable[None]]) -> None:
-        """Hold the session, end its turn and ask; ``then`` hears the answer and who gave it."""
+    def hold(self, reason: str, question: QuestionAsk, cap: str) -> None:
+        """Hold the session, end its turn and ask how to go on."""
 
     async def resume(self, *, by: str) -> bool:
         """Go on."""
@@ -44,7 +44,7 @@ class Spending:
         self._alarms = alarms
         self._holding = holding
         self._new_id = new_id
-        self._seen = Spent()
+        self._seen = self._spent(pen.fold.worked_us)
 
     def set(self, caps: Caps) -> None:
         """Other caps hold from now on; what was spent already counts."""
@@ -58,19 +58,19 @@ class Spending:
         if caps is None:
             self._alarms.clear("minutes")
             return
-        now = self._spent()
+        now = self._spent(self._holding.worked_us())
         before, self._seen = self._seen, now
         for crossing in crossed(caps, before, now):
             self._tell(crossing)
         self._watch_clock(caps, now)
 
-    def _spent(self) -> Spent:
+    def _spent(self, worked_us: int) -> Spent:
         fold = self._pen.fold
         tokens = fold.tokens
         return Spent(
             tokens=tokens.input_tokens + tokens.output_tokens if tokens is not None else 0,
             cost=fold.cost.amount if fold.cost is not None else 0.0,
-            minutes=self._holding.worked_us() / 60e6,
+            minutes=worked_us / 60e6,
             turns=fold.turns - (fold.turn is not None),
         )
 
@@ -84,16 +84,24 @@ class Spending:
             return
         lifecycle.notify("error", "A cap is reached", f"{text}: the session is paused.", **meta)
         ask = QuestionAsk(self._new_id("q"), f"The session reached its cap: {text}. How shall it go on?", _FORM)
-        self._holding.hold(f"cap reached: {text}", ask, lambda answer, by: self._answered(crossing, answer, by))
+        self._holding.hold(f"cap reached: {text}", ask, crossing.cap)
 
-    async def _answered(self, crossing: Crossing, answer: Answer, by: str) -> None:
+    def reached(self) -> list[Crossing]:
+        """The caps that are used up."""
+        caps = self._pen.fold.caps
+        return [] if caps is None else caps.reached(self._spent(self._holding.worked_us()))
+
+    async def answered(self, cap: str, answer: Answer, by: str) -> None:
+        """Somebody says how to go on after a cap was reached."""
         choice = (answer.content or {}).get("choice")
         caps = self._pen.fold.caps
         if answer.action != "accept" or choice not in (LIFT, DOUBLE) or caps is None:
             return
-        limit = None if choice == LIFT else crossing.limit * 2
-        self.set(msgspec.structs.replace(caps, **{crossing.cap: limit}))
-        await self._holding.resume(by=by)
+        before = getattr(caps, cap)
+        limit = None if choice == LIFT or before is None else before * 2
+        self.set(msgspec.structs.replace(caps, **{cap: limit}))
+        if not self.reached():
+            await self._holding.resume(by=by)
 
     def _watch_clock(self, caps: Caps, now: Spent) -> None:
         """Minutes pass without anybody saying so."""

@@ -132,19 +132,21 @@ class AskStory:
         fold.chain, whole = sealed(self._chain_key, fold.chain, fold.session_id, event)
         return whole
 
-    def question(self, ask: QuestionAsk, *, from_hub: bool = False) -> None:
+    def question(self, ask: QuestionAsk, *, cap: str | None = None) -> None:
         """The agent, or the hub itself, wants to know something."""
         writer = self._writer
         options = _options(ask.schema)
         view = QuestionView(
             question_id=ask.request_id, question=ask.message, options=options, url=ask.url,
             schema=msgspec.Raw(ask.schema) if ask.schema else msgspec.UNSET, tool_call_id=ask.tool_call_id,
-            asked_at=context.iso_ms(writer.at), expires_at=self._expiry(), from_hub=from_hub,
+            asked_at=context.iso_ms(writer.at), expires_at=self._expiry(), cap=cap,
         )
         writer.fold.questions[ask.request_id] = view
         meta: dict[str, Any] = {"schema": view.schema} if ask.schema is not None else {}
         if ask.url is not None:
             meta["url"] = ask.url
+        if cap is not None:
+            meta["cap"] = cap
         event = context.UserQuestionEvent(
             question_id=view.question_id, question=view.question, options=options or msgspec.UNSET,
             expires_at=view.expires_at, meta=meta or msgspec.UNSET,

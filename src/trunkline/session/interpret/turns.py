@@ -13,7 +13,7 @@ import msgspec
 from trunkline.dialects import acp, context, packets
 from trunkline.dialects.signals import StopReason
 from trunkline.errors import TrunklineError
-from trunkline.session.fold import KEPT_KEYS, QueuedPrompt, Sent, Turn, remember
+from trunkline.session.fold import KEPT_KEYS, Fold, QueuedPrompt, Sent, Turn, remember
 from trunkline.session.interpret.asks import AskStory
 from trunkline.session.interpret.text import TextStory, content_of, entitle
 from trunkline.session.interpret.tools import ToolStory
@@ -55,7 +55,7 @@ class TurnStory:
         if stop == "end_turn" and not turn.said_something:
             meta["empty"] = True
         packet = packets.prompt_response_packet(stop, self._writer.at)
-        self._writer.status("idle", reason=stop, packet=packet, meta=meta)
+        self._writer.status(_at_rest(self._writer.fold), reason=stop, packet=packet, meta=meta)
 
     def fail(self, error: TrunklineError, *, rpc_code: int | None = None) -> None:
         """The turn broke off. The session itself can go on."""
@@ -71,7 +71,7 @@ class TurnStory:
         packet = packets.error_packet(error.message, writer.at, rpc_code, details)
         writer.fold.errors += 1
         writer.add(context.SessionErrorEvent(error=info, meta={"turnId": turn.turn_id}), packet=packet)
-        writer.status("idle", reason=error.code)
+        writer.status(_at_rest(writer.fold), reason=error.code)
 
     def queue(self, turn_id: str, blocks: list[msgspec.Raw], *, by: str, key: str | None = None) -> None:
         """A prompt waits for its turn."""
@@ -145,3 +145,8 @@ class TurnStory:
         for question_id in fold.agent_questions():
             self._asks.answered(question_id, action="cancel", content=None, who="hub")
         return turn
+
+
+def _at_rest(fold: Fold) -> context.SessionStatus:
+    """The status between turns."""
+    return "paused" if fold.paused is not None else "idle"
