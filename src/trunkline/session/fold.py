@@ -13,12 +13,16 @@ from typing import Any
 import msgspec
 
 from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.acp.tools import Diff
 from trunkline.dialects.context import ApprovalPreview, ChangeType, EnvironmentContext, EnvironmentModel, RiskLevel, TokenUsage
 from trunkline.dialects.signals import PermissionOption
 from trunkline.errors import SessionUnreadable
 
 KEPT_DECISIONS = 256
 """Resolved approvals that can still be told "already resolved, by whom"; older ones are in the journal."""
+
+KEPT_FILES = 2000
+"""Changed files counted per session; a summary of more would be no summary."""
 
 KEPT_KEYS = 256
 """Idempotency keys remembered per session; a client retries within seconds, not after 256 prompts."""
@@ -54,6 +58,16 @@ class OpenUserMessage(msgspec.Struct):
     size: int = 0
 
 
+class Evidence(msgspec.Struct):
+    """What was said of a call beside its fields, or was there and replaced: diffs, terminals, a record in ``_meta``."""
+
+    diffs: list[Diff] = msgspec.field(default_factory=list)
+    terminals: list[str] = msgspec.field(default_factory=list)
+    printed: str = ""
+    exit_code: int | None = None
+    response: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
 class OpenCall(msgspec.Struct):
     """A tool call of the current turn and how far its story has been told."""
 
@@ -62,6 +76,18 @@ class OpenCall(msgspec.Struct):
     executing: bool = False
     finished: bool = False
     denied: bool = False
+    asked: bool = False
+    """Somebody was, or is, asked to allow it."""
+    counted: bool = False
+    """The agent itself spoke of it; a permission alone is no call yet."""
+    spawned: bool = False
+    """It started a sub-agent."""
+    parent: str | None = None
+    """The call whose sub-agent makes this one."""
+    risk_level: RiskLevel | None = None
+    risk_reason: str = ""
+    progress_at: int = 0
+    evidence: Evidence | None = None
 
 
 class ApprovalView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=True):
@@ -335,8 +361,9 @@ def _light(call: OpenCall) -> OpenCall:
     light = CallState(
         tool_call_id=state.tool_call_id, title=state.title, name=state.name, kind=state.kind, status=state.status,
         locations=state.locations, raw_input=_small(state.raw_input), raw_output=None, first_title=state.first_title,
+        tool=state.tool,
     )
-    return OpenCall(light, call.since, call.executing, call.finished, call.denied)
+    return msgspec.structs.replace(call, state=light, evidence=None)
 
 
 def _small(body: bytes | None) -> bytes | None:
