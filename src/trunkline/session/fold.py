@@ -82,6 +82,8 @@ class OpenCall(msgspec.Struct):
     """The agent itself spoke of it; a permission alone is no call yet."""
     spawned: bool = False
     """It started a sub-agent."""
+    questioned: bool = False
+    """What it asks a person was told."""
     parent: str | None = None
     """The call whose sub-agent makes this one."""
     risk_level: RiskLevel | None = None
@@ -258,6 +260,8 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     """How the agent came to its session last: new, resumed or loaded."""
     watches: str | None = None
     """The file that this session follows, where somebody else runs the agent: there is nobody here to say anything to."""
+    watch_position: int = 0
+    """The bytes of that file that are in the journal."""
     mcp_servers: list[msgspec.Raw] = msgspec.field(default_factory=list)
     last_text: str = ""
     thinking_changes: list[int] = msgspec.field(default_factory=list)

@@ -48,6 +48,11 @@ class Pen:
         self._writer.at = self._clock()
         return self._interpret
 
+    def as_of(self, at: int) -> Interpreter:
+        """The interpreter, at a moment that may be long past; 0 is now."""
+        self._writer.at = at or self._clock()
+        return self._interpret
+
     def write(self) -> None:
         """Hand what was interpreted to the journal, with the checkpoint if more than text changed."""
         writer = self._writer
