@@ -22,6 +22,7 @@ import msgspec
 
 from scripts.context_schema import context_schema
 from scripts.context_typescript import context_typescript
+from scripts.helper_vectors import WHY, differences
 from trunkline import errors
 from trunkline.agents import catalog
 from trunkline.agents.demo import DEMO_PROMPTS
@@ -165,6 +166,12 @@ def packet_table() -> str:
     return table(["type", "means", "fields, in their order"], rows)
 
 
+def difference_table() -> str:
+    """The original's recorded answers that ours are not, with the reason."""
+    rows = [(f"`{vector.call}`", f"`{vector.theirs}`", f"`{vector.ours}`", WHY[vector.call]) for vector in differences()]
+    return table(["call", "theirs", "ours", "why"], rows)
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "errors": error_table,
     "settings": setting_table,
@@ -175,6 +182,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "catalog": catalog_table,
     "prompts": prompt_table,
     "packets": packet_table,
+    "differences": difference_table,
 }
 
 

@@ -21,14 +21,26 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from trunkline import __version__
+from trunkline import __version__, discovery
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.environment import clean_env
 from trunkline.agents.family import end_leftover
 from trunkline.dialects import acp
 from trunkline.dialects.context import iso_ms
-from trunkline.errors import HubRestarted, HubStopping, Invalid, NotFound, SessionDeleted, SessionNotFound, SessionUnreadable
+from trunkline.discovery.base import FoundSession
+from trunkline.discovery.follow import Follower
+from trunkline.errors import (
+    HubRestarted,
+    HubStopping,
+    Invalid,
+    NotFound,
+    SessionDeleted,
+    SessionNotFound,
+    SessionUnreadable,
+    TrunklineError,
+    Unsupported,
+)
 from trunkline.journal.base import Journal, RowFilter, SessionRow
 from trunkline.journal.committer import Committer
 from trunkline.journal.search import SearchIndex
@@ -45,9 +57,10 @@ from trunkline.session.listing import Inquiry, NoCalls, ask_for_sessions
 from trunkline.session.pids import PidFiles
 from trunkline.session.policy_book import PolicyBook
 from trunkline.session.session import Accepted, Session, check_title
+from trunkline.session.watch_driver import WatchDriver
 
-__all__ = ["Accepted", "AgentInfo", "Answer", "Decision", "Feed", "Hub", "HubMetrics", "HubOptions", "NewSession",
-           "PendingAsks", "Session", "SessionView"]
+__all__ = ["Accepted", "AgentInfo", "Answer", "Decision", "Feed", "Hub", "HubMetrics", "HubOptions", "NewSession", "PendingAsk",
+           "Session", "SessionView"]
 
 log = logging.getLogger("trunkline.hub")
 
@@ -103,19 +116,15 @@ class AgentInfo(msgspec.Struct, rename="camel", kw_only=True):
     """What the agent said of itself when it was last started by this hub."""
 
 
-class PendingAsks(msgspec.Struct, rename="camel", kw_only=True):
-    """What waits for a person in one session."""
+class PendingAsk(msgspec.Struct, rename="camel", kw_only=True):
+    """An approval or a question that waits for somebody, and the session it waits in."""
 
     session_id: str
     agent: str
-    cwd: str
     title: str
-    approvals: list[ApprovalView]
-    questions: list[QuestionView]
-
-    def since(self) -> str:
-        """When the first of them was asked."""
-        return min([*(view.requested_at for view in self.approvals), *(view.asked_at for view in self.questions)])
+    cwd: str
+    approval: ApprovalView | msgspec.UnsetType = msgspec.UNSET
+    question: QuestionView | msgspec.UnsetType = msgspec.UNSET
 
 
 class HubMetrics(msgspec.Struct):
@@ -155,6 +164,7 @@ class Hub:
         self._opening: dict[str, asyncio.Task[Session]] = {}
         self._asking: dict[tuple[str, str | None], asyncio.Task[Sequence[AgentSession]]] = {}
         """Agents that were started only to be asked for their sessions, by agent and folder."""
+        self._attaching: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
         self._deleted: set[str] = set()
         self._turns: dict[str, int] = {}
         self._capabilities: dict[str, msgspec.Raw] = {}
@@ -164,7 +174,7 @@ class Hub:
             clock=_now_us, new_id=lambda prefix: f"{prefix}_{secrets.token_hex(8)}",
             limits=Limits(approval_s=options.approval_timeout_s, silence_s=options.idle_timeout_s,
                           tool_silence_s=options.tool_timeout_s, agent_idle_s=options.agent_idle_stop_s),
-            policies=self.policies, chain_key=_chain_key(options), home=self.environ.get("HOME"),
+            policies=self.policies, chain_key=_chain_key(options), home=self.environ.get("HOME"), guarded=_guarded(options),
             preview_url=lambda session_id, artifact: self._preview(session_id, artifact), turn_ended=self._count_turn,
         )
 
@@ -209,6 +219,15 @@ class Hub:
         """Whether a turn runs or an approval waits, anywhere."""
         return any(session.busy for session in self._sessions.values())
 
+    def pending(self) -> list[PendingAsk]:
+        """Every approval and question that waits, in every session. (Who is waited for is in memory.)"""
+        found: list[PendingAsk] = []
+        for session in self._sessions.values():
+            fold = session.fold
+            found += [_pending(fold, approval=approval) for approval in fold.approvals.values()]
+            found += [_pending(fold, question=question) for question in fold.questions.values()]
+        return found
+
     async def agent_infos(self) -> list[AgentInfo]:
         """The catalog, with what is on this machine."""
         return list(await asyncio.gather(*(self._agent_info(spec) for spec in self.agents.values())))
@@ -241,6 +260,18 @@ class Hub:
                     title=title or "", agent_session_id=agent_session_id)
         return await self._begin(Session(fold, self._lent, self._driver_for), lambda session: session.adopt(by=by))
 
+    async def follow(self, agent: str, found: FoundSession, *, by: str) -> Session:
+        """Watch a session that another program runs, by the file that it writes."""
+        self._check_open()
+        spec = self._spec(agent)
+        fold = Fold(session_id=self._lent.new_id("ses"), agent=spec.name, cwd=found.cwd, created_at=found.created_at,
+                    updated_at=found.created_at, title=found.title, agent_session_id=found.id, watches=found.path)
+        return await self._begin(Session(fold, self._lent, self._driver_for), lambda session: session.watch(by=by))
+
+    def attach_lock(self, agent: str, agent_session_id: str) -> asyncio.Lock:
+        """Held by whoever looks for a session and attaches to it, so that nobody else does the same meanwhile."""
+        return self._attaching.setdefault((agent, agent_session_id), asyncio.Lock())
+
     async def agent_sessions(self, agent: str, cwd: str | None = None) -> Sequence[AgentSession]:
         """The sessions of the agent's own store, of one folder or of all; none where the agent does not list them."""
         self._check_open()
@@ -272,13 +303,6 @@ class Hub:
         """Sessions, newest activity first."""
         rows = await self._journal.rows(which)
         return [self._view(row) for row in rows if row.id not in self._deleted]
-
-    def pending(self) -> list[PendingAsks]:
-        """Every approval and question that waits, of all sessions, the one that waits longest first."""
-        waiting = [PendingAsks(session_id=session.id, agent=session.fold.agent, cwd=session.fold.cwd, title=session.fold.title,
-                               approvals=list(session.fold.approvals.values()), questions=list(session.fold.questions.values()))
-                   for session in self._sessions.values() if session.fold.approvals or session.fold.questions]
-        return sorted(waiting, key=PendingAsks.since)
 
     async def delete(self, session_id: str) -> None:
         """Stop a session and forget it. From the first moment on nobody finds it any more."""
@@ -319,7 +343,15 @@ class Hub:
             raise _not_found(session_id)
         self._sessions[session_id] = session
         self._make_room()
+        if session.fold.watches is not None:
+            await self._follow_on(session)
         return session
+
+    async def _follow_on(self, session: Session) -> None:
+        try:
+            await session.watch(by="hub")
+        except TrunklineError as error:
+            log.warning("session %s is no longer followed: %s", session.id, error.message)
 
     def _restored(self, row: SessionRow) -> Session:
         fold = restore(row.checkpoint)
@@ -346,7 +378,8 @@ class Hub:
             log.error("%s; it is left as it is", error.message)
             return
         await session.reread_open_text()
-        session.recover(restarted)
+        if session.fold.watches is None:
+            session.recover(restarted)
         await session.close(restarted)
 
     async def _begin(self, session: Session, open: Callable[[Session], Awaitable[None]]) -> Session:
@@ -375,6 +408,8 @@ class Hub:
 
     def _driver_for(self, session: Session) -> Driver:
         spec = self._spec(session.fold.agent)
+        if session.fold.watches is not None:
+            return self._watch_driver(spec, session, session.fold.watches)
         env = self._env_for(spec, session.env)
         return AcpDriver(
             spec, cwd=session.fold.cwd, env=env, calls=ClientCalls(session.workspace, env, spec.quirks, session.permits, session.acted),
@@ -388,6 +423,12 @@ class Hub:
                              new_id=lambda: self._lent.new_id("req"), version=__version__)
 
         return await ask_for_sessions(driver, Inquiry(self._lent.new_id("list"), self._pids), cwd)
+
+    def _watch_driver(self, spec: AgentSpec, session: Session, path: str) -> WatchDriver:
+        store = discovery.store_of(spec.store, catalog.expand(spec.paths.sessions, self.environ))
+        if store is None:
+            raise Unsupported(f"the session files of {spec.display_name} cannot be read")
+        return WatchDriver(Follower(path, store.reading(), session.fold.watch_position, session.followed))
 
     def _env_for(self, spec: AgentSpec, more: Mapping[str, str]) -> dict[str, str]:
         return clean_env(spec.env_allow, {**self.environ, **more}, {**spec.env})
@@ -438,6 +479,12 @@ class Hub:
             raise HubStopping("the hub is stopping")
 
 
+def _pending(fold: Fold, approval: ApprovalView | msgspec.UnsetType = msgspec.UNSET,
+             question: QuestionView | msgspec.UnsetType = msgspec.UNSET) -> PendingAsk:
+    return PendingAsk(session_id=fold.session_id, agent=fold.agent, title=fold.title, cwd=fold.cwd, approval=approval,
+                      question=question)
+
+
 def _not_found(session_id: str) -> SessionNotFound:
     return SessionNotFound(f"no session {session_id}", details={"sessionId": session_id})
 
@@ -463,6 +510,13 @@ def _chain_key(options: HubOptions) -> bytes:
         return secrets.token_bytes(32)
     options.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     return audit_key(options.data_dir / "audit.key")
+
+
+def _guarded(options: HubOptions) -> tuple[str, ...]:
+    """What no rule opens to an agent: the hub's own data, and the rules themselves."""
+    if options.memory:
+        return ()
+    return (str(options.data_dir), *([str(options.policy_file)] if options.policy_file else []))
 
 
 def _allowed(env: Mapping[str, str], spec: AgentSpec) -> dict[str, str]:

@@ -75,7 +75,7 @@ def test_nothing_is_kept_while_nobody_has_waited() -> None:
     for _ in range(10):
         writer.commit("a")
     assert writer.feed.last_pos == 10
-    assert writer.feed.groups(9) is None
+    assert writer.feed.group_after(9) is None
 
 
 def test_the_tail_is_let_go_when_nobody_comes_back() -> None:
@@ -85,10 +85,10 @@ def test_the_tail_is_let_go_when_nobody_comes_back() -> None:
         await asyncio.sleep(0)
         writer.commit("a")
         await waiting
-        assert writer.feed.groups(0) is not None
+        assert writer.feed.group_after(0) is not None
         for _ in range(hub_feed.KEPT_GROUPS):
             writer.commit("a")
-        assert writer.feed.groups(writer.feed.last_pos - 1) is None
+        assert writer.feed.group_after(writer.feed.last_pos - 1) is None
         assert len(await writer.all()) == writer.feed.last_pos
 
     run(scenario())
@@ -101,7 +101,7 @@ def test_the_tail_stays_within_its_bytes_and_who_lags_reads_from_the_journal() -
         for _ in range(30):
             writer.commit("a", count=2, size=50_000)
         assert writer.feed._tail_bytes <= hub_feed.TAIL_BYTES
-        assert writer.feed.groups(0) is None
+        assert writer.feed.group_after(0) is None
         assert poses(await writer.all()) == list(range(1, 61))
 
     run(scenario())

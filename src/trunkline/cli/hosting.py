@@ -24,6 +24,7 @@ from trunkline.cli.exits import EXIT_INTERRUPTED
 from trunkline.cli.settings import Settings
 from trunkline.hub import Hub, HubOptions
 from trunkline.server.app import App, build_app
+from trunkline.server.chores import chores
 from trunkline.server.listen import BACKLOG, Tls, serve
 from trunkline.server.options import ServerOptions
 from trunkline.session.pids import PidFiles
@@ -97,10 +98,13 @@ async def _serve(settings: Settings, folder: DataDir, listener: socket.socket, s
         listener.listen(BACKLOG)
         _announce(settings, folder, app, url_of(settings, listener))
         idle = asyncio.create_task(_end_when_idle(app, hub, settings.idle_exit, stop))
+        at_work = asyncio.create_task(chores(app.parts))
         await _first(stop.wait(), server)
         # From here on a new command waits for the lock instead of talking to a hub that is on its way out.
         folder.remove_record()
         idle.cancel()
+        at_work.cancel()
+        await asyncio.wait((at_work,))
     closed.set()
     await server
 
@@ -155,7 +159,8 @@ def _hub_options(settings: Settings) -> HubOptions:
 
 def _server_options(settings: Settings, listener: socket.socket) -> ServerOptions:
     return ServerOptions(data_dir=settings.data, port=listener.getsockname()[1], host=settings.host, token=settings.token,
-                         allow_hosts=settings.allow_host, tls=settings.tls_cert is not None)
+                         allow_hosts=settings.allow_host, tls=settings.tls_cert is not None, webhooks=settings.webhooks,
+                         public_url=settings.public_url or url_of(settings, listener))
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

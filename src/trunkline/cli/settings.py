@@ -2,7 +2,8 @@
 
 Rule 1: a setting exists only as a row of SETTINGS; flags, environment, file and the reference page come from the table.
 Rule 2: a bad value is an ``Invalid`` that names the setting, the value and where it came from.
-Rule 3: a secret has no flag and no key in the file: a command line is visible to everybody on the machine.
+Rule 3: a secret has no flag: a command line is visible to everybody on the machine. The hub's own token has no key in the file
+either; the secrets of webhooks have, and no complaint shows them.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from trunkline.errors import Invalid
 
 if TYPE_CHECKING:
     from trunkline.agents.catalog import AgentSpec
+    from trunkline.server.notify.rules import Webhook
 
 DEFAULT_PORT = 7420
 _UNITS_S = {"s": 1, "m": 60, "h": 3600}
@@ -31,6 +33,8 @@ class Kind(NamedTuple):
     name: str
     read: Callable[[Any], Any]
     repeats: bool = False
+    secret: bool = False
+    """Whether a value must not be shown."""
 
 
 class Setting(NamedTuple):
@@ -122,13 +126,28 @@ def _agents(value: Any) -> dict[str, AgentSpec]:
     return found
 
 
+def _address(value: Any) -> str:
+    text = _text(value).rstrip("/")
+    if not text.startswith(("http://", "https://")) or any(character in text for character in "?# ") or "//" == text[-2:]:
+        raise ValueError("expected an address such as https://hub.example")
+    return text
+
+
+def _webhooks(value: Any) -> tuple[Webhook, ...]:
+    from trunkline.server.notify.rules import webhooks_from  # only who has webhooks pays for them
+
+    return webhooks_from(value)
+
+
 TEXT = Kind("TEXT", _text)
+URL = Kind("URL", _address)
 PORT = Kind("PORT", _port)
 PATH = Kind("PATH", _path)
 FLAG = Kind("FLAG", _flag)
 TIME = Kind("SECONDS", _seconds)
 HOSTS = Kind("HOST", _hosts, repeats=True)
 AGENTS = Kind("NAME=COMMAND", _agents, repeats=True)
+WEBHOOKS = Kind("TABLES", _webhooks, secret=True)
 
 
 def _data_home(env: Mapping[str, str]) -> Path:
@@ -179,6 +198,9 @@ SETTINGS: tuple[Setting, ...] = (
             "TRUNKLINE_IDLE_EXIT", "--idle-exit", "idle_exit"),
     Setting("any_port", FLAG, False, "take a free port when the wanted one is in use",
             "TRUNKLINE_ANY_PORT", "--any-port", "any_port"),
+    Setting("public_url", URL, None, "where people reach the hub's page, for links in webhooks; else its own address",
+            "TRUNKLINE_PUBLIC_URL", "--public-url", "public_url"),
+    Setting("webhooks", WEBHOOKS, (), "who is told what nobody watches; see webhooks.md", None, None, "webhooks"),
     Setting("log_level", _choice("debug", "info", "warning", "error"), "info", "how much to log on stderr",
             "TRUNKLINE_LOG_LEVEL", "--log-level", "log_level"),
 )
@@ -206,6 +228,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     agent_idle_stop: float
     idle_exit: float
     any_port: bool
+    public_url: str | None
+    webhooks: tuple[Webhook, ...]
     log_level: str
 
 
@@ -244,7 +268,8 @@ def _read(row: Setting, raw: Any, origin: str | None) -> Any:
     try:
         return row.kind.read(raw)
     except (ValueError, Invalid) as error:
-        raise Invalid(f"{row.key}: {error} (got {raw!r} from {origin})") from error
+        got = f"in {origin}" if row.kind.secret else f"got {raw!r} from {origin}"
+        raise Invalid(f"{row.key}: {error} ({got})") from error
 
 
 def _default(row: Setting, env: Mapping[str, str]) -> Any:

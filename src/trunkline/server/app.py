@@ -30,6 +30,7 @@ from trunkline.errors import (
     Unauthorized,
 )
 from trunkline.hub import Hub
+from trunkline.server import ws
 from trunkline.server.auth import NOBODY, Gate, check_scope
 from trunkline.server.call import Call, Parts, Reply, asks_for_stream, reply
 from trunkline.server.login import Codes, FailedTries
@@ -83,10 +84,13 @@ class App:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] != "http":
+        if scope["type"] not in ("http", "websocket"):
             return
         self._open += 1
         try:
+            if scope["type"] == "websocket":
+                await ws.answer(self.parts, scope, receive, send)
+                return
             answer = await self._answer(Request(scope, receive))
             if answer is not None:
                 await answer(scope, receive, send)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ipaddress
 
 import msgspec
-from starlette.requests import Request
+from starlette.requests import HTTPConnection
 
 from trunkline.errors import Forbidden, Invalid, Unauthorized
 from trunkline.server.options import ServerOptions
@@ -39,7 +39,7 @@ class Gate:
         self._any_address = not _is_loopback(options.host)
         self.cookie_name = f"trunkline_{options.port}"
 
-    def check_host(self, request: Request) -> None:
+    def check_host(self, request: HTTPConnection) -> None:
         """Forbidden, unless the Host is loopback, allowed by name, or an address while we listen on more than loopback."""
         hosts = request.headers.getlist("host")
         if len(hosts) != 1:
@@ -50,13 +50,13 @@ class Gate:
             return
         raise Forbidden(f"the host {host!r} is not on the allow-list (start the hub with --allow-host {name})")
 
-    def check_origin(self, request: Request) -> None:
+    def check_origin(self, request: HTTPConnection) -> None:
         """Forbidden, when an Origin came and is not ours."""
         origins = request.headers.getlist("origin")
         if any(not _is_own(origin, request) for origin in origins):
             raise Forbidden(f"the origin {origins[0]!r} may not use this hub")
 
-    def caller(self, request: Request) -> Caller:
+    def caller(self, request: HTTPConnection) -> Caller:
         """Who asks; Unauthorized without a good credential."""
         bearer = _bearer(request)
         if bearer is not None:
@@ -67,6 +67,10 @@ class Gate:
         if not _comes_from_own_page(request):
             raise Unauthorized("a cookie counts only for requests from the hub's own page")
         return _caller(self._tokens.find(cookie, "browser"))
+
+    def holder(self, secret: str) -> Caller:
+        """Who a bearer token belongs to; Unauthorized where nobody."""
+        return _caller(self._tokens.find(secret, "bearer"))
 
     def _is_our_address(self, name: str) -> bool:
         # A rebinding attack needs a name: a browser that was sent to a bare address is where it thinks it is.
@@ -84,7 +88,7 @@ def check_scope(caller: Caller, needed: Scope) -> None:
                         details={"needed": needed, "scope": caller.scope})
 
 
-def own_origin(request: Request) -> str:
+def own_origin(request: HTTPConnection) -> str:
     """The origin under which the browser sees us."""
     return f"{request.scope['scheme']}://{request.headers['host'].lower()}"
 
@@ -93,7 +97,7 @@ def _caller(token: Token) -> Caller:
     return Caller(token.name if token.name == "main" else f"{token.name} ({token.id})", token.scope, token.id)
 
 
-def _bearer(request: Request) -> str | None:
+def _bearer(request: HTTPConnection) -> str | None:
     header = request.headers.get("authorization")
     if header is None:
         return None
@@ -103,7 +107,7 @@ def _bearer(request: Request) -> str | None:
     return secret.strip()
 
 
-def _comes_from_own_page(request: Request) -> bool:
+def _comes_from_own_page(request: HTTPConnection) -> bool:
     site = request.headers.get("sec-fetch-site")
     if site is not None:
         return site == "same-origin"
@@ -111,7 +115,7 @@ def _comes_from_own_page(request: Request) -> bool:
     return origin is not None and _is_own(origin, request)
 
 
-def _is_own(origin: str, request: Request) -> bool:
+def _is_own(origin: str, request: HTTPConnection) -> bool:
     host = request.headers["host"].lower()
     # Behind a proxy that ends TLS we see http where the browser sees https; the port is still compared.
     return origin.lower() in (f"{request.scope['scheme']}://{host}", f"https://{host}")

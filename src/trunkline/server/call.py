@@ -95,6 +95,18 @@ class Call:
         value = self.text(name)
         return default if value is None else whole_number(name, value, least=least, most=most)
 
+    def cursor(self, newest: int, default: int = 0) -> int:
+        """Where a stream starts: ``Last-Event-ID`` wins over ``?after=``; Invalid where that is beyond ``newest``."""
+        name, value = "Last-Event-ID", self.request.headers.get("last-event-id") or None
+        if value is None:
+            name, value = "after", self.text("after")
+        if value is None:
+            return default
+        after = whole_number(name, value)
+        if after > newest:
+            raise Invalid(f"{name} {after} is beyond the last entry, {newest}", details={"field": name, "lastSeq": newest})
+        return after
+
     async def body(self, kind: type[T], *, default: T | None = None) -> T:
         """The JSON body as ``kind``, or Invalid naming the field; ``default`` where there is none."""
         raw = await self.raw_body()

@@ -20,6 +20,7 @@ import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from trunkline.server import ws
 from trunkline.server.app import App
 from trunkline.server.call import reply
 from trunkline.server.openapi import ErrorBody
@@ -30,6 +31,10 @@ CONNECTIONS = 2_000
 GRACE_S = 3
 KEEP_ALIVE_S = 75
 BACKLOG = 1_024
+WS_MESSAGE_BYTES = 1 << 20
+WS_PING_S = 20.0
+WS_PONG_S = 120.0
+"""A ping waits behind everything that a slow client has not read yet, so the answer is given time."""
 LINGER_BYTES = 64 << 20
 LINGER_S = 5.0
 
@@ -51,7 +56,8 @@ async def serve(app: App, *, sockets: Sequence[socket.socket], stop: asyncio.Eve
 
 def _config(app: App, tls: Tls | None) -> uvicorn.Config:
     return uvicorn.Config(
-        app, http=_Protocol, ws="none", loop="none", lifespan="off", interface="asgi3", log_config=None, access_log=False,
+        app, http=_Protocol, ws="none", ws_max_size=WS_MESSAGE_BYTES, ws_per_message_deflate=False, ws_ping_interval=WS_PING_S,
+        ws_ping_timeout=WS_PONG_S, loop="none", lifespan="off", interface="asgi3", log_config=None, access_log=False,
         server_header=False, date_header=False, proxy_headers=False, timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=GRACE_S, backlog=BACKLOG,
         ssl_certfile=tls.certificate if tls else None, ssl_keyfile=tls.key if tls else None,
@@ -174,6 +180,16 @@ class _Protocol(HttpToolsProtocol):
         self._in_head = False
         self._head_came()
         super().on_headers_complete()
+
+    def _should_upgrade_to_ws(self) -> bool:
+        """Only one address speaks WebSocket; elsewhere the wish is ignored, as HTTP allows."""
+        return self.url.partition(b"?")[0] == ws.PATH.encode()
+
+    def handle_websocket_upgrade(self) -> None:
+        """Hand the connection over. What speaks WebSocket is loaded by the first who asks for it."""
+        from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+        self.ws_protocol_class = WebSocketsSansIOProtocol
+        super().handle_websocket_upgrade()
 
     def data_received(self, data: bytes) -> None:
         """Parse, then look at what a head has come to."""

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import msgspec
 
+from trunkline.server.notify.rules import Webhook
+
 
 class ServerOptions(msgspec.Struct, kw_only=True, frozen=True):
     """How the server presents itself and what it takes."""
@@ -32,6 +34,10 @@ class ServerOptions(msgspec.Struct, kw_only=True, frozen=True):
     """How long a one-time login code is good for."""
     preview_s: float = 3600.0
     """How long a preview's address works."""
+    public_url: str = ""
+    """Where people reach the page; webhooks link to it."""
+    webhooks: tuple[Webhook, ...] = ()
+    """Who is told what nobody watches."""
 
     @property
     def playground(self) -> Path:

@@ -7,12 +7,11 @@ Rule 2: closing a stream never touches the turn.
 from __future__ import annotations
 
 from trunkline.errors import Invalid
-from trunkline.server.call import Call, Reply, reply, whole_number
+from trunkline.server.call import Call, Reply, reply
 from trunkline.server.history import page_after, page_before
 from trunkline.server.prompt import SendMessage, blocks_of
 from trunkline.server.sse import EventStream, Outlet, Pump, follow
 from trunkline.server.turns import relay_turn
-from trunkline.session.feed import Feed
 
 PAGE_MOST = 1_000
 PAGE_DEFAULT = 100
@@ -29,23 +28,23 @@ async def send_message(call: Call) -> Reply:
     if not call.wants_stream():
         return reply(accepted, 202)
 
-    seen = cursor(call, session.feed)
+    seen = call.cursor(session.feed.last_seq)
 
     async def pump(outlet: Outlet) -> None:
         await relay_turn(session.feed, accepted.turn_id, accepted.seq, seen, outlet)
 
-    return _stream(call, pump)
+    return _stream(call, pump, session.id)
 
 
 async def attach(call: Call) -> Reply:
     """Every packet after the cursor, then live."""
     session = await call.session()
-    after = cursor(call, session.feed)
+    after = call.cursor(session.feed.last_seq)
 
     async def pump(outlet: Outlet) -> None:
         await follow(session.feed, after, outlet)
 
-    return _stream(call, pump)
+    return _stream(call, pump, session.id)
 
 
 async def messages(call: Call) -> Reply:
@@ -58,22 +57,8 @@ async def messages(call: Call) -> Reply:
     return reply(await page_after(feed, after or 0, before, limit))
 
 
-def cursor(call: Call, feed: Feed) -> int:
-    """Where to start: ``Last-Event-ID`` wins over ``?after=``; neither means from the beginning."""
-    name, value = "Last-Event-ID", call.request.headers.get("last-event-id") or None
-    if value is None:
-        name, value = "after", call.text("after")
-    if value is None:
-        return 0
-    after = whole_number(name, value)
-    if after > feed.last_seq:
-        raise Invalid(f"{name} {after} is beyond the session's last entry, {feed.last_seq}",
-                      details={"field": name, "lastSeq": feed.last_seq})
-    return after
-
-
-def _stream(call: Call, pump: Pump) -> EventStream:
-    return EventStream(pump, call.parts.streams, keepalive_s=call.parts.options.keepalive_s)
+def _stream(call: Call, pump: Pump, session_id: str) -> EventStream:
+    return EventStream(pump, call.parts.streams, keepalive_s=call.parts.options.keepalive_s, watches=session_id.__eq__)
 
 
 def _idempotency_key(call: Call) -> str | None:

@@ -11,8 +11,26 @@ from typing import Any
 
 import msgspec
 
+from trunkline.dialects.context import CommandEnvelope
 from trunkline.hub import Accepted, AgentInfo, Answer, Decision, NewSession, SessionView
-from trunkline.server import diff, files, history, login, ops, packets, page, preview, prompt, sessions, uploads
+from trunkline.server import (
+    diff,
+    events,
+    files,
+    folders,
+    history,
+    login,
+    ops,
+    packets,
+    page,
+    preview,
+    prompt,
+    search,
+    sessions,
+    snapshot,
+    uploads,
+    ws,
+)
 from trunkline.server.call import Call, Reply
 from trunkline.server.tokens import Scope
 from trunkline.session.fold import QueuedPrompt
@@ -52,6 +70,7 @@ class Route(msgspec.Struct, frozen=True):
 
 AFTER = Query("after", "Only what comes after this seq.", "integer")
 LAST_EVENT_ID = Query("Last-Event-ID", "The last id seen; wins over ?after=.", "integer")
+TYPES = Query("types", "Only these events: types or prefixes such as `tool:`, with commas between.")
 PATH = Query("path", "Relative to the session's folder, or absolute inside its roots.")
 NEEDED_PATH = Query("path", PATH.summary, required=True)
 
@@ -93,6 +112,21 @@ ROUTES: tuple[Route, ...] = (
           response=history.StoredPackets,
           query=(AFTER, Query("before", "Only what comes before this seq.", "integer"),
                  Query("limit", "How many, 100 by default.", "integer"))),
+    Route("GET", "/sessions/{id}/events", events.session_events, "view", "Every event after the cursor, then live.",
+          gives=STREAM, query=(AFTER, TYPES), headers=(LAST_EVENT_ID,)),
+    Route("GET", "/sessions/{id}/history", events.history, "view", "Stored events by the page.", response=events.EventPage,
+          query=(AFTER, Query("before", "Only what comes before this seq.", "integer"),
+                 Query("limit", "How many, 500 by default.", "integer"), TYPES)),
+    Route("GET", "/sessions/{id}/snapshot", snapshot.snapshot, "view",
+          "The state of a session and its seq: events after it are news.", response=snapshot.Snapshot),
+    Route("POST", "/sessions/{id}/commands", events.command, "approve",
+          "Carry out a command; all but answers to the agent need the scope `control`.",
+          request=CommandEnvelope, response=events.CommandDone),
+    Route("GET", "/events", events.hub_events, "view",
+          "Every event of all sessions after the cursor, which is a pos; without one, from now on.",
+          gives=STREAM, query=(Query("after", "Only what comes after this pos.", "integer"), TYPES), headers=(LAST_EVENT_ID,)),
+    Route("GET", "/ws", ws.plain, None, "The WebSocket of events and commands; see the client contract.",
+          answers="101: the protocol is switched."),
     Route("POST", "/sessions/{id}/cancel", sessions.cancel, "control", "End the running turn.", response=sessions.Cancelled),
     Route("POST", "/sessions/{id}/mode", sessions.set_mode, "control", "Switch the agent's mode.", request=sessions.SetMode,
           response=SessionView),
@@ -126,6 +160,13 @@ ROUTES: tuple[Route, ...] = (
           response=preview.ArtifactView),
     Route("GET", "/preview/{key}/{path:path}", preview.preview, None, "A file of an artifact, sandboxed, under an expiring key.",
           gives=("*/*",)),
+    Route("GET", "/search", search.search, "view",
+          "Find words in titles, in what was said and in what tools were called with, the best first.",
+          response=search.SearchPage,
+          query=(Query("q", "Words that all have to be found, each by its beginning; in quotes, a phrase.", required=True),
+                 Query("limit", "How many, 20 by default.", "integer"))),
+    Route("GET", "/folders", folders.folders, "control", "Folders of the hub's machine, to choose one for a session.",
+          response=folders.FolderPage, query=(Query("path", "An absolute path, or one that begins with ~/; the home folder."),)),
     Route("GET", "/readyz", ops.readyz, "view", "Whether the hub can take work.", response=ops.Readiness),
     Route("GET", "/metrics", ops.metrics, "view", "Metrics for Prometheus.", gives=("text/plain",)),
     Route("GET", "/openapi.json", ops.openapi, "view", "This API as an OpenAPI document.", response=dict[str, Any]),

@@ -2,7 +2,8 @@
 
 Rule 1: a reader is a position. While it stalls, the stream waits in ``send`` and holds what it was sending, nothing more.
 Rule 2: one write per wake-up, with everything that is new, up to 256 KiB.
-Rule 3: only entries carry an id. Keep-alives are comments; they name the position.
+Rule 3: only entries carry an id. Keep-alives are comments; they name the position. On a stream that leaves entries out, they
+carry it as an id without data, so that a reader which comes back need not have everything looked through again.
 Rule 4: a reader that leaves ends the stream and nothing else.
 """
 
@@ -18,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 from trunkline.dialects.packets import error_packet
 from trunkline.errors import HubStopping, StorageError, TrunklineError
 from trunkline.journal.base import Entry
-from trunkline.session.feed import Feed, packet_frame, packet_of
+from trunkline.session.feed import WRITE_BYTES, Feed, packet_frame, packet_of
 
 HEADERS = (
     (b"content-type", b"text/event-stream; charset=utf-8"),
@@ -34,6 +35,8 @@ class Outlet:
         self._send = send
         self._clock = clock
         self.position = 0
+        self.leaves_out = False
+        """Whether entries are left out: then the position moves without a frame, and keep-alives carry it."""
         self.sending = False
         self.sent_at = clock()
 
@@ -49,41 +52,51 @@ class Outlet:
         if self.sending:
             self.sent_at = self._clock()
         elif self._clock() >= self.sent_at + silence_s:
-            await self.write(b": keepalive %d\n\n" % self.position)
+            await self.write((b"id: %d\n\n" if self.leaves_out else b": keepalive %d\n\n") % self.position)
 
 
 Pump = Callable[[Outlet], Awaitable[None]]
 """Writes frames until there are no more."""
 
+Watches = Callable[[str], bool]
+"""Whether a stream shows the session of this id."""
+
 
 class Streams:
-    """Every stream that is open, so that a stopping server can end them cleanly."""
+    """Every stream that is open: a stopping server can end them cleanly, and it is known who is being watched."""
 
     def __init__(self) -> None:
-        self._pumps: set[asyncio.Task[None]] = set()
+        self._pumps: dict[asyncio.Task[None], Watches] = {}
 
     def __len__(self) -> int:
         return len(self._pumps)
 
+    def watching(self, session_id: str) -> bool:
+        """Whether somebody looks at this session right now, over Server-Sent Events or a WebSocket."""
+        return any(watches(session_id) for watches in self._pumps.values())
+
     def end_all(self) -> None:
         """End every stream as if its feed had ended; readers come back with their position."""
-        for pump in self._pumps:
+        for pump in list(self._pumps):
             pump.cancel()
 
-    def opened(self, pump: asyncio.Task[None]) -> None:
+    def opened(self, pump: asyncio.Task[None], watches: Watches) -> None:
         """Keep track of a stream until it ends."""
-        self._pumps.add(pump)
-        pump.add_done_callback(self._pumps.discard)
+        self._pumps[pump] = watches
+        pump.add_done_callback(lambda _: self._pumps.pop(pump, None))
 
 
 class EventStream:
-    """The reply that carries a stream."""
+    """The reply that carries a stream. ``failure`` tells an error in the stream's own language."""
 
-    def __init__(self, pump: Pump, streams: Streams, *, keepalive_s: float) -> None:
+    def __init__(self, pump: Pump, streams: Streams, *, keepalive_s: float, watches: Watches = lambda session_id: False,
+                 failure: Callable[[TrunklineError], bytes] | None = None) -> None:
         self.raw_headers = list(HEADERS)
         self._pump = pump
         self._streams = streams
         self._keepalive_s = keepalive_s
+        self._watches = watches
+        self._failure = failure or failure_frame
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send what the pump writes until it ends or the reader leaves."""
@@ -95,9 +108,9 @@ class EventStream:
     async def _stream(self, receive: Receive, send: Send) -> bool:
         """Returns whether the reader is still there at the end."""
         outlet = Outlet(send, asyncio.get_running_loop().time)
-        pump = asyncio.create_task(_pumping(self._pump, outlet))
+        pump = asyncio.create_task(_pumping(self._pump, outlet, self._failure))
         attendant = asyncio.create_task(_attend(receive, outlet, self._keepalive_s))
-        self._streams.opened(pump)
+        self._streams.opened(pump, self._watches)
         try:
             await asyncio.wait((pump, attendant), return_when=asyncio.FIRST_COMPLETED)
             return not attendant.done()
@@ -108,14 +121,14 @@ class EventStream:
                     await task
 
 
-async def _pumping(pump: Pump, outlet: Outlet) -> None:
+async def _pumping(pump: Pump, outlet: Outlet, failure: Callable[[TrunklineError], bytes]) -> None:
     """Run the pump; a failure of ours is told to the reader in the stream's own language."""
     try:
         await pump(outlet)
     except HubStopping:
         return  # the stream just ends: its reader comes back with its position
     except TrunklineError as error:
-        await outlet.write(failure_frame(error))
+        await outlet.write(failure(error))
 
 
 async def _attend(receive: Receive, outlet: Outlet, keepalive_s: float) -> None:
@@ -152,10 +165,10 @@ async def packets_after(feed: Feed, position: int) -> tuple[bytes, int]:
     return frames_of(entries), entries[-1].seq if entries else position
 
 
-async def entries_after(feed: Feed, position: int) -> list[Entry]:
+async def entries_after(feed: Feed, position: int, max_bytes: int = WRITE_BYTES) -> list[Entry]:
     """The next entries, or HubStopping when the journal has closed under a reader that lagged behind."""
     try:
-        return await feed.read(after=position)
+        return await feed.read(after=position, max_bytes=max_bytes)
     except (StorageError, RuntimeError) as error:  # RuntimeError: the journal's threads have ended
         if feed.closed:
             raise HubStopping("the hub is stopping") from error

@@ -81,6 +81,12 @@ class Tokens:
             raise Unauthorized("the token is unknown, expired or revoked")
         return found
 
+    def check_live(self, token_id: str) -> None:
+        """Unauthorized, where this token has expired or was revoked since it was found."""
+        token = self.main if token_id == self.main.id else self._tokens.get(token_id)
+        if token is None or not self._is_live(token):
+            raise Unauthorized("the token has expired or was revoked")
+
     def listed(self) -> list[Token]:
         """Every live token, the main one first."""
         return [self.main, *(token for token in self._tokens.values() if self._is_live(token))]

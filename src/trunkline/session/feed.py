@@ -28,6 +28,9 @@ CHARGED_AT_ONCE = 8 << 10
 _Batch = tuple[list[Entry], int]
 """Entries that were committed together, and their size in bytes."""
 
+SHARED_EVENT_BYTES = 64 << 10
+"""Frames of events up to this size are kept for the next reader; longer ones are a replay, which seldom has company."""
+
 SHARED_FRAMES = 8
 """Positions whose bytes are kept between two commits; live readers stand at one or two."""
 
@@ -42,7 +45,7 @@ def packet_of(entry: Entry) -> bytes | None:
 
 
 def packet_frame(seq: int, packet: bytes) -> bytes:
-    """One Server-Sent Event; its id is the cursor."""
+    """One Server-Sent Event, whatever its data is; its id is the cursor."""
     return b"event: message\nid: %d\ndata: %b\n\n" % (seq, packet)
 
 
@@ -84,6 +87,9 @@ class Feed:
         self._tail_entries = 0
         self._waiters: list[asyncio.Future[None]] = []
         self._frames: dict[int, tuple[bytes, int]] = {}
+        self._event_frames: dict[int, tuple[bytes, int]] = {}
+        self._event_frames_at = 0
+        """The last seq for which the frames of events were made: with it a commit need not clear them."""
 
     @property
     def waiting(self) -> int:
@@ -121,6 +127,7 @@ class Feed:
         self._tail.clear()
         self._tail_bytes = self._tail_entries = self._charged = 0
         self._frames.clear()
+        self._event_frames.clear()
         return held
 
     async def wait(self, after: int) -> None:
@@ -143,6 +150,13 @@ class Feed:
             return await self._journal.read(self.session_id, after=after, before=upper, limit=limit, max_bytes=max_bytes)
         return _fitting(kept, before, limit, max_bytes)
 
+    async def read_back(self, *, before: int, limit: int = 1_000, max_bytes: int = WRITE_BYTES) -> list[Entry]:
+        """The last entries with seq < before, in seq order, up to the limits."""
+        upper = min(before, self.last_seq + 1)
+        if upper <= 1:
+            return []
+        return await self._journal.read(self.session_id, before=upper, limit=limit, max_bytes=max_bytes, tail=True)
+
     def packet_frames(self, after: int) -> tuple[bytes, int] | None:
         """Frames of the tail's entries after ``after`` and the position behind them; None where the tail is too short."""
         shared = self._frames.get(after)
@@ -154,6 +168,22 @@ class Feed:
         if len(self._frames) >= SHARED_FRAMES:
             self._frames.clear()
         shared = self._frames[after] = _frames_of(kept, after)
+        return shared
+
+    def event_frames(self, after: int) -> tuple[bytes, int] | None:
+        """Frames of the events of the tail's entries after ``after``, as ``packet_frames``."""
+        if self._event_frames_at != self.last_seq:
+            self._event_frames.clear()
+            self._event_frames_at = self.last_seq
+        shared = self._event_frames.get(after)
+        if shared is not None:
+            return shared
+        kept = self._kept_after(after)
+        if kept is None:
+            return None
+        shared = _event_frames_of(kept, after)
+        if len(shared[0]) <= SHARED_EVENT_BYTES and len(self._event_frames) < SHARED_FRAMES:
+            self._event_frames[after] = shared
         return shared
 
     def _kept_after(self, after: int) -> Iterator[Entry] | None:
@@ -230,6 +260,19 @@ def _frames_of(kept: Iterator[Entry], after: int) -> tuple[bytes, int]:
         frame = b"event: message\nid: %d\ndata: %b\n\n" % (position, packet)
         frames.append(frame)
         size += len(frame)
+        if size >= WRITE_BYTES:
+            break
+    return b"".join(frames), position
+
+
+def _event_frames_of(kept: Iterator[Entry], after: int) -> tuple[bytes, int]:
+    frames: list[bytes] = []
+    size = 0
+    position = after
+    for entry in kept:
+        position = entry.seq
+        frames.append(packet_frame(position, entry.event))
+        size += len(entry.event)
         if size >= WRITE_BYTES:
             break
     return b"".join(frames), position

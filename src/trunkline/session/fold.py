@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.acp.tools import Diff
 from trunkline.dialects.context import (
     ApprovalPreview,
     ChangeType,
@@ -33,6 +34,8 @@ KEPT_DECISIONS = 256
 
 KEPT_COMMANDS = 256
 """Commands whose answers are remembered by id; the same reasoning as for keys."""
+KEPT_FILES = 2000
+"""Changed files counted per session; a summary of more would be no summary."""
 
 KEPT_KEYS = 256
 """Idempotency keys remembered per session; a client retries within seconds, not after 256 prompts."""
@@ -68,6 +71,16 @@ class OpenUserMessage(msgspec.Struct):
     size: int = 0
 
 
+class Evidence(msgspec.Struct):
+    """What was said of a call beside its fields, or was there and replaced: diffs, terminals, a record in ``_meta``."""
+
+    diffs: list[Diff] = msgspec.field(default_factory=list)
+    terminals: list[str] = msgspec.field(default_factory=list)
+    printed: str = ""
+    exit_code: int | None = None
+    response: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
 class OpenCall(msgspec.Struct):
     """A tool call of the current turn and how far its story has been told."""
 
@@ -78,6 +91,20 @@ class OpenCall(msgspec.Struct):
     denied: bool = False
     approved: bool = False
     """A person or a rule let it run."""
+    asked: bool = False
+    """Somebody was, or is, asked to allow it."""
+    counted: bool = False
+    """The agent itself spoke of it; a permission alone is no call yet."""
+    spawned: bool = False
+    """It started a sub-agent."""
+    questioned: bool = False
+    """What it asks a person was told."""
+    parent: str | None = None
+    """The call whose sub-agent makes this one."""
+    risk_level: RiskLevel | None = None
+    risk_reason: str = ""
+    progress_at: int = 0
+    evidence: Evidence | None = None
 
 
 class ApprovalView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=True):
@@ -284,6 +311,8 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     """How the agent came to its session last: new, resumed or loaded."""
     watches: str | None = None
     """The file that this session follows, where somebody else runs the agent: there is nobody here to say anything to."""
+    watch_position: int = 0
+    """The bytes of that file that are in the journal."""
     mcp_servers: list[msgspec.Raw] = msgspec.field(default_factory=list)
     last_text: str = ""
     thinking_changes: list[int] = msgspec.field(default_factory=list)
@@ -399,8 +428,9 @@ def _light(call: OpenCall) -> OpenCall:
     light = CallState(
         tool_call_id=state.tool_call_id, title=state.title, name=state.name, kind=state.kind, status=state.status,
         locations=state.locations, raw_input=_small(state.raw_input), raw_output=None, first_title=state.first_title,
+        tool=state.tool,
     )
-    return msgspec.structs.replace(call, state=light)
+    return msgspec.structs.replace(call, state=light, evidence=None)
 
 
 def _small(body: bytes | None) -> bytes | None:

@@ -17,40 +17,33 @@ import posixpath
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from typing import Final
 from urllib.parse import unquote
 
 from msgspec import Struct
 
 from trunkline.errors import Invalid
+from trunkline.session.glob_tokens import (
+    ALTERNATIVES,
+    STAR,
+    Segment,
+    alternatives,
+    chars_meet,
+    has_brace,
+    overlap,
+    parts_of,
+    path_matches,
+    path_tokens,
+    run,
+    segments_meet,
+    segments_of,
+    text_tokens,
+)
 
 PATTERN_CHARS = 1000
 PATH_CHARS = 4096
 """The longest path Linux takes; a longer one is nobody's file."""
-ALTERNATIVES = 64
-"""The most patterns that the braces of one pattern may stand for."""
-
-STAR: Final = ""
-_WILD = frozenset("*?[{")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 _FILE_URL = re.compile(r"file://(?:localhost)?(?=/)", re.IGNORECASE)
-
-
-class OneOf(Struct, frozen=True):
-    """One character: within these ranges, or, negated, outside them."""
-
-    ranges: tuple[tuple[str, str], ...]
-    negated: bool
-
-    def holds(self, char: str) -> bool:
-        """Whether this character fits."""
-        return any(low <= char <= high for low, high in self.ranges) != self.negated
-
-
-ANY_CHAR: Final = OneOf((), True)
-Token = str | OneOf
-"""A character, a choice of characters, or STAR for any run of them."""
 
 
 class Place(Struct, frozen=True):
@@ -143,11 +136,32 @@ def text_concerned(patterns: Sequence[str], texts: Iterable[str]) -> bool:
     return not any(text_matches(pattern, spellings[0]) for pattern in excluded)
 
 
+def text_may_match(patterns: Sequence[str], outline: str) -> bool:
+    """Whether a text of which only an outline is known (itself a pattern, case folded) could be in one of the patterns."""
+    holes = text_tokens(outline)
+    return any(overlap(text_tokens(folded(pattern)), holes, chars_meet) for pattern in split(patterns)[0])
+
+
+def path_may_match(patterns: Sequence[str], outline: str, root: str, home: str | None = None) -> bool:
+    """The same for an absolute path of which only an outline is known; ``**`` in it is anything at all."""
+    parts = segments_of(folded(outline))
+    inside = relative_to(folded(outline), folded(root)) is not None
+    for pattern in split(patterns)[0]:
+        meant = alternatives(folded(pattern))
+        if not meant:
+            return True
+        for one in meant:
+            full = _full_segments(one, root if inside else None, home)
+            if overlap(full, parts, segments_meet) or overlap((*full, None), parts, segments_meet):
+                return True
+    return False
+
+
 def text_matches(pattern: str, text: str, *, fold: bool = False) -> bool:
     """``*`` is any run of characters, ``?`` one of them, a backslash takes the next one as it is. Nothing else is special."""
     if fold:
         pattern, text = folded(pattern), folded(text)
-    return _run(_text_tokens(pattern), text)
+    return run(text_tokens(pattern), text)
 
 
 def split(patterns: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -157,13 +171,13 @@ def split(patterns: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def literal(pattern: str) -> str | None:
     """The only text that a pattern matches, or None where it has a wildcard."""
-    tokens = _path_tokens(pattern) if not _has_brace(pattern) else (STAR,)
+    tokens = path_tokens(pattern) if not has_brace(pattern) else (STAR,)
     return "".join(map(str, tokens)) if all(isinstance(token, str) and token for token in tokens) else None
 
 
 def literal_text(pattern: str) -> str | None:
     """The same for a pattern of text."""
-    tokens = _text_tokens(pattern)
+    tokens = text_tokens(pattern)
     return "".join(map(str, tokens)) if all(isinstance(token, str) and token for token in tokens) else None
 
 
@@ -188,7 +202,7 @@ def check_path(pattern: str) -> None:
     bare = pattern.removeprefix("!")
     if ".." in bare.split("/"):
         raise Invalid(f"{pattern!r}: no pattern leaves the root, so `..` matches nothing")
-    if not _alternatives(bare):
+    if not alternatives(bare):
         raise Invalid(f"{pattern!r} stands for more than {ALTERNATIVES} patterns")
 
 
@@ -199,173 +213,44 @@ def folded(text: str) -> str:
 
 def _narrow(pattern: str, where: Place) -> bool:
     assert where.relative is not None
-    for one in _alternatives(pattern):
+    for one in alternatives(pattern):
         subject = where.absolute if one.startswith("/") else where.relative
-        if _path_matches(_segments(one), _parts(subject), hidden=False):
+        if path_matches(segments_of(one), parts_of(subject), hidden=False):
             return True
     return False
 
 
 def _broad(pattern: str, where: Place, home: str | None) -> bool:
-    meant = _alternatives(folded(pattern))
+    meant = alternatives(folded(pattern))
     for one in meant:
         if one.startswith("~/") and home is not None:
             one = folded(escape(clean(home))) + one[1:]
         if one.startswith("/"):
-            found = _matches_or_holds(_segments(one), _parts(folded(where.absolute)))
+            found = _matches_or_holds(segments_of(one), parts_of(folded(where.absolute)))
         elif where.relative is None:
             # Outside the root a relative pattern still finds its names: `.env` or `secrets/**` are meant wherever they lie.
-            found = _matches_or_holds((None, *_segments(one)), _parts(folded(where.absolute)))
+            found = _matches_or_holds((None, *segments_of(one)), parts_of(folded(where.absolute)))
         else:
             bare = "/" not in one.rstrip("/")
-            segments = (None, *_segments(one)) if bare else _segments(one)
-            found = _matches_or_holds(segments, _parts(folded(where.relative)))
+            segments = (None, *segments_of(one)) if bare else segments_of(one)
+            found = _matches_or_holds(segments, parts_of(folded(where.relative)))
         if found:
             return True
     return not meant
 
 
-Segment = tuple[Token, ...] | None
-"""The tokens of one part of a path; None for ``**``."""
+def _full_segments(pattern: str, root: str | None, home: str | None) -> tuple[Segment, ...]:
+    """A folded pattern from the top of the file system; without a root a relative one may begin anywhere."""
+    if pattern.startswith("~/") and home is not None:
+        return (*segments_of(folded(escape(clean(home)))), *segments_of(pattern[2:]))
+    if pattern.startswith("/"):
+        return segments_of(pattern)
+    if root is None:
+        return (None, *segments_of(pattern))
+    bare = "/" not in pattern.rstrip("/")
+    return (*segments_of(folded(escape(clean(root)))), *((None,) if bare else ()), *segments_of(pattern))
 
 
 def _matches_or_holds(segments: Sequence[Segment], parts: Sequence[str]) -> bool:
     """The path itself, or a folder that it lies in."""
-    return _path_matches(segments, parts, hidden=True) or _path_matches((*segments, None), parts, hidden=True)
-
-
-def _path_matches(segments: Sequence[Segment], parts: Sequence[str], *, hidden: bool) -> bool:
-    """All places in the pattern that the parts so far may have brought us to, moved on part by part."""
-    live = _over_stars(segments, {0})
-    for part in parts:
-        moved = set()
-        for index in live:
-            if index == len(segments):
-                continue
-            segment = segments[index]
-            if segment is None and (hidden or not part.startswith(".")):
-                moved.add(index)
-            elif segment is not None and _segment_matches(segment, part, hidden):
-                moved.add(index + 1)
-        live = _over_stars(segments, moved)
-    return len(segments) in live
-
-
-def _over_stars(segments: Sequence[Segment], live: set[int]) -> set[int]:
-    """Where ``**`` stands for nothing."""
-    reached = set(live)
-    for index in sorted(live):
-        while index < len(segments) and segments[index] is None:
-            index += 1
-            reached.add(index)
-    return reached
-
-
-def _segment_matches(tokens: tuple[Token, ...], part: str, hidden: bool) -> bool:
-    if part.startswith(".") and not hidden and tokens[:1] != (".",):
-        return False
-    return _run(tokens, part)
-
-
-def _run(tokens: Sequence[Token], text: str) -> bool:
-    """Match greedily, and on a mismatch let the last star take one character more."""
-    at = here = 0
-    star, mark = -1, 0
-    while here < len(text):
-        token = tokens[at] if at < len(tokens) else None
-        if token == STAR:
-            star, mark, at = at, here, at + 1
-        elif token is not None and (token.holds(text[here]) if isinstance(token, OneOf) else token == text[here]):
-            at, here = at + 1, here + 1
-        elif star >= 0:
-            mark += 1
-            at, here = star + 1, mark
-        else:
-            return False
-    return all(token == STAR for token in tokens[at:])
-
-
-@lru_cache(maxsize=4096)
-def _text_tokens(pattern: str) -> tuple[Token, ...]:
-    tokens: list[Token] = []
-    chars = iter(pattern)
-    for char in chars:
-        if char == "\\":
-            tokens.append(next(chars, "\\"))
-        elif char == "*":
-            tokens.append(STAR)
-        else:
-            tokens.append(ANY_CHAR if char == "?" else char)
-    return tuple(tokens)
-
-
-@lru_cache(maxsize=4096)
-def _path_tokens(pattern: str) -> tuple[Token, ...]:
-    tokens: list[Token] = []
-    at = 0
-    while at < len(pattern):
-        char = pattern[at]
-        if char == "\\" and at + 1 < len(pattern):
-            at += 1
-            tokens.append(pattern[at])
-        elif char == "[" and (end := _class_end(pattern, at)):
-            tokens.append(_one_of(pattern[at + 1:end]))
-            at = end
-        else:
-            tokens.append(STAR if char == "*" else ANY_CHAR if char == "?" else char)
-        at += 1
-    return tuple(tokens)
-
-
-def _class_end(pattern: str, start: int) -> int:
-    """Where ``[…]`` closes, or 0 where it does not; a bracket that stands first inside is one of the characters."""
-    first = start + 2 if pattern[start + 1:start + 2] in ("!", "^") else start + 1
-    end = pattern.find("]", first + 1)
-    return end if end > 0 and "/" not in pattern[start:end] else 0
-
-
-def _one_of(inside: str) -> OneOf:
-    negated = inside[:1] in ("!", "^")
-    chars = inside[1:] if negated else inside
-    ranges, at = [], 0
-    while at < len(chars):
-        wide = chars[at + 1:at + 2] == "-" and at + 2 < len(chars)
-        ranges.append((chars[at], chars[at + 2] if wide else chars[at]))
-        at += 3 if wide else 1
-    return OneOf(tuple(ranges), negated)
-
-
-@lru_cache(maxsize=4096)
-def _segments(pattern: str) -> tuple[Segment, ...]:
-    """The parts of a path pattern. A slash at its end means what is in the folder."""
-    parts = [part for part in pattern.split("/") if part not in ("", ".")]
-    if pattern.endswith("/") and parts:
-        parts.append("**")
-    if not parts and pattern:
-        return ((".",),)  # the root itself
-    return tuple(None if part == "**" else _path_tokens(part) for part in parts)
-
-
-def _parts(path: str) -> list[str]:
-    return [part for part in path.split("/") if part]
-
-
-def _has_brace(pattern: str) -> bool:
-    return any(char == "{" and (at == 0 or pattern[at - 1] != "\\") for at, char in enumerate(pattern))
-
-
-@lru_cache(maxsize=4096)
-def _alternatives(pattern: str) -> tuple[str, ...]:
-    """The patterns that ``{a,b}`` stands for (inner braces first), or none where they are too many."""
-    done: list[str] = []
-    waiting = [pattern]
-    while waiting:
-        one = waiting.pop()
-        found = re.search(r"(?<!\\)\{([^{}]*,[^{}]*)(?<!\\)\}", one)
-        if found is None:
-            done.append(one)
-        else:
-            waiting += [one[:found.start()] + choice + one[found.end():] for choice in found[1].split(",")]
-        if len(done) + len(waiting) > ALTERNATIVES:
-            return ()
-    return tuple(done)
+    return path_matches(segments, parts, hidden=True) or path_matches((*segments, None), parts, hidden=True)

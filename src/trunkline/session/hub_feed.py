@@ -12,6 +12,7 @@ import asyncio
 from collections import deque
 from collections.abc import Iterator
 
+from trunkline.dialects.context import parse_types
 from trunkline.errors import HubStopping, StorageError
 from trunkline.journal.base import Entry, Journal
 
@@ -19,22 +20,40 @@ KEPT_GROUPS = 256
 """Groups in the tail; also how many commits the tail is kept for when nobody has waited meanwhile."""
 TAIL_BYTES = 1 << 20
 PAGE_BYTES = 256 << 10
+HEAD_BYTES = 400
+"""Within this an event's type stands: seq, session id and time are before it."""
 
 Parts = dict[str, list[Entry]]
 Placed = tuple[str, Entry]
 """An entry and its session."""
 
 
+_ASKS = parse_types("approval:,interaction:question")
+_ANSWERED = b'"eventName":"question_resolved"'
+
+
+def is_ask(event: bytes) -> bool:
+    """Whether an event asks somebody for an approval or an answer, or says what came of that."""
+    return _ASKS.matches_encoded(event) or event.find(_ANSWERED, 0, HEAD_BYTES) >= 0
+
+
 class HubGroup:
     """What one commit brought: each session's entries, by their first pos. Sessions share no stretch of pos within a group."""
 
-    __slots__ = ("first_pos", "last_pos", "parts", "size")
+    __slots__ = ("_asks", "first_pos", "last_pos", "parts", "size")
 
     def __init__(self, parts: Parts) -> None:
         self.parts = sorted([part for part in parts.items() if part[1]], key=lambda part: part[1][0].pos)
         self.first_pos = self.parts[0][1][0].pos
         self.last_pos = self.parts[-1][1][-1].pos
         self.size = sum([entry.size() for _, entries in self.parts for entry in entries])
+        self._asks: list[Placed] | None = None
+
+    def asks(self) -> list[Placed]:
+        """The entries in which somebody is asked, or which say what came of it; looked for once, for all readers."""
+        if self._asks is None:
+            self._asks = [placed for placed in self.entries() if is_ask(placed[1].event)]
+        return self._asks
 
     def entries(self) -> Iterator[Placed]:
         """Every entry with its session, in pos order."""
@@ -50,11 +69,15 @@ class HubFeed:
         self.last_pos = 0
         """The newest committed pos that readers may have."""
         self.closed = False
+        self.forgotten = 0
+        """How often something that was committed has gone."""
         self._journal = journal
         self._tail: deque[HubGroup] = deque()
         self._tail_bytes = 0
         self._kept_for = 0
         self._waiters: list[asyncio.Future[None]] = []
+        self._crowded = KEPT_GROUPS
+        """With so many waiters it is looked for those who have left."""
 
     def start(self) -> None:
         """The journal is open: know where it ends."""
@@ -76,6 +99,7 @@ class HubFeed:
 
     def forget_tail(self) -> None:
         """Something that was committed is gone (a session was deleted): readers look again, into the journal."""
+        self.forgotten += 1
         self._drop_tail()
         self._wake()
 
@@ -84,20 +108,32 @@ class HubFeed:
         self.closed = True
         self.forget_tail()
 
+    def follow(self) -> None:
+        """Somebody reads along: keep the tail for a while."""
+        self._kept_for = KEPT_GROUPS
+
     async def wait(self, after: int) -> None:
         """Return when there is an entry after ``after``, or when there is another reason to look (see ``forget_tail``)."""
-        self._kept_for = KEPT_GROUPS
-        if self.last_pos > after or self.closed:
-            return
+        await self.watch(after)
+
+    def watch(self, after: int) -> asyncio.Future[None]:
+        """``wait`` as a future, which whoever waits may also resolve for reasons of its own."""
+        self.follow()
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if self.last_pos > after or self.closed:
+            waiter.set_result(None)
+            return waiter
+        if len(self._waiters) >= self._crowded:
+            self._waiters = [each for each in self._waiters if not each.done()]
+            self._crowded = max(KEPT_GROUPS, 2 * len(self._waiters))
         self._waiters.append(waiter)
-        await waiter
+        return waiter
 
     async def read(self, *, after: int, limit: int = 1_000, max_bytes: int = PAGE_BYTES) -> list[Placed]:
         """(session id, entry) with pos > after, in pos order, up to the limits; from the tail where that reaches back so far."""
         if after >= self.last_pos:
             return []
-        groups = self.groups(after)
+        groups = self._groups(after)
         if groups is not None:
             return _fitting(groups, after, limit, max_bytes)
         newest = self.last_pos
@@ -110,7 +146,12 @@ class HubFeed:
         # A commit that its sessions have not heard of yet must not be seen here first.
         return found if not found or found[-1][1].pos <= newest else [item for item in found if item[1].pos <= newest]
 
-    def groups(self, after: int) -> list[HubGroup] | None:
+    def group_after(self, after: int) -> HubGroup | None:
+        """The tail's next group after ``after``; None where the tail does not reach back so far, or there is none."""
+        groups = self._groups(after)
+        return groups[0] if groups else None
+
+    def _groups(self, after: int) -> list[HubGroup] | None:
         """The tail's groups that hold something after ``after``; None where the tail does not reach back so far."""
         tail = self._tail
         if not tail or after + 1 < tail[0].first_pos:

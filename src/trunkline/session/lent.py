@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from trunkline.dialects.roles import ToolNames
 from trunkline.journal.base import Journal
 from trunkline.journal.committer import Committer
 from trunkline.session.feed import TailBudget
@@ -40,6 +41,10 @@ class Lent(msgspec.Struct, frozen=True, kw_only=True):
     """What the chain over approvals is keyed with."""
     home: str | None
     """The person's home folder: what lies there is not the project's."""
+    guarded: tuple[str, ...] = ()
+    """The hub's own folders and files, which no rule opens."""
+    tool_names: Callable[[str], ToolNames] = lambda agent: ToolNames()
+    """What an agent calls its tools."""
     preview_url: Callable[[str, Artifact], str | None]
     """The address under which an artifact of a session can be shown; None where it cannot."""
     turn_ended: Callable[[str], None]

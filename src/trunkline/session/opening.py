@@ -27,6 +27,7 @@ _OUR_CAPABILITIES = acp.ClientCapabilities(
         config_options=acp.SessionConfigOptionsCapabilities(boolean=acp.Offered()), notices=acp.Offered(),
         compaction=acp.Offered()),
     elicitation=acp.ElicitationCapabilities(form=acp.Offered(), url=acp.Offered()),
+    meta={"trunkline": {"notes": True}},
 )
 
 

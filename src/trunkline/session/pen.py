@@ -37,7 +37,8 @@ class Pen:
         self._lent = lent
         self._alarms = alarms
         self._interpret = Interpreter(
-            fold, approval_timeout_s=lent.limits.approval_s, chain_key=lent.chain_key, home=lent.home)
+            fold, approval_timeout_s=lent.limits.approval_s, tools=lent.tool_names(fold.agent), home=lent.home,
+            roots=(fold.cwd,), guarded=lent.guarded, chain_key=lent.chain_key)
         self._writer = self._interpret.writer
         self._clock = lent.clock
         self._unstored: list[Entry] = []
@@ -47,6 +48,11 @@ class Pen:
     def at(self) -> Interpreter:
         """The interpreter, at this moment."""
         self._writer.at = self._clock()
+        return self._interpret
+
+    def as_of(self, at: int) -> Interpreter:
+        """The interpreter, at a moment that may be long past; 0 is now."""
+        self._writer.at = at or self._clock()
         return self._interpret
 
     def write(self) -> None:

@@ -83,14 +83,14 @@ class Policy(Struct, frozen=True):
                 now_us: int) -> Verdict:
         subject = Subject(ask)
         looked_at = list(self._consider(subject, session_rules, now_us))
-        fitting = [one for one in looked_at if one.fit.ok]
-        for one in fitting:
-            if one.rule.action == "deny":
-                return _by_rule(one)
+        denying = [one for one in looked_at if one.rule.action == "deny" and (one.fit.ok or one.fit.maybe)]
+        for one in sorted(denying, key=lambda one: one.fit.maybe):
+            return _by_rule(one) if one.fit.ok else _perhaps(one)
         if self.problem is not None:
             return Verdict("ask", None, "policy file", f"the policy cannot be read, so nothing is allowed by it: {self.problem}")
-        if fitting:
-            return _by_rule(fitting[0])
+        for one in looked_at:
+            if one.fit.ok or one.fit.maybe:
+                return _by_rule(one) if one.fit.ok else _perhaps(one)
         return _by_permission_policy(session_policy or self.auto_approve, subject) or _nobody(looked_at, ask)
 
     def consider(self, ask: PolicyAsk, *, session_rules: Sequence[Rule] = (), now_us: int) -> list[Considered]:
@@ -142,6 +142,12 @@ def _by_rule(one: Considered) -> Verdict:
     name = f"rule {rule.id}" if rule.id else "a rule"
     where = "of this session" if one.source == "session" else "of the policy file"
     return Verdict(rule.action, rule, one.source, f"{name} {where} {does}" + (f": {rule.reason}" if rule.reason else ""))
+
+
+def _perhaps(one: Considered) -> Verdict:
+    """A rule that asks or denies, and may be about this: a person has to look."""
+    name = f"rule {one.rule.id}" if one.rule.id else f"a rule to {one.rule.action}"
+    return Verdict("ask", one.rule, one.source, f"{name} may be about this: {one.fit.why}, so a person decides")
 
 
 def _by_permission_policy(policy: PermissionPolicy | None, subject: Subject) -> Verdict | None:

@@ -2,6 +2,7 @@
 
 Rule 1: pure, and it never runs anything.
 Rule 2: what is unsure is never covered by a pattern. Only a rule that is the whole line, word for word, allows it.
+Rule 3: an outline is a pattern of everything that a command or a word could turn out to be: ``git $X`` is ``git *``.
 """
 
 from __future__ import annotations
@@ -11,12 +12,19 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from trunkline.session import globs
+
 if TYPE_CHECKING:
     from trunkline.dialects.shell import Redirect, SimpleCommand
 
+ANYTHING = "/**"
+"""The outline of a path of which nothing is known."""
+
 _HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
-_DUPLICATION = re.compile(r"\d*[<>]&(?:\d+-?|-)$")
-_EXPANDS = re.compile(r"[*?\[{]")
+_HOME = re.compile(r"\$HOME(?![A-Za-z0-9_])|\$\{HOME\}")
+_DYNAMIC = re.compile(r"[$`]")
+_WILD = re.compile(r"[*?\[]")
+_PIECES = re.compile(r"[;&|\n(){}`]+")
 
 
 def as_written(command: SimpleCommand) -> str:
@@ -24,27 +32,68 @@ def as_written(command: SimpleCommand) -> str:
     return " ".join((*command.assignments, command.text))
 
 
-def spellings(command: SimpleCommand) -> Iterator[str]:
-    """The ways in which a rule may have meant this command: without quotes, without its program's folder, as written."""
-    plain = " ".join("…" if word is None else word for word in command.words)
-    yield plain
-    program = command.words[0] if command.words else None
-    if program and "/" in program:
-        yield posixpath.basename(program) + plain[len(program):]
-    yield " ".join(plain.split())
-    yield command.text
-    yield as_written(command)
+def spellings(command: SimpleCommand) -> list[str]:
+    """The ways in which a rule may have meant this command: bare, without its quotes, as written."""
+    found = (command.plain, " ".join(command.sketch), command.text, as_written(command))
+    return list(dict.fromkeys(" ".join(one.split()) for one in found))
 
 
-def words(commands: Iterable[SimpleCommand]) -> Iterator[str]:
-    """Everything in a line that may be a path: words, the values of options and assignments, targets of redirections."""
+def pieces(line: str) -> Iterator[str]:
+    """The parts of a line that could not be parsed, cut at every operator."""
+    yield from (" ".join(piece.split()) for piece in _PIECES.split(line) if piece.strip())
+
+
+def outline(command: SimpleCommand) -> str | None:
+    """The pattern of what this command may turn out to be, case folded; None where nothing in it is open."""
+    open_words = [word is None or _WILD.search(word) for word in command.words]
+    if not any(open_words):
+        return None
+    first = command.name if command.words and command.words[0] else None
+    words = [_opened(word) for word in (first, *command.words[1:])]
+    return globs.folded(" ".join(words))
+
+
+def _opened(word: str | None) -> str:
+    if word is None:
+        return "*"
+    return "".join("*" if char in "*?[" else globs.escape(char) for char in word)
+
+
+def mentions(commands: Iterable[SimpleCommand], home: str | None) -> Iterator[str]:
+    """Everything in a line that may be a path: words, values of options and assignments, targets; ANYTHING where unknown."""
     for command in commands:
-        for word in (*command.words, *command.assignments, *(redirect.target for redirect in command.redirects)):
-            if word:
-                yield word
-                _, equals, value = word.partition("=")
-                if equals and value:
-                    yield value
+        yield from (_known(word, sketch, home) for word, sketch in zip(command.words, command.sketch, strict=True))
+        yield from (_known(redirect.target, redirect.sketch, home) for redirect in command.redirects)
+        yield from (_known(None if _DYNAMIC.search(one) else one, one, home) for one in command.assignments)
+
+
+def _known(word: str | None, sketch: str, home: str | None) -> str:
+    if word is not None:
+        return word
+    settled = _HOME.sub(lambda _: home or "~", sketch)
+    return ANYTHING if _DYNAMIC.search(settled) else settled
+
+
+def path_outline(word: str, base: str) -> str | None:
+    """The pattern of the absolute paths that a word with wildcards may stand for; None where it has none."""
+    if word == ANYTHING:
+        return ANYTHING
+    if not _WILD.search(word):
+        return None
+    return globs.clean(posixpath.join(globs.escape(base), _opened(word).replace("**", "*")))
+
+
+def values(words: Iterable[str]) -> Iterator[str]:
+    """Each word, and what stands behind the ``=`` or the letter of an option in it: ``--out=x``, ``if=x``, ``-ox``, ``@x``."""
+    for word in words:
+        yield word
+        _, equals, value = word.partition("=")
+        if equals and value:
+            yield value
+        if word[:1] == "-" and word[1:2] not in ("", "-") and len(word) > 2:
+            yield word[2:]
+        if word[:1] == "@" and len(word) > 1:
+            yield word[1:]
 
 
 def doubt(command: SimpleCommand) -> str:
@@ -53,9 +102,6 @@ def doubt(command: SimpleCommand) -> str:
         return "it does more than run commands"
     if any(word is None for word in command.words):
         return f"`{command.text}` has a part that only the shell knows"
-    program = command.words[0] or ""
-    if _EXPANDS.search(program):
-        return f"`{program}` may be any program"
     for redirect in command.redirects:
         if not _is_harmless(redirect):
             return f"`{command.text}` is redirected"
@@ -64,4 +110,6 @@ def doubt(command: SimpleCommand) -> str:
 
 def _is_harmless(redirect: Redirect) -> bool:
     """Into nothing, or from one of the command's own streams to another."""
-    return redirect.target in _HARMLESS_TARGETS or bool(_DUPLICATION.match(f"{redirect.operator}{redirect.target or ''}"))
+    if redirect.body is not None or redirect.operator.startswith("<<"):
+        return False
+    return redirect.target in _HARMLESS_TARGETS or not (redirect.writes or redirect.reads)

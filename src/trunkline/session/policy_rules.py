@@ -21,7 +21,17 @@ from trunkline.dialects.context import RiskLevel, ToolCategory
 from trunkline.errors import Invalid
 from trunkline.session import globs
 from trunkline.session.globs import Place
-from trunkline.session.policy_commands import as_written, doubt, spellings, words
+from trunkline.session.policy_commands import (
+    ANYTHING,
+    as_written,
+    doubt,
+    mentions,
+    outline,
+    path_outline,
+    pieces,
+    spellings,
+    values,
+)
 
 if TYPE_CHECKING:
     from trunkline.dialects.shell import ParsedLine, SimpleCommand
@@ -74,10 +84,11 @@ class Rule(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True
 
 
 class Fit(NamedTuple):
-    """Whether a rule is about an ask; ``why`` says what stands against it."""
+    """Whether a rule is about an ask; ``why`` says what stands against it. ``maybe``: only the shell knows."""
 
     ok: bool
     why: str = ""
+    maybe: bool = False
 
 
 class Subject:
@@ -106,31 +117,64 @@ class Subject:
         return parse_shell(self.ask.command)
 
     @cached_property
-    def mentioned(self) -> tuple[Place, ...]:
-        """Every place that may be meant: the paths, and each word of the command read as a path."""
-        ask = self.ask
-        base = posixpath.join(ask.root, ask.cwd or "")
-        named = dict.fromkeys(words(self.parsed.commands if self.parsed else ()))
-        return (*self.places, *(globs.place(word, ask.root, ask.home, base) for word in named))
+    def commands(self) -> tuple[SimpleCommand, ...]:
+        """The simple commands that could be read."""
+        return self.parsed.commands if self.parsed is not None else ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether ``commands`` is all that the line runs."""
+        return self.ask.command is None or (self.parsed is not None and self.parsed.complete)
 
     @cached_property
-    def spellings(self) -> tuple[tuple[str, ...], ...]:
-        """Each simple command in every way that a rule may have written it, the plainest first; the whole line comes last."""
-        if self.ask.command is None:
+    def _words(self) -> tuple[str, ...]:
+        """Every word of the command that may be a path."""
+        ask = self.ask
+        found = list(mentions(self.commands, ask.home))
+        if not self.is_whole and ask.command is not None:
+            found += ask.command[:COMMAND_CHARS].split()
+        return tuple(dict.fromkeys(values(found)))
+
+    @cached_property
+    def _base(self) -> str:
+        return posixpath.join(self.ask.root, self.ask.cwd or "")
+
+    @cached_property
+    def mentioned(self) -> tuple[Place, ...]:
+        """Every place that is named: by the paths, and by each word of the command read as a path."""
+        ask = self.ask
+        return (*self.places, *(globs.place(word, ask.root, ask.home, self._base) for word in self._words))
+
+    @cached_property
+    def path_outlines(self) -> tuple[str, ...]:
+        """Patterns of the places that are not named but may be meant."""
+        found = [path_outline(word, self._base) for word in self._words]
+        return tuple(one for one in found if one is not None) if self.is_whole else (ANYTHING,)
+
+    @cached_property
+    def outlines(self) -> tuple[str, ...]:
+        """Patterns of the commands that only the shell knows in full."""
+        found = [outline(one) for one in self.commands]
+        return tuple(one for one in found if one is not None) if self.is_whole else ("*",)
+
+    @cached_property
+    def spellings(self) -> tuple[list[str], ...]:
+        """Each simple command in every way that a rule may have written it; the whole line comes last."""
+        line = self.ask.command
+        if line is None:
             return ()
-        lines = [tuple(spellings(one)) for one in (self.parsed.commands if self.parsed else ())]
-        return (*lines, (" ".join(self.ask.command.split()), self.ask.command))
+        rough = [] if self.is_whole else [[piece] for piece in pieces(line[:COMMAND_CHARS])]
+        return (*(spellings(one) for one in self.commands), *rough, [" ".join(line.split()), line])
 
     @cached_property
     def guarded(self) -> str:
         """The hub's own file or folder that this touches, or nothing."""
-        for folder in self.ask.guarded:
-            stem = globs.folded(globs.clean(folder))
-            for where in self.mentioned:
-                spelled = globs.folded(where.absolute)
-                if spelled == stem or spelled.startswith(stem.rstrip("/") + "/"):
-                    return where.absolute
-            if self.ask.command is not None and stem in globs.folded(self.ask.command):
+        ask = self.ask
+        for folder in map(globs.clean, ask.guarded):
+            pattern = [globs.escape(folder)]
+            if any(globs.path_concerned(pattern, where) for where in self.mentioned):
+                return folder
+            if any(globs.path_may_match(pattern, one, ask.root) for one in self.path_outlines if one != ANYTHING):
                 return folder
         return ""
 
@@ -198,11 +242,16 @@ def _concerns(rule: Rule, subject: Subject) -> Fit:
     ask = subject.ask
     if rule.risk and ask.risk not in rule.risk:
         return Fit(False, f"it is about {_listed(rule.risk)} risk, and this is {ask.risk}")
+    maybe = False
     if rule.command and not any(globs.text_concerned(rule.command, spelled) for spelled in subject.spellings):
-        return Fit(False, "no command in it matches")
+        maybe = any(globs.text_may_match(rule.command, one) for one in subject.outlines)
+        if not maybe:
+            return Fit(False, "no command in it matches")
     if rule.path and not any(globs.path_concerned(rule.path, where, ask.home) for where in subject.mentioned):
-        return Fit(False, "no path in it matches")
-    return Fit(True)
+        maybe = any(globs.path_may_match(rule.path, one, ask.root, ask.home) for one in subject.path_outlines)
+        if not maybe:
+            return Fit(False, "no path in it matches")
+    return Fit(False, "only the shell knows whether it matches", True) if maybe else Fit(True)
 
 
 def _allows(rule: Rule, subject: Subject) -> Fit:

@@ -44,6 +44,7 @@ from trunkline.session.permits import Permits
 from trunkline.session.policy_text import check_permission_policy
 from trunkline.session.spending import Spending
 from trunkline.session.turn import TurnPlayer
+from trunkline.session.watch_driver import Watched, refuse
 from trunkline.session.workspace import Workspace
 
 _encode = msgspec.json.Encoder().encode
@@ -83,6 +84,7 @@ class Session:
                                  self._watch, self._spending, lent)
         self._approvals.cap_answered = self._spending.answered
         self._desk = CommandDesk(self)
+        self._watched = Watched(self._pen, lent.new_id)
         self._closed_by: TrunklineError | None = None
 
     @property
@@ -97,7 +99,9 @@ class Session:
 
     @property
     def busy(self) -> bool:
-        """Whether a turn runs or somebody is waited for."""
+        """Whether a turn of ours runs or somebody is waited for."""
+        if self.fold.watches is not None:
+            return False
         return self.fold.turn is not None or bool(self.fold.approvals)
 
     @property
@@ -173,6 +177,23 @@ class Session:
         await self._write_and_store()
         self._turns.rest()
 
+    async def watch(self, *, by: str) -> None:
+        """Follow a session that somebody else's agent writes into a file: from its beginning, or on from where we were."""
+        begins = self.fold.seq == 0
+        if begins:
+            interpret = self._pen.as_of(self.fold.created_at)
+            interpret.lifecycle.started(self.fold.agent, None, self.fold.cwd, None)
+            data = {"agentSessionId": self.fold.agent_session_id, "watches": self.fold.watches}
+            interpret.writer.custom("session_attached", data, meta={"by": by})
+            interpret.writer.status("idle")
+            self._pen.write()
+        await self._link.ensure(adopt=begins)
+        await self._write_and_store()
+
+    def followed(self, told: list[tuple[int, Signal]], position: int) -> None:
+        """The file that this session follows says this, up to that position."""
+        self._watched.heard(told, position)
+
     async def agent_sessions(self, cwd: str | None = None) -> list[AgentSession]:
         """The sessions of the agent's own store, asked of the running agent."""
         return await self._link.driver.list_sessions(cwd)
@@ -185,7 +206,7 @@ class Session:
     async def send(self, content: Sequence[acp.ContentBlock], *, when_busy: Literal["reject", "queue"] = "reject",
                    idempotency_key: str | None = None, by: str) -> Accepted:
         """Take a prompt: it starts its turn, or waits in the queue. Returns once that is in the journal."""
-        self._check_open()
+        self._check_driven()
         blocks = _raw_blocks(content)
         sent = self.fold.sent.get(idempotency_key) if idempotency_key is not None else None
         if sent is not None:
@@ -205,7 +226,7 @@ class Session:
 
     async def cancel(self, *, by: str) -> bool:
         """End the running turn; False where nothing runs."""
-        self._check_open()
+        self._check_driven()
         return await self._turns.cancel(by=by)
 
     async def execute(self, command: context.Command, *, command_id: str | None, by: str) -> CommandOutcome:
@@ -310,12 +331,12 @@ class Session:
 
     async def decide(self, request_id: str, decision: Decision, *, by: str) -> None:
         """Answer an approval."""
-        self._check_open()
+        self._check_driven()
         await self._approvals.decide(request_id, decision, by=by)
 
     async def answer(self, question_id: str, answer: Answer, *, by: str) -> None:
         """Answer a question."""
-        self._check_open()
+        self._check_driven()
         await self._approvals.answer(question_id, answer, by=by)
 
     async def set_mode(self, mode_id: str, *, by: str) -> None:
@@ -344,7 +365,7 @@ class Session:
 
     async def edit_queued(self, turn_id: str, content: Sequence[acp.ContentBlock], *, by: str) -> None:
         """Change a prompt that waits."""
-        self._check_open()
+        self._check_driven()
         blocks = _raw_blocks(content)
         self._check_waiting(turn_id)
         self._pen.at().turns.edit_queued(turn_id, blocks, by=by)
@@ -352,7 +373,7 @@ class Session:
 
     async def drop_queued(self, turn_id: str, *, by: str) -> None:
         """Take a waiting prompt back."""
-        self._check_open()
+        self._check_driven()
         self._check_waiting(turn_id)
         self._pen.at().turns.drop_queued(turn_id, by=by)
         await self._write_and_store()
@@ -457,7 +478,7 @@ class Session:
 
     async def _ensure_agent(self) -> None:
         """The agent runs; it is stopped again if nobody uses it."""
-        self._check_open()
+        self._check_driven()
         await self._link.ensure()
         if self.fold.turn is None:
             self._turns.rest()
@@ -484,6 +505,12 @@ class Session:
     def _check_open(self) -> None:
         if self._closed_by is not None:
             raise self._closed_by
+
+    def _check_driven(self) -> None:
+        """Refuse whatever needs an agent of ours."""
+        self._check_open()
+        if self.fold.watches is not None:
+            refuse()
 
     def _check_waiting(self, turn_id: str) -> None:
         if not any(waiting.turn_id == turn_id for waiting in self.fold.queue):

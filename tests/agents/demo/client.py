@@ -16,6 +16,8 @@ from typing import Any
 
 import jsonschema
 
+from trunkline.dialects.signals import NOTE_METHOD, read_note, sent_note
+
 Json = dict[str, Any]
 
 SCHEMA = Path(__file__).parents[2] / "data" / "acp_schema_v1.json"
@@ -45,6 +47,9 @@ PARAMS = {
     "terminal/release": "ReleaseTerminalRequest",
     "$/cancel_request": "CancelRequestNotification",
 }
+
+TAKES_ALL: Json = {"session": {"notices": {}}, "_meta": {"trunkline": {"notes": True}}}
+"""A client that takes notices and notes, as the hub does."""
 
 Reply = Callable[[Json], Json | None]
 """Answers a request of the agent by its params: a result, or None to leave it open."""
@@ -156,7 +161,9 @@ class Client:
 
     def _check(self, message: Json) -> None:
         assert message["jsonrpc"] == "2.0"
-        if "method" in message:
+        if message.get("method") == NOTE_METHOD:
+            check_note(message["params"])
+        elif "method" in message:
             check(PARAMS[message["method"]], message["params"])
         elif "result" in message:
             check(RESULTS[self._methods[message["id"]]], message["result"])
@@ -201,6 +208,12 @@ def update_of(message: Json) -> Json:
     return update
 
 
+def notes_of(messages: list[Json]) -> list[tuple[str, Json]]:
+    """The notes among messages: kind and data."""
+    return [(message["params"]["kind"], message["params"]["data"]) for message in messages
+            if message.get("method") == NOTE_METHOD]
+
+
 def text_of(updates: list[Json], kind: str = "agent_message_chunk") -> str:
     """All text of one kind of chunk."""
     return "".join(update["content"]["text"] for update in updates if update.get("sessionUpdate") == kind)
@@ -224,6 +237,12 @@ def _schema() -> Json:
 @cache
 def _validator(name: str) -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": _schema()["$defs"]})
+
+
+def check_note(params: Json) -> None:
+    """Hold a note to the body that its kind has."""
+    note = sent_note(json.dumps(params).encode())
+    assert note is not None and read_note(note) is not None, params
 
 
 def check(name: str, value: object) -> None:

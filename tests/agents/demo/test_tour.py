@@ -12,10 +12,10 @@ from pathlib import Path
 import acp.schema
 import pytest
 
-from tests.agents.demo.client import Json, calls_of, choose, demo, text_of, update_of
+from tests.agents.demo.client import TAKES_ALL, Json, calls_of, choose, demo, notes_of, text_of, update_of
 from trunkline.agents.demo import REJECTED
 
-TOOLS = ["todowrite", "glob", "grep", "read", "write", "bash", "edit", "apply_patch", "task", "webfetch"]
+TOOLS = ["todowrite", "glob", "grep", "read", "write", "bash", "edit", "apply_patch", "task", "webfetch", "plan_exit"]
 
 INPUT = {
     "glob": {"pattern"},
@@ -28,6 +28,7 @@ INPUT = {
     "todowrite": {"todos"},
     "webfetch": {"url", "format"},
     "apply_patch": {"patchText"},
+    "plan_exit": {"plan"},
 }
 
 METADATA = {
@@ -41,6 +42,7 @@ METADATA = {
     "todowrite": {"todos", "truncated"},
     "webfetch": {"contentType", "truncated"},
     "apply_patch": {"diff", "files", "diagnostics", "truncated"},
+    "plan_exit": set(),
 }
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="there is no git here; the tour says so and goes on")
@@ -166,7 +168,7 @@ def test_it_asks_before_it_writes_or_runs(tour: Tour, folder: Path) -> None:
     asked_at = next(i for i, message in enumerate(tour.messages) if message.get("method") == "session/request_permission")
     before = [update_of(message) for message in tour.messages[:asked_at]]
     started = {call[0]["name"] for call in calls_of(before) if len(call) > 1}
-    assert started == {"todowrite", "glob", "grep", "read"}
+    assert started == {"todowrite", "glob", "grep", "read", "plan_exit"}
     ask = tour.asks[0]
     assert ask["toolCall"]["rawInput"]["filePath"] == str(folder / "trunkline-demo" / "hello.py")
     assert ask["toolCall"]["content"][0]["type"] == "diff"
@@ -186,7 +188,7 @@ def test_read_shows_numbered_lines(tour: Tour, folder: Path) -> None:
     assert first[2]["locations"] == [{"path": str(folder / "README.md")}]
 
 
-def test_write_creates_the_one_new_file_and_says_so(tour: Tour, folder: Path) -> None:
+def test_write_creates_a_new_file_and_says_so(tour: Tour, folder: Path) -> None:
     done = tour.last("write")
     assert done["title"] == "trunkline-demo/hello.py"
     assert done["rawOutput"]["output"] == "Wrote file successfully."
@@ -194,7 +196,7 @@ def test_write_creates_the_one_new_file_and_says_so(tour: Tour, folder: Path) ->
     diff = done["content"][1]
     assert (diff["type"], diff["oldText"]) == ("diff", "")
     made = {path.name for path in (folder / "trunkline-demo").iterdir()} - {".git"}
-    assert made == {"hello.py"}
+    assert made == {"hello.py", "hello.md"}
 
 
 def test_edit_and_patch_really_changed_it(tour: Tour, folder: Path) -> None:
@@ -202,8 +204,12 @@ def test_edit_and_patch_really_changed_it(tour: Tour, folder: Path) -> None:
     assert edit["title"] == "trunkline-demo/hello.py"
     assert edit["content"][1]["oldText"] != "" != edit["content"][1]["newText"]
     patch = tour.last("apply_patch")
-    assert patch["title"] == patch["rawOutput"]["output"] == "Success. Updated the following files:\nM trunkline-demo/hello.py"
-    (change,) = patch["rawOutput"]["metadata"]["files"]
+    named = "Success. Updated the following files:\nM trunkline-demo/hello.py\nA trunkline-demo/hello.md"
+    assert patch["title"] == patch["rawOutput"]["output"] == named
+    change, added = patch["rawOutput"]["metadata"]["files"]
+    assert (added["type"], added["before"], added["deletions"]) == ("add", "", 0)
+    assert added["after"] == (folder / "trunkline-demo" / "hello.md").read_text()
+    assert [item["oldText"] for item in patch["content"][1:]] == [change["before"], None]
     assert set(change) == {"filePath", "relativePath", "type", "diff", "before", "after", "additions", "deletions"}
     assert (change["type"], change["additions"], change["deletions"]) == ("update", 2, 1)
     assert change["after"] == (folder / "trunkline-demo" / "hello.py").read_text()
@@ -232,7 +238,7 @@ def test_todos_and_task_and_page_have_their_titles_and_texts(tour: Tour) -> None
     assert todos["title"] == "5 todos"
     assert json.loads(todos["rawOutput"]["output"]) == todos["rawOutput"]["metadata"]["todos"]
     assert {todo["status"] for todo in todos["rawOutput"]["metadata"]["todos"]} == {"completed"}
-    assert "I counted 3 files" in tour.last("task")["rawOutput"]["output"]
+    assert "I counted 4 files" in tour.last("task")["rawOutput"]["output"]
     assert "<task_metadata>" in tour.last("task")["rawOutput"]["output"]
     assert tour.by_tool("webfetch")[0][1]["rawInput"]["url"].startswith("data:")
     assert "its own address" in tour.last("webfetch")["rawOutput"]["output"]
@@ -242,7 +248,8 @@ def test_a_second_tour_makes_another_file(tmp_path: Path) -> None:
     Tour(tmp_path)
     again = Tour(tmp_path)
     assert again.last("write")["title"] == "trunkline-demo/hello2.py"
-    assert {path.name for path in (tmp_path / "trunkline-demo").iterdir()} - {".git"} == {"hello.py", "hello2.py"}
+    assert {path.name for path in (tmp_path / "trunkline-demo").iterdir()} - {".git"} == {
+        "hello.py", "hello.md", "hello2.py", "hello2.md"}
 
 
 def test_in_an_empty_folder_it_reads_what_it_wrote(tmp_path: Path) -> None:
@@ -256,7 +263,7 @@ def test_when_rejected_it_says_so_changes_nothing_and_goes_on(tmp_path: Path) ->
     assert tour.answer["result"] == {"stopReason": "end_turn"}
     assert tour.last("write")["status"] == "failed"
     assert tour.last("write")["rawOutput"] == {"error": REJECTED}
-    assert {call[0]["name"] for call in tour.calls} == {"todowrite", "glob", "grep", "write", "task", "webfetch"}
+    assert {call[0]["name"] for call in tour.calls} == {"todowrite", "glob", "grep", "plan_exit", "write", "task", "webfetch"}
     assert list(tmp_path.iterdir()) == []
     assert "You said no" in text_of(tour.updates)
     assert len(tour.asks) == 1
@@ -349,3 +356,36 @@ def test_attachments_are_mentioned(tmp_path: Path) -> None:
         prompt = [{"type": "text", "text": "hi"}, {"type": "resource_link", "uri": "file:///a", "name": "a"}]
         client.request("session/prompt", {"sessionId": session, "prompt": prompt})
         assert "1 attachment" in text_of([update_of(message) for message in client.messages])
+
+
+def test_it_plans_first_and_is_back_in_its_mode_before_it_asks(tour: Tour) -> None:
+    modes = [update["currentModeId"] for update in tour.updates if update["sessionUpdate"] == "current_mode_update"]
+    assert modes == ["plan", "ask"]
+    (plan,) = tour.by_tool("plan_exit")
+    assert plan[0]["kind"] == "switch_mode" and plan[1]["rawInput"]["plan"].startswith("1. ")
+
+
+def test_a_tour_that_is_cancelled_while_it_plans_leaves_plan_mode(tmp_path: Path) -> None:
+    with demo(tmp_path) as client:
+        session = client.open()
+        prompt = client.begin_prompt(session, "hello")
+        client.until(lambda message: update_of(message).get("currentModeId") == "plan")
+        client.cancel(session)
+        answer = client.answer_to(prompt)
+        assert answer["result"] == {"stopReason": "cancelled"}
+        modes = [update_of(message).get("currentModeId") for message in client.messages]
+        assert [mode for mode in modes if mode] == ["plan", "ask"]
+
+
+def test_a_client_that_takes_notes_and_notices_hears_more(tmp_path: Path) -> None:
+    with demo(tmp_path, "--fast", capabilities=TAKES_ALL) as client:
+        client.replies["session/request_permission"] = choose("allow-once")
+        answer, updates = client.prompt(client.open(), "hello")
+        assert answer["result"] == {"stopReason": "end_turn"}
+        notes = notes_of(client.messages)
+    assert {kind for kind, _ in notes} == {"args_delta", "tokens", "progress", "subagent"}
+    (notice,) = [update for update in updates if update["sessionUpdate"] == "notice"]
+    assert notice["severity"] == "success"
+    for call in calls_of(updates):
+        pieces = [data["delta"] for kind, data in notes if kind == "args_delta" and data["toolCallId"] == call[0]["toolCallId"]]
+        assert not pieces or json.loads("".join(pieces)) == call[1]["rawInput"]

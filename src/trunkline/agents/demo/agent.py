@@ -44,6 +44,7 @@ class Session:
         self.config = {"model": "demo-1", "pace": "natural"}
         self.turn: Turn | None = None
         self.characters = 0
+        self.told_characters = 0
         self.is_trusted = False
 
     def modes(self) -> Json:

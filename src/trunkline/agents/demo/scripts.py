@@ -1,4 +1,7 @@
-"""The slash prompts: one function each, named like the prompt. ``trunkline.agents.demo.DEMO_PROMPTS`` says what they do."""
+"""The slash prompts: one function each, named like the prompt. ``trunkline.agents.demo.DEMO_PROMPTS`` says what they do.
+
+Those about what happens beside the conversation are in ``asides``.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,17 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from trunkline.agents.demo import DEMO_PROMPTS, REJECTED, tools, tour
+from trunkline.agents.demo import asides as _asides  # noqa: F401 - importing it puts its prompts on the table
+from trunkline.agents.demo.registry import SCRIPTS, number, script
 from trunkline.agents.demo.tools import Result, ToolFailed, text_item
 from trunkline.agents.demo.turn import Ask, Call, Turn
 from trunkline.agents.demo.wire import Json, Refused, encode
 from trunkline.dialects.codes import ErrorCode
+
+__all__ = ["SCRIPTS", "play"]
 
 BLOCK = 256 * 1024
 """Bytes of one write of a burst: several pipefuls, so that the reader sets the pace."""
@@ -24,50 +30,36 @@ NUMBER = 8
 """Digits at the start of each burst chunk: chunk i starts with i, so that a reader sees what is lost or swapped."""
 
 
-Script = Callable[[Turn, str], None]
-
-SCRIPTS: dict[str, Script] = {}
-"""What plays each prompt, by its name; it gets the turn and the arguments as one text."""
-
-
-def _script(name: str) -> Callable[[Script], Script]:
-    def register(script: Script) -> Script:
-        SCRIPTS[name] = script
-        return script
-
-    return register
-
-
 def play(turn: Turn) -> None:
     """Play the slash prompt that the turn's text names."""
     name, _, rest = turn.text.strip()[1:].partition(" ")
-    script = SCRIPTS.get(name)
-    if script is None:
+    wanted = SCRIPTS.get(name)
+    if wanted is None:
         turn.say(f"There is no prompt `/{name}`.\n\n{_table()}")
         return
-    script(turn, rest.strip())
+    wanted(turn, rest.strip())
 
 
-@_script("help")
+@script("help")
 def _help(turn: Turn, rest: str) -> None:
     turn.say(f"Any prompt without a slash plays the tour. The others:\n\n{_table()}")
 
 
-@_script("tour")
+@script("tour")
 def _tour(turn: Turn, rest: str) -> None:
     tour.play(turn, answer_s=None)
 
 
-@_script("echo")
+@script("echo")
 def _echo(turn: Turn, rest: str) -> None:
     turn.say(rest)
 
 
-@_script("burst")
+@script("burst")
 def _burst(turn: Turn, rest: str) -> None:
     words = rest.split()
-    count, size = _int(words, 0, "N"), _int(words, 1, "SIZE")
-    rate = _int(words, 2, "RATE") if len(words) > 2 else 0
+    count, size = number(words, 0, "N"), number(words, 1, "SIZE")
+    rate = number(words, 2, "RATE") if len(words) > 2 else 0
     lines = _BurstLines(turn.session.id, size)
     if rate:
         _paced_burst(turn, lines, count, rate)
@@ -78,16 +70,16 @@ def _burst(turn: Turn, rest: str) -> None:
         turn.wire.write(lines.block(first, min(first + step, count)))
 
 
-@_script("slow")
+@script("slow")
 def _slow(turn: Turn, rest: str) -> None:
-    for second in range(_int(rest.split(), 0, "S")):
+    for second in range(number(rest.split(), 0, "S")):
         turn.say(f"{second + 1} ")
         turn.wait(1)
 
 
-@_script("ask")
+@script("ask")
 def _ask(turn: Turn, rest: str) -> None:
-    count = _int(rest.split(), 0, "N") if rest else 1
+    count = number(rest.split(), 0, "N") if rest else 1
     asks = [_ask_to_run(turn, f"echo permission {number + 1} was given") for number in range(count)]
     for call, raw_input, pending in asks:
         chosen = turn.finish_permission(pending) or "nothing"
@@ -99,7 +91,7 @@ def _ask(turn: Turn, rest: str) -> None:
         turn.say(f"You chose {chosen}.\n")
 
 
-@_script("question")
+@script("question")
 def _question(turn: Turn, rest: str) -> None:
     mode = "url" if rest == "url" else "form"
     if (turn.agent.client.get("elicitation") or {}).get(mode) is None:
@@ -111,7 +103,7 @@ def _question(turn: Turn, rest: str) -> None:
     turn.say(f"You answered: {json.dumps(answer.result or answer.error)}")
 
 
-@_script("fail")
+@script("fail")
 def _fail(turn: Turn, rest: str) -> None:
     root = Path(turn.session.cwd)
     missing = turn.call("read", "read")
@@ -126,27 +118,27 @@ def _fail(turn: Turn, rest: str) -> None:
     turn.say("One tool failed, one was rejected.")
 
 
-@_script("crash")
+@script("crash")
 def _crash(turn: Turn, rest: str) -> None:
     turn.say("I am about to crash.")
     turn.call("bash", "execute").start({"command": "crash", "description": "Crash"})
     os.write(2, b"demo: crashing in the middle of a turn, as /crash asks\n")
-    os._exit(_int(rest.split(), 0, "CODE") if rest else 1)
+    os._exit(number(rest.split(), 0, "CODE") if rest else 1)
 
 
-@_script("silent")
+@script("silent")
 def _silent(turn: Turn, rest: str) -> None:
     turn.wait(math.inf)
 
 
-@_script("deaf")
+@script("deaf")
 def _deaf(turn: Turn, rest: str) -> None:
     turn.is_deaf = turn.agent.is_deaf = True
     turn.say("From now on I am deaf.")
     turn.wait(math.inf)
 
 
-@_script("junk")
+@script("junk")
 def _junk(turn: Turn, rest: str) -> None:
     for noise in _noise(turn.session.id):
         turn.say("Before the noise. ")
@@ -155,9 +147,9 @@ def _junk(turn: Turn, rest: str) -> None:
     turn.say(f"After the noise. The unknown request was answered with {(unknown.error or {}).get('code')}.")
 
 
-@_script("big")
+@script("big")
 def _big(turn: Turn, rest: str) -> None:
-    size = _int(rest.split(), 0, "BYTES")
+    size = number(rest.split(), 0, "BYTES")
     call = turn.call("read", "read")
     call.start({"filePath": os.path.join(turn.session.cwd, "big.txt")})
     line = "0123456789abcdef" * 4 + "\n"
@@ -166,7 +158,7 @@ def _big(turn: Turn, rest: str) -> None:
     call.complete(Result({"output": output, "metadata": metadata}, [text_item(f"{size} bytes")]))
 
 
-@_script("late")
+@script("late")
 def _late(turn: Turn, rest: str) -> None:
     call = turn.call("bash", "execute")
     call.start({"command": "true", "description": "Ends late"})
@@ -178,25 +170,25 @@ def _late(turn: Turn, rest: str) -> None:
     turn.update("session_info_update", title="Late title")
 
 
-@_script("twice")
+@script("twice")
 def _twice(turn: Turn, rest: str) -> None:
     turn.say("I answer twice.")
     turn.end("end_turn")
     turn.wire.answer(turn.request_id, {"stopReason": "max_tokens"})
 
 
-@_script("refuse")
+@script("refuse")
 def _refuse(turn: Turn, rest: str) -> None:
     turn.end("refusal")
 
 
-@_script("error")
+@script("error")
 def _error(turn: Turn, rest: str) -> None:
-    code = _int(rest.split(), 0, "CODE", least=-(2**31)) if rest else ErrorCode.INTERNAL_ERROR
+    code = number(rest.split(), 0, "CODE", least=-(2**31)) if rest else ErrorCode.INTERNAL_ERROR
     raise Refused(code, "The demo failed, as /error asks", {"details": "nothing is wrong"})
 
 
-@_script("spawn")
+@script("spawn")
 def _spawn(turn: Turn, rest: str) -> None:
     null = subprocess.DEVNULL
     child = subprocess.Popen(["sleep", "600"], start_new_session=True, stdin=null, stdout=null, stderr=null)
@@ -204,14 +196,14 @@ def _spawn(turn: Turn, rest: str) -> None:
     child.returncode = 0  # it outlives us on purpose: without this, Python would complain about it
 
 
-@_script("stderr")
+@script("stderr")
 def _stderr(turn: Turn, rest: str) -> None:
-    sys.stderr.write("e" * (_int(rest.split(), 0, "BYTES") - 1) + "\n")
+    sys.stderr.write("e" * (number(rest.split(), 0, "BYTES") - 1) + "\n")
     sys.stderr.flush()
     turn.say("Written.")
 
 
-@_script("read")
+@script("read")
 def _read(turn: Turn, rest: str) -> None:
     if not (turn.agent.client.get("fs") or {}).get("readTextFile"):
         turn.say("Your client does not read files.")
@@ -220,7 +212,7 @@ def _read(turn: Turn, rest: str) -> None:
     turn.say(_told(answer, "content"))
 
 
-@_script("write")
+@script("write")
 def _write(turn: Turn, rest: str) -> None:
     if not (turn.agent.client.get("fs") or {}).get("writeTextFile"):
         turn.say("Your client does not write files.")
@@ -230,7 +222,7 @@ def _write(turn: Turn, rest: str) -> None:
     turn.say("Written." if answer.error is None else _told(answer, ""))
 
 
-@_script("terminal")
+@script("terminal")
 def _terminal(turn: Turn, rest: str) -> None:
     if not turn.agent.client.get("terminal"):
         turn.say("Your client has no terminals.")
@@ -252,7 +244,7 @@ def _terminal(turn: Turn, rest: str) -> None:
     turn.say(output)
 
 
-@_script("raw")
+@script("raw")
 def _raw(turn: Turn, rest: str) -> None:
     session_id = json.dumps(turn.session.id).encode()
     head = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":' + session_id + b',"update":'
@@ -357,13 +349,3 @@ def _told(answer: Ask, field: str) -> str:
 
 def _absolute(turn: Turn, path: str) -> str:
     return os.path.join(turn.session.cwd, path)
-
-
-def _int(words: list[str], index: int, name: str, *, least: int = 0) -> int:
-    try:
-        value = int(words[index])
-    except (IndexError, ValueError):
-        raise Refused(ErrorCode.INVALID_PARAMS, f"{name} must be a number") from None
-    if value < least:
-        raise Refused(ErrorCode.INVALID_PARAMS, f"{name} must be {least} or more")
-    return value

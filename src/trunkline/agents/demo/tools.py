@@ -100,18 +100,15 @@ def edit(root: Path, path: str, old_string: str, new_string: str) -> Result:
 
 
 def apply_patch(root: Path, patch_text: str) -> Result:
-    """Apply a patch that updates one file: its context and ``-`` lines must stand there, its ``+`` lines take their place."""
-    head, _, body = patch_text.removeprefix("*** Begin Patch\n").partition("\n")
-    file = inside(root, head.removeprefix("*** Update File: "))
-    before = after = _text(file)
-    for hunk in body.removesuffix("\n*** End Patch").split("@@\n")[1:]:
-        lines = hunk.rstrip("\n").split("\n")
-        old = "\n".join(line[1:] for line in lines if line[:1] != "+")
-        if old not in after:
-            raise ToolFailed(f"Error: the patch does not fit {file}")
-        after = after.replace(old, "\n".join(line[1:] for line in lines if line[:1] != "-"), 1)
-    file.write_text(after, encoding="utf-8")
-    return _patched(root, file, before, after)
+    """Apply a patch that updates and adds files. In an update, context and ``-`` lines must stand in the file, and ``+`` lines
+    take their place. A patch that does not fit changes nothing."""
+    changes = [_patched(root, section) for section in patch_text.split("\n*** ")[1:-1]]
+    if not changes:
+        raise ToolFailed("Error: the patch changes no file")
+    for change in changes:
+        change.file.parent.mkdir(parents=True, exist_ok=True)
+        change.file.write_text(change.after, encoding="utf-8")
+    return _patch_result(root, changes)
 
 
 def bash(root: Path, command: str, description: str) -> Result:
@@ -154,6 +151,12 @@ def task(root: Path, description: str, subagent_type: str) -> Result:
     )
     output = f"{report}\n\n<task_metadata>\nsubagent_type: {subagent_type}\n</task_metadata>"
     return Result({"output": output, "metadata": {"subagent_type": subagent_type}}, [text_item(report)], description)
+
+
+def plan_exit() -> Result:
+    """A plan was shown; nobody objected."""
+    output = "The plan stands."
+    return Result({"output": output, "metadata": {}}, [text_item(output)])
 
 
 def webfetch(url: str) -> Result:
@@ -219,21 +222,57 @@ def _written(root: Path, file: Path, before: str, after: str, existed: bool) -> 
     return Result({"output": message, "metadata": metadata}, content, os.path.relpath(file, root.resolve()), (str(file),))
 
 
-def _patched(root: Path, file: Path, before: str, after: str) -> Result:
-    name = os.path.relpath(file, root.resolve())
-    lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), name, name, lineterm=""))
-    diff = "\n".join([f"Index: {file}", "=" * 67, *lines])
-    change = {
-        "filePath": str(file),
+class _Change(NamedTuple):
+    """What a patch makes of one file."""
+
+    file: Path
+    is_new: bool
+    before: str
+    after: str
+
+
+def _patched(root: Path, section: str) -> _Change:
+    """One section of a patch, from its head (``Update File: NAME``, ``Add File: NAME``) to the next."""
+    head, _, body = section.partition("\n")
+    verb, _, name = head.partition(" File: ")
+    file = inside(root, name)
+    if verb == "Add" and not file.exists():
+        return _Change(file, True, "", "".join(f"{line[1:]}\n" for line in body.split("\n") if line[:1] == "+"))
+    if verb != "Update":
+        raise ToolFailed(f"Error: the patch does not fit {file}")
+    before = after = _text(file)
+    for hunk in body.split("@@\n")[1:]:
+        lines = hunk.rstrip("\n").split("\n")
+        old = "\n".join(line[1:] for line in lines if line[:1] != "+")
+        if old not in after:
+            raise ToolFailed(f"Error: the patch does not fit {file}")
+        after = after.replace(old, "\n".join(line[1:] for line in lines if line[:1] != "-"), 1)
+    return _Change(file, False, before, after)
+
+
+def _patch_result(root: Path, changes: list[_Change]) -> Result:
+    files = [_changed(root, change) for change in changes]
+    named = [f"{'A' if file['type'] == 'add' else 'M'} {file['relativePath']}" for file in files]
+    output = "\n".join(["Success. Updated the following files:", *named])
+    metadata = {"diff": "\n".join(file["diff"] for file in files), "files": files, "diagnostics": {}, "truncated": False}
+    diffs: list[Json] = [
+        {"type": "diff", "path": str(change.file), "oldText": None if change.is_new else change.before, "newText": change.after}
+        for change in changes
+    ]
+    places = tuple(str(change.file) for change in changes)
+    return Result({"output": output, "metadata": metadata}, [text_item(output), *diffs], output, places)
+
+
+def _changed(root: Path, change: _Change) -> Json:
+    name = os.path.relpath(change.file, root.resolve())
+    lines = list(difflib.unified_diff(change.before.splitlines(), change.after.splitlines(), name, name, lineterm=""))
+    return {
+        "filePath": str(change.file),
         "relativePath": name,
-        "type": "update",
-        "diff": diff,
-        "before": before,
-        "after": after,
+        "type": "add" if change.is_new else "update",
+        "diff": "\n".join([f"Index: {change.file}", "=" * 67, *lines]),
+        "before": change.before,
+        "after": change.after,
         "additions": sum(line.startswith("+") and not line.startswith("+++") for line in lines),
         "deletions": sum(line.startswith("-") and not line.startswith("---") for line in lines),
     }
-    output = f"Success. Updated the following files:\nM {name}"
-    metadata = {"diff": diff, "files": [change], "diagnostics": {}, "truncated": False}
-    content = [text_item(output), {"type": "diff", "path": str(file), "oldText": before, "newText": after}]
-    return Result({"output": output, "metadata": metadata}, content, output, (str(file),))

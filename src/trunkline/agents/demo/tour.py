@@ -1,23 +1,40 @@
-"""The tour: what the demo shows when it is asked anything. The steps are data; ``play`` walks through them.
+"""The tour: what the demo shows when it is asked anything. The steps are data (``steps``); ``play`` walks through them.
 
 Rule 1: it asks once, before the first thing that changes the disk, and goes on whatever the answer is, or without one.
-Rule 2: it changes nothing outside of ``trunkline-demo/`` in the session's directory, and makes one new file a time.
+Rule 2: it changes nothing outside of ``trunkline-demo/`` in the session's directory, and makes two new files a time.
 Rule 3: it takes about eight seconds, waits for an answer for ANSWER_S at most (``/tour`` waits for ever), and always ends.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 from trunkline.agents.demo import REJECTED, tools
+from trunkline.agents.demo.steps import (
+    CHANGING,
+    FOLDER,
+    NOTES,
+    PAGE,
+    PLAN,
+    PROGRAM,
+    STEPS,
+    TODOS,
+    TOUR_OPTIONS,
+    Notice,
+    Plan,
+    Progress,
+    Say,
+    Step,
+    Think,
+    Usage,
+    Use,
+)
 from trunkline.agents.demo.tools import Result, ToolFailed
-from trunkline.agents.demo.turn import OPTIONS, Call, Turn
+from trunkline.agents.demo.turn import Call, Turn
 from trunkline.agents.demo.wire import Json
-
-FOLDER = "trunkline-demo"
 
 WORD_S = 0.016
 CALL_S = 0.08
@@ -27,120 +44,22 @@ STEP_S = 0.05
 ANSWER_S = 5.0
 """Long enough for a click by somebody who watches; short enough that a tour nobody watches is over in under 15 s."""
 
-TODOS = (
-    ("Look around", "Looking around"),
-    ("Write a small program", "Writing a small program"),
-    ("Improve it", "Improving it"),
-    ("Ask a sub-agent and read a page", "Asking a sub-agent and reading a page"),
-    ("Say what happened", "Saying what happened"),
-)
-
 UNANSWERED = "Error: Nobody answered in time, so this tool call was not made."
 
-CHANGING = (1, 2)
-"""The todos that change something; they stay open where that is not allowed."""
-
-PROGRAM = '''"""Says hello, and how long the line is."""
-
-
-def greet(name: str) -> str:
-    return "Hello " + name
-
-
-print(greet("Trunkline"))
-'''
-
-PAGE = (
-    "data:text/html;charset=utf-8,%3Ch1%3EOne%20line%20to%20every%20agent%3C/h1%3E"
-    "%0A%3Cp%3EThis%20page%20is%20its%20own%20address.%3C/p%3E"
-)
-
-TOUR_OPTIONS = (
-    {**OPTIONS[0], "name": f"Allow this tour to write and run in {FOLDER}/"},
-    {**OPTIONS[1], "name": "Always allow that in this session"},
-    {**OPTIONS[2], "name": "No, only read"},
-)
-
-
-class Think(NamedTuple):
-    """Streams a thought."""
-
-    text: str
-
-
-class Say(NamedTuple):
-    """Streams a message; it may name what the tour knows by then, such as ``{file}``."""
-
-    text: str
-
-
-class Progress(NamedTuple):
-    """Shows the plan with so many entries done, by a todo list too when ``listed``."""
-
-    done: int
-    listed: bool = False
-
-
-class Use(NamedTuple):
-    """Uses a tool. One that ``changes`` the disk, or needs what was changed, is left out without permission."""
-
-    tool: str
-    kind: str
-    changes: bool = False
-
-
-class Usage(NamedTuple):
-    """Tells the context used so far."""
-
-
-Step = Think | Say | Progress | Use | Usage
-
-STEPS: tuple[Step, ...] = (
-    Think("Somebody wants to see what I can do. I look around first, ask before I change anything, and keep it short."),
-    Say(
-        "## Welcome to Trunkline\n\nI am the **demo agent**: no key, no network, every word scripted. "
-        "What you see is real, though:\n\n- the tools below really read and write in `{root}`\n"
-        "- everything is journaled *before* you see it, so reload whenever you like\n{attachments}\n"
-    ),
-    Progress(0, listed=True),
-    Usage(),
-    Use("glob", "search"),
-    Use("grep", "search"),
-    Use("read", "read"),
-    Progress(1),
-    Say("Now I write a small program into `{folder}/`. {permission}\n\n"),
-    Use("write", "edit", changes=True),
-    Use("git init", "execute", changes=True),
-    Use("git commit", "execute", changes=True),
-    Progress(2),
-    Usage(),
-    Think("The greeting glues strings together; an f-string reads better. And it should say how long the line is."),
-    Use("read again", "read", changes=True),
-    Use("edit", "edit", changes=True),
-    Use("apply_patch", "edit", changes=True),
-    Use("run", "execute", changes=True),
-    Use("git log", "execute", changes=True),
-    Progress(3),
-    Say("Two helpers before I finish: a sub-agent that counts, and a page that needs no network since its address holds it.\n\n"),
-    Use("task", "think"),
-    Use("webfetch", "fetch"),
-    Progress(4),
-    Say(
-        "### What happened\n\n| step | result |\n|---|---|\n| looked around | {found} files |\n| changed | {changed} |\n"
-        "| sub-agent | {counted} |\n\n{cleanup}Try `/help` for everything else I can do.\n"
-    ),
-    Progress(5, listed=True),
-    Usage(),
-)
+PIECE = 24
+"""Characters of a call's input that are shown at a time while it is being written."""
 
 
 def play(turn: Turn, answer_s: float | None = ANSWER_S) -> None:
     """Play the tour in the session's directory. Without ``answer_s`` it waits for its answer as long as it takes."""
     tour = _Tour(turn, answer_s)
     turn.update("session_info_update", title="A tour of Trunkline")
-    for step in STEPS:
-        tour.take(step)
-        turn.pause(STEP_S)
+    try:
+        for step in STEPS:
+            tour.take(step)
+            turn.pause(STEP_S)
+    finally:
+        tour.stop_planning()
 
 
 class _Tour:
@@ -150,8 +69,11 @@ class _Tour:
         self._turn = turn
         self._answer_s = answer_s
         self._was_answered = False
+        self._is_planning = False
+        self._running = ""
         self._root = Path(turn.session.cwd)
         self._file = _free_name(self._root)
+        self._notes = str(Path(self._file).with_suffix(".md"))
         self._has_git = shutil.which("git") is not None
         self._is_allowed = {"auto": True, "plan": False}.get(turn.session.mode, turn.session.is_trusted or None)
         attachments = f"- you sent {turn.attachments} attachments; I looked at them fondly\n" if turn.attachments else ""
@@ -177,6 +99,11 @@ class _Tour:
                 self._progress(done, listed)
             case Usage():
                 self._turn.usage()
+                self._turn.tokens()
+            case Plan(begins):
+                self._plan(begins)
+            case Notice(severity, title, description):
+                self._turn.notice(severity, title, description)
             case Use(name, kind, changes):
                 if not changes or self._is_allowed is not False:
                     self._use(name, kind, changes)
@@ -201,6 +128,24 @@ class _Tour:
             {"content": content, "priority": "medium", "status": state} for (content, _), state in zip(TODOS, states, strict=True)
         ]
         self._turn.update("plan", entries=entries)
+        self._turn.note("progress", label="Tour", current=done, total=len(TODOS))
+
+    def _plan(self, begins: bool) -> None:
+        if self._turn.session.mode == "plan":
+            return
+        if begins:
+            self._is_planning = True
+            self._turn.mode("plan")
+            return
+        call = self._turn.call("plan_exit", "switch_mode")
+        self._run(call, {"plan": PLAN.format(folder=FOLDER)}, tools.plan_exit)
+        self.stop_planning()
+
+    def stop_planning(self) -> None:
+        """Work in the session's own mode again."""
+        if self._is_planning:
+            self._is_planning = False
+            self._turn.mode(self._turn.session.mode)
 
     def _use(self, name: str, kind: str, changes: bool) -> None:
         prepared = _PREPARED[name](self)
@@ -208,7 +153,7 @@ class _Tour:
             return
         tool, raw_input, run = prepared
         call = self._turn.call(tool, kind)
-        self._turn.pause(CALL_S)
+        self._write_out(call, raw_input)
         if changes and self._is_allowed is None and not self._ask(call, raw_input):
             call.fail(REJECTED if self._was_answered else UNANSWERED)
             why = "You said no" if self._was_answered else "Nobody answered"
@@ -216,7 +161,16 @@ class _Tour:
             return
         self._run(call, raw_input, run)
 
+    def _write_out(self, call: Call, raw_input: Json) -> None:
+        """Show the input piece by piece, as a model writes it."""
+        text = json.dumps(raw_input)
+        pieces = [text[start : start + PIECE] for start in range(0, len(text), PIECE)]
+        for piece in pieces:
+            self._turn.note("args_delta", toolCallId=call.id, delta=piece)
+            self._turn.pause(CALL_S / len(pieces))
+
     def _run(self, call: Call, raw_input: Json, run: Callable[[], Result]) -> None:
+        self._running = call.id
         call.start(raw_input, [raw_input["filePath"]] if "filePath" in raw_input else [])
         self._turn.pause(RUN_S)
         try:
@@ -279,9 +233,11 @@ class _Tour:
         return "edit", raw_input, lambda: tools.edit(self._root, self._file, old, new)
 
     def apply_patch(self) -> _Prepared:
+        notes = "".join(f"+{line}\n" for line in NOTES.splitlines())
         patch = (
             f"*** Begin Patch\n*** Update File: {self._file}\n@@\n"
-            '-print(greet("Trunkline"))\n+line = greet("Trunkline")\n+print(line, f"({len(line)} characters)")\n*** End Patch'
+            '-print(greet("Trunkline"))\n+line = greet("Trunkline")\n+print(line, f"({len(line)} characters)")\n'
+            f"*** Add File: {self._notes}\n{notes}*** End Patch"
         )
         return "apply_patch", {"patchText": patch}, lambda: tools.apply_patch(self._root, patch)
 
@@ -290,10 +246,12 @@ class _Tour:
 
     def git_commit(self) -> _Prepared | None:
         name = Path(self._file).name
-        return self._git(f'git add {name} && git commit --quiet -m "Say hello"', "Commit the program")
+        return self._git(f'git add {name} && git commit -m "Say hello"', "Commit the program")
 
     def git_log(self) -> _Prepared | None:
-        return self._git('git commit --quiet --all -m "Say it better" && git log --oneline --stat -2', "Commit and show the log")
+        name = Path(self._notes).name
+        command = f'git add {name} && git commit --all -m "Say it better" && git log --oneline -2'
+        return self._git(command, "Commit and show the log")
 
     def run(self) -> _Prepared:
         python = shutil.which("python3")
@@ -308,6 +266,8 @@ class _Tour:
         }
 
         def run() -> Result:
+            told = {"subAgentId": self._running, "state": "progress", "message": "I look into every folder", "progress": 50}
+            self._turn.note("subagent", **told)
             result = tools.task(self._root, "Count the files", "explore")
             self._facts["counted"] = str(result.raw_output["output"]).partition("\n")[0]
             return result
@@ -346,7 +306,7 @@ _PREPARED: dict[str, Callable[[_Tour], _Prepared | None]] = {
 
 
 def _free_name(root: Path) -> str:
-    """A name in the tour's folder that is not taken yet: every tour makes one new file."""
+    """A name in the tour's folder that is not taken yet: every tour makes files of its own."""
     number = 1
     while (root / FOLDER / (name := f"hello{number if number > 1 else ''}.py")).exists():
         number += 1

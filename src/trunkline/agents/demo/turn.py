@@ -165,6 +165,26 @@ class Turn:
         """Tell how much context is used: a quarter token a character, and it costs nothing."""
         self.update("usage_update", used=self.session.characters // 4, size=200_000, cost={"amount": 0, "currency": "USD"})
 
+    def tokens(self) -> None:
+        """Tell what this came to in tokens since it was last told: all of the context was read, and what is new was written."""
+        written = self.session.characters - self.session.told_characters
+        self.session.told_characters = self.session.characters
+        self.note("tokens", input=self.session.characters // 4, output=written // 4)
+
+    def mode(self, mode_id: str) -> None:
+        """Tell that it works in this mode now."""
+        self.update("current_mode_update", currentModeId=mode_id)
+
+    def notice(self, severity: str, title: str, description: str) -> None:
+        """Tell a person something, if the client shows such notices."""
+        if (self.agent.client.get("session") or {}).get("notices") is not None:
+            self.update("notice", severity=severity, title=title, description=description)
+
+    def note(self, kind: str, /, **data: object) -> None:
+        """Tell what the protocol has no word for, if the client takes such notes."""
+        if ((self.agent.client.get("_meta") or {}).get("trunkline") or {}).get("notes"):
+            self.wire.notify("_trunkline/note", {"sessionId": self.session.id, "kind": kind, "data": data})
+
     def call(self, tool: str, kind: str) -> Call:
         """Announce a tool call."""
         call = Call(self, tool, kind)

@@ -32,6 +32,8 @@ class CallState(msgspec.Struct, kw_only=True):
     raw_output: bytes | None = None
     first_title: str = ""
     """The title when the call was first seen: later ones are often a path or a summary."""
+    tool: str | None = None
+    """What events call the tool, where more than these fields says it (a remark in ``_meta``, the agent's catalog entry)."""
 
     @property
     def finished(self) -> bool:

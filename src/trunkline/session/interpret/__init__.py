@@ -13,12 +13,13 @@ Rule 3: every method leaves its entries in the writer; ``take`` hands them over 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from trunkline.dialects import acp, packets
 from trunkline.dialects.acp.usage import chunk_usage
+from trunkline.dialects.roles import ToolNames
 from trunkline.dialects.signals import (
     AskWithdrawn,
     Malformed,
@@ -47,13 +48,14 @@ DEFAULT_APPROVAL_TIMEOUT_S = 600.0
 class Interpreter:
     """Folds one session. ``turns``, ``asks`` and ``conditions`` take the clients' acts, ``hear`` what the agent says."""
 
-    def __init__(self, fold: Fold, *, approval_timeout_s: float = DEFAULT_APPROVAL_TIMEOUT_S, chain_key: bytes = b"",
-                 home: str | None = None) -> None:
+    def __init__(self, fold: Fold, *, approval_timeout_s: float = DEFAULT_APPROVAL_TIMEOUT_S, tools: ToolNames | None = None,
+                 home: str | None = None, roots: Sequence[str] = (), guarded: Sequence[str] = (), chain_key: bytes = b"") -> None:
         self.fold = fold
         self.writer = Writer(fold)
         self.text = TextStory(self.writer)
-        self.tools = ToolStory(self.writer, self.text)
-        self.asks = AskStory(self.writer, self.tools, int(approval_timeout_s * 1e6), chain_key=chain_key, home=home)
+        self.tools = ToolStory(self.writer, self.text, tools, home=home, roots=roots)
+        self.asks = AskStory(self.writer, self.tools, int(approval_timeout_s * 1e6), chain_key=chain_key, home=home, roots=roots,
+                             guarded=guarded)
         self.lifecycle = LifecycleStory(self.writer)
         self.usage = UsageStory(self.writer)
         self.conditions = ConditionStory(self.writer, self.usage, self.lifecycle)

@@ -47,11 +47,12 @@ class AskStory:
         state = call.state
         self._tools.executing(call, requires_approval=True)
         writer = self._writer
-        about = self._about(state)
+        level, reason = self._tools.risk(call)
+        about = msgspec.structs.replace(self._about(state), risk=level)
         view = ApprovalView(
             request_id=ask.request_id, tool_call_id=state.tool_call_id, tool_name=name_of(state),
-            title=state.title or name_of(state), description=_describe(state), risk_level=about.risk,
-            risk_reason=self._reason(state), options=list(ask.options), tool_input=context.as_object(state.raw_input),
+            title=state.title or name_of(state), description=_describe(state), risk_level=level,
+            risk_reason=reason, options=list(ask.options), tool_input=context.as_object(state.raw_input),
             preview=_preview(state, writer.fold.cwd), about=about, always=_always(about), editable=ask.editable,
             requested_at=context.iso_ms(writer.at), expires_at=self._expiry(),
         )
@@ -114,13 +115,6 @@ class AskStory:
         return policy_ask(name_of(state), state.kind, given, agent=fold.agent, cwd=fold.cwd, roots=self._roots or (fold.cwd,),
                            home=self._home, session_id=fold.session_id, turn_id=fold.turn.turn_id if fold.turn else None,
                            locations=paths_of(state), guarded=self._guarded)
-
-    def _reason(self, state: CallState) -> str:
-        from trunkline.dialects.risk import explain_risk  # only a call that asks needs the shell's parser
-
-        given = msgspec.json.decode(bytes(context.as_object(state.raw_input)))
-        cwd = self._writer.fold.cwd
-        return explain_risk(name_of(state), given, cwd=cwd, roots=self._roots or (cwd,), home=self._home, kind=state.kind).reason
 
     def _expiry(self) -> str:
         own = self._writer.fold.waits.approval_s

@@ -1,21 +1,37 @@
 """Tool calls: from the first sign of one to its result, whatever order the agent tells it in.
 
+    evidence.py    what updates say beside their fields      facts.py       one call, looked at once
+    structured.py  outputs that a program can use            changes.py     files
+    git.py, web.py what was done there                       subagents.py   agents that the agent started
+
 Rule 1: calls are keyed by toolCallId within a turn; agents use ids again in the next.
 Rule 2: an update carries what changed, a packet carries everything: packets come from the merged state.
 Rule 3: every call that starts also ends, at the latest with its turn.
+Rule 4: what a call did (files, git, web, sub-agents) is told after its result, by entries without update and packet.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any, Final, Literal
 
 import msgspec
 
 from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import CallState, merge
-from trunkline.session.fold import OpenCall, Todo
+from trunkline.dialects.roles import ToolNames
+from trunkline.session.fold import OpenCall, Todo, remember
+from trunkline.session.interpret import changes, git, subagents, web
+from trunkline.session.interpret.changes import Change, changes_of
+from trunkline.session.interpret.evidence import evidence_of, observe, printed
+from trunkline.session.interpret.facts import Facts, decoded, name_of
+from trunkline.session.interpret.risk import explain_risk
+from trunkline.session.interpret.structured import command_output, structured_of
 from trunkline.session.interpret.text import TextStory
 from trunkline.session.interpret.writer import Writer
+
+__all__ = ["ToolNames", "ToolStory", "name_of", "risk_of", "write_plan"]
 
 Ending = Literal["denied", "cancelled", "abandoned"]
 
@@ -25,28 +41,34 @@ _ENDINGS: dict[Ending, str] = {
     "abandoned": "The turn ended and the agent never said how this tool call went.",
 }
 
-_RISK_OF_KIND: dict[str, context.RiskLevel] = {
-    "read": "low", "search": "low", "think": "low", "fetch": "low", "switch_mode": "low",
-    "delete": "high",
-}
+NEAR_CALLS: Final = 64
+"""Calls that are looked back through for one that a permission was really about."""
+
+KEPT_TERMINALS: Final = 64
+PROGRESS_GAP_US: Final = 250_000
 
 
 def risk_of(state: CallState) -> context.RiskLevel:
-    """How much harm a call of this kind can do: a first guess, by kind alone."""
-    return _RISK_OF_KIND.get(state.kind, "medium")
+    """How much harm a call can do, as far as its own words tell; ``ToolStory.risk`` knows the session's folders too."""
+    return explain_risk(name_of(state), _members(state), kind=state.kind).level
 
 
-def name_of(state: CallState) -> str:
-    """What the tool is called: by the agent, else by the shape of its input, else by its title."""
-    return packets.call_tool(state, packets.input_view(state.raw_input))
+class _TerminalEnd(msgspec.Struct, frozen=True):
+    output: str
+    exit_code: int | None
 
 
 class ToolStory:
-    """The calls of the current turn."""
+    """The calls of the current turn. ``names`` are the agent's own names for its tools; ``home`` and ``roots`` judge paths."""
 
-    def __init__(self, writer: Writer, text: TextStory) -> None:
+    def __init__(self, writer: Writer, text: TextStory, names: ToolNames | None = None, *, home: str | None = None,
+                 roots: Sequence[str] = ()) -> None:
         self._writer = writer
         self._text = text
+        self._names = names or ToolNames()
+        self._home = home
+        self._roots = tuple(roots)
+        self._terminals: dict[str, _TerminalEnd] = {}
 
     def told(self, update: acp.ToolCall | acp.ToolCallUpdate, wire: bytes, raw: bytes | None) -> None:
         """The agent said something about a call."""
@@ -54,7 +76,8 @@ class ToolStory:
         if call is None:
             self._first_told(update, wire, raw)
             return
-        changed = merge(call.state, update)
+        changed = self._merge(call, update)
+        self._count(call)
         self._text.close()
         self._go_on(call, changed, wire, raw)
 
@@ -64,47 +87,89 @@ class ToolStory:
         if call is None:
             self._text.close()
             return self._open(update, None, None)
-        merge(call.state, update)
+        self._merge(call, update)
         return call
+
+    def args_delta(self, tool_call_id: str, delta: str) -> None:
+        """The next piece of a call's arguments, while the model writes them."""
+        call = self._writer.fold.calls.get(tool_call_id)
+        if call is None or call.finished:
+            self._writer.custom("args_delta", {"toolCallId": tool_call_id, "delta": delta}, namespace="agent")
+            return
+        self._writer.add(context.ToolCallArgsDeltaEvent(tool_call_id=tool_call_id, delta=delta))
+
+    def terminal(self, terminal_id: str, output: str, exit_code: int | None) -> None:
+        """A terminal that the hub runs for the agent has something to show, or has ended."""
+        remember(self._terminals, terminal_id, _TerminalEnd(output, exit_code), KEPT_TERMINALS)
 
     def executing(self, call: OpenCall, *, requires_approval: bool, wire: bytes | None = None, raw: bytes | None = None,
                   packet: bytes | None = None) -> None:
         """The input is known and the tool runs, or waits to be let run."""
         call.executing = True
+        if requires_approval:
+            call.asked, call.denied = True, False
         state = call.state
+        level, reason = self.risk(call)
         event = context.ToolCallExecutingEvent(
             tool_call_id=state.tool_call_id, name=name_of(state), input=context.as_object(state.raw_input),
-            risk_level=risk_of(state), requires_approval=requires_approval,
+            risk_level=level, requires_approval=requires_approval, meta={"risk": {"reason": reason}},
         )
         self._writer.add(event, update=wire, packet=packet, raw=raw)
 
+    def risk(self, call: OpenCall) -> tuple[context.RiskLevel, str]:
+        """How much harm a call can do, and why; judged once for each input."""
+        if call.risk_level is None:
+            state, cwd = call.state, self._writer.fold.cwd
+            judged = explain_risk(name_of(state), _members(state), cwd=cwd, roots=self._roots or (cwd,), home=self._home,
+                                  kind=state.kind)
+            call.risk_level, call.risk_reason = judged.level, judged.reason
+        return call.risk_level, call.risk_reason
+
     def close_all(self, *, cancelled: bool) -> None:
         """End every call that is still open: the turn is over and nobody else will."""
-        for call in self._writer.fold.calls.values():
+        for call in list(self._writer.fold.calls.values()):
             if not call.finished:
                 ending: Ending = "denied" if call.denied else "cancelled" if cancelled else "abandoned"
                 self._end_open(call, ending)
+
+    def _facts(self, call: OpenCall) -> Facts:
+        return Facts(call, self._names, self._writer.fold.cwd)
+
+    def _merge(self, call: OpenCall, update: acp.ToolCall | acp.ToolCallUpdate) -> frozenset[str]:
+        changed = merge(call.state, update)
+        observe(call, update, self._names)
+        if changed & {"raw_input", "kind", "name"}:
+            call.risk_level = None
+        return changed
+
+    def _count(self, call: OpenCall) -> None:
+        if not call.counted:
+            call.counted = True
+            self._writer.fold.tool_calls += 1
 
     def _first_told(self, update: acp.ToolCall | acp.ToolCallUpdate, wire: bytes, raw: bytes | None) -> None:
         self._text.close()
         self._writer.thinking(False)
         call = self._open(update, wire, raw)
+        self._count(call)
         if call.state.status != "pending" or _has_input(call.state):
             self._go_on(call, frozenset({"raw_input"}), None, None)
 
     def _open(self, update: acp.ToolCall | acp.ToolCallUpdate, wire: bytes | None, raw: bytes | None) -> OpenCall:
         writer = self._writer
         state = CallState(tool_call_id=update.tool_call_id)
-        merge(state, update)
         call = writer.fold.calls[state.tool_call_id] = OpenCall(state, writer.at)
+        self._merge(call, update)
         if writer.fold.turn is not None:
             writer.fold.turn.said_something = True
         name = name_of(state)
         event = context.ToolCallStartEvent(
             tool_call_id=state.tool_call_id, name=name, category=context.categorize_tool(name, state.kind),
-            description=state.title or msgspec.UNSET,
+            description=state.title or msgspec.UNSET, meta={"parentToolCallId": call.parent} if call.parent else msgspec.UNSET,
         )
         writer.add(event, update=wire, packet=packets.start_packet(state, writer.at), raw=raw)
+        if call.parent is not None and (parent := writer.fold.calls.get(call.parent)) is not None:
+            subagents.progress(writer, parent, state.title or name)
         return call
 
     def _go_on(self, call: OpenCall, changed: frozenset[str], wire: bytes | None, raw: bytes | None) -> None:
@@ -117,45 +182,117 @@ class ToolStory:
             if runs:
                 self.executing(call, requires_approval=False)
             self._finish(call, wire, raw, packet)
-        elif runs:
-            self.executing(call, requires_approval=False, wire=wire, raw=raw, packet=packet)
+        elif runs or ("raw_input" in changed and wire is not None and not call.finished):
+            # The input of a running call grows while the model writes it: what was said of its risk no longer holds.
+            self.executing(call, requires_approval=call.asked, wire=wire, raw=raw, packet=packet)
         else:
             data = {"toolCallId": state.tool_call_id, "changed": sorted(changed)}
             self._writer.custom("tool_call_update", data, namespace="acp", update=wire, raw=raw, packet=packet)
+            if call.spawned and "content" in changed:
+                self._sub_agent_said(call)
+        if not call.finished and not self._waits(call):
+            subagents.spawn(self._writer, self._facts(call))
         if "raw_input" in changed:
             self._todos(state)
 
+    def _sub_agent_said(self, call: OpenCall) -> None:
+        if self._writer.at - call.progress_at >= PROGRESS_GAP_US:
+            call.progress_at = self._writer.at
+            lines = self._facts(call).text.rstrip()[-2 * subagents.PROGRESS_CHARS:].split("\n")
+            subagents.progress(self._writer, call, lines[-1].strip())
+
     def _finish(self, call: OpenCall, wire: bytes | None, raw: bytes | None, packet: bytes | None) -> None:
         call.finished = True
-        state = call.state
-        name = name_of(state)
-        took_ms = (self._writer.at - call.since) // 1000
-        output, meta = self._writer.cut(output_text(state))
+        self._take_terminals(call)
+        facts = self._facts(call)
+        done: list[Change] = []
         event: context.Event
-        if state.status == "completed":
-            event = context.ToolCallResultEvent(
-                tool_call_id=state.tool_call_id, name=name, output=output, duration=took_ms, meta=meta or msgspec.UNSET,
-            )
+        if call.state.status == "completed" and not self._was_denied(call):
+            done = changes_of(facts, self._writer.fold.files)
+            event = self._result(facts, done)
         else:
-            code = "denied" if call.denied else "tool_failed"
-            error = context.ErrorInfo(code=code, message=output or "The tool failed.", recoverable=True)
-            event = context.ToolCallErrorEvent(
-                tool_call_id=state.tool_call_id, name=name, error=error, duration=took_ms, meta=meta or msgspec.UNSET,
-            )
-        self._writer.add(event, update=wire, packet=packet, raw=raw)
+            event = self._error(facts)
+        seq = self._writer.add(event, update=wire, packet=packet, raw=raw)
+        self._aftermath(facts, done, seq, isinstance(event, context.ToolCallResultEvent))
+        call.evidence = None
+
+    def _result(self, facts: Facts, done: list[Change]) -> context.Event:
+        output, cut = self._writer.cut(facts.text)
+        structured, more = structured_of(facts, done)
+        if more:
+            cut = {**(cut or {}), "structured": more}
+        return context.ToolCallResultEvent(
+            tool_call_id=facts.state.tool_call_id, name=name_of(facts.state), output=output, duration=self._took_ms(facts.call),
+            structured=structured or msgspec.UNSET, meta=cut or msgspec.UNSET,
+        )
+
+    def _error(self, facts: Facts) -> context.Event:
+        denied = facts.call.denied
+        output, cut = self._writer.cut(facts.text)
+        if not denied:
+            self._writer.fold.errors += 1
+        ended = command_output(facts)[0] if facts.role == "terminal" and not denied else None
+        error = context.ErrorInfo(
+            code="denied" if denied else "tool_failed", message=output or "The tool failed.", recoverable=True,
+            details=context.to_raw(ended) if ended is not None else msgspec.UNSET,
+        )
+        return context.ToolCallErrorEvent(
+            tool_call_id=facts.state.tool_call_id, name=name_of(facts.state), error=error, duration=self._took_ms(facts.call),
+            meta=cut or msgspec.UNSET,
+        )
+
+    def _aftermath(self, facts: Facts, done: list[Change], seq: int, succeeded: bool) -> None:
+        """What the call did, beyond its result."""
+        writer, call_id = self._writer, facts.state.tool_call_id
+        changes.tell(writer, facts, done, seq)
+        if not facts.call.denied:
+            for operation in git.operations_of(facts):
+                writer.add(context.GitOperationEvent(operation=operation, tool_call_id=call_id))
+        if succeeded and (visited := web.operation_of(facts)) is not None:
+            writer.add(context.WebOperationEvent(operation=visited, tool_call_id=call_id))
+        if not facts.call.denied:
+            subagents.spawn(writer, facts)
+        subagents.complete(writer, facts, failed=None if succeeded else facts.text or "The task failed.")
 
     def _end_open(self, call: OpenCall, ending: Ending) -> None:
         call.finished = True
         state = call.state
         message = _ENDINGS[ending]
+        facts = self._facts(call)
+        # Some agents ask for an edit under an id of its own and never say how it went. It was allowed, so it was made.
+        allowed = ending == "abandoned" and call.asked and not self._waits(call)
+        done = changes_of(facts, self._writer.fold.files) if allowed and facts.evidence.diffs else []
         state.status = "failed"
         if state.raw_output is None:
             state.raw_output = bytes(context.to_raw({"error": message}))
         error = context.ErrorInfo(code=ending, message=message, recoverable=True)
-        took_ms = (self._writer.at - call.since) // 1000
         event = context.ToolCallErrorEvent(
-            tool_call_id=state.tool_call_id, name=name_of(state), error=error, duration=took_ms)
-        self._writer.add(event, packet=packets.progress_packet(state, self._writer.at))
+            tool_call_id=state.tool_call_id, name=name_of(state), error=error, duration=self._took_ms(call))
+        seq = self._writer.add(event, packet=packets.progress_packet(state, self._writer.at))
+        changes.tell(self._writer, facts, done, seq, {"unconfirmed": True})
+        subagents.complete(self._writer, facts, failed=message)
+        call.evidence = None
+
+    def _took_ms(self, call: OpenCall) -> int:
+        return (self._writer.at - call.since) // 1000
+
+    def _waits(self, call: OpenCall) -> bool:
+        return any(view.tool_call_id == call.state.tool_call_id for view in self._writer.fold.approvals.values())
+
+    def _was_denied(self, call: OpenCall) -> bool:
+        """Whether a call was not allowed, though its agent calls it completed; the no may stand under the ask's own id."""
+        if not call.denied and not call.asked and call.state.raw_input is not None:
+            near = islice(reversed(self._writer.fold.calls.values()), NEAR_CALLS)
+            call.denied = any(each.denied and each.state.raw_input == call.state.raw_input for each in near)
+        return call.denied
+
+    def _take_terminals(self, call: OpenCall) -> None:
+        """What the hub's own terminals printed for the call."""
+        for terminal_id in call.evidence.terminals if call.evidence else ():
+            end = self._terminals.pop(terminal_id, None)
+            if end is not None:
+                printed(evidence_of(call), end.output)
+                evidence_of(call).exit_code = end.exit_code
 
     def _todos(self, state: CallState) -> None:
         """A todo write is a plan too."""
@@ -175,18 +312,9 @@ def write_plan(writer: Writer, plan: list[acp.PlanEntry], wire: bytes | None, ra
     writer.add(context.TodoUpdateEvent(todos=listed), update=wire, packet=packet, raw=raw)
 
 
-def output_text(state: CallState) -> str:
-    """What the tool printed or answered, as people would read it."""
-    texts = [item.content.text for item in state.content or []
-             if isinstance(item, acp.Content) and isinstance(item.content, acp.TextContent)]
-    if texts:
-        return "\n".join(texts)
-    if state.raw_output is None:
-        return ""
-    value = msgspec.json.decode(state.raw_output)
-    if isinstance(value, dict):
-        value = next((value[key] for key in ("output", "error", "message") if isinstance(value.get(key), str)), value)
-    return value if isinstance(value, str) else state.raw_output.decode("utf-8", errors="replace")
+def _members(state: CallState) -> dict[str, Any] | None:
+    value = decoded(state.raw_input)
+    return value if isinstance(value, dict) else None
 
 
 def _has_input(state: CallState) -> bool:

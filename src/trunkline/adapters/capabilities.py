@@ -1,0 +1,54 @@
+"""What an agent, or one session with it, can do, as a consumer of the Agent Context Protocol reads it.
+
+Rule 1: the catalog's flags and what every driven agent has by protocol; nothing is promised that no run has shown.
+Rule 2: a session that only follows an agent's file offers no way to act, and says so.
+"""
+
+from __future__ import annotations
+
+from trunkline.agents.catalog import AgentSpec
+from trunkline.agents.catalog.features import BY_PROTOCOL, features_of
+from trunkline.dialects import acp, context
+from trunkline.errors import Invalid
+from trunkline.session.fold import Fold
+
+ACTS = ("approval.", "sessionControl.", "userInteraction.questions", "multimodal")
+"""Flags that promise that somebody can act; they fall away where a session is only watched."""
+
+
+def agent_capabilities(spec: AgentSpec, version: str | None = None) -> context.Capabilities:
+    """What runs of this agent have shown."""
+    return _capabilities(spec, version, {*BY_PROTOCOL, *spec.features}, "sdk")
+
+
+def session_capabilities(spec: AgentSpec, fold: Fold) -> context.Capabilities:
+    """What works in one session: the agent's flags, and what this very agent said of itself."""
+    version = _version(fold)
+    flags = {*BY_PROTOCOL, *spec.features}
+    if fold.watches is not None:
+        return _capabilities(spec, version, {flag for flag in flags if not flag.startswith(ACTS)}, "file-watch")
+    if _takes_images(fold):
+        flags.add("multimodal")
+    return _capabilities(spec, version, flags, "sdk")
+
+
+def _capabilities(spec: AgentSpec, version: str | None, flags: set[str],
+                  method: context.IntegrationMethod) -> context.Capabilities:
+    agent = context.AgentIdentity(
+        name=spec.name, display_name=spec.display_name, icon=spec.icon, version=version, integration_method=method)
+    return context.Capabilities(protocol_version=context.ACP_VERSION, agent=agent, features=features_of(flags))
+
+
+def _version(fold: Fold) -> str | None:
+    try:
+        return acp.read(bytes(fold.agent_info), acp.Implementation).version or None
+    except Invalid:
+        return None
+
+
+def _takes_images(fold: Fold) -> bool:
+    """Whether the running agent said, when it was greeted, that prompts may hold images."""
+    try:
+        return acp.read(bytes(fold.agent_capabilities), acp.AgentCapabilities).prompt.image
+    except Invalid:
+        return False

@@ -1,0 +1,197 @@
+"""An agent of the catalog as the Agent Context Protocol's adapter.
+
+Rule 1: a session is listed once. One that the hub has goes by the hub's id, also where the agent or its files know it too.
+Rule 2: what cannot be asked (an agent that is not installed, wants a login, does not start) has nothing to say: the rest is
+still listed, and the log tells what was not.
+Rule 3: an agent's session that another program has open is only watched, unless somebody insists: two writers would spoil it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+
+from trunkline import discovery
+from trunkline.adapters.base import LIBRARY, Stop
+from trunkline.adapters.capabilities import agent_capabilities
+from trunkline.adapters.hub_session import HubSession
+from trunkline.adapters.listing import LISTED_MOST, from_agent, from_hub, from_store, merged
+from trunkline.adapters.watching import watch_hub
+from trunkline.agents import catalog
+from trunkline.agents.catalog import AgentSpec
+from trunkline.dialects import acp, context
+from trunkline.discovery.base import FoundSession, Store
+from trunkline.errors import Invalid, NotFound, RemoteError, Unsupported
+from trunkline.hub import Hub, NewSession, Session, SessionView, content_blocks
+from trunkline.journal.base import RowFilter
+from trunkline.session.driver import AgentSession
+
+log = logging.getLogger("trunkline.adapters")
+
+
+class CatalogAdapter:
+    """Implements ``ACPAdapter`` for one agent of a hub."""
+
+    def __init__(self, spec: AgentSpec, hub: Hub) -> None:
+        self._spec = spec
+        self._hub = hub
+        self._version: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The agent's name in the catalog."""
+        return self._spec.name
+
+    def get_capabilities(self) -> context.Capabilities:
+        """What runs of this agent have shown it to do."""
+        return agent_capabilities(self._spec, self._version)
+
+    async def is_installed(self) -> bool:
+        """Whether the agent is on this machine."""
+        return (await catalog.detect(self._spec, self._hub.environ, version=False)).installed
+
+    async def get_version(self) -> str | None:
+        """The version that the installed agent prints."""
+        self._version = (await catalog.detect(self._spec, self._hub.environ)).version
+        return self._version
+
+    def get_data_paths(self) -> context.AgentDataPaths:
+        """Where the agent keeps its files on this machine."""
+        paths = {name: catalog.expand(path, self._hub.environ) for name, path in msgspec.structs.asdict(self._spec.paths).items()}
+        return context.AgentDataPaths(**{name: path for name, path in paths.items() if path is not None})
+
+    async def discover_sessions(self) -> list[context.DiscoveredSession]:
+        """Sessions to attach to, newest activity first."""
+        views, listed, found = await asyncio.gather(self._views(), self._listed(), self._found())
+        known = {view.agent_session_id for view in views}
+        return merged([*map(from_hub, views),
+                       *(from_store(self.name, each) for each in found if each.id not in known),
+                       *(from_agent(self.name, each) for each in listed if each.session_id not in known)])
+
+    def watch_sessions(self, callback: Callable[[context.SessionDiscoveryEvent], None]) -> Stop:
+        """Call back when a session appears, changes or goes away, in the hub or in the agent's files."""
+        stops = [watch_hub(self._hub, self.name, callback)]
+        store = self._store()
+        if store is not None:
+            from trunkline.discovery.watch import watch_store  # loads a library that most programs never need
+            stops.append(watch_store(store, self.name, callback))
+        return lambda: _stop_all(stops)
+
+    async def attach_to_session(self, session_id: str, *, watch: bool | None = None, by: str = LIBRARY) -> HubSession:
+        """Join the hub's session of that id, or take over (else: follow) the agent's own one."""
+        async with self._hub.attach_lock(self.name, session_id):
+            return await self._attach(session_id, watch, by)
+
+    async def _attach(self, session_id: str, watch: bool | None, by: str) -> HubSession:
+        views = await self._views()
+        ours = next((view.id for view in views if session_id in (view.id, view.agent_session_id)), None)
+        if ours is not None:
+            return self._session(await self._hub.session(ours))
+        found = await self._find(session_id)
+        if watch is None:
+            watch = found is not None and (found.in_use or not await self.is_installed())
+        if watch:
+            return self._session(await self._follow(session_id, found, by))
+        cwd, title = await self._place_of(session_id, found)
+        return self._session(await self._hub.attach(self.name, session_id, cwd, title=title, by=by))
+
+    async def start_session(self, options: context.StartSessionOptions, *, by: str = LIBRARY) -> HubSession:
+        """Start a session with its first prompt; model and options are set before the agent hears it."""
+        wanted = _wanted(options)
+        session = await self._hub.create(
+            NewSession(agent=self.name, cwd=options.project_path, mode=wanted.pop("mode", None)), by=by)
+        try:
+            if options.model is not msgspec.UNSET:
+                await session.set_config(_model_option(session), options.model, by=by)
+            for config_id, value in wanted.items():
+                await session.set_config(config_id, value, by=by)
+            await session.send(content_blocks(options.prompt), by=by)
+        except BaseException:
+            await self._hub.delete(session.id)
+            raise
+        return self._session(session)
+
+    def _session(self, session: Session) -> HubSession:
+        return HubSession(session, self._spec)
+
+    def _store(self) -> Store | None:
+        return discovery.store_of(self._spec.store, catalog.expand(self._spec.paths.sessions, self._hub.environ))
+
+    async def _views(self) -> list[SessionView]:
+        """The hub's sessions with this agent."""
+        return await self._hub.list(RowFilter(agent=self.name, limit=LISTED_MOST))
+
+    async def _listed(self) -> Iterable[AgentSession]:
+        """What the agent lists itself."""
+        if not await self.is_installed():
+            return ()
+        try:
+            return await self._hub.agent_sessions(self.name)
+        except RemoteError as error:
+            log.warning("%s could not be asked for its sessions: %s", self.name, error.message)
+            return ()
+
+    async def _found(self) -> list[FoundSession]:
+        """What is in the agent's files."""
+        store = self._store()
+        return await asyncio.to_thread(store.sessions) if store is not None else []
+
+    async def _find(self, session_id: str) -> FoundSession | None:
+        store = self._store()
+        return await asyncio.to_thread(store.find, session_id) if store is not None else None
+
+    async def _place_of(self, session_id: str, found: FoundSession | None) -> tuple[str, str]:
+        """The folder and the title of a session that the agent has."""
+        if found is not None:
+            return found.cwd, found.title
+        for listed in await self._hub.agent_sessions(self.name):
+            if listed.session_id == session_id:
+                return listed.cwd, listed.title or ""
+        raise NotFound(f"{self._spec.display_name} has no session {session_id}", details={"sessionId": session_id})
+
+    async def _follow(self, session_id: str, found: FoundSession | None, by: str) -> Session:
+        store = self._store()
+        if store is None:
+            raise Unsupported(f"sessions of {self._spec.display_name} cannot be followed: it keeps no files that we can read")
+        if found is None:
+            raise NotFound(f"{self._spec.display_name} has no session {session_id}", details={"sessionId": session_id})
+        return await self._hub.follow(self.name, found, by=by)
+
+
+def hub_adapters(hub: Hub) -> dict[str, CatalogAdapter]:
+    """An adapter for each agent of a hub, by name."""
+    return {name: CatalogAdapter(spec, hub) for name, spec in hub.agents.items()}
+
+
+def _wanted(options: context.StartSessionOptions) -> dict[str, Any]:
+    """``agentOptions``: the agent's options by id, and ``mode``."""
+    if options.agent_options is msgspec.UNSET:
+        return {}
+    try:
+        wanted = msgspec.json.decode(options.agent_options, type=dict[str, str | bool])
+    except msgspec.ValidationError as error:
+        raise Invalid(f"agentOptions: an option is text or a boolean: {error}") from None
+    if not isinstance(wanted.get("mode", ""), str):
+        raise Invalid("agentOptions: mode is a text")
+    return dict(wanted)
+
+
+def _model_option(session: Session) -> str:
+    """The id of the option by which this agent's model is chosen."""
+    try:
+        options = acp.read(bytes(session.fold.config_options), list[acp.SessionConfigOption])
+    except Invalid:
+        options = []
+    for option in options:
+        if "model" in (option.category, option.id):
+            return option.id
+    raise Unsupported("this agent offers no option to choose its model")
+
+
+def _stop_all(stops: list[Stop]) -> None:
+    for stop in stops:
+        stop()

@@ -1,0 +1,85 @@
+"""A session of the hub as the Agent Context Protocol's session object.
+
+Rule 1: a callback gets what is committed, in order, each event once; it is called on the hub's loop.
+Rule 2: a callback that fails is reported to the loop and called again for the next event: one listener's fault is its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from trunkline.adapters.base import LIBRARY, Heard, Stop
+from trunkline.adapters.capabilities import session_capabilities
+from trunkline.agents.catalog import AgentSpec
+from trunkline.dialects import context
+from trunkline.hub import Session
+
+
+class HubSession:
+    """Implements ``ACPSession`` on a session of the hub."""
+
+    def __init__(self, session: Session, spec: AgentSpec) -> None:
+        self._session = session
+        self._spec = spec
+        self._listening: set[asyncio.Task[None]] = set()
+
+    @property
+    def session_id(self) -> str:
+        """The hub's id of the session."""
+        return self._session.id
+
+    @property
+    def capabilities(self) -> context.Capabilities:
+        """What works in this session."""
+        return session_capabilities(self._spec, self._session.fold)
+
+    def on_event(self, callback: Callable[[Heard], None]) -> Stop:
+        """Call back for every event from now on."""
+        task = asyncio.get_running_loop().create_task(self._listen(callback, self._session.feed.last_seq))
+        self._listening.add(task)
+        task.add_done_callback(self._listening.discard)
+        return lambda: _cancel(task)
+
+    async def execute(self, command: context.Command, *, command_id: str | None = None, by: str = LIBRARY) -> None:
+        """Carry out a command; it is in the journal with who sent it when this returns."""
+        await self._session.execute(command, command_id=command_id, by=by)
+
+    async def get_history(self) -> list[Heard]:
+        """Every event since the session's start."""
+        feed, events = self._session.feed, list[Heard]()
+        after = 0
+        while entries := await feed.read(after=after):
+            events += [context.decode_event(entry.event) for entry in entries]
+            after = entries[-1].seq
+        return events
+
+    async def refresh(self) -> None:
+        """Look again for what the agent wrote; an agent that is driven tells by itself."""
+        self._session.look_again()
+
+    async def detach(self) -> None:
+        """Call nobody back any more. The agent goes on."""
+        listening = list(self._listening)
+        for task in listening:
+            _cancel(task)
+        await asyncio.gather(*listening, return_exceptions=True)
+
+    async def _listen(self, callback: Callable[[Heard], None], after: int) -> None:
+        feed = self._session.feed
+        while not feed.closed or feed.last_seq > after:
+            await feed.wait(after)
+            for entry in await feed.read(after=after):
+                after = entry.seq
+                _call(callback, context.decode_event(entry.event))
+
+
+def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()
+
+
+def _call(callback: Callable[[Heard], None], event: Heard) -> None:
+    try:
+        callback(event)
+    except Exception as error:  # a listener's boundary: the others, and its own next event, must not suffer
+        asyncio.get_running_loop().call_exception_handler({"message": "an event callback failed", "exception": error})

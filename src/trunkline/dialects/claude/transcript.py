@@ -1,0 +1,257 @@
+"""A transcript of Claude Code (``projects/<folder>/<session>.jsonl``), line by line, as the signals that the fold takes.
+
+Rule 1: lines are told in the order in which they were written. A branch that was left later was lived through, and is told.
+Rule 2: nothing raises. A line that is no JSON is ``Malformed``; kinds of lines that say nothing to a reader (attachments with
+the system prompt, snapshots, queues) are left out, and so is what sub-agents wrote into their parent's file.
+Rule 3: a message is spread over several lines with the same id, a block each, and each repeats the usage of the whole. The usage
+is told once, and the turn ends once, when another message begins or ``settle`` says that nothing follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from trunkline.dialects.claude import tools
+from trunkline.dialects.signals import Malformed, Note, Signal, TurnEnd, Update
+
+Json = dict[str, Any]
+Timed = tuple[int, Signal]
+"""A signal and when it was: UTC, microseconds."""
+
+INTERRUPTED = "[Request interrupted by user"
+HIDDEN = ("<command-", "<local-command-", "<bash-", "<task-notification>", "<system-reminder>", "Caveat: The messages below")
+"""Beginnings of user lines that no person wrote."""
+
+ENDS = {"end_turn": "end_turn", "stop_sequence": "end_turn", "max_tokens": "max_tokens", "refusal": "refusal"}
+TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Line(msgspec.Struct, rename="camel"):
+    """The members of a line that matter; any may be missing."""
+
+    type: str = ""
+    subtype: str = ""
+    uuid: str = ""
+    timestamp: str = ""
+    cwd: str = ""
+    is_sidechain: bool = False
+    is_meta: bool = False
+    is_compact_summary: bool = False
+    message: Any = None
+    tool_use_result: Any = None
+    custom_title: str = ""
+    ai_title: str = ""
+    summary: str = ""
+
+
+_read = msgspec.json.Decoder(Line, strict=False).decode
+
+
+def read_line(raw: bytes) -> Line | None:
+    """One line; None where it is no such object (a torn write, another format)."""
+    try:
+        return _read(raw)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def instant(stamp: str) -> int:
+    """A timestamp in microseconds; 0 for what is none."""
+    try:
+        read = datetime.fromisoformat(stamp)
+    except ValueError:
+        return 0
+    return int((read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp() * 1e6)
+
+
+def person_said(line: Line) -> str:
+    """What a person typed in this line; "" for anything else."""
+    if line.type != "user" or line.is_meta or line.is_sidechain or line.is_compact_summary:
+        return ""
+    text = "\n".join(_text(block) for block in _blocks(line.message) if block.get("type") == "text")
+    return "" if not text.strip() or text.lstrip().startswith((INTERRUPTED, *HIDDEN)) else text
+
+
+def agent_said(line: Line) -> str:
+    """What the agent answered in this line; "" for anything else."""
+    if line.type != "assistant" or line.is_sidechain:
+        return ""
+    return "\n".join(_text(block) for block in _blocks(line.message) if block.get("type") == "text").strip()
+
+
+class Transcript:
+    """Reads one session's lines, from the first one on."""
+
+    def __init__(self) -> None:
+        self._at = 0
+        self._message_id = ""
+        self._counted = ""
+        """The message whose usage was told last."""
+        self._usage: Json | None = None
+        self._end: TurnEnd | None = None
+        self._model = ""
+        self._calls: dict[str, tuple[str, Json]] = {}
+
+    def line(self, raw: bytes) -> list[Timed]:
+        """What a line means, and when; the time is 0 where no line has told one yet."""
+        line = read_line(raw)
+        if line is None:
+            return [(self._at, Malformed(raw[:4096], "not a line of a transcript", len(raw)))]
+        at = instant(line.timestamp) or self._at
+        held = self.settle() if self._is_news(line) else []
+        self._at = at
+        return held + [(at, signal) for signal in self._told(line)]
+
+    def settle(self) -> list[Timed]:
+        """Nothing follows for now: what was held back until it was sure, as of the line that said it."""
+        return [(self._at, signal) for signal in self._usage_told() + self._end_told()]
+
+    def _is_news(self, line: Line) -> bool:
+        """Whether this line shows that the message before it is complete."""
+        if line.is_sidechain or line.is_meta or line.type not in ("user", "assistant"):
+            return False
+        return line.type == "user" or _message_id(line) != self._message_id
+
+    def _told(self, line: Line) -> list[Signal]:
+        if line.is_sidechain or line.is_meta:
+            return []
+        match line.type:
+            case "user":
+                return self._user(line)
+            case "assistant":
+                return self._assistant(line)
+            case "system":
+                return self._system(line)
+        title = getattr(line, _snake(TITLES[line.type]), "") if line.type in TITLES else ""
+        return [_update({"sessionUpdate": "session_info_update", "title": title})] if title else []
+
+    def _user(self, line: Line) -> list[Signal]:
+        results = [block for block in _blocks(line.message) if block.get("type") == "tool_result"]
+        if results:
+            return [signal for block in results for signal in self._result(block, line.tool_use_result)]
+        if line.is_compact_summary:
+            return [Note("compact_summary", _encode({"uuid": line.uuid}))]
+        blocks = [content for block in _blocks(line.message) if (content := _content(block)) is not None]
+        text = "".join(block.get("text", "") for block in blocks)
+        if text.lstrip().startswith(INTERRUPTED):
+            return [TurnEnd(stop="cancelled")]
+        if not blocks or text.lstrip().startswith(HIDDEN):
+            return []
+        return [_update({"sessionUpdate": "user_message_chunk", "content": block, "messageId": line.uuid or "user"})
+                for block in blocks]
+
+    def _assistant(self, line: Line) -> list[Signal]:
+        message = line.message if isinstance(line.message, dict) else {}
+        self._message_id = _message_id(line)
+        told: list[Signal] = []
+        told += self._model_told(message.get("model"))
+        for block in _blocks(message):
+            told += self._block(block)
+        self._usage = message["usage"] if isinstance(message.get("usage"), dict) else self._usage
+        stop = ENDS.get(message.get("stop_reason") or "")
+        self._end = TurnEnd(stop=stop) if stop is not None else None  # type: ignore[arg-type]
+        return told
+
+    def _block(self, block: Json) -> list[Signal]:
+        match block.get("type"):
+            case "text" if _text(block):
+                return [self._chunk("agent_message_chunk", _text(block))]
+            case "thinking" if isinstance(block.get("thinking"), str) and block["thinking"]:
+                return [self._chunk("agent_thought_chunk", block["thinking"])]
+            case "redacted_thinking":
+                return [Note("redacted_thinking", b"{}")]
+            case "tool_use":
+                return self._call(block)
+        return []
+
+    def _call(self, block: Json) -> list[Signal]:
+        call_id, name = block.get("id"), block.get("name")
+        given = block.get("input")
+        if not isinstance(call_id, str) or not isinstance(name, str):
+            return []
+        given = given if isinstance(given, dict) else {}
+        self._calls[call_id] = (name, given)
+        update = tools.plan(given) if name == tools.TODOS else tools.announced(call_id, name, given)
+        return [_update(update)] if update is not None else []
+
+    def _result(self, block: Json, record: Any) -> list[Signal]:
+        call_id = block.get("tool_use_id")
+        name, given = self._calls.pop(call_id, ("", {})) if isinstance(call_id, str) else ("", {})
+        if not isinstance(call_id, str) or name == tools.TODOS:
+            return []
+        return [_update(tools.ended(call_id, name, given, block.get("content"), record, block.get("is_error") is True))]
+
+    def _system(self, line: Line) -> list[Signal]:
+        if line.subtype in ("compact_boundary", "api_error"):
+            return [Note(line.subtype, _encode({"uuid": line.uuid}))]
+        return []
+
+    def _model_told(self, model: Any) -> list[Signal]:
+        if not isinstance(model, str) or model in (self._model, "", "<synthetic>"):
+            return []
+        self._model = model
+        return [Note("model", _encode({"id": model, "provider": "anthropic"}))]
+
+    def _usage_told(self) -> list[Signal]:
+        usage, self._usage = self._usage, None
+        if usage is None or self._counted == self._message_id:
+            return []
+        self._counted = self._message_id
+        spent = {"input": _count(usage, "input_tokens"), "output": _count(usage, "output_tokens"),
+                 "cacheRead": _count(usage, "cache_read_input_tokens"), "messageId": self._message_id,
+                 "cacheWrite": _count(usage, "cache_creation_input_tokens")}
+        return [Note("tokens", _encode(spent))] if any(type(value) is int and value for value in spent.values()) else []
+
+    def _end_told(self) -> list[Signal]:
+        end, self._end = self._end, None
+        return [end] if end is not None else []
+
+    def _chunk(self, kind: str, text: str) -> Signal:
+        return _update({"sessionUpdate": kind, "content": {"type": "text", "text": text}, "messageId": self._message_id})
+
+
+def _message_id(line: Line) -> str:
+    message_id = line.message.get("id") if isinstance(line.message, dict) else None
+    return message_id if isinstance(message_id, str) else line.uuid
+
+
+def _update(update: Json) -> Update:
+    return Update(_encode(update))
+
+
+def _blocks(message: Any) -> Sequence[Json]:
+    """The content blocks of a message; a plain string is one block of text."""
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def _content(block: Json) -> Json | None:
+    """What a person sent, as a content block of the Agent Client Protocol."""
+    if block.get("type") == "text" and _text(block):
+        return {"type": "text", "text": _text(block)}
+    source = block.get("source")
+    if block.get("type") == "image" and isinstance(source, dict) and isinstance(source.get("data"), str):
+        return {"type": "image", "data": source["data"], "mimeType": str(source.get("media_type", "image/png"))}
+    return None
+
+
+def _text(block: Json) -> str:
+    value = block.get("text")
+    return value if isinstance(value, str) else ""
+
+
+def _count(usage: Json, name: str) -> int:
+    value = usage.get(name)
+    return value if type(value) is int and value > 0 else 0
+
+
+def _snake(name: str) -> str:
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)

@@ -1,0 +1,24 @@
+"""Sessions that others started: a module per vendor's store, read-only, and what watches and follows them.
+
+    base.py     what a store offers            watch.py    tells when a session appears, changes, goes away
+    follow.py   one session's file, from its beginning and on as it grows
+
+A catalog entry names its store by the module's name (``store = "…"``).
+"""
+
+from __future__ import annotations
+
+import os
+
+from trunkline.discovery.base import FoundSession, Reading, Store
+from trunkline.discovery.claude import ClaudeStore
+
+__all__ = ["FoundSession", "Reading", "Store", "store_of"]
+
+_STORES = {"claude": ClaudeStore}
+
+
+def store_of(name: str, folder: str | None) -> Store | None:
+    """The store of that name in that folder; None where we cannot read it, or its place is not known."""
+    kind = _STORES.get(name)
+    return kind(os.path.abspath(folder)) if kind is not None and folder else None

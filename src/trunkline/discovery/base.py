@@ -1,0 +1,58 @@
+"""What a vendor's store of sessions must offer to be found, watched and followed.
+
+Rule 1: a store is only read. Nothing here, and no module beside it, opens a vendor's file for writing.
+Rule 2: listing looks at a file's head and tail, whatever its size; only whoever follows a session reads all of its file.
+Rule 3: methods of a store may block on the disk; callers run them in a thread.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+
+from trunkline.dialects.signals import Signal
+
+
+class FoundSession(msgspec.Struct, frozen=True, kw_only=True):
+    """A session in a vendor's store. Times are UTC, microseconds."""
+
+    id: str
+    path: str
+    cwd: str
+    created_at: int
+    updated_at: int
+    title: str = ""
+    last_message: str = ""
+    in_use: bool = False
+    """Whether a running program of the vendor's has it open."""
+
+
+class Reading(Protocol):
+    """Reads one session's file, line by line. A signal comes with its time: UTC, microseconds; 0 where it is not known."""
+
+    def line(self, raw: bytes) -> list[tuple[int, Signal]]:
+        """What a whole line says."""
+
+    def settle(self) -> list[tuple[int, Signal]]:
+        """Nothing follows for now: what was held back until it was sure."""
+
+
+class Store(Protocol):
+    """A vendor's sessions on this machine."""
+
+    @property
+    def folder(self) -> str:
+        """Where they are; it need not exist."""
+
+    def sessions(self) -> list[FoundSession]:
+        """Every session, newest activity first."""
+
+    def find(self, session_id: str) -> FoundSession | None:
+        """One session by its id."""
+
+    def session_of(self, path: str) -> str | None:
+        """The id of the session whose file this is; None for any other file."""
+
+    def reading(self) -> Reading:
+        """A reader for one session's file, from its first line on."""

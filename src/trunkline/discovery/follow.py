@@ -1,0 +1,127 @@
+"""One session's file, from a position on and further as it grows.
+
+Rule 1: only whole lines count. What follows the last line end is a write in progress and is read again with the rest of it.
+Rule 2: a position is handed over with what was read up to it, so that whoever stores both can go on from there exactly.
+Rule 3: a file that became shorter than the position was written anew; it is told, and followed from where it ends now.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+
+from trunkline.dialects.signals import Note, Signal
+from trunkline.discovery.base import Reading
+
+PIECE = 256 << 10
+LINE_MOST = 64 << 20
+"""A line longer than this is not taken into memory."""
+
+Heard = Callable[[list[tuple[int, Signal]], int], None]
+"""Takes signals with their times, and the position behind them."""
+
+
+class Follower:
+    """Reads one file for one listener."""
+
+    def __init__(self, path: str, reading: Reading, position: int, heard: Heard) -> None:
+        self.position = position
+        self._path = path
+        self._reading = reading
+        self._heard = heard
+        self._again = asyncio.Event()
+        self._stop = asyncio.Event()
+        self._flowing = asyncio.Event()
+        self._flowing.set()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """Read all that is there; from then on read whatever is added."""
+        await self.catch_up()
+        loop = asyncio.get_running_loop()
+        self._tasks = [loop.create_task(self._watch()), loop.create_task(self._follow())]
+
+    def look_again(self) -> None:
+        """There may be more."""
+        self._again.set()
+
+    def hold(self, hold: bool) -> None:
+        """Hand nothing over for a while, or go on."""
+        if hold:
+            self._flowing.clear()
+        else:
+            self._flowing.set()
+
+    async def stop(self) -> None:
+        """Read no more."""
+        self._stop.set()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def catch_up(self) -> None:
+        """Hand over every whole line behind the position."""
+        rest = b""
+        while True:
+            await self._flowing.wait()
+            piece = await asyncio.to_thread(_read, self._path, self.position + len(rest))
+            if piece is None:
+                self._written_anew()
+                return
+            if not piece:
+                break
+            whole, end, rest = (rest + piece).rpartition(b"\n")
+            if end:
+                self._take(whole)
+            elif len(rest) > LINE_MOST:
+                rest = self._skip(rest)
+        settled = self._reading.settle()
+        if settled:
+            self._heard(settled, self.position)
+
+    def _take(self, lines: bytes) -> None:
+        told: list[tuple[int, Signal]] = []
+        for line in lines.split(b"\n"):
+            if line.strip():
+                told += self._reading.line(line)
+        self.position += len(lines) + 1
+        self._heard(told, self.position)
+
+    def _skip(self, piece: bytes) -> bytes:
+        """Leave out the beginning of a line that is too long; its end will be no whole line, and be told as such."""
+        self.position += len(piece)
+        self._heard([(0, Note("line_too_long", b'{"bytes":%d}' % len(piece)))], self.position)
+        return b""
+
+    def _written_anew(self) -> None:
+        size = os.path.getsize(self._path) if os.path.exists(self._path) else 0
+        self.position = size
+        self._heard([(0, Note("file_replaced", b'{"size":%d}' % size))], size)
+
+    async def _watch(self) -> None:
+        from watchfiles import awatch  # loads a library that most programs never need
+        folder = os.path.dirname(self._path)
+        async for changes in awatch(folder, stop_event=self._stop, recursive=False, debounce=100, step=20,
+                                    ignore_permission_denied=True, raise_interrupt=False):
+            if any(path == self._path for _, path in changes):
+                self._again.set()
+
+    async def _follow(self) -> None:
+        self._again.set()  # between the first reading and the first watch something may have been added
+        while True:
+            await self._again.wait()
+            self._again.clear()
+            await self.catch_up()
+
+
+def _read(path: str, position: int) -> bytes | None:
+    """The next piece of a file; None where the file is shorter than that, or gone."""
+    try:
+        with open(path, "rb") as file:
+            if os.fstat(file.fileno()).st_size < position:
+                return None
+            file.seek(position)
+            return file.read(PIECE)
+    except FileNotFoundError:
+        return None

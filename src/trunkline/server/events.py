@@ -1,0 +1,201 @@
+"""The context face over HTTP: events as streams and by the page, commands.
+
+Rule 1: one event, one seq, one id. A reader that was cut anywhere goes on after the last id it saw, with the same filter or
+another one.
+Rule 2: the stream of the whole hub has ``pos`` for its ids.
+Rule 3: a filter costs its own reader only; readers without one share their bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from trunkline.dialects import context
+from trunkline.dialects.context import TypeFilter
+from trunkline.errors import TrunklineError
+from trunkline.journal.base import Entry
+from trunkline.server.auth import check_scope
+from trunkline.server.call import Call, Reply, reply
+from trunkline.server.openapi import ErrorBody
+from trunkline.server.sse import EventStream, Outlet, Pump, Watches, entries_after
+from trunkline.server.tokens import Scope
+from trunkline.session.feed import Feed, packet_frame
+from trunkline.session.hub_feed import HubFeed
+
+PAGE_MOST = 5_000
+PAGE_DEFAULT = 500
+PAGE_BYTES = 4 << 20
+SCANNED_MOST = 20_000
+"""Entries that one request looks through for a filter; the next one goes on from there."""
+
+APPROVE = frozenset({"approve_tool_call", "deny_tool_call", "answer_question"})
+"""Commands that answer the agent; all others steer it."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+class EventPage(msgspec.Struct, rename="camel"):
+    """A page of events. ``nextAfter`` is the cursor of the next page, null at the end; a page that was filtered may be empty
+    and still have one. ``nextBefore`` is the cursor of the page before, null at the beginning."""
+
+    events: list[msgspec.Raw]
+    next_after: int | None
+    next_before: int | None
+    last_seq: int
+
+
+class CommandDone(msgspec.Struct, rename="camel"):
+    """A command was carried out: its own id, and what came of it."""
+
+    id: str | None
+    result: dict[str, Any]
+    ok: bool = True
+
+
+async def session_events(call: Call) -> Reply:
+    """Every event of a session after the cursor, then live."""
+    session = await call.session()
+    after = call.cursor(session.feed.last_seq)
+    wanted = context.parse_types(call.text("types"))
+
+    async def pump(outlet: Outlet) -> None:
+        await follow_session(session.feed, after, wanted, outlet)
+
+    return _stream(call, pump, session.id.__eq__)
+
+
+async def hub_events(call: Call) -> Reply:
+    """Every event of all sessions after the cursor; without a cursor, from now on."""
+    feed = call.hub.everything
+    after = call.cursor(feed.last_pos, default=feed.last_pos)
+    wanted = context.parse_types(call.text("types"))
+
+    async def pump(outlet: Outlet) -> None:
+        await follow_hub(feed, after, wanted, outlet)
+
+    return _stream(call, pump, lambda session_id: True)
+
+
+async def history(call: Call) -> Reply:
+    """A page of events: the first after ``after``, or, with only ``before``, the last before it."""
+    feed = (await call.session()).feed
+    after, before = call.integer("after"), call.integer("before", least=1)
+    limit = call.integer("limit", PAGE_DEFAULT, least=1, most=PAGE_MOST)
+    wanted = context.parse_types(call.text("types"))
+    if before is not None and after is None:
+        return reply(await page_before(feed, before, limit, wanted))
+    return reply(await page_after(feed, after or 0, before, limit, wanted))
+
+
+async def command(call: Call) -> Reply:
+    """Carry out a command; the same id twice is carried out once."""
+    session = await call.session()
+    envelope = context.decode_command_envelope(await call.raw_body())
+    check_scope(call.caller, scope_of(envelope.command))
+    command_id = None if envelope.id is msgspec.UNSET else envelope.id
+    outcome = await session.execute(envelope.command, command_id=command_id, by=call.caller.name)
+    return reply(CommandDone(outcome.id, outcome.result))
+
+
+def scope_of(wanted: context.Command) -> Scope:
+    """What a token needs to send this command."""
+    return "approve" if str(wanted.__struct_config__.tag) in APPROVE else "control"
+
+
+async def follow_session(feed: Feed, after: int, wanted: TypeFilter, outlet: Outlet) -> None:
+    """Replay after ``after``, then live, until the feed ends."""
+    position = outlet.position = after
+    outlet.leaves_out = not wanted.everything
+    while True:
+        if feed.last_seq <= position:
+            if feed.closed:
+                return
+            await feed.wait(position)
+        frames, position = await _next_frames(feed, position, wanted)
+        outlet.position = position
+        if frames:
+            await outlet.write(frames)
+
+
+async def follow_hub(feed: HubFeed, after: int, wanted: TypeFilter, outlet: Outlet) -> None:
+    """The same for all sessions; the ids are pos."""
+    position = outlet.position = after
+    outlet.leaves_out = not wanted.everything
+    while not feed.closed:
+        await feed.wait(position)
+        found = await feed.read(after=position)
+        frames = b"".join([packet_frame(entry.pos, entry.event) for _, entry in found if wanted.matches_encoded(entry.event)])
+        if found:
+            position = outlet.position = found[-1][1].pos
+        if frames:
+            await outlet.write(frames)
+
+
+async def _next_frames(feed: Feed, position: int, wanted: TypeFilter) -> tuple[bytes, int]:
+    shared = feed.event_frames(position) if wanted.everything else None
+    if shared is not None:
+        return shared
+    entries = await entries_after(feed, position)
+    frames = b"".join([packet_frame(entry.seq, entry.event) for entry in entries if wanted.matches_encoded(entry.event)])
+    return frames, entries[-1].seq if entries else position
+
+
+async def page_after(feed: Feed, after: int, before: int | None, limit: int, wanted: TypeFilter) -> EventPage:
+    """The first events after a cursor."""
+    page: list[Entry] = []
+    size = scanned = 0
+    position = after
+    while entries := await feed.read(after=position, before=before):
+        for entry in entries:
+            if wanted.matches_encoded(entry.event):
+                if len(page) == limit or (page and size + len(entry.event) > PAGE_BYTES):
+                    return _page(feed, page, position, after)
+                page.append(entry)
+                size += len(entry.event)
+            position = entry.seq
+        scanned += len(entries)
+        if scanned >= SCANNED_MOST:
+            return _page(feed, page, position, after)
+    return _page(feed, page, None, after)
+
+
+async def page_before(feed: Feed, before: int, limit: int, wanted: TypeFilter) -> EventPage:
+    """The last events before a cursor, found by looking back, a stretch at a time."""
+    page: list[Entry] = []
+    size = 0
+    end = before = min(before, feed.last_seq + 1)
+    while before - end < SCANNED_MOST and (entries := await feed.read_back(before=end)):
+        for entry in reversed(entries):
+            if wanted.matches_encoded(entry.event):
+                if len(page) == limit or (page and size + len(entry.event) > PAGE_BYTES):
+                    return _page_back(feed, page, before, end)
+                page.append(entry)
+                size += len(entry.event)
+            end = entry.seq
+    return _page_back(feed, page, before, end)
+
+
+def _page(feed: Feed, page: list[Entry], next_after: int | None, after: int) -> EventPage:
+    more = next_after is not None and next_after < feed.last_seq
+    return EventPage(_raw(page), next_after if more else None, after + 1 if after else None, feed.last_seq)
+
+
+def _page_back(feed: Feed, page: list[Entry], before: int, start: int) -> EventPage:
+    return EventPage(events=_raw(page[::-1]), next_after=before - 1 if before <= feed.last_seq else None,
+                     next_before=start if start > 1 else None, last_seq=feed.last_seq)
+
+
+def _raw(page: list[Entry]) -> list[msgspec.Raw]:
+    return [msgspec.Raw(entry.event) for entry in page]
+
+
+def _stream(call: Call, pump: Pump, watches: Watches) -> EventStream:
+    return EventStream(pump, call.parts.streams, keepalive_s=call.parts.options.keepalive_s, watches=watches, failure=_failure)
+
+
+def _failure(error: TrunklineError) -> bytes:
+    """An error in a stream of events. It is no event: it has no id, and its type is none of theirs."""
+    body = ErrorBody(error.code, error.message, error.recoverable, error.details, error.agent_code)
+    return b'event: message\ndata: {"type":"error",%b\n\n' % _encode(body)[1:]

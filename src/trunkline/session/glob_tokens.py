@@ -1,0 +1,203 @@
+"""Glob patterns taken apart: characters, parts of paths, and what fits them. ``globs.py`` says what a policy makes of it.
+
+Rule: every function takes at most pattern times text steps.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Final, TypeVar
+
+from msgspec import Struct
+
+ALTERNATIVES = 64
+"""The most patterns that the braces of one pattern may stand for."""
+
+STAR: Final = ""
+
+
+class OneOf(Struct, frozen=True):
+    """One character: within these ranges, or, negated, outside them."""
+
+    ranges: tuple[tuple[str, str], ...]
+    negated: bool
+
+    def holds(self, char: str) -> bool:
+        """Whether this character fits."""
+        return any(low <= char <= high for low, high in self.ranges) != self.negated
+
+
+ANY_CHAR: Final = OneOf((), True)
+Token = str | OneOf
+"""A character, a choice of characters, or STAR for any run of them."""
+Segment = tuple[Token, ...] | None
+"""The tokens of one part of a path; None for ``**``."""
+T = TypeVar("T")
+
+
+def overlap(left: Sequence[T], right: Sequence[T], meet: Callable[[T, T], bool]) -> bool:
+    """Whether two patterns have a text in common; a falsy item is a star. Row by row, as a table of left by right."""
+    row = [True, *([False] * len(right))]
+    for column, other in enumerate(right):
+        row[column + 1] = row[column] and not other
+    for item in left:
+        above, row = row, [row[0] and not item]
+        for column, other in enumerate(right):
+            if item and other:
+                row.append(above[column] and meet(item, other))
+            else:
+                row.append(above[column + 1] or row[column])  # a star takes nothing, or what stands on the other side
+    return row[-1]
+
+
+def chars_meet(one: Token, other: Token) -> bool:
+    if isinstance(one, OneOf):
+        return isinstance(other, OneOf) or one.holds(other)
+    return other.holds(one) if isinstance(other, OneOf) else one == other
+
+
+def segments_meet(pattern: Segment, outline: Segment) -> bool:
+    """A shell's wildcard does not stand for the dot of a hidden name."""
+    assert pattern is not None and outline is not None
+    if pattern[:1] == (".",) and outline[:1] != (".",):
+        return False
+    return overlap(pattern, outline, chars_meet)
+
+
+def path_matches(segments: Sequence[Segment], parts: Sequence[str], *, hidden: bool) -> bool:
+    """All places in the pattern that the parts so far may have brought us to, moved on part by part."""
+    live = _over_stars(segments, {0})
+    for part in parts:
+        moved = set()
+        for index in live:
+            if index == len(segments):
+                continue
+            segment = segments[index]
+            if segment is None and (hidden or not part.startswith(".")):
+                moved.add(index)
+            elif segment is not None and _segment_matches(segment, part, hidden):
+                moved.add(index + 1)
+        live = _over_stars(segments, moved)
+    return len(segments) in live
+
+
+def _over_stars(segments: Sequence[Segment], live: set[int]) -> set[int]:
+    """Where ``**`` stands for nothing."""
+    reached = set(live)
+    for index in sorted(live):
+        while index < len(segments) and segments[index] is None:
+            index += 1
+            reached.add(index)
+    return reached
+
+
+def _segment_matches(tokens: tuple[Token, ...], part: str, hidden: bool) -> bool:
+    if part.startswith(".") and not hidden and tokens[:1] != (".",):
+        return False
+    return run(tokens, part)
+
+
+def run(tokens: Sequence[Token], text: str) -> bool:
+    """Match greedily, and on a mismatch let the last star take one character more."""
+    at = here = 0
+    star, mark = -1, 0
+    while here < len(text):
+        token = tokens[at] if at < len(tokens) else None
+        if token == STAR:
+            star, mark, at = at, here, at + 1
+        elif token is not None and (token.holds(text[here]) if isinstance(token, OneOf) else token == text[here]):
+            at, here = at + 1, here + 1
+        elif star >= 0:
+            mark += 1
+            at, here = star + 1, mark
+        else:
+            return False
+    return all(token == STAR for token in tokens[at:])
+
+
+@lru_cache(maxsize=4096)
+def text_tokens(pattern: str) -> tuple[Token, ...]:
+    tokens: list[Token] = []
+    chars = iter(pattern)
+    for char in chars:
+        if char == "\\":
+            tokens.append(next(chars, "\\"))
+        elif char == "*":
+            tokens.append(STAR)
+        else:
+            tokens.append(ANY_CHAR if char == "?" else char)
+    return tuple(tokens)
+
+
+@lru_cache(maxsize=4096)
+def path_tokens(pattern: str) -> tuple[Token, ...]:
+    tokens: list[Token] = []
+    at = 0
+    while at < len(pattern):
+        char = pattern[at]
+        if char == "\\" and at + 1 < len(pattern):
+            at += 1
+            tokens.append(pattern[at])
+        elif char == "[" and (end := _class_end(pattern, at)):
+            tokens.append(_one_of(pattern[at + 1:end]))
+            at = end
+        else:
+            tokens.append(STAR if char == "*" else ANY_CHAR if char == "?" else char)
+        at += 1
+    return tuple(tokens)
+
+
+def _class_end(pattern: str, start: int) -> int:
+    """Where ``[…]`` closes, or 0 where it does not; a bracket that stands first inside is one of the characters."""
+    first = start + 2 if pattern[start + 1:start + 2] in ("!", "^") else start + 1
+    end = pattern.find("]", first + 1)
+    return end if end > 0 and "/" not in pattern[start:end] else 0
+
+
+def _one_of(inside: str) -> OneOf:
+    negated = inside[:1] in ("!", "^")
+    chars = inside[1:] if negated else inside
+    ranges, at = [], 0
+    while at < len(chars):
+        wide = chars[at + 1:at + 2] == "-" and at + 2 < len(chars)
+        ranges.append((chars[at], chars[at + 2] if wide else chars[at]))
+        at += 3 if wide else 1
+    return OneOf(tuple(ranges), negated)
+
+
+@lru_cache(maxsize=4096)
+def segments_of(pattern: str) -> tuple[Segment, ...]:
+    """The parts of a path pattern. A slash at its end means what is in the folder."""
+    parts = [part for part in pattern.split("/") if part not in ("", ".")]
+    if pattern.endswith("/") and parts:
+        parts.append("**")
+    if not parts and pattern:
+        return ((".",),)  # the root itself
+    return tuple(None if part == "**" else path_tokens(part) for part in parts)
+
+
+def parts_of(path: str) -> list[str]:
+    return [part for part in path.split("/") if part]
+
+
+def has_brace(pattern: str) -> bool:
+    return any(char == "{" and (at == 0 or pattern[at - 1] != "\\") for at, char in enumerate(pattern))
+
+
+@lru_cache(maxsize=4096)
+def alternatives(pattern: str) -> tuple[str, ...]:
+    """The patterns that ``{a,b}`` stands for (inner braces first), or none where they are too many."""
+    done: list[str] = []
+    waiting = [pattern]
+    while waiting:
+        one = waiting.pop()
+        found = re.search(r"(?<!\\)\{([^{}]*,[^{}]*)(?<!\\)\}", one)
+        if found is None:
+            done.append(one)
+        else:
+            waiting += [one[:found.start()] + choice + one[found.end():] for choice in found[1].split(",")]
+        if len(done) + len(waiting) > ALTERNATIVES:
+            return ()
+    return tuple(done)

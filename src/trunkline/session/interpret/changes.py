@@ -1,0 +1,282 @@
+"""What a call did to files: from the diffs it showed, else from its patch, its write, its edit, its delete or its move.
+
+Rule 1: a diff that the agent showed at any time of the call counts, also one that only the permission had.
+Rule 2: a change is told once per file and call; several pieces of one file are one change.
+Rule 3: a diff over DIFF_LINES lines is not in the event; its counts are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from trunkline.dialects import acp, context
+from trunkline.dialects.packets.detect import CONTENT_KEYS, NEW_TEXT_KEYS, OLD_TEXT_KEYS
+from trunkline.session.fold import KEPT_FILES, FileTally
+from trunkline.session.interpret.diff import DIFF_CHARS, DIFF_LINES, Compared, compare, line_count
+from trunkline.session.interpret.facts import PATH_KEYS, Facts
+from trunkline.session.interpret.languages import language_of
+from trunkline.session.interpret.patches import Piece, pieces_of
+from trunkline.session.interpret.writer import Writer
+
+FILES: Final = 500
+"""Files of one call that are told; a call that changes more is told by its first."""
+
+_KIND_OF: Final[dict[str, context.ChangeType]] = {
+    "add": "created", "create": "created", "created": "created", "new": "created",
+    "update": "modified", "modify": "modified", "modified": "modified", "edit": "modified", "move": "modified",
+    "delete": "deleted", "deleted": "deleted", "remove": "deleted",
+}
+_CHANGING: Final = frozenset({"write", "edit", "patch", "delete", "move"})
+_FROM_KEYS: Final = ("source", "from", "src", "old_path", "oldPath", "source_path", "sourcePath")
+_TO_KEYS: Final = ("destination", "to", "dest", "dst", "new_path", "newPath", "destination_path", "destinationPath", "target")
+
+
+class Change(msgspec.Struct, frozen=True):
+    """What happened to one file. ``meta`` is what an event cannot say: what was assumed, and how long the diff is."""
+
+    path: str
+    kind: context.ChangeType
+    diff: str | None = None
+    added: int = 0
+    removed: int = 0
+    lines: int = 0
+    meta: dict[str, Any] = {}
+
+
+def changes_of(facts: Facts, files: Mapping[str, FileTally]) -> list[Change]:
+    """The files that a completed call changed."""
+    if facts.role not in _CHANGING and not facts.evidence.diffs:
+        return []
+    for source in (_shown, _recorded, _patched, _written, _edited, _deleted, _moved):
+        found = list(source(facts, files))
+        if found:
+            return _by_file(found)[:FILES]
+    return []
+
+
+def tell(writer: Writer, facts: Facts, changes: list[Change], shown_by: int, extra: dict[str, Any] | None = None) -> None:
+    """Write the changes down: one as ``file:change``, several as ``file:batch``. ``shown_by`` is the entry with the texts."""
+    if not changes:
+        return
+    for change in changes:
+        _count(writer.fold.files, change)
+    url = f"/sessions/{writer.fold.session_id}/messages?after={shown_by - 1}&before={shown_by + 1}"
+    call_id = facts.state.tool_call_id
+    if len(changes) > 1:
+        _tell_batch(writer, facts, changes, url, extra or {})
+        return
+    change = changes[0]
+    meta = {**change.meta, **(extra or {})}
+    if change.diff is None and change.lines:
+        meta["diff"] = {"lines": change.lines, "url": url}
+    writer.add(context.FileChangeEvent(
+        path=change.path, change_type=change.kind, diff=change.diff if change.diff is not None else msgspec.UNSET,
+        language=language_of(change.path) or msgspec.UNSET, lines_added=change.added, lines_removed=change.removed,
+        tool_call_id=call_id, meta=meta or msgspec.UNSET,
+    ))
+
+
+def _tell_batch(writer: Writer, facts: Facts, changes: list[Change], url: str, extra: dict[str, Any]) -> None:
+    lines, chars = sum(change.lines for change in changes), sum(len(change.diff or "") for change in changes)
+    short = lines <= DIFF_LINES and chars <= DIFF_CHARS
+    listed = [
+        context.FileBatchChange(
+            path=change.path, change_type=change.kind, lines_added=change.added, lines_removed=change.removed,
+            diff=change.diff if short and change.diff is not None else msgspec.UNSET,
+        )
+        for change in changes
+    ]
+    meta = dict(extra)
+    if not short or any(change.diff is None and change.lines for change in changes):
+        meta["diff"] = {"lines": lines, "url": url}
+    writer.add(context.FileChangeBatchEvent(
+        changes=listed, tool_call_id=facts.state.tool_call_id, description=facts.state.title or msgspec.UNSET,
+        meta=meta or msgspec.UNSET,
+    ))
+
+
+def _count(files: dict[str, FileTally], change: Change) -> None:
+    """Add a change to the session's tally of files."""
+    tally = files.get(change.path)
+    if tally is None:
+        if len(files) < KEPT_FILES:
+            files[change.path] = FileTally(change.kind, change.added, change.removed)
+        return
+    tally.lines_added += change.added
+    tally.lines_removed += change.removed
+    if change.kind == "deleted":
+        tally.change_type = "deleted"
+    elif tally.change_type == "deleted":
+        tally.change_type = "modified"
+
+
+def _shown(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
+    for diff in facts.evidence.diffs:
+        path = facts.absolute(diff.path)
+        told = _KIND_OF.get(str((diff.meta or {}).get("kind")))
+        old = diff.old_text if diff.old_text or told == "modified" else _text_before(facts, path)
+        if told == "deleted":
+            yield _change(facts, path, "deleted", old or "", None)
+        elif old:
+            yield _change(facts, path, "modified", old, diff.new_text)
+        else:
+            yield _change(facts, path, _kind_of_write(facts, path, files), None, diff.new_text)
+
+
+def _text_before(facts: Facts, path: str) -> str | None:
+    """The whole text before, where the agent's record of the call has it and its diff does not."""
+    if facts.role != "write":
+        return None
+    before = facts.look("originalFile", "originalContent", "before")
+    return before if isinstance(before, str) else None
+
+
+def _recorded(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
+    """Changes as the agent lists them: by file, with the text or the diff of each."""
+    listed = facts.look("files", kind=list) or []
+    for item in listed:
+        if isinstance(item, dict) and (path := facts.look_in(item, PATH_KEYS)):
+            yield from _record(facts, facts.absolute(path), item)
+    named = facts.look("changes", kind=dict) or facts.input.get("changes")
+    for path, item in (named.items() if isinstance(named, dict) else ()):
+        if isinstance(path, str) and isinstance(item, dict):
+            yield from _record(facts, facts.absolute(path), item)
+
+
+def _record(facts: Facts, path: str, item: dict[str, Any]) -> Iterator[Change]:
+    kind = _KIND_OF.get(str(item.get("type") or item.get("status") or item.get("kind")))
+    if kind is None:
+        return
+    before, after = item.get("before"), item.get("after", item.get("content"))
+    if isinstance(after, str) and kind != "deleted":
+        old = before if isinstance(before, str) and kind == "modified" else None
+        yield _change(facts, path, kind, old, after)
+    elif kind == "deleted":
+        yield _change(facts, path, kind, before if isinstance(before, str) else after if isinstance(after, str) else "", None)
+    elif diff := facts.look_in(item, ("unified_diff", "diff", "patch")):
+        yield from (_of_piece(facts, Piece(path, kind, piece.body)) for piece in pieces_of(f"--- {path}\n+++ {path}\n{diff}"))
+    to = facts.look_in(item, ("move_path", "movePath", "moveTo"))
+    if to:
+        yield Change(facts.absolute(to), "created")
+
+
+def _patched(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
+    text = facts.look_in(facts.input, ("patchText", "patch_text", "patch", "diff", "unified_diff"))
+    if not text and facts.role == "patch":
+        text = facts.look_in(facts.input, ("input", "content", "command"))
+    for piece in pieces_of(text):
+        yield _of_piece(facts, piece)
+
+
+def _of_piece(facts: Facts, piece: Piece) -> Change:
+    path = facts.absolute(piece.path)
+    lines = piece.body.split("\n") if piece.body else []
+    added = sum(line.startswith("+") for line in lines)
+    removed = sum(line.startswith("-") for line in lines)
+    name = facts.short(path)
+    head = "/dev/null" if piece.kind == "created" else f"a/{name}", "/dev/null" if piece.kind == "deleted" else f"b/{name}"
+    text = f"--- {head[0]}\n+++ {head[1]}\n{piece.body}\n" if piece.body else None
+    short = text is not None and len(lines) <= DIFF_LINES and len(text) <= DIFF_CHARS
+    return Change(path, piece.kind, text if short else None, added, removed, len(lines))
+
+
+def _written(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
+    if facts.role not in ("write", "edit") or not facts.paths:
+        return
+    content = next((value for key in CONTENT_KEYS if isinstance(value := facts.input.get(key), str)), None)
+    if content is not None:
+        path = facts.paths[0]
+        before = _text_before(facts, path)
+        kind = _kind_of_write(facts, path, files)
+        assumed = {} if before is not None or _told_kind(facts) else {"assumed": ["changeType"]}
+        yield _change(facts, path, "modified" if before else kind, before, content, assumed)
+
+
+def _edited(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
+    if not facts.paths:
+        return
+    edits = facts.input.get("edits")
+    steps = [step for step in edits if isinstance(step, dict)] if isinstance(edits, list) else [facts.input]
+    for step in steps:
+        old = next((value for key in OLD_TEXT_KEYS if isinstance(value := step.get(key), str)), None)
+        new = next((value for key in NEW_TEXT_KEYS if isinstance(value := step.get(key), str)), None)
+        if old is not None and new is not None:
+            # The place in the file is not known: the diff is of the piece that was replaced.
+            yield _change(facts, facts.paths[0], "modified" if old else "created", old or None, new, {"fragment": True})
+
+
+def _deleted(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
+    if facts.role == "delete":
+        for path in facts.paths:
+            yield Change(path, "deleted")
+
+
+def _moved(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
+    if facts.role != "move":
+        return
+    source, target = facts.look_in(facts.input, _FROM_KEYS), facts.look_in(facts.input, _TO_KEYS)
+    if not (source and target) and len(facts.paths) == 2:
+        source, target = facts.paths
+    if source and target:
+        yield Change(facts.absolute(source), "deleted", meta={"movedTo": facts.absolute(target)})
+        yield Change(facts.absolute(target), "created", meta={"movedFrom": facts.absolute(source)})
+
+
+def _kind_of_write(facts: Facts, path: str, files: Mapping[str, FileTally]) -> context.ChangeType:
+    """Whether a write made the file: as the agent says, else by whether this session knows it already."""
+    told = _told_kind(facts)
+    if told is not None:
+        return told
+    known = files.get(path)
+    return "modified" if known is not None and known.change_type != "deleted" else "created"
+
+
+def _told_kind(facts: Facts) -> context.ChangeType | None:
+    exists = facts.look("exists", kind=bool)
+    if exists is not None:
+        return "modified" if exists else "created"
+    return _KIND_OF.get(str(facts.look("type")))
+
+
+def _change(facts: Facts, path: str, kind: context.ChangeType, old: str | None, new: str | None,
+            meta: dict[str, Any] | None = None) -> Change:
+    found = _compared(old, new, facts.short(path))
+    told = dict(meta or {})
+    if not found.exact:
+        told["counts"] = "upper bound"
+    return Change(path, kind, found.text, found.added, found.removed, found.lines, told)
+
+
+def _compared(old: str | None, new: str | None, name: str) -> Compared:
+    """The difference; a text that is only there before or after is counted without being taken apart."""
+    if old is None and new is not None and (lines := line_count(new)) > DIFF_LINES:
+        return Compared(lines, 0, lines, None)
+    if new is None and old is not None and (lines := line_count(old)) > DIFF_LINES:
+        return Compared(0, lines, lines, None)
+    return compare(old, new, name)
+
+
+def _by_file(changes: list[Change]) -> list[Change]:
+    """Several pieces of one file as one change."""
+    joined: dict[str, Change] = {}
+    for change in changes:
+        before = joined.get(change.path)
+        joined[change.path] = change if before is None else _join(before, change)
+    return list(joined.values())
+
+
+def _join(one: Change, more: Change) -> Change:
+    lines = one.lines + more.lines
+    diff = None
+    if one.diff is not None and more.diff is not None and lines <= DIFF_LINES:
+        diff = one.diff + "".join(more.diff.splitlines(keepends=True)[2:])
+    kind = "deleted" if more.kind == "deleted" else one.kind
+    return Change(one.path, kind, diff, one.added + more.added, one.removed + more.removed, lines, {**one.meta, **more.meta})
+
+
+def diffs_in(content: list[acp.ToolCallContent] | None) -> list[acp.Diff]:
+    """The diffs that an update shows."""
+    return [item for item in content or () if isinstance(item, acp.Diff)]

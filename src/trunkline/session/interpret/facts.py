@@ -1,0 +1,178 @@
+"""One tool call, looked at once: its name, its role, and its input and output decoded at most once each.
+
+Rule 1: shapes decide, never vendors: every spelling in circulation of "path", "command", "exit code" is looked for.
+Rule 2: nothing fails. What is not there is empty, what has another shape than expected counts as not there.
+"""
+
+from __future__ import annotations
+
+import os.path
+import re
+import shlex
+from functools import cached_property
+from typing import Any, Final
+
+import msgspec
+
+from trunkline.dialects import acp, packets
+from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.packets.detect import COMMAND_KEYS, FILE_PATH_KEYS, known_tool
+from trunkline.dialects.roles import ToolNames, ToolRole, name_of_kind, role_of_kind, role_of_tool
+from trunkline.session.fold import Evidence, OpenCall
+
+PATH_KEYS: Final = (
+    *FILE_PATH_KEYS, "filepath", "filename", "file", "absolute_path", "absolutePath", "target_file", "notebook_path",
+)
+_SCRIPT_FLAG = re.compile(r"-[a-z]*c")
+_TITLED = re.compile(r"^\w[\w ]{0,30}(?::| ·)\s+(?=\S)")
+_FENCE = re.compile(r"\A\s*```[^\n`]*\n(.*?)\n?```\s*\Z", re.DOTALL)
+_NOTHING = Evidence()
+
+
+def name_of(state: CallState) -> str:
+    """What the tool is called: by the agent, else by the shape of its input, else by its kind, else by its title."""
+    if state.tool:
+        return state.tool
+    name = packets.call_tool(state, packets.input_view(state.raw_input))
+    if state.name:
+        return name
+    return known_tool(name) or name_of_kind(state.kind) or name
+
+
+def role_of(state: CallState, names: ToolNames) -> ToolRole | None:
+    """What the call is for; None where nothing says it."""
+    if state.tool:
+        role = names.role_of(state.tool)
+        return role or role_of_kind(state.kind)
+    name = name_of(state)
+    if name == "websearch" and state.kind == "search":
+        # Only the input said so, and a search of code takes a query too.
+        return "search"
+    return names.role_of(name) or role_of_tool(name) or role_of_kind(state.kind)
+
+
+class Facts:
+    """What is known of one call."""
+
+    def __init__(self, call: OpenCall, names: ToolNames, cwd: str) -> None:
+        self.call = call
+        self.state = call.state
+        self.cwd = cwd
+        self.evidence = call.evidence or _NOTHING
+        self.role = role_of(call.state, names)
+
+    @cached_property
+    def input(self) -> dict[str, Any]:
+        """The input's members; those of ``arguments`` where the agent wraps them."""
+        value = decoded(self.state.raw_input)
+        if not isinstance(value, dict):
+            return {}
+        wrapped = value.get("arguments")
+        return {**value, **wrapped} if isinstance(wrapped, dict) else value
+
+    @cached_property
+    def output(self) -> Any:
+        """The output, decoded; None where there is none."""
+        return decoded(self.state.raw_output)
+
+    @cached_property
+    def records(self) -> list[dict[str, Any]]:
+        """Where the agent may have recorded how it went: the output, its metadata, and what rode in ``_meta``."""
+        output = self.output if isinstance(self.output, dict) else {}
+        nested = [output[key] for key in ("metadata", "result", "details") if isinstance(output.get(key), dict)]
+        return [record for record in (output, *nested, self.evidence.response) if record]
+
+    @cached_property
+    def text(self) -> str:
+        """What the tool printed or answered, as people would read it."""
+        shown = shown_text(self.state)
+        if not shown and self.state.raw_output is not None:
+            shown = text_in(self.output, self.state.raw_output)
+        return shown or self.evidence.printed
+
+    @cached_property
+    def command(self) -> str:
+        """The command line that was run, "" for a call that runs none."""
+        for key in COMMAND_KEYS:
+            if line := command_line(self.input.get(key)):
+                return line
+        title = self.state.first_title or self.state.title
+        return _TITLED.sub("", title, count=1) if self.role == "terminal" and not self.input else ""
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """The files that the input names, else those that the agent pointed at; absolute where the folder is known."""
+        named = self.input.get("paths") or self.input.get("files")
+        found = [path for path in named if isinstance(path, str)] if isinstance(named, list) else []
+        if not found and (path := self.look_in(self.input, PATH_KEYS)):
+            found = [path]
+        if not found:
+            found = [place.path for place in self.state.locations or []]
+        return [self.absolute(path) for path in dict.fromkeys(found) if path]
+
+    def look(self, *keys: str, kind: type = str) -> Any:
+        """The first of these members that a record has, of the right type; None where none has it."""
+        for record in self.records:
+            for key in keys:
+                value = record.get(key)
+                if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+                    return value
+        return None
+
+    @staticmethod
+    def look_in(fields: dict[str, Any], keys: tuple[str, ...]) -> str:
+        """The first of these members that is a text with something in it, else ""."""
+        return next((value for key in keys if isinstance(value := fields.get(key), str) and value), "")
+
+    def absolute(self, path: str) -> str:
+        """A path as seen from the session's folder."""
+        path = path.removeprefix("file://")
+        return path if not self.cwd or path.startswith("~") else os.path.normpath(os.path.join(self.cwd, path))
+
+    def short(self, path: str) -> str:
+        """A path inside the session's folder without that folder."""
+        inside = self.cwd.rstrip("/") + "/"
+        return path.removeprefix(inside) if len(inside) > 1 else path.lstrip("/")
+
+
+def decoded(raw: bytes | None) -> Any:
+    """Somebody's JSON as a value; None where there is none, or where it is nested too deeply to be read."""
+    if raw is None:
+        return None
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def command_line(value: object) -> str:
+    """A command as one line: a list of words joined, a shell's ``-c`` script taken out of its wrapping."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+        return ""
+    if len(value) == 3 and _SCRIPT_FLAG.fullmatch(value[1]) and value[0].rsplit("/", 1)[-1] in ("sh", "bash", "zsh", "dash"):
+        return str(value[2])
+    return shlex.join(value)
+
+
+def shown_text(state: CallState) -> str:
+    """The text that the call shows."""
+    texts = [item.content.text for item in state.content or ()
+             if isinstance(item, acp.Content) and isinstance(item.content, acp.TextContent)]
+    return "\n".join(texts) if len(texts) != 1 else texts[0]
+
+
+def text_in(output: Any, raw: bytes) -> str:
+    """The text of an output: itself, or the member that holds it, else its JSON."""
+    if isinstance(output, dict):
+        output = next((output[key] for key in ("output", "error", "message") if isinstance(output.get(key), str)), output)
+    return output if isinstance(output, str) else raw.decode("utf-8", errors="replace")
+
+
+def unfenced(text: str) -> str:
+    """Text without the Markdown fence that some agents wrap all of it in."""
+    if not text.lstrip()[:3] == "```":
+        return text
+    found = _FENCE.match(text)
+    return found.group(1) if found and "\n```" not in found.group(1) else text

@@ -1,0 +1,70 @@
+"""Patches as text: ``*** Begin Patch`` blocks and unified diffs, taken apart by file.
+
+Rule: only what a patch says is told; its lines are counted, never applied.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from trunkline.dialects import context
+
+PATCH_CHARS: Final = 1 << 20
+"""Characters of a patch that are looked at."""
+
+_MARK = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
+_MOVE = re.compile(r"^\*\*\* Move to: (.+?)\s*$", re.MULTILINE)
+_FILE = re.compile(r"^--- (?P<old>[^\n]+)\n\+\+\+ (?P<new>[^\n]+)\n", re.MULTILINE)
+_KINDS: Final[dict[str, context.ChangeType]] = {"Add": "created", "Update": "modified", "Delete": "deleted"}
+
+
+class Piece(NamedTuple):
+    """One file of a patch; ``body`` are its hunks."""
+
+    path: str
+    kind: context.ChangeType
+    body: str
+
+
+def pieces_of(text: str) -> Iterator[Piece]:
+    """The files of a patch, in order."""
+    text = text[:PATCH_CHARS]
+    marks = list(_MARK.finditer(text))
+    if marks:
+        for mark, after in zip(marks, [*marks[1:], None], strict=True):
+            yield from _marked(mark, text[mark.end():after.start() if after else None])
+        return
+    files = list(_FILE.finditer(text))
+    for file, after in zip(files, [*files[1:], None], strict=True) if files else ():
+        yield _diffed(file, text[file.end():after.start() if after else None])
+
+
+def _marked(mark: re.Match[str], rest: str) -> Iterator[Piece]:
+    kind, path = _KINDS[mark.group(1)], mark.group(2)
+    lines = [line for line in rest.strip("\n").split("\n") if not line.startswith("***")]
+    body = "\n".join(lines).strip("\n")
+    if kind == "created":
+        body = f"@@ -0,0 +1,{len(lines)} @@\n{body}" if body else ""
+    moved = _MOVE.search(rest)
+    if moved:
+        yield Piece(path, "deleted", "")
+        yield Piece(moved.group(1), "created", body)
+    else:
+        yield Piece(path, kind, body)
+
+
+def _diffed(file: re.Match[str], rest: str) -> Piece:
+    old, new = _name(file["old"]), _name(file["new"])
+    hunks = rest[rest.find("@@"):] if "@@" in rest else ""
+    body = "\n".join(line for line in hunks.rstrip("\n").split("\n") if line[:1] in ("+", "-", " ", "@", "\\"))
+    if old == "/dev/null" or (new != "/dev/null" and body.startswith("@@ -0,0 ")):
+        return Piece(new, "created", body)
+    return Piece(old, "deleted", body) if new == "/dev/null" else Piece(new, "modified", body)
+
+
+def _name(header: str) -> str:
+    """The path of a header line, without its time and without ``a/`` or ``b/``."""
+    path = header.split("\t", 1)[0].strip()
+    return path[2:] if path[:2] in ("a/", "b/") else path

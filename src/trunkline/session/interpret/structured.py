@@ -1,0 +1,97 @@
+"""What a tool gave back, as a program can use it: a diff, search results, a command's output, a page.
+
+Rule 1: an exit code is told only where the agent said it, or where its own record of the run leaves no doubt.
+Rule 2: the event's ``output`` has the whole text; what is repeated here is cut at STRUCTURED_CHARS and says so.
+Rule 3: looking for an exit code reads the first and last lines only, so that a long output costs no more than a short one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from trunkline.dialects import context
+from trunkline.session.interpret.changes import Change
+from trunkline.session.interpret.facts import Facts, unfenced
+from trunkline.session.interpret.search import found_in
+from trunkline.session.interpret.web import page_of
+
+STRUCTURED_CHARS: Final = 16 << 10
+"""Characters of each text in a structured output; the whole is beside it."""
+
+LOOKED_AT: Final = 600
+"""Characters at either end of an output that are searched for an exit code."""
+
+_EXIT_KEYS: Final = ("exit_code", "exitCode", "exit", "returncode", "return_code", "exitStatus", "code")
+_EXIT = re.compile(r"\bexit(?:ed with)?[ _-]?(?:code|status)\W{0,6}?(-?\d{1,5})\b", re.IGNORECASE)
+_REPORT = re.compile(
+    r"(?:\A|\n)\W{0,4}output\W{0,4}?[ \n](?:```[^\n]*\n)?(.*?)"
+    r"(?=\n```|\n\W{0,4}(?:error|status|exit[ _]code)\b[^\n]*|\Z)", re.IGNORECASE | re.DOTALL,
+)
+_NO_OUTPUT = re.compile(r"\s*[(<\[](?:[\w ]{0,40}no output|empty|none)[)>\]]\s*", re.IGNORECASE)
+
+
+def structured_of(facts: Facts, changes: list[Change]) -> tuple[context.ToolStructuredOutput | None, dict[str, Any]]:
+    """The structured output of a completed call, and what ``_meta`` says of it."""
+    if len(changes) == 1:
+        change = changes[0]
+        return context.FileDiffOutput(path=change.path, diff=change.diff or "", change_type=change.kind), {}
+    if changes:
+        return None, {}
+    match facts.role:
+        case "terminal":
+            return command_output(facts)
+        case "search":
+            return found_in(facts)
+        case "fetch":
+            return page_of(facts), {}
+    return None, {}
+
+
+def command_output(facts: Facts) -> tuple[context.CommandOutput | None, dict[str, Any]]:
+    """What a command printed and how it ended; None where nobody said how it ended."""
+    code = exit_code(facts)
+    if code is None:
+        return None, {}
+    stdout = _printed(facts)
+    stderr = facts.look("stderr") or ""
+    meta = {"stdoutChars": len(stdout)} if len(stdout) > STRUCTURED_CHARS else {}
+    return context.CommandOutput(exit_code=code, stdout=stdout[:STRUCTURED_CHARS], stderr=stderr[:STRUCTURED_CHARS]), meta
+
+
+def exit_code(facts: Facts) -> int | None:
+    """How the command ended: as the agent recorded it, as the terminal said it, as the text reports it."""
+    if facts.evidence.exit_code is not None:
+        return facts.evidence.exit_code
+    code = facts.look(*_EXIT_KEYS, kind=int)
+    if code is not None:
+        return int(code)
+    if isinstance(facts.look("stdout"), str) and isinstance(facts.look("stderr"), str):
+        # It kept apart what the command printed, and told no failure: the command ran to its end.
+        return _claimed(facts) if facts.state.status != "completed" else 0
+    return _claimed(facts)
+
+
+def _claimed(facts: Facts) -> int | None:
+    """The exit code that the text reports: in its last lines, or in its first where the agent puts a report in front."""
+    texts = [facts.text] if not isinstance(facts.output, str) else [facts.output, facts.text]
+    for text in texts:
+        inner = unfenced(text) if len(text) <= LOOKED_AT else text
+        last = "\n".join(inner[-LOOKED_AT:].rstrip("` \n").split("\n")[-3:])
+        first = "\n".join(inner[:LOOKED_AT].split("\n")[:3])
+        found = list(_EXIT.finditer(last)) or list(_EXIT.finditer(first))
+        if found:
+            return int(found[-1].group(1))
+    return None
+
+
+def _printed(facts: Facts) -> str:
+    for printed in (facts.look("stdout"), facts.evidence.printed or None, facts.look("aggregated_output", "output")):
+        if printed is not None:
+            return "" if _NO_OUTPUT.fullmatch(printed[:80]) else str(printed)
+    text = facts.output if isinstance(facts.output, str) else unfenced(facts.text)
+    report = _REPORT.search(text) if len(text) <= STRUCTURED_CHARS and _EXIT.search(text) else None
+    shown = report.group(1) if report else text
+    if report is None and len(text) <= LOOKED_AT and "\n" not in text.strip() and _EXIT.search(text):
+        return ""
+    return "" if _NO_OUTPUT.fullmatch(shown[:80]) else shown
