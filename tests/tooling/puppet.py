@@ -16,7 +16,9 @@
     ["end", RESULT]              answers the prompt; steps after it come late (without it, the last step is followed by end_turn)
     ["die", CODE, FILE]          writes the monotonic clock (ns) to FILE and exits; a negative CODE is a signal to itself
 
-Options: ``--session ID`` (the id it gives every session), ``--new ERROR_CODE MESSAGE`` (how it refuses session/new).
+Options: ``--session ID`` (the id it gives every session), ``--new ERROR_CODE MESSAGE`` (how it refuses session/new),
+``--store FILE`` (sessions of its own: ``{"offers": ["list", "load", "resume"], "sessions": [SessionInfo], "pageSize": N,
+"history": {ID: [UPDATE]}}``; a load tells the updates again, and a session without history is refused).
 """
 
 from __future__ import annotations
@@ -45,6 +47,10 @@ class Puppet:
         self._asked = 0
         self._opened: Json = {}
         self.session_id = options.get("--session", ["puppet-session"])[0]
+        self._store: Json = {"offers": [], "sessions": [], "history": {}}
+        if "--store" in options:
+            with open(options["--store"][0], encoding="utf-8") as file:
+                self._store |= json.load(file)
 
     def serve(self) -> None:
         """Take messages until stdin ends."""
@@ -63,7 +69,12 @@ class Puppet:
     def _serve(self, message: Json) -> None:
         method = message["method"]
         if method == "initialize":
-            self._send({"id": message["id"], "result": {"protocolVersion": 1, "agentCapabilities": {}, "authMethods": []}})
+            offers = self._store["offers"]
+            can = {"loadSession": "load" in offers, "sessionCapabilities": {name: {} for name in offers if name != "load"}}
+            self._send({"id": message["id"], "result": {
+                "protocolVersion": 1, "agentCapabilities": can if offers else {}, "authMethods": []}})
+        elif method.removeprefix("session/") in self._store["offers"]:
+            self._serve_store(method, message)
         elif method == "session/new" and "--new" in self._options:
             code, text = self._options["--new"]
             self._send({"id": message["id"], "error": {"code": int(code), "message": text}})
@@ -72,6 +83,28 @@ class Puppet:
             self._send({"id": message["id"], "result": {"sessionId": self.session_id}})
         else:
             self._send({"id": message["id"], "error": {"code": -32601, "message": f"no {method}"}})
+
+    def _serve_store(self, method: str, message: Json) -> None:
+        params = message["params"]
+        if method == "session/list":
+            self._send({"id": message["id"], "result": self._page(params)})
+            return
+        if params["sessionId"] not in self._store["history"]:
+            self._send({"id": message["id"], "error": {"code": -32002, "message": "no such session"}})
+            return
+        self.session_id = params["sessionId"]
+        self._opened = params
+        for update in self._store["history"][self.session_id] if method == "session/load" else []:
+            self._step_update(update)
+        self._send({"id": message["id"], "result": {}})
+
+    def _page(self, params: Json) -> Json:
+        """A page of the store's sessions; the cursor is where it begins."""
+        fitting = [info for info in self._store["sessions"] if params.get("cwd") in (None, info["cwd"])]
+        start = int(params.get("cursor", 0))
+        end = start + self._store.get("pageSize", len(fitting) or 1)
+        page: Json = {"sessions": fitting[start:end]}
+        return page if end >= len(fitting) else {**page, "nextCursor": str(end)}
 
     def _play(self, prompt: Json) -> None:
         steps = json.loads(prompt["params"]["prompt"][0]["text"])

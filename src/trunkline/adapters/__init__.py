@@ -14,6 +14,7 @@ from trunkline.adapters.base import ACPAdapter, ACPSession, Stop
 from trunkline.adapters.capabilities import agent_capabilities, session_capabilities
 from trunkline.adapters.catalog_adapter import CatalogAdapter, hub_adapters
 from trunkline.adapters.hub_session import HubSession
+from trunkline.adapters.library import Library
 
-__all__ = ["ACPAdapter", "ACPSession", "CatalogAdapter", "HubSession", "Stop", "agent_capabilities", "hub_adapters",
+__all__ = ["ACPAdapter", "ACPSession", "CatalogAdapter", "HubSession", "Library", "Stop", "agent_capabilities", "hub_adapters",
            "session_capabilities"]

@@ -8,9 +8,7 @@ Rule 3: folders are 0700, files 0600.
 
 from __future__ import annotations
 
-import fcntl
 import os
-import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -18,9 +16,8 @@ from typing import Self
 import msgspec
 
 from trunkline.errors import HubLocked, Invalid, StorageError
+from trunkline.journal.lock import FolderLock
 
-LOCK_PATIENCE_S = 0.2
-"""Others look whether the lock is held by holding it for an instant; a hub that starts waits that long out."""
 LOG_BYTES = 4 << 20
 """A log above this size is begun anew by the next start."""
 
@@ -41,7 +38,8 @@ class DataDir:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.record_path = path / "hub.json"
-        self.lock_path = path / "hub.lock"
+        self.lock = FolderLock(path)
+        self.lock_path = self.lock.path
         self.log_path = path / "hub.log"
         self.token_path = path / "token"
 
@@ -84,17 +82,7 @@ class DataDir:
 
     def holder(self) -> int | None:
         """The pid of the process that holds the lock; None when nobody does. 0 while it has not said."""
-        try:
-            descriptor = os.open(self.lock_path, os.O_RDONLY)
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return int(os.read(descriptor, 32).strip() or b"0")
-        finally:
-            os.close(descriptor)
-        return None
+        return self.lock.holder()
 
     def open_log(self) -> int:
         """A descriptor that appends to the log of a hub without a terminal."""
@@ -108,33 +96,16 @@ class HubLock:
 
     def __init__(self, folder: DataDir) -> None:
         self._folder = folder
-        self._descriptor = -1
 
     def __enter__(self) -> Self:
-        self._descriptor = os.open(self._folder.lock_path, os.O_RDWR | os.O_CREAT, 0o600)
-        if not self._take():
-            os.close(self._descriptor)
+        if not self._folder.lock.take():
             raise _locked(self._folder)
-        os.ftruncate(self._descriptor, 0)
-        os.pwrite(self._descriptor, b"%d\n" % os.getpid(), 0)
         self._folder.remove_record()  # of a hub that crashed
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._folder.remove_record()
-        os.close(self._descriptor)
-
-    def _take(self) -> bool:
-        give_up = time.monotonic() + LOCK_PATIENCE_S
-        while True:
-            try:
-                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() >= give_up:
-                    return False
-                time.sleep(0.01)
-            else:
-                return True
+        self._folder.lock.give_up()
 
 
 def _locked(folder: DataDir) -> HubLocked:

@@ -97,6 +97,8 @@ class OpenCall(msgspec.Struct):
     """The agent itself spoke of it; a permission alone is no call yet."""
     spawned: bool = False
     """It started a sub-agent."""
+    shows_ask: bool = False
+    """What it shows came with a permission: words for whoever decides, no output."""
     questioned: bool = False
     """What it asks a person was told."""
     parent: str | None = None

@@ -120,10 +120,10 @@ def path_named(patterns: Sequence[str], where: Place) -> bool:
     return any(pattern.startswith("/") and literal(pattern) == where.absolute for pattern in included)
 
 
-def text_allowed(patterns: Sequence[str], text: str) -> bool:
-    """Whether a text is in a pattern and in no exclusion; case counts."""
+def text_listed(patterns: Sequence[str], text: str) -> bool:
+    """Whether a name, of a tool or an agent, is in a pattern and in no exclusion; case does not count."""
     included, excluded = split(patterns)
-    return any(text_matches(pattern, text) for pattern in included) and not any(
+    return any(text_matches(pattern, text, fold=True) for pattern in included) and not any(
         text_matches(pattern, text, fold=True) for pattern in excluded)
 
 
@@ -215,7 +215,10 @@ def _narrow(pattern: str, where: Place) -> bool:
     assert where.relative is not None
     for one in alternatives(pattern):
         subject = where.absolute if one.startswith("/") else where.relative
-        if path_matches(segments_of(one), parts_of(subject), hidden=False):
+        segments = segments_of(one)
+        if segments[-1:] == (None,):
+            segments = (*segments, (STAR,))  # `src/**` is what is in the folder, not the folder
+        if path_matches(segments, parts_of(subject), hidden=False):
             return True
     return False
 

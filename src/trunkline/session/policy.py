@@ -111,18 +111,22 @@ class Policy(Struct, frozen=True):
 
 def always_rule(ask: PolicyAsk, *, allow: bool, scope: Scope, session_id: str, turn_id: str | None, reason: str | None,
                 expires_at: str | None = None, rule_id: str | None = None) -> Rule:
-    """The rule that a person means by "always": this tool of this agent, on exactly this command or these paths, in this folder.
+    """The rule that a person means by "always" or "never": exactly this command or these paths, in this folder.
 
-    An ask that names neither a command nor a path gives a rule about the tool alone (one of an MCP server, say), unless it is
-    of a kind that has one: a rule about a shell that does not say which command would open everything."""
+    Always is for this tool of this agent at this risk, never for all of them. An ask that names neither a command nor a path
+    gives a rule about the tool alone (one of an MCP server, say); Invalid where it is of a kind that should name one: a rule
+    about a shell that does not say which command would open everything."""
     if ask.command is None and not ask.paths and ask.category in _NAMES_SOMETHING:
         raise Invalid(f"{ask.tool} names no command and no path, so there is nothing that a rule could be about")
     if scope == "turn" and turn_id is None:
         raise Invalid("no turn is running, so a rule for this turn would never count")
+    by_command = ask.command is not None
     return Rule(
-        action="allow" if allow else "deny", tool=[globs.escape(ask.tool)],
+        action="allow" if allow else "deny",
+        tool=[globs.escape(ask.tool)] if allow or not by_command else [],
         agent=[globs.escape(ask.agent)] if allow else [],
-        command=[globs.escape(ask.command)] if ask.command is not None else [], path=_exact_paths(ask),
+        command=[globs.escape(ask.command)] if ask.command is not None else [],
+        path=_exact_paths(ask) if allow or not by_command else [],
         risk=[ask.risk] if allow and ask.risk not in UNNAMED_RISKS else [],
         root=globs.escape(globs.clean(ask.root)), expires_at=expires_at,
         session=session_id if scope != "always" else None, turn=turn_id if scope == "turn" else None,

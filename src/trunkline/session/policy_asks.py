@@ -39,7 +39,7 @@ def policy_ask(tool: str, kind: str | None, tool_input: Mapping[str, Any], *, ag
                category: ToolCategory | None = None, resolve: Callable[[str], str] | None = None,
                guarded: Sequence[str] = ()) -> PolicyAsk:
     """The ask behind a tool call. ``locations`` are paths known from elsewhere (the call's locations and diffs)."""
-    from trunkline.session.interpret.risk import explain_risk
+    from trunkline.dialects.risk import explain_risk  # only a call that asks needs the shell's parser
 
     root = roots[0] if roots else cwd
     command = command_of(tool_input, kind)

@@ -24,6 +24,8 @@ _HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 _HOME = re.compile(r"\$HOME(?![A-Za-z0-9_])|\$\{HOME\}")
 _DYNAMIC = re.compile(r"[$`]")
 _WILD = re.compile(r"[*?\[]")
+_CLASS = re.compile(r"\[[^/]*")
+"""A class of characters and, since where it ends is hard to say, the rest of its part of the path."""
 _PIECES = re.compile(r"[;&|\n(){}`]+")
 
 
@@ -56,7 +58,8 @@ def outline(command: SimpleCommand) -> str | None:
 def _opened(word: str | None) -> str:
     if word is None:
         return "*"
-    return "".join("*" if char in "*?[" else globs.escape(char) for char in word)
+    word = _CLASS.sub("*", word)
+    return "".join("*" if char in "*?" else globs.escape(char) for char in word)
 
 
 def mentions(commands: Iterable[SimpleCommand], home: str | None) -> Iterator[str]:
@@ -84,16 +87,16 @@ def path_outline(word: str, base: str) -> str | None:
 
 
 def values(words: Iterable[str]) -> Iterator[str]:
-    """Each word, and what stands behind the ``=`` or the letter of an option in it: ``--out=x``, ``if=x``, ``-ox``, ``@x``."""
+    """Each word, and what stands behind the ``=``, the ``@`` or the letter of an option in it: ``--out=x``, ``-ox``, ``a=@x``."""
     for word in words:
         yield word
-        _, equals, value = word.partition("=")
-        if equals and value:
-            yield value
-        if word[:1] == "-" and word[1:2] not in ("", "-") and len(word) > 2:
-            yield word[2:]
+        value = word.partition("=")[2]
+        if value:
+            yield from values([value])
         if word[:1] == "@" and len(word) > 1:
             yield word[1:]
+        if word[:1] == "-" and word[1:2] not in ("", "-") and len(word) > 2:
+            yield word[2:]
 
 
 def doubt(command: SimpleCommand) -> str:

@@ -99,13 +99,10 @@ class Subject:
 
     @cached_property
     def places(self) -> tuple[Place, ...]:
-        """Where the paths of the ask lie, and the folder its command runs in where that is not the root."""
+        """Where the paths of the ask lie, and the folder its command runs in."""
         ask = self.ask
-        found = [globs.place(path, ask.root, ask.home) for path in ask.paths]
-        if ask.cwd is not None and ask.command is not None:
-            folder = globs.place(ask.cwd, ask.root, ask.home)
-            found += [folder] if folder.relative != "." else []
-        return tuple(found)
+        folder = () if ask.command is None else (ask.cwd or ask.root,)
+        return tuple(globs.place(path, ask.root, ask.home) for path in (*ask.paths, *folder))
 
     @cached_property
     def parsed(self) -> ParsedLine | None:
@@ -121,7 +118,7 @@ class Subject:
         """The simple commands that could be read."""
         return self.parsed.commands if self.parsed is not None else ()
 
-    @property
+    @cached_property
     def is_whole(self) -> bool:
         """Whether ``commands`` is all that the line runs."""
         return self.ask.command is None or (self.parsed is not None and self.parsed.complete)
@@ -168,15 +165,21 @@ class Subject:
 
     @cached_property
     def guarded(self) -> str:
-        """The hub's own file or folder that this touches, or nothing."""
+        """The hub's own folder that this touches, or nothing. Who changes a folder above it changes it as well."""
         ask = self.ask
+        changes = ask.category not in ("file_read", "search")
+        named = self.mentioned if ask.command is None else (*self.places[:-1], *self.mentioned[len(self.places):])
         for folder in map(globs.clean, ask.guarded):
             pattern = [globs.escape(folder)]
-            if any(globs.path_concerned(pattern, where) for where in self.mentioned):
+            if any(globs.path_concerned(pattern, where) or (changes and _holds(where.absolute, folder)) for where in named):
                 return folder
             if any(globs.path_may_match(pattern, one, ask.root) for one in self.path_outlines if one != ANYTHING):
                 return folder
         return ""
+
+
+def _holds(folder: str, path: str) -> bool:
+    return globs.relative_to(globs.folded(path), globs.folded(folder)) is not None
 
 
 def fits(rule: Rule, subject: Subject, now_us: int) -> Fit:
@@ -222,9 +225,9 @@ def _in_force(rule: Rule, ask: PolicyAsk, now_us: int) -> Fit:
         return Fit(False, f"it is for sessions in {rule.root}")
     if rule.category and ask.category not in rule.category:
         return Fit(False, f"it is about {_listed(rule.category)}, not {ask.category}")
-    if rule.tool and not globs.text_concerned(rule.tool, [ask.tool]):
+    if rule.tool and not globs.text_listed(rule.tool, ask.tool):
         return Fit(False, f"it is about the tool {_listed(rule.tool)}")
-    if rule.agent and not globs.text_concerned(rule.agent, [ask.agent]):
+    if rule.agent and not globs.text_listed(rule.agent, ask.agent):
         return Fit(False, f"it is about the agent {_listed(rule.agent)}")
     return Fit(True)
 

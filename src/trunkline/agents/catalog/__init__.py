@@ -14,6 +14,8 @@ A file (or table) has these keys; ``command`` is the only one that must be there
 | env          | table of strings | variables set for it                                                                  |
 | detect       | table            | how to find it, see below                                                             |
 | quirks       | table            | where it needs other treatment than the protocol says, see below                      |
+| tools        | table of strings | its names for its tools, each with the tool's role (``ToolRole`` of ``dialects.roles``)   |
+| parent_call  | string           | where in a tool call's ``_meta`` it names the call whose sub-agent makes it: ``a.b``   |
 | features     | list of strings  | what runs of it have shown it to do, beyond what every agent does: ``git``, ``approval.preview`` |
 | paths        | table of strings | where it keeps its ``sessions``, ``config`` and ``logs``; ``~`` and ``${NAME:-default}`` are filled in |
 | store        | string           | whose session files these are: a module of ``trunkline.discovery`` that can read them |
@@ -53,6 +55,7 @@ import msgspec
 from trunkline.agents.catalog.features import FLAGS
 from trunkline.agents.environment import clean_env
 from trunkline.agents.process import ChildCommand
+from trunkline.dialects.roles import ToolNames, ToolRole
 from trunkline.errors import AgentNotInstalled, Invalid, TrunklineError
 
 __all__ = ["AgentSpec", "Detect", "Detection", "Paths", "Quirks", "adhoc", "detect", "expand", "launch_command", "load",
@@ -108,6 +111,8 @@ class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     features: tuple[str, ...] = ()
     paths: Paths = Paths()
     store: str = ""
+    tools: dict[str, ToolRole] = {}
+    parent_call: str = ""
 
 
 class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,6 +132,13 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     features: tuple[str, ...] = ()
     paths: Paths = Paths()
     store: str = ""
+    tools: dict[str, ToolRole] = {}
+    parent_call: str = ""
+
+    @property
+    def tool_names(self) -> ToolNames:
+        """The agent's names for its tools, as the fold takes them."""
+        return ToolNames(roles=self.tools, parent_call=self.parent_call)
 
 
 class Detection(msgspec.Struct, frozen=True, kw_only=True):
@@ -167,6 +179,8 @@ def spec_from_table(name: str, table: Mapping[str, Any], *, source: str = "") ->
         features=_known_features(where, entry.features),
         paths=entry.paths,
         store=entry.store,
+        tools=entry.tools,
+        parent_call=entry.parent_call,
     )
 
 

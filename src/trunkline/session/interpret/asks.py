@@ -47,11 +47,11 @@ class AskStory:
         state = call.state
         self._tools.executing(call, requires_approval=True)
         writer = self._writer
-        level, reason = self._tools.risk(call)
-        about = msgspec.structs.replace(self._about(state), risk=level)
+        _, reason = self._tools.risk(call)
+        about = self._about(state)
         view = ApprovalView(
             request_id=ask.request_id, tool_call_id=state.tool_call_id, tool_name=name_of(state),
-            title=state.title or name_of(state), description=_describe(state), risk_level=level,
+            title=state.title or name_of(state), description=_describe(state), risk_level=about.risk,
             risk_reason=reason, options=list(ask.options), tool_input=context.as_object(state.raw_input),
             preview=_preview(state, writer.fold.cwd), about=about, always=_always(about), editable=ask.editable,
             requested_at=context.iso_ms(writer.at), expires_at=self._expiry(),

@@ -26,6 +26,7 @@ PATH_KEYS: Final = (
 _SCRIPT_FLAG = re.compile(r"-[a-z]*c")
 _TITLED = re.compile(r"^\w[\w ]{0,30}(?::| ·)\s+(?=\S)")
 _FENCE = re.compile(r"\A\s*```[^\n`]*\n(.*?)\n?```\s*\Z", re.DOTALL)
+_TEXT_KEYS: Final = ("output", "aggregated_output", "stdout", "text", "error", "message")
 _NOTHING = Evidence()
 
 
@@ -85,7 +86,7 @@ class Facts:
     @cached_property
     def text(self) -> str:
         """What the tool printed or answered, as people would read it."""
-        shown = shown_text(self.state)
+        shown = "" if self.call.shows_ask else shown_text(self.state)
         if not shown and self.state.raw_output is not None:
             shown = text_in(self.output, self.state.raw_output)
         return shown or self.evidence.printed
@@ -110,6 +111,13 @@ class Facts:
             found = [place.path for place in self.state.locations or []]
         return [self.absolute(path) for path in dict.fromkeys(found) if path]
 
+    @property
+    def subject(self) -> dict[str, Any]:
+        """The input; where the agent sent none, the command or the file that its title and places name."""
+        if self.input or not (self.command or self.paths):
+            return self.input
+        return {"command": self.command} if self.command else {"file_path": self.paths[0]}
+
     def look(self, *keys: str, kind: type = str) -> Any:
         """The first of these members that a record has, of the right type; None where none has it."""
         for record in self.records:
@@ -131,8 +139,7 @@ class Facts:
 
     def short(self, path: str) -> str:
         """A path inside the session's folder without that folder."""
-        inside = self.cwd.rstrip("/") + "/"
-        return path.removeprefix(inside) if len(inside) > 1 else path.lstrip("/")
+        return path.removeprefix(self.cwd.rstrip("/") + "/").lstrip("/")
 
 
 def decoded(raw: bytes | None) -> Any:
@@ -166,7 +173,7 @@ def shown_text(state: CallState) -> str:
 def text_in(output: Any, raw: bytes) -> str:
     """The text of an output: itself, or the member that holds it, else its JSON."""
     if isinstance(output, dict):
-        output = next((output[key] for key in ("output", "error", "message") if isinstance(output.get(key), str)), output)
+        output = next((output[key] for key in _TEXT_KEYS if isinstance(output.get(key), str)), output)
     return output if isinstance(output, str) else raw.decode("utf-8", errors="replace")
 
 

@@ -28,6 +28,7 @@ _REPORT = re.compile(
     r"(?:\A|\n)\W{0,4}output\W{0,4}?[ \n](?:```[^\n]*\n)?(.*?)"
     r"(?=\n```|\n\W{0,4}(?:error|status|exit[ _]code)\b[^\n]*|\Z)", re.IGNORECASE | re.DOTALL,
 )
+_EXIT_LINE = re.compile(r"(?:\A|\n)\W{0,6}exit[ _-]?code\W{1,6}-?\d{1,5}\W{0,3}(?=\n|\Z)", re.IGNORECASE)
 _NO_OUTPUT = re.compile(r"\s*[(<\[](?:[\w ]{0,40}no output|empty|none)[)>\]]\s*", re.IGNORECASE)
 
 
@@ -91,7 +92,5 @@ def _printed(facts: Facts) -> str:
             return "" if _NO_OUTPUT.fullmatch(printed[:80]) else str(printed)
     text = facts.output if isinstance(facts.output, str) else unfenced(facts.text)
     report = _REPORT.search(text) if len(text) <= STRUCTURED_CHARS and _EXIT.search(text) else None
-    shown = report.group(1) if report else text
-    if report is None and len(text) <= LOOKED_AT and "\n" not in text.strip() and _EXIT.search(text):
-        return ""
+    shown = report.group(1) if report else _EXIT_LINE.sub("", text, count=1) if len(text) <= STRUCTURED_CHARS else text
     return "" if _NO_OUTPUT.fullmatch(shown[:80]) else shown

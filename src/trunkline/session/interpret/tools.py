@@ -86,8 +86,8 @@ class ToolStory:
         call = self._writer.fold.calls.get(update.tool_call_id)
         if call is None:
             self._text.close()
-            return self._open(update, None, None)
-        self._merge(call, update)
+            return self._open(update, None, None, asks=True)
+        self._merge(call, update, asks=True)
         return call
 
     def args_delta(self, tool_call_id: str, delta: str) -> None:
@@ -119,9 +119,9 @@ class ToolStory:
     def risk(self, call: OpenCall) -> tuple[context.RiskLevel, str]:
         """How much harm a call can do, and why; judged once for each input."""
         if call.risk_level is None:
-            state, cwd = call.state, self._writer.fold.cwd
-            judged = explain_risk(name_of(state), _members(state), cwd=cwd, roots=self._roots or (cwd,), home=self._home,
-                                  kind=state.kind)
+            facts, cwd = self._facts(call), self._writer.fold.cwd
+            judged = explain_risk(name_of(call.state), facts.subject, cwd=cwd, roots=self._roots or (cwd,), home=self._home,
+                                  kind=call.state.kind)
             call.risk_level, call.risk_reason = judged.level, judged.reason
         return call.risk_level, call.risk_reason
 
@@ -135,8 +135,10 @@ class ToolStory:
     def _facts(self, call: OpenCall) -> Facts:
         return Facts(call, self._names, self._writer.fold.cwd)
 
-    def _merge(self, call: OpenCall, update: acp.ToolCall | acp.ToolCallUpdate) -> frozenset[str]:
+    def _merge(self, call: OpenCall, update: acp.ToolCall | acp.ToolCallUpdate, *, asks: bool = False) -> frozenset[str]:
         changed = merge(call.state, update)
+        if "content" in changed:
+            call.shows_ask = asks
         observe(call, update, self._names)
         if changed & {"raw_input", "kind", "name"}:
             call.risk_level = None
@@ -155,11 +157,12 @@ class ToolStory:
         if call.state.status != "pending" or _has_input(call.state):
             self._go_on(call, frozenset({"raw_input"}), None, None)
 
-    def _open(self, update: acp.ToolCall | acp.ToolCallUpdate, wire: bytes | None, raw: bytes | None) -> OpenCall:
+    def _open(self, update: acp.ToolCall | acp.ToolCallUpdate, wire: bytes | None, raw: bytes | None, *,
+              asks: bool = False) -> OpenCall:
         writer = self._writer
         state = CallState(tool_call_id=update.tool_call_id)
         call = writer.fold.calls[state.tool_call_id] = OpenCall(state, writer.at)
-        self._merge(call, update)
+        self._merge(call, update, asks=asks)
         if writer.fold.turn is not None:
             writer.fold.turn.said_something = True
         name = name_of(state)
@@ -182,9 +185,9 @@ class ToolStory:
             if runs:
                 self.executing(call, requires_approval=False)
             self._finish(call, wire, raw, packet)
-        elif runs or ("raw_input" in changed and wire is not None and not call.finished):
+        elif runs or ("raw_input" in changed and wire is not None and not call.finished and not call.asked):
             # The input of a running call grows while the model writes it: what was said of its risk no longer holds.
-            self.executing(call, requires_approval=call.asked, wire=wire, raw=raw, packet=packet)
+            self.executing(call, requires_approval=False, wire=wire, raw=raw, packet=packet)
         else:
             data = {"toolCallId": state.tool_call_id, "changed": sorted(changed)}
             self._writer.custom("tool_call_update", data, namespace="acp", update=wire, raw=raw, packet=packet)
@@ -227,13 +230,13 @@ class ToolStory:
         )
 
     def _error(self, facts: Facts) -> context.Event:
-        denied = facts.call.denied
-        output, cut = self._writer.cut(facts.text)
-        if not denied:
+        turn, output, cut = self._writer.fold.turn, *self._writer.cut(facts.text)
+        code = "denied" if facts.call.denied else "cancelled" if turn is not None and turn.cancelled else "tool_failed"
+        if code == "tool_failed":
             self._writer.fold.errors += 1
-        ended = command_output(facts)[0] if facts.role == "terminal" and not denied else None
+        ended = command_output(facts)[0] if facts.role == "terminal" and not facts.call.denied else None
         error = context.ErrorInfo(
-            code="denied" if denied else "tool_failed", message=output or "The tool failed.", recoverable=True,
+            code=code, message=output or "The tool failed.", recoverable=True,
             details=context.to_raw(ended) if ended is not None else msgspec.UNSET,
         )
         return context.ToolCallErrorEvent(
