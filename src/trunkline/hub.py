@@ -28,6 +28,7 @@ from trunkline.agents.environment import clean_env
 from trunkline.agents.family import end_leftover
 from trunkline.dialects import acp
 from trunkline.dialects.context import iso_ms
+from trunkline.dialects.roles import ToolNames
 from trunkline.discovery.base import FoundSession
 from trunkline.discovery.follow import Follower
 from trunkline.errors import (
@@ -174,7 +175,7 @@ class Hub:
             clock=_now_us, new_id=lambda prefix: f"{prefix}_{secrets.token_hex(8)}",
             limits=Limits(approval_s=options.approval_timeout_s, silence_s=options.idle_timeout_s,
                           tool_silence_s=options.tool_timeout_s, agent_idle_s=options.agent_idle_stop_s),
-            policies=self.policies, chain_key=_chain_key(options), home=self.environ.get("HOME"), guarded=_guarded(options),
+            policies=self.policies, chain_key=_chain_key(options), home=self.environ.get("HOME"), guarded=_guarded(options), tool_names=self._tool_names,
             preview_url=lambda session_id, artifact: self._preview(session_id, artifact), turn_ended=self._count_turn,
         )
 
@@ -446,6 +447,10 @@ class Hub:
         except KeyError:
             known = ", ".join(sorted(self.agents))
             raise NotFound(f"no agent {name!r}; known are: {known}", details={"agent": name}) from None
+
+    def _tool_names(self, agent: str) -> ToolNames:
+        spec = self.agents.get(agent)  # a session may be older than the catalog
+        return ToolNames() if spec is None else spec.tool_names
 
     def _preview(self, session_id: str, artifact: Artifact) -> str | None:
         url: str | None = self.preview_url(session_id, artifact)

@@ -17,28 +17,32 @@ from tests.dialects.acp.schema import faults
 from tests.dialects.packets.shapes_check import validate_packet
 from tests.tooling.transcripts import Cancel, Decision, Prompt, Step
 from trunkline.dialects import acp, context
+from trunkline.dialects.roles import ToolNames
 from trunkline.dialects.signals import PermissionAsk, Signal, TurnEnd
 from trunkline.errors import AgentError, HubRestarted
 from trunkline.journal.base import Entry
 from trunkline.session.feed import packet_of
 from trunkline.session.fold import Fold, checkpoint, restore
 from trunkline.session.interpret import Interpreter
+from trunkline.session.interpret.text import text_of
 
 SESSION = "ses_story"
 STEP_US = 1_500
+START = 1_790_000_000_000_000
 
 
 class Player:
     """Plays steps into an interpreter and keeps the entries."""
 
-    def __init__(self) -> None:
-        self.fold = Fold(session_id=SESSION, agent="recorded", cwd="/home/dev/project", created_at=1, updated_at=1)
-        self.interpreter = Interpreter(self.fold)
+    def __init__(self, tools: ToolNames | None = None) -> None:
+        self.fold = Fold(session_id=SESSION, agent="recorded", cwd="/home/dev/project", created_at=START, updated_at=START)
+        self._tools = tools
+        self.interpreter = Interpreter(self.fold, tools=tools)
         self.entries: list[Entry] = []
         self.restarts: set[int] = set()
         """The last entries of hubs that crashed: what came to its end may begin again after it."""
         self._turns = itertools.count(1)
-        self._at = 1_790_000_000_000_000
+        self._at = START
         self._saved = checkpoint(self.fold)
 
     def play(self, step: Step) -> None:
@@ -88,7 +92,7 @@ class Player:
         """The checkpoint is all that is left of the fold; the words of an open text are in the journal."""
         self.fold = restore(self._saved)
         self.fold.seq = self.entries[-1].seq
-        self.interpreter = Interpreter(self.fold)
+        self.interpreter = Interpreter(self.fold, tools=self._tools)
         self._reread_open_text()
 
     def _reread_open_text(self) -> None:
@@ -96,9 +100,9 @@ class Player:
         text = self.fold.text
         if text is not None:
             for entry in self.entries[text.start_seq - 1:]:
-                chunk = acp.text_chunk(entry.update) if entry.update is not None else None
-                if chunk is not None:
-                    self.interpreter.text.collect(text, chunk.text)
+                token = text_of(entry.update) if entry.update is not None else None
+                if token is not None:
+                    self.interpreter.text.collect(text, token)
 
     def _written(self) -> None:
         """As ``Pen.write`` does: the checkpoint is stored with entries that change more than text."""
@@ -146,7 +150,8 @@ class Player:
         elif end.error is not None and not turn.cancelled:
             now.turns.fail(AgentError(end.error.message, agent_code=str(end.error.code)), rpc_code=end.error.code)
         else:
-            now.turns.end("cancelled" if turn.cancelled else end.stop or "end_turn", end.usage)
+            stop = "cancelled" if turn.cancelled else end.stop or "end_turn"
+            now.turns.end(stop, end.usage, usage_of_session=end.usage_of_session)
         if self.fold.turn is None and self.fold.queue:
             now.turns.start_queued()
 

@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from trunkline.agents import catalog
 from trunkline.dialects import acp
+from trunkline.dialects.acp.usage import answer_usage
 from trunkline.dialects.signals import (
     AgentFault,
     AskWithdrawn,
@@ -93,7 +95,6 @@ class _Answer(msgspec.Struct):
 
 class _Stop(msgspec.Struct, rename="camel"):
     stop_reason: StopReason
-    usage: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
 def read_lines(agent: str) -> list[Line]:
@@ -115,8 +116,9 @@ def stories(agent: str) -> dict[tuple[str, str], list[Step]]:
     """What happened in each session of each run, by (run, session id)."""
     found: dict[tuple[str, str], list[Step]] = {}
     lines = read_lines(agent)
+    spec = catalog.load().get(agent)
     for run in dict.fromkeys(line.run for line in lines):
-        teller = _Teller()
+        teller = _Teller(spec.quirks.usage_of_session if spec is not None else False)
         for line in lines:
             if line.run == run:
                 teller.hear(line)
@@ -127,8 +129,9 @@ def stories(agent: str) -> dict[tuple[str, str], list[Step]]:
 class _Teller:
     """Follows one process of an agent."""
 
-    def __init__(self) -> None:
+    def __init__(self, usage_of_session: bool) -> None:
         self.told: dict[str, list[Step]] = {}
+        self._usage_of_session = usage_of_session
         self._prompts: dict[bytes, str] = {}
         self._loads: dict[bytes, str] = {}
         self._asks: dict[bytes, tuple[str, str]] = {}
@@ -176,7 +179,7 @@ class _Teller:
         self._loads.pop(rpc_id, None)
         session_id = self._prompts.pop(rpc_id, None)
         if session_id is not None:
-            self._add(session_id, _turn_end(message))
+            self._add(session_id, _turn_end(message, self._usage_of_session))
 
     def _agent_said(self, message: Message, line: Line) -> None:
         params = _params(message)
@@ -224,10 +227,34 @@ def _params(message: Message) -> _Params:
     return msgspec.json.decode(message.params, type=_Params)
 
 
-def _turn_end(message: Message) -> TurnEnd:
+def _turn_end(message: Message, usage_of_session: bool) -> TurnEnd:
     if message.error is not None:
         data = None if message.error.data is msgspec.UNSET else bytes(message.error.data)
         return TurnEnd(error=AgentFault(message.error.code, message.error.message, data))
     assert message.result is not msgspec.UNSET
     stop = msgspec.json.decode(message.result, type=_Stop)
-    return TurnEnd(stop=stop.stop_reason, usage=None if stop.usage is msgspec.UNSET else bytes(stop.usage))
+    return TurnEnd(stop=stop.stop_reason, usage=answer_usage(bytes(message.result)), usage_of_session=usage_of_session)
+
+
+def openings(agent: str) -> dict[tuple[str, str], bytes]:
+    """What the agent answered when it made each session, by (run, session id)."""
+    found: dict[tuple[str, str], bytes] = {}
+    for line in read_lines(agent):
+        message = read_message(line.raw) if line.dir == "a>c" else None
+        if message is None or message.result is msgspec.UNSET or message.method is not None:
+            continue
+        opened = msgspec.json.decode(message.result)
+        if isinstance(opened, dict) and isinstance(opened.get("sessionId"), str):
+            found[line.run, opened["sessionId"]] = bytes(message.result)
+    return found
+
+
+def greetings(agent: str) -> dict[str, bytes]:
+    """What the agent answered to ``initialize``, by run."""
+    found: dict[str, bytes] = {}
+    for line in read_lines(agent):
+        message = read_message(line.raw) if line.dir == "a>c" else None
+        if message is not None and message.method is None and message.result is not msgspec.UNSET:
+            if b'"protocolVersion"' in bytes(message.result):
+                found.setdefault(line.run, bytes(message.result))
+    return found

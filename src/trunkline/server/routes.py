@@ -14,6 +14,8 @@ import msgspec
 from trunkline.dialects.context import CommandEnvelope
 from trunkline.hub import Accepted, AgentInfo, Answer, Decision, NewSession, SessionView
 from trunkline.server import (
+    adapters,
+    approvals,
     diff,
     events,
     files,
@@ -160,6 +162,15 @@ ROUTES: tuple[Route, ...] = (
           response=preview.ArtifactView),
     Route("GET", "/preview/{key}/{path:path}", preview.preview, None, "A file of an artifact, sandboxed, under an expiring key.",
           gives=("*/*",)),
+    Route("GET", "/approvals", approvals.pending, "view", "Every approval and question that waits, in all sessions.",
+          response=approvals.PendingAsks),
+    Route("GET", "/adapters", adapters.listing, "view", "Every agent as an adapter: installed or not, what it can do, its files.",
+          response=list[adapters.AdapterInfo]),
+    Route("GET", "/adapters/{name}/sessions", adapters.sessions, "control",
+          "Sessions that an agent knows of: the hub's, those it lists itself, those in its files.",
+          response=adapters.AdapterSessions),
+    Route("POST", "/adapters/{name}/sessions/{id}/attach", adapters.attach, "control",
+          "Join one of them: taken over by its agent, or only watched.", request=adapters.Attach, response=SessionView),
     Route("GET", "/search", search.search, "view",
           "Find words in titles, in what was said and in what tools were called with, the best first.",
           response=search.SearchPage,

@@ -81,10 +81,19 @@ class AcpDriver:
         self._takes = acp.PromptCapabilities()
         self._lists = False
         self._turn_signals: list[Signal] = []
+        self._held: list[Signal] = []
+        self._hear: Callable[[list[Signal]], None] = self._held.extend
+        """Where signals go: they are held until it is written down that, and how, the session was opened."""
 
     async def start(self, previous: str | None, *, adopt: bool = False) -> Started:
         """Start the agent and open a session: the previous one where the agent can, else a new one; or adopt one."""
-        hello, how, opened = await self._in_time(self._open(previous, adopt))
+        if adopt:
+            self._hear = self._sink.heard
+        try:
+            hello, how, opened = await self._in_time(self._open(previous, adopt))
+        except BaseException:
+            self._deliver_early()
+            raise
         assert self._inbox.session_id is not None
         asyncio.get_running_loop().call_soon(self._deliver_early)
         return Started(
@@ -223,7 +232,7 @@ class AcpDriver:
         if self._peer.has_output:
             self._flush()
         if signals:
-            self._sink.heard(signals)
+            self._hear(signals)
 
     def _notified(self, message: jsonrpc.Notification, signals: list[Signal]) -> None:
         if message.method == acp.CANCEL_REQUEST:
@@ -239,7 +248,9 @@ class AcpDriver:
         signals.append(Note("notification", _encode({"method": message.method, "params": params})))
 
     def _deliver_early(self) -> None:
-        early = self._inbox.take_early()
+        early = [*self._inbox.take_early(), *self._held]
+        self._held.clear()
+        self._hear = self._sink.heard
         if early:
             self._sink.heard(early)
 

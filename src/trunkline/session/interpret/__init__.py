@@ -5,6 +5,7 @@
     asks.py        permissions and questions      conditions.py   modes, options, commands, titles
     turns.py       prompts, ends, the queue       usage.py        tokens, money, context window
     lifecycle.py   start, pause, end, environment notes.py        what the protocol has no word for
+    questions.py   asked through a tool           options.py      an agent's own settings
 
 Rule 1: pure. No I/O, no clock: ``at`` (microseconds) comes with every call, ids come from the caller.
 Rule 2: nothing here knows which agent it is, and no input breaks it: what makes no sense is journaled as ``custom``.
@@ -34,8 +35,10 @@ from trunkline.journal.base import Entry
 from trunkline.session.fold import Artifact, Fold
 from trunkline.session.interpret.asks import AskStory
 from trunkline.session.interpret.conditions import ConditionStory
+from trunkline.session.interpret.facts import name_of
 from trunkline.session.interpret.lifecycle import LifecycleStory
 from trunkline.session.interpret.notes import NoteStory
+from trunkline.session.interpret.questions import tell_questions
 from trunkline.session.interpret.text import TextStory
 from trunkline.session.interpret.tools import ToolStory
 from trunkline.session.interpret.turns import TurnStory
@@ -56,11 +59,12 @@ class Interpreter:
         self.tools = ToolStory(self.writer, self.text, tools, home=home, roots=roots)
         self.asks = AskStory(self.writer, self.tools, int(approval_timeout_s * 1e6), chain_key=chain_key, home=home, roots=roots,
                              guarded=guarded)
-        self.lifecycle = LifecycleStory(self.writer)
+        self.lifecycle = LifecycleStory(self.writer, self.text, self.tools)
         self.usage = UsageStory(self.writer)
         self.conditions = ConditionStory(self.writer, self.usage, self.lifecycle)
         self.notes = NoteStory(self.writer, self.tools, self.usage, self.lifecycle)
         self.turns = TurnStory(self.writer, self.text, self.tools, self.asks, self.usage)
+        self._asking = frozenset(name for name, role in (tools.roles if tools else {}).items() if role == "ask_user")
         self.replaying = False
         """The agent tells its history again: what the person said in it is news to us."""
 
@@ -154,14 +158,22 @@ class Interpreter:
         self.fold.calls.clear()
 
     def _call_told(self, tool_call_id: str) -> None:
+        """What a call's input says beyond the call itself: a plan, a question."""
         call = self.fold.calls.get(tool_call_id)
-        if call is not None and call.state.kind == "switch_mode":
+        if call is None:
+            return
+        if call.state.kind == "switch_mode":
             self.conditions.plan_shown(call.state)
+        if self._asking and not call.questioned and name_of(call.state) in self._asking:
+            tell_questions(self.writer, call)
 
     def _other(self, signal: Signal) -> None:
         match signal:
             case PermissionAsk():
                 self.asks.permission(signal)
+                asked = self.fold.approvals.get(signal.request_id)
+                if asked is not None:
+                    self._call_told(asked.tool_call_id)
             case QuestionAsk():
                 self.asks.question(signal)
             case AskWithdrawn():

@@ -21,6 +21,8 @@ from trunkline.dialects.context import (
     FileChangeSummary,
 )
 from trunkline.session.fold import Fold
+from trunkline.session.interpret.text import TextStory
+from trunkline.session.interpret.tools import ToolStory
 from trunkline.session.interpret.writer import Writer
 
 UNKNOWN = "unknown"
@@ -38,8 +40,10 @@ class _AgentInfo(msgspec.Struct):
 class LifecycleStory:
     """From the first entry of a session to its last."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, text: TextStory, tools: ToolStory) -> None:
         self._writer = writer
+        self._text = text
+        self._tools = tools
 
     def started(self, agent: str, model: str | None, cwd: str, environment: EnvironmentContext | None) -> None:
         """The agent is there, for the first time."""
@@ -67,7 +71,9 @@ class LifecycleStory:
         self._writer.status(standing(self._writer.fold), reason="resumed", meta={"by": by})
 
     def completed(self, reason: str, by: str) -> None:
-        """The session is over: its turn has ended and its agent is gone, or is going."""
+        """The session is over: its turn has ended and its agent is gone, or is going. What is still open ends with it."""
+        self._text.close()
+        self._tools.close_all(cancelled=True)
         self._writer.status("completed", reason=reason, meta={"by": by})
         self._writer.add(context.SessionCompletedEvent(
             summary=summary_of(self._writer.fold, self._writer.at), meta={"reason": reason, "by": by}))

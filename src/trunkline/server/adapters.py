@@ -1,0 +1,71 @@
+"""Agents as adapters: what each can do here, the sessions it knows of, and joining one of them.
+
+Rule 1: a handler asks the adapter and encodes. What a session is, and whose, is the adapter's business.
+Rule 2: to list an agent's sessions is to look into its files and perhaps to start it: that is for whoever may start it anyway.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+import msgspec
+
+from trunkline.adapters import CatalogAdapter, hub_adapters
+from trunkline.dialects import context
+from trunkline.errors import NotFound
+from trunkline.server.call import Call, Reply, reply
+
+
+class AdapterInfo(msgspec.Struct, rename="camel", kw_only=True):
+    """An agent of the catalog. ``version`` is absent where it is not installed or does not say."""
+
+    name: str
+    installed: bool
+    version: str | msgspec.UnsetType = msgspec.UNSET
+    capabilities: context.Capabilities
+    data_paths: context.AgentDataPaths
+
+
+class AdapterSessions(msgspec.Struct):
+    """Sessions to attach to, newest activity first."""
+
+    sessions: list[context.DiscoveredSession]
+
+
+class Attach(msgspec.Struct, forbid_unknown_fields=True):
+    """How to attach. ``watch``: only follow what the agent writes elsewhere; without it, whichever is safe."""
+
+    watch: bool | None = None
+
+
+async def listing(call: Call) -> Reply:
+    """Every agent of the catalog."""
+    return reply(await asyncio.gather(*(_info(adapter) for adapter in hub_adapters(call.hub).values())))
+
+
+async def sessions(call: Call) -> Reply:
+    """The sessions that an agent knows of."""
+    return reply(AdapterSessions(await _adapter(call).discover_sessions()))
+
+
+async def attach(call: Call) -> Reply:
+    """Join one of them: it is a session of the hub from here on."""
+    how = await call.body(Attach, default=Attach())
+    joined = await _adapter(call).attach_to_session(call.part("id"), watch=how.watch, by=call.caller.name)
+    session = await call.hub.session(joined.session_id)
+    return reply(await session.snapshot(), headers={"Location": f"/sessions/{session.id}"})
+
+
+async def _info(adapter: CatalogAdapter) -> AdapterInfo:
+    installed = await adapter.is_installed()
+    version = await adapter.get_version() if installed else None
+    return AdapterInfo(name=adapter.name, installed=installed, version=version or msgspec.UNSET,
+                       capabilities=adapter.get_capabilities(), data_paths=adapter.get_data_paths())
+
+
+def _adapter(call: Call) -> CatalogAdapter:
+    name = call.part("name")
+    adapters = hub_adapters(call.hub)
+    if name not in adapters:
+        raise NotFound(f"no agent {name!r}; known are: {', '.join(sorted(adapters))}", details={"agent": name})
+    return adapters[name]

@@ -1,0 +1,29 @@
+"""Everything that waits for a person, in all sessions at once.
+
+Rule: what waits is told whichever sessions a client follows. An approval that nobody sees is one that nobody answers.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from trunkline.hub import PendingAsk
+from trunkline.server.call import Call, Reply, reply
+
+
+class PendingAsks(msgspec.Struct):
+    """Approvals and questions that wait, the one that expires first at the top."""
+
+    pending: list[PendingAsk]
+
+
+async def pending(call: Call) -> Reply:
+    """What waits now."""
+    return reply(PendingAsks(sorted(call.hub.pending(), key=_expires_at)))
+
+
+def _expires_at(ask: PendingAsk) -> str:
+    """Times of one form: as texts they sort as times do."""
+    if ask.approval is not msgspec.UNSET:
+        return ask.approval.expires_at
+    return ask.question.expires_at if ask.question is not msgspec.UNSET else ""

@@ -1,0 +1,123 @@
+"""Agents as adapters over HTTP: a real agent process that lists, loads and refuses sessions of its own."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.aio import run
+from tests.server.site import TOKEN, Site, site
+from tests.tooling import puppet
+from trunkline.agents import catalog
+from trunkline.hub import Hub, HubOptions
+from trunkline.server.app import build_app
+from trunkline.server.options import ServerOptions
+
+STAMP = "2026-01-02T03:04:05.000Z"
+
+
+def text(kind: str, said: str) -> dict[str, Any]:
+    return {"sessionUpdate": kind, "content": {"type": "text", "text": said}}
+
+
+@asynccontextmanager
+async def puppet_site(folder: Path, *offers: str) -> AsyncIterator[Site]:
+    """A served hub with an agent ``puppet`` that has two sessions in its store, of which one can be loaded."""
+    work, data = folder / "work", folder / "data"
+    work.mkdir()
+    store = folder / "store.json"
+    store.write_text(json.dumps({
+        "offers": list(offers), "pageSize": 1,
+        "sessions": [{"sessionId": "one", "cwd": str(work), "title": "The first", "updatedAt": STAMP},
+                     {"sessionId": "two", "cwd": str(work), "updatedAt": "2026-01-03T00:00:00Z"}],
+        "history": {"one": [text("user_message_chunk", "hello there"), text("agent_message_chunk", "general answer")]},
+    }))
+    spec = catalog.adhoc("puppet", f"{sys.executable} {puppet.__file__} --store {store}")
+    async with Hub(HubOptions(data_dir=data, memory=True, agents={"puppet": spec})) as hub:
+        yield Site(hub, build_app(hub, ServerOptions(data_dir=data, port=7420, token=TOKEN)), work)
+
+
+def test_every_agent_of_the_catalog_is_an_adapter(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            listed = {each["name"]: each for each in (await hub.ask("GET", "/adapters")).json()}
+            assert set(listed) == set(catalog.load())
+            assert listed["demo"]["installed"] is True
+            assert listed["demo"]["capabilities"]["agent"]["integrationMethod"] == "sdk"
+            assert all(set(each) >= {"name", "installed", "capabilities", "dataPaths"} for each in listed.values())
+
+    run(check(), timeout_s=60)
+
+
+def test_sessions_that_the_agent_lists_are_offered_page_by_page_read_together(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with puppet_site(tmp_path, "list") as hub:
+            answer = await hub.ask("GET", "/adapters/puppet/sessions")
+            assert answer.status == 200, answer.body
+            assert [(each["id"], each["lastActivity"]) for each in answer.json()["sessions"]] == [
+                ("two", "2026-01-03T00:00:00.000Z"), ("one", STAMP)]
+            assert answer.json()["sessions"][1]["sessionName"] == "The first"
+
+    run(check())
+
+
+def test_an_agent_that_does_not_list_its_sessions_still_has_the_hubs(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with puppet_site(tmp_path) as hub:
+            assert (await hub.ask("GET", "/adapters/puppet/sessions")).json() == {"sessions": []}
+            made = await hub.ask("POST", "/sessions", json_body={"agent": "puppet", "cwd": str(hub.folder)})
+            listed = (await hub.ask("GET", "/adapters/puppet/sessions")).json()["sessions"]
+            assert [each["id"] for each in listed] == [made.json()["id"]]
+
+    run(check())
+
+
+def test_attaching_takes_a_session_over_with_its_history_and_attaching_again_joins_it(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with puppet_site(tmp_path, "list", "load") as hub:
+            answer = await hub.ask("POST", "/adapters/puppet/sessions/one/attach")
+            assert answer.status == 200, answer.body
+            view = answer.json()
+            assert answer.header("location") == f"/sessions/{view['id']}"
+            assert (view["agent"], view["cwd"], view["title"]) == ("puppet", str(hub.folder.resolve()), "The first")
+            history = (await hub.ask("GET", f"/sessions/{view['id']}/history?types=message:complete")).json()["events"]
+            assert [(each["role"], each["content"][0]["text"]) for each in history] == [
+                ("user", "hello there"), ("assistant", "general answer")]
+            again = await hub.ask("POST", "/adapters/puppet/sessions/one/attach", json_body={})
+            assert again.json()["id"] == view["id"]
+            listed = (await hub.ask("GET", "/adapters/puppet/sessions")).json()["sessions"]
+            assert sorted(each["id"] for each in listed) == sorted([view["id"], "two"])
+
+    run(check())
+
+
+def test_what_cannot_be_attached_says_why(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with puppet_site(tmp_path, "list") as hub:
+            for path, body, status, code in [
+                ("/adapters/nobody/sessions/one/attach", None, 404, "not_found"),
+                ("/adapters/puppet/sessions/three/attach", None, 404, "not_found"),
+                ("/adapters/puppet/sessions/one/attach", None, 501, "unsupported"),
+                ("/adapters/puppet/sessions/one/attach", {"watch": True}, 501, "unsupported"),
+                ("/adapters/puppet/sessions/one/attach", {"follow": True}, 400, "invalid"),
+            ]:
+                answer = await hub.ask("POST", path, json_body=body)
+                assert (answer.status, answer.json()["code"]) == (status, code), (path, body, answer.body)
+            assert (await hub.ask("GET", "/adapters/nobody/sessions")).status == 404
+            assert (await hub.ask("GET", "/sessions")).json()["sessions"] == []
+
+    run(check())
+
+
+def test_looking_into_an_agents_sessions_takes_more_than_looking(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with puppet_site(tmp_path, "list") as hub:
+            made = (await hub.ask("POST", "/auth/tokens", json_body={"name": "phone", "scope": "approve"})).json()
+            assert (await hub.ask("GET", "/adapters/puppet/sessions", token=made["secret"])).status == 403
+            assert (await hub.ask("POST", "/adapters/puppet/sessions/one/attach", token=made["secret"])).status == 403
+
+    run(check())

@@ -1,0 +1,108 @@
+"""What the fold makes of every recorded session, written down once, read by eye, and compared ever since.
+
+``python -m tests.session.golden`` writes the files anew; what changed in them is then for a person to read.
+
+Rule 1: a line is one event, without what is different each time (position, session, time). Long texts are cut, and a message's
+deltas are one line with their number.
+Rule 2: sessions are played as a hub would play them: the agent's own tool names and quirks from the catalog, and what it said
+of itself when the session was opened.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tests.tooling.story import Player
+from tests.tooling.transcripts import AGENTS, Step, greetings, openings, stories
+from trunkline.agents import catalog
+from trunkline.dialects.context import EnvironmentProject, EnvironmentRuntime
+from trunkline.session.interpret.lifecycle import environment_of
+from trunkline.session.interpret.options import current_model, model_of
+
+FOLDER = Path(__file__).parent
+TEXT_MOST = 160
+VOLATILE = ("seq", "sessionId", "timestamp")
+
+PROJECT = EnvironmentProject(path="/home/dev/project", name="project", language="Python")
+RUNTIME = EnvironmentRuntime(os="linux", arch="x86_64")
+
+
+class _Opened(msgspec.Struct, rename="camel"):
+    modes: msgspec.Raw = msgspec.Raw(b"null")
+    models: msgspec.Raw = msgspec.Raw(b"null")
+    config_options: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _Hello(msgspec.Struct, rename="camel"):
+    agent_info: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _Modes(msgspec.Struct, rename="camel"):
+    current_mode_id: str | None = None
+
+
+def lines_of(agent: str) -> list[str]:
+    """The golden file of one agent: every story, event by event."""
+    found: list[str] = []
+    for number, ((run, session_id), steps) in enumerate(stories(agent).items()):
+        found.append(json.dumps({"story": f"{run}-{number}", "steps": len(steps)}))
+        found += [json.dumps(event, ensure_ascii=False) for event in shortened(events_of(agent, run, session_id, steps))]
+    return found
+
+
+def events_of(agent: str, run: str, session_id: str, steps: list[Step]) -> list[dict[str, Any]]:
+    """One recorded session as events, from its start to its end."""
+    spec = catalog.load().get(agent)
+    player = Player(spec.tool_names if spec is not None else None)
+    player.fold.agent = agent
+    _open(player, greetings(agent).get(run, b"{}"), openings(agent).get((run, session_id), b"{}"))
+    for step in steps:
+        player.play(step)
+    player.stop()
+    player.act(lambda now: now.lifecycle.completed("terminated", by="tester"))
+    return [msgspec.json.decode(entry.event) for entry in player.entries]
+
+
+def shortened(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without what changes each time, and short enough to be read."""
+    found: list[dict[str, Any]] = []
+    for event in events:
+        event = {key: _cut(value) for key, value in event.items() if key not in VOLATILE}
+        last = found[-1] if found else {}
+        if event["type"].endswith(":delta") and last.get("type") == event["type"] and last["messageId"] == event["messageId"]:
+            last["deltas"] = last.get("deltas", 1) + 1
+        else:
+            found.append(event)
+    return found
+
+
+def _open(player: Player, hello: bytes, opened: bytes) -> None:
+    """As a session's link does when its agent is there."""
+    fold, said = player.fold, msgspec.json.decode(opened, type=_Opened)
+    fold.agent_info = msgspec.json.decode(hello, type=_Hello).agent_info
+    fold.modes, fold.config_options = said.modes, said.config_options
+    fold.mode = (msgspec.json.decode(said.modes, type=_Modes | None) or _Modes()).current_mode_id
+    fold.model = model_of(said.config_options) or current_model(said.models)
+    environment = environment_of(fold, PROJECT, RUNTIME)
+    model = fold.model.id if fold.model is not None else None
+    player.act(lambda now: now.lifecycle.started(fold.agent, model, fold.cwd, environment))
+    player.act(lambda now: now.conditions.settle())
+    player.act(lambda now: now.writer.status("idle"))
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > TEXT_MOST:
+        return f"{value[:TEXT_MOST]}… ({len(value)} characters)"
+    if isinstance(value, list):
+        return [_cut(item) for item in value]
+    return {key: _cut(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def write_all() -> None:
+    """Write every file anew."""
+    for agent in AGENTS:
+        (FOLDER / f"{agent}.jsonl").write_text("\n".join(lines_of(agent)) + "\n", encoding="utf-8")

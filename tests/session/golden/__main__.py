@@ -1,0 +1,5 @@
+"""Writes the golden files anew."""
+
+from tests.session.golden import write_all
+
+write_all()

@@ -1,0 +1,30 @@
+"""Every recorded session folds to the events that were read by eye once."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.session.golden import FOLDER, TEXT_MOST, lines_of, shortened
+from tests.tooling.transcripts import AGENTS
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_recorded_agent_folds_to_its_golden_events(agent: str) -> None:
+    kept = (FOLDER / f"{agent}.jsonl").read_text(encoding="utf-8").splitlines()
+    made = lines_of(agent)
+    for number, (was, now) in enumerate(zip(kept, made, strict=False), 1):
+        assert json.loads(now) == json.loads(was), f"line {number}; is it right? python -m tests.session.golden, and read the diff"
+    assert len(made) == len(kept)
+
+
+def test_there_is_a_golden_file_for_every_transcript_and_no_other() -> None:
+    assert sorted(path.stem for path in FOLDER.glob("*.jsonl")) == AGENTS
+
+
+def test_what_is_written_down_is_short_and_the_same_every_time() -> None:
+    event = {"seq": 7, "sessionId": "s", "timestamp": "t", "type": "message:delta", "messageId": "m", "delta": "x" * 500}
+    first, = shortened([event, {**event, "seq": 8}])
+    assert first["deltas"] == 2 and len(first["delta"]) < TEXT_MOST + 40
+    assert set(first) == {"type", "messageId", "delta", "deltas"}
