@@ -28,10 +28,10 @@ class Listener:
     """Everything a session has said, by number, and a way to wait for more."""
 
     def __init__(self) -> None:
-        self.events: dict[int, context.Event] = {}
+        self.events: dict[int, context.Event | context.UnknownEvent] = {}
         self._news = asyncio.Event()
 
-    def __call__(self, event: context.Event) -> None:
+    def __call__(self, event: context.Event | context.UnknownEvent) -> None:
         self.events[event.seq] = event
         self._news.set()
 
@@ -122,8 +122,10 @@ def test_an_approval_goes_as_the_picture_says(tmp_path: Path) -> None:
         async with trunkline.open() as library:
             session, listener = await started(library, tmp_path, "/ask")
             asked = await listener.until(context.ApprovalRequestedEvent)
-            about = {"request_id": asked.request_id, "tool_call_id": asked.tool_call_id}
-            command = context.ApproveToolCallCommand(**about) if allow else context.DenyToolCallCommand(**about, reason="no")
+            request, call = asked.request_id, asked.tool_call_id
+            command: context.Command = context.ApproveToolCallCommand(request_id=request, tool_call_id=call)
+            if not allow:
+                command = context.DenyToolCallCommand(request_id=request, tool_call_id=call, reason="no")
             executing = await listener.until(context.ToolCallExecutingEvent)
             assert executing.requires_approval and asked.preview
             await session.execute(command)

@@ -16,7 +16,7 @@ from typing import Self
 from trunkline.adapters.catalog_adapter import CatalogAdapter, hub_adapters
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
-from trunkline.errors import HubLocked, NotFound
+from trunkline.errors import HubLocked, NotFound, SessionNotFound
 from trunkline.hub import Hub, HubOptions
 from trunkline.journal.lock import FolderLock
 
@@ -31,6 +31,7 @@ class Library:
                         for name, agent in (agents or {}).items()}
         self._environ = environ
         self._exits = AsyncExitStack()
+        self._hub: Hub | None = None
         self._adapters: dict[str, CatalogAdapter] = {}
 
     async def __aenter__(self) -> Self:
@@ -40,7 +41,7 @@ class Library:
                 self._lock(folder, stack)
             options = HubOptions(data_dir=folder or Path(tempfile.gettempdir()), memory=folder is None, agents=self._agents)
             hub = await stack.enter_async_context(Hub(options, environ=self._environ))
-            self._adapters = hub_adapters(hub)
+            self._hub, self._adapters = hub, hub_adapters(hub)
             self._exits = stack.pop_all()
         return self
 
@@ -61,6 +62,12 @@ class Library:
         except KeyError:
             known = ", ".join(sorted(self._adapters))
             raise NotFound(f"no agent {name!r}; known are: {known}", details={"agent": name}) from None
+
+    async def delete(self, session_id: str) -> None:
+        """Stop a session's agent and forget the session."""
+        if self._hub is None:
+            raise SessionNotFound(f"no session {session_id}", details={"sessionId": session_id})
+        await self._hub.delete(session_id)
 
     @staticmethod
     def _lock(folder: Path, stack: AsyncExitStack) -> None:

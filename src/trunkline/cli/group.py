@@ -25,6 +25,8 @@ COMMANDS: dict[str, Lazy] = {
     "run": Lazy("trunkline.cli.run", "Give an agent a prompt and watch it work."),
     "agents": Lazy("trunkline.cli.agents", "List the agents that can be run."),
     "sessions": Lazy("trunkline.cli.sessions", "List sessions, or look into one."),
+    "policy": Lazy("trunkline.cli.policy", "See, explain and edit the rules that answer for you."),
+    "audit": Lazy("trunkline.cli.audit", "Check or export the record of approvals."),
     "status": Lazy("trunkline.cli.status", "Say whether a hub is running, and where."),
     "stop": Lazy("trunkline.cli.stop", "Stop the hub and every agent it runs."),
 }

@@ -18,6 +18,7 @@ from trunkline.dialects.claude.transcript import (
     Line,
     Transcript,
     agent_said,
+    given_title,
     instant,
     person_said,
     read_line,
@@ -123,11 +124,10 @@ def _found(path: str, info: os.stat_result, head: list[Line], tail: list[Line], 
 
 def _title(lines: list[Line]) -> str:
     """The title that a person or the agent gave, the newest of the best kind; else the first words of the first prompt."""
-    for kind, named in (("custom-title", "custom_title"), ("ai-title", "ai_title"), ("summary", "summary")):
-        assert kind in TITLES
+    for kind in TITLES:
         for line in reversed(lines):
-            if line.type == kind and getattr(line, named):
-                return str(getattr(line, named))[:TITLE_MOST]
+            if line.type == kind and (given := given_title(line)):
+                return given[:TITLE_MOST]
     said = next((said for line in lines if (said := person_said(line).strip())), "")
     return said.split("\n", 1)[0][:TITLE_MOST]
 

@@ -97,6 +97,10 @@ SELECT id, agent, cwd, title, status, created_at, updated_at, summary, checkpoin
   coalesce((SELECT last_seq FROM blocks WHERE session = id ORDER BY first_seq DESC LIMIT 1), 0)
 FROM sessions WHERE id = ?
 
+-- session_ids --
+-- The ids of all sessions.
+SELECT id FROM sessions
+
 -- packable --
 -- Blocks of a session that lie below a seq, in seq order, without their bodies.
 SELECT first_pos, packed_bytes, length(body) FROM blocks

@@ -30,18 +30,21 @@ def read_audit_key(path: Path) -> bytes:
     """The key in this file; NotFound where there is none."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(descriptor, "rb") as file:
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode) or found.st_uid not in (os.geteuid(), 0) or found.st_mode & 0o022:
-                raise StorageError(f"{path} is no private file of ours, so the key in it cannot be trusted")
-            if found.st_mode & 0o077:
-                os.fchmod(descriptor, 0o600)
-            text = file.read(4 * KEY_BYTES).strip()
     except FileNotFoundError:
         raise NotFound(f"there is no key {path}") from None
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror}") from error
-    return _decoded(path, text)
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid not in (os.geteuid(), 0) or found.st_mode & 0o022:
+            raise StorageError(f"{path} is no private file of ours, so the key in it cannot be trusted")
+        if found.st_mode & 0o077:
+            os.fchmod(descriptor, 0o600)
+        return _decoded(path, os.read(descriptor, 4 * KEY_BYTES).strip())
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror}") from error
+    finally:
+        os.close(descriptor)
 
 
 def _decoded(path: Path, text: bytes) -> bytes:

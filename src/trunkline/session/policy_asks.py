@@ -2,6 +2,7 @@
 
 Rule 1: pure. ``resolve`` is given by who knows the disk; with it, real paths stand beside the spelled ones.
 Rule 2: rather one path too many than one too few: a pattern has to cover all of them.
+Rule 3: what has a command line is a command, whatever the tool calls itself, and is judged as one.
 """
 
 from __future__ import annotations
@@ -12,15 +13,17 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from trunkline.dialects.context import ToolCategory, categorize_tool
+from trunkline.dialects.context import RiskLevel, ToolCategory, categorize_tool
 from trunkline.session import globs
 from trunkline.session.policy_rules import PolicyAsk
 
 PATHS = 200
-"""Paths of one call that are looked at; a call with more is about something that no rule covers."""
+"""Paths of one call that are looked at."""
+BEYOND_RULES = "/.."
+"""What stands for the rest of the paths where there are more: no rule allows it."""
 DEPTH = 6
 
-_COMMAND_KEYS = ("command", "cmd", "script", "commandLine", "command_line", "shell_command")
+_COMMAND_KEYS = ("command", "cmd", "commandLine", "command_line", "shell_command", "script")
 _FOLDER_KEYS = ("cwd", "workdir", "working_dir", "workingDir", "working_directory", "workingDirectory", "dir_path")
 _PATH_WORDS = frozenset({
     "path", "paths", "file", "files", "filename", "filepath", "dir", "directory", "directories", "folder", "folders", "uri",
@@ -39,38 +42,53 @@ def policy_ask(tool: str, kind: str | None, tool_input: Mapping[str, Any], *, ag
                category: ToolCategory | None = None, resolve: Callable[[str], str] | None = None,
                guarded: Sequence[str] = ()) -> PolicyAsk:
     """The ask behind a tool call. ``locations`` are paths known from elsewhere (the call's locations and diffs)."""
-    from trunkline.dialects.risk import explain_risk  # only a call that asks needs the shell's parser
-
     root = roots[0] if roots else cwd
     command = command_of(tool_input, kind)
-    risk = explain_risk(tool, tool_input, cwd=cwd, roots=list(roots) or [cwd], home=home, kind=kind)
     folder = _folder(tool_input) if command is not None else None
-    spelled = dict.fromkeys((*locations, *_paths(tool_input, command is not None)))
+    spelled = tuple(dict.fromkeys((*locations, *_paths(tool_input, command is not None))))
     if category is None:
         category = categorize_tool(tool, kind)
     if command is not None and category not in ("git", "mcp", "agent"):
         category = "terminal"
     paths = tuple(_with_real(spelled, cwd, root, home, resolve))
     return PolicyAsk(
-        tool=tool, category=category, agent=agent, risk=risk.level, command=command,
-        paths=paths if len(paths) <= PATHS else (*paths[:PATHS], "/.."),
+        tool=tool, category=category, agent=agent, command=command,
+        risk=_risk(tool, kind, tool_input, command, folder, spelled, {"cwd": cwd, "roots": list(roots) or [cwd], "home": home}),
+        paths=paths if len(paths) <= PATHS else (*paths[:PATHS], BEYOND_RULES),
         root=resolve(root) if resolve is not None else root, session_id=session_id, turn_id=turn_id,
-        cwd=_run_in(folder, cwd, root), roots=tuple(roots[1:]), home=home, guarded=tuple(guarded),
+        cwd=_run_in(folder, cwd, root, resolve), roots=tuple(roots[1:]), home=home, guarded=tuple(guarded),
     )
+
+
+def _risk(tool: str, kind: str | None, tool_input: Mapping[str, Any], command: str | None, folder: str | None,
+          paths: Sequence[str], where: dict[str, Any]) -> RiskLevel:
+    """The worst that can be said of the call: by its name and input, by its command, by every path that we found in it."""
+    from trunkline.dialects.risk import explain_risk, rank  # only a call that asks needs the shell's parser
+
+    views: list[tuple[str, Mapping[str, Any], str | None]] = [(tool, tool_input, kind)]
+    if command is not None:
+        views.append(("terminal", {"command": command, **({"cwd": folder} if folder else {})}, "execute"))
+    elif paths:
+        views.append((tool, {"paths": list(paths)}, kind))
+    return max((explain_risk(name, seen, kind=of_kind, **where).level for name, seen, of_kind in views), key=rank)
 
 
 def command_of(tool_input: Mapping[str, Any], kind: str | None = None) -> str | None:
     """The command line of an input: a line, a list of words, or a program with its arguments and variables."""
     raw = next((tool_input[key] for key in _COMMAND_KEYS if tool_input.get(key)), None)
-    if isinstance(raw, list | tuple) and all(isinstance(word, str) for word in raw):
-        return _line([*raw])
-    if not isinstance(raw, str) or (kind in _FILE_KINDS and raw in _EDITOR_VERBS):
+    lines = tool_input.get("commands")
+    if raw is None and isinstance(lines, list | tuple) and lines:
+        return "\n".join(map(str, lines))
+    if isinstance(raw, list | tuple):
+        return _line([str(word) for word in raw])
+    if not isinstance(raw, str) or not raw.strip() or (kind in _FILE_KINDS and raw in _EDITOR_VERBS):
         return None
-    arguments, variables = tool_input.get("args"), tool_input.get("env")
-    line = raw
+    arguments = tool_input.get("args")
     if isinstance(arguments, list | tuple) and arguments:
-        line = _line([raw, *map(str, arguments)])
-    return " ".join((*_assignments(variables), line))
+        raw = _line([raw, *map(str, arguments)])
+    elif isinstance(arguments, str) and arguments:
+        raw = f"{raw} {arguments}"
+    return " ".join((*_assignments(tool_input.get("env")), raw))
 
 
 def _line(words: list[str]) -> str:
@@ -93,14 +111,16 @@ def _folder(tool_input: Mapping[str, Any]) -> str | None:
     return next((tool_input[key] for key in _FOLDER_KEYS if isinstance(tool_input.get(key), str) and tool_input[key]), None)
 
 
-def _run_in(folder: str | None, cwd: str, root: str) -> str | None:
+def _run_in(folder: str | None, cwd: str, root: str, resolve: Callable[[str], str] | None) -> str | None:
     where = posixpath.join(cwd, folder) if folder else cwd
-    return where if globs.clean(where) != globs.clean(root) or ".." in where.split("/") else None
+    if ".." not in where.split("/") and globs.clean(where) == globs.clean(root):
+        return None
+    return resolve(where) if resolve is not None and globs.place(where, root).plain else where
 
 
 def _paths(value: Any, is_command: bool) -> Iterator[str]:
     """Every path in an input, found by the names of its fields and the headers of its patches."""
-    skipped = frozenset((*_COMMAND_KEYS, *_FOLDER_KEYS, "args", "env")) if is_command else frozenset[str]()
+    skipped = frozenset((*_COMMAND_KEYS, *_FOLDER_KEYS, "commands", "args", "env")) if is_command else frozenset[str]()
     if isinstance(value, Mapping):
         for key, inner in value.items():
             if key not in skipped:
@@ -137,7 +157,7 @@ def _patched(text: str) -> Iterator[str]:
         yield from (path for path in _DIFF_LINE.findall(text) if path != "/dev/null")
 
 
-def _with_real(spelled: Mapping[str, None], cwd: str, root: str, home: str | None,
+def _with_real(spelled: Sequence[str], cwd: str, root: str, home: str | None,
                resolve: Callable[[str], str] | None) -> Iterator[str]:
     """Each path, absolute where it is relative to another folder than the root; with ``resolve`` the real one as well."""
     for path in spelled:

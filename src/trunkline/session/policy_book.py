@@ -85,7 +85,7 @@ class PolicyBook:
             self._seen, self._settled = now, now is None or now[0] < before - SETTLED_NS
             if text is None:
                 self._vanished()
-            elif text != self._text or not self._good:
+            elif text != self._text or self.problem is not None or not self._good:
                 self._take(text, parse_policy(text))
         except (Invalid, StorageError) as error:
             self._refused(error.message)
@@ -150,15 +150,18 @@ def _read(path: Path) -> str | None:
         return None
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror}") from error
-    with open(descriptor, "rb") as file:
-        _check_owner(path, os.fstat(descriptor))
-        if os.fstat(descriptor).st_mode & 0o077:
-            os.fchmod(descriptor, 0o600)
-        content = file.read(TEXT_BYTES + 1)
     try:
-        return content.decode("utf-8")
+        _check_owner(path, os.fstat(descriptor))
+        with open(descriptor, "rb", closefd=False) as file:
+            if os.fstat(descriptor).st_mode & 0o077:
+                os.fchmod(descriptor, 0o600)
+            return file.read(TEXT_BYTES + 1).decode("utf-8")
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise Invalid(f"{path} is not UTF-8: {error}") from error
+    finally:
+        os.close(descriptor)
 
 
 def _check_owner(path: Path, found: os.stat_result) -> None:

@@ -143,7 +143,7 @@ def test_a_call_is_one_passage_and_an_id_that_comes_again_is_another(tmp_path: P
     run(check())
 
 
-def test_a_deleted_session_is_not_found_and_its_words_leave_the_file(tmp_path: Path) -> None:
+def test_a_deleted_session_is_not_found_from_the_first_moment_on(tmp_path: Path) -> None:
     async def check() -> None:
         async with book(tmp_path) as it:
             await it.tell("a", said("secretword"))
@@ -154,6 +154,7 @@ def test_a_deleted_session_is_not_found_and_its_words_leave_the_file(tmp_path: P
             await it.journal.delete("a")
             await it.index.forget("a")
             assert await it.find("secretword") == [("b", 1, "assistant")]
+            assert await it.index._run(lambda store: store.sessions()) == {"b": 1}
 
     run(check())
 

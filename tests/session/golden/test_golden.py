@@ -15,7 +15,7 @@ def test_a_recorded_agent_folds_to_its_golden_events(agent: str) -> None:
     kept = (FOLDER / f"{agent}.jsonl").read_text(encoding="utf-8").splitlines()
     made = lines_of(agent)
     for number, (was, now) in enumerate(zip(kept, made, strict=False), 1):
-        assert json.loads(now) == json.loads(was), f"line {number}; is it right? python -m tests.session.golden, and read the diff"
+        assert json.loads(now) == json.loads(was), f"line {number}; right? python -m tests.session.golden, and read the diff"
     assert len(made) == len(kept)
 
 

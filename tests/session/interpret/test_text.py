@@ -6,6 +6,7 @@ import msgspec
 
 from tests.session.interpret.told import Told, events, names, packets, updates
 from tests.session.script import text, update
+from trunkline.session.interpret.text import text_of
 from trunkline.session.interpret.writer import TEXT_LIMIT
 
 
@@ -89,6 +90,49 @@ def test_thinking_is_told_as_a_status_at_most_four_times_a_second() -> None:
         entries += told.hear(text("so"), later_us=25_000)
     changes = [event for event in events(entries) if event["type"] == "session:status_changed"]
     assert 2 <= len(changes) <= 9, "two seconds of quick changes"
+
+
+def test_that_the_agent_stopped_thinking_is_told_at_once() -> None:
+    told = Told().turn()
+    entries = told.hear(text("hm", "agent_thought_chunk"), text("so"), later_us=1_000)
+    assert [event["to"] for event in events(entries) if event["type"] == "session:status_changed"] == ["thinking", "running"]
+
+
+def test_a_thought_that_came_too_soon_to_be_told_as_a_status_is_told_when_it_lasts() -> None:
+    told = Told().turn()
+    for _ in range(6):
+        told.hear(text("hm", "agent_thought_chunk"), text("so"), later_us=1_000)
+    told.hear(text("long", "agent_thought_chunk"), later_us=1_000)
+    assert told.fold.status == "running", "four changes in this second are enough"
+    told.hear(text(" thought", "agent_thought_chunk"), later_us=2_000_000)
+    assert told.fold.status == "thinking"
+
+
+def test_in_no_second_are_there_more_than_four_changes_of_thinking() -> None:
+    told = Told().turn()
+    stamps = []
+    for number in range(300):
+        for entry in told.hear(text("x", "agent_thought_chunk" if number % 2 else "agent_message_chunk"), later_us=37_000):
+            if b"session:status_changed" in entry.event:
+                stamps.append(entry.at)
+    assert len(stamps) > 20
+    assert all(later - sooner >= 1_000_000 for sooner, later in zip(stamps, stamps[4:], strict=False))
+
+
+def test_text_with_remarks_on_it_is_told_like_any_other_and_keeps_them() -> None:
+    told = Told().turn()
+    remarked = [text(word, _meta={"goose": number}) for number, word in enumerate(("one ", "two"))]
+    entries = told.hear(*remarked, text(" three"))
+    assert names(entries) == ["message:start", "message:delta", "message:delta", "message:delta"]
+    assert updates(entries)[0]["_meta"] == {"goose": 0} and len(updates(entries)) == len(packets(entries)) == 3
+    told.at().text.close()
+    assert events(told.take())[0]["content"] == [{"type": "text", "text": "one two three"}]
+
+
+def test_the_words_of_any_chunk_are_found_again_in_its_update() -> None:
+    for said in (text("a"), text("a", "agent_thought_chunk", _meta={"x": 1})):
+        assert text_of(said.raw) == b'"a"'
+    assert text_of(update(sessionUpdate="plan", entries=[]).raw) is None
 
 
 def test_an_agents_echo_of_the_prompt_is_kept_and_not_shown_twice() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from trunkline.dialects.claude import tools
-from trunkline.dialects.signals import Malformed, Note, Signal, TurnEnd, Update
+from trunkline.dialects.signals import Malformed, Note, Signal, StopReason, TurnEnd, Update
 
 Json = dict[str, Any]
 Timed = tuple[int, Signal]
@@ -26,8 +26,9 @@ INTERRUPTED = "[Request interrupted by user"
 HIDDEN = ("<command-", "<local-command-", "<bash-", "<task-notification>", "<system-reminder>", "Caveat: The messages below")
 """Beginnings of user lines that no person wrote."""
 
-ENDS = {"end_turn": "end_turn", "stop_sequence": "end_turn", "max_tokens": "max_tokens", "refusal": "refusal"}
-TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
+ENDS: dict[str, StopReason] = {"end_turn": "end_turn", "stop_sequence": "end_turn", "max_tokens": "max_tokens", "refusal": "refusal"}
+TITLES = ("custom-title", "ai-title", "summary")
+"""Lines that name the session, the kind that counts most first."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -70,6 +71,11 @@ def instant(stamp: str) -> int:
     return int((read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp() * 1e6)
 
 
+def given_title(line: Line) -> str:
+    """The title that this line gives; "" for any other line."""
+    return {"custom-title": line.custom_title, "ai-title": line.ai_title, "summary": line.summary}.get(line.type, "")
+
+
 def person_said(line: Line) -> str:
     """What a person typed in this line; "" for anything else."""
     if line.type != "user" or line.is_meta or line.is_sidechain or line.is_compact_summary:
@@ -90,6 +96,8 @@ class Transcript:
 
     def __init__(self) -> None:
         self._at = 0
+        self._said_at = 0
+        """When the agent's newest message was written."""
         self._message_id = ""
         self._counted = ""
         """The message whose usage was told last."""
@@ -110,7 +118,7 @@ class Transcript:
 
     def settle(self) -> list[Timed]:
         """Nothing follows for now: what was held back until it was sure, as of the line that said it."""
-        return [(self._at, signal) for signal in self._usage_told() + self._end_told()]
+        return [(self._said_at, signal) for signal in self._usage_told() + self._end_told()]
 
     def _is_news(self, line: Line) -> bool:
         """Whether this line shows that the message before it is complete."""
@@ -128,7 +136,7 @@ class Transcript:
                 return self._assistant(line)
             case "system":
                 return self._system(line)
-        title = getattr(line, _snake(TITLES[line.type]), "") if line.type in TITLES else ""
+        title = given_title(line)
         return [_update({"sessionUpdate": "session_info_update", "title": title})] if title else []
 
     def _user(self, line: Line) -> list[Signal]:
@@ -148,14 +156,15 @@ class Transcript:
 
     def _assistant(self, line: Line) -> list[Signal]:
         message = line.message if isinstance(line.message, dict) else {}
-        self._message_id = _message_id(line)
+        self._message_id, self._said_at = _message_id(line), self._at
         told: list[Signal] = []
         told += self._model_told(message.get("model"))
         for block in _blocks(message):
             told += self._block(block)
         self._usage = message["usage"] if isinstance(message.get("usage"), dict) else self._usage
-        stop = ENDS.get(message.get("stop_reason") or "")
-        self._end = TurnEnd(stop=stop) if stop is not None else None  # type: ignore[arg-type]
+        reason = message.get("stop_reason")
+        stop = ENDS.get(reason) if isinstance(reason, str) else None
+        self._end = TurnEnd(stop=stop) if stop is not None else None
         return told
 
     def _block(self, block: Json) -> list[Signal]:
@@ -251,7 +260,3 @@ def _text(block: Json) -> str:
 def _count(usage: Json, name: str) -> int:
     value = usage.get(name)
     return value if type(value) is int and value > 0 else 0
-
-
-def _snake(name: str) -> str:
-    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)

@@ -1,7 +1,8 @@
 """The two interfaces that seed 002 asks of whoever speaks to an agent, as Python protocols.
 
 Rule 1: only shapes; what implements them is ``trunkline.adapters``.
-Rule 2: a callback is called in order, one event at a time; what it returns for stopping may be called twice.
+Rule 2: an event that this version cannot read reaches the listener all the same, whole, as an ``UnknownEvent``.
+Rule 3: a callback is called in order, one event at a time; what it returns for stopping may be called twice.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Protocol, runtime_checkable
 
 from trunkline.dialects.context.capabilities import Capabilities
 from trunkline.dialects.context.commands import Command
+from trunkline.dialects.context.envelope import UnknownEvent
 from trunkline.dialects.context.events import Event
 from trunkline.dialects.context.types import AgentDataPaths, DiscoveredSession, SessionDiscoveryEvent, StartSessionOptions
 
@@ -27,13 +29,13 @@ class ACPSession(Protocol):
     def capabilities(self) -> Capabilities:
         """What the agent of this session can do."""
 
-    def on_event(self, callback: Callable[[Event], None]) -> Callable[[], None]:
+    def on_event(self, callback: Callable[[Event | UnknownEvent], None]) -> Callable[[], None]:
         """Call back with every event from now on, until the returned function is called."""
 
     async def execute(self, command: Command) -> None:
         """Carry a command out; ``Unsupported`` if the agent cannot."""
 
-    async def get_history(self) -> list[Event]:
+    async def get_history(self) -> list[Event | UnknownEvent]:
         """All events since the session's start, in order."""
 
     async def detach(self) -> None:

@@ -86,11 +86,13 @@ class LifecycleStory:
         self._writer.add(context.EnvironmentInfoEvent(context=environment))
 
     def model(self, model: EnvironmentModel) -> None:
-        """The agent works with this model now."""
+        """The agent works with this model now. Where no environment was told yet, there is only the model to tell of."""
         fold = self._writer.fold
-        fold.model = model
         if fold.environment is not None:
             self.environment(msgspec.structs.replace(fold.environment, model=model))
+        elif fold.model != model:
+            self._writer.custom("model", model)
+        fold.model = model
 
     def notify(self, level: Level, title: str, message: str, action_url: str | None = None,
                **meta: Any) -> None:

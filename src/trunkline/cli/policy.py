@@ -1,0 +1,188 @@
+"""``trunkline policy``: the rules that answer for you, and which of them decides what. Needs no hub.
+
+Rule: what is written passes ``PolicyBook``, as what the hub writes does: checked first, then put in place in one step.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from trunkline.cli.command import output, print_json, setting_flags
+from trunkline.cli.datadir import DataDir
+from trunkline.cli.screen import one_line
+from trunkline.cli.settings import load
+from trunkline.errors import Invalid
+from trunkline.session.policy import Considered, PolicyAsk, Rule, Verdict, expired, policy_ask
+from trunkline.session.policy_book import POLICY_FILE, PolicyBook
+from trunkline.session.policy_text import parse_policy
+
+STARTER = """\
+# Which asks of your agents are answered without you. See docs/reference/policy.md.
+# Deny rules always win. Of the others the first that fits decides. What no rule is about, you are asked.
+#
+# [[rules]]
+# command = ["npm test*", "git status", "git diff*"]
+# action = "allow"
+#
+# [[rules]]
+# path = [".env", "secrets/**"]
+# reason = "nobody's business"
+# action = "deny"
+#
+# [auto_approve]
+# reads = true
+# searches = true
+"""
+
+
+@click.group(invoke_without_command=True, short_help="See, explain and edit the rules that answer for you.")
+@setting_flags("clients")
+@click.pass_context
+def command(ctx: click.Context, /, **flags: Any) -> None:
+    """See, explain and edit the rules that answer for you.
+
+    They are in policy.toml in the data folder, and count for all agents.
+    """
+    ctx.obj = flags
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(show)
+
+
+@command.command()
+@click.option("--json", "as_json", is_flag=True, help="print JSON")
+@setting_flags("clients")
+def show(as_json: bool = False, **flags: Any) -> None:
+    """Show the rules in the order in which they count."""
+    book = _book(flags)
+    policy = book.policy
+    if as_json:
+        print_json({"path": str(book.path), "rules": policy.rules, "autoApprove": policy.auto_approve and
+                    policy.auto_approve.auto_approve, "problem": book.problem})
+        return
+    click.echo(f"{book.path}" + ("" if book.text() else "  (not there: everything is asked)"))
+    _say_problem(book)
+    for rule in sorted(policy.rules, key=lambda rule: rule.action != "deny"):
+        click.echo(f"  {_rule_line(rule)}")
+    if policy.auto_approve is not None:
+        auto = policy.auto_approve.auto_approve
+        for name in ("reads", "searches", "writes", "commands"):
+            given = getattr(auto, name)
+            if given:
+                click.echo(f"  allow  {name}" + ("" if given is True else f": {', '.join(given)}") + "  (low and medium risk)")
+
+
+@command.command()
+@click.argument("words", metavar="COMMAND|PATH", nargs=-1, required=True)
+@click.option("--agent", "agent_name", default="any", metavar="NAME", help="as if this agent asked  [any]")
+@click.option("--tool", metavar="NAME", help="as if this tool asked; a file tool such as edit or read makes it a path")
+@click.option("--cwd", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+              help="as if the session were there  [here]")
+@click.option("--json", "as_json", is_flag=True, help="print JSON")
+@setting_flags("clients")
+def explain(words: tuple[str, ...], agent_name: str, tool: str | None, cwd: Path | None, as_json: bool, **flags: Any) -> None:
+    """Say which rule decides about a command or a path, and why.
+
+    Several words are one command. A single word is a path if there is such a file, if it looks like one, or if --tool is a file
+    tool. Rules of single sessions are not known here.
+    """
+    book = _book(flags)
+    root = str((cwd or Path.cwd()).absolute())
+    ask = _ask(words, agent_name, tool, root, guarded=str(book.path.parent) if book.path else "")
+    now_us = time.time_ns() // 1000
+    verdict, looked_at = book.policy.decide(ask, now_us=now_us), book.policy.consider(ask, now_us=now_us)
+    if as_json:
+        about = {name: getattr(ask, name) for name in ("tool", "category", "risk", "command", "paths")}
+        print_json({"action": verdict.action, "source": verdict.source, "why": verdict.why, "rule": verdict.rule, "ask": about,
+                    "rules": [{"rule": one.rule, "fits": one.fit.ok, "why": one.fit.why} for one in looked_at]})
+        return
+    _say_problem(book)
+    _say_verdict(ask, verdict, looked_at)
+
+
+@command.command()
+@setting_flags("clients")
+def edit(**flags: Any) -> None:
+    """Edit the rules in your editor; they are checked before they count."""
+    book = _book(flags)
+    assert book.path is not None
+    DataDir(book.path.parent).make()
+    before = text = book.text()
+    while True:
+        edited = click.edit(text or STARTER, extension=".toml")
+        if edited is None or edited == before:
+            click.echo("nothing changed")
+            return
+        try:
+            parse_policy(edited)
+            break
+        except Invalid as error:
+            click.echo(f"trunkline: {error.message}", err=True)
+            if not click.confirm("Edit again?", default=True, err=True):
+                raise Invalid("nothing was changed") from error
+            text = edited
+    if book.text() != before:
+        raise Invalid(f"{book.path} was changed by somebody else meanwhile; nothing was written")
+    policy = book.replace(edited)
+    click.echo(f"{len(policy.rules)} rules are in force")
+
+
+def _book(flags: Mapping[str, Any]) -> PolicyBook:
+    """Flags count behind the subcommand and before it."""
+    output()
+    before = click.get_current_context().find_object(dict) or {}
+    settings = load({**before, **{key: value for key, value in flags.items() if value is not None}})
+    return PolicyBook(settings.data / POLICY_FILE)
+
+
+def _ask(words: Sequence[str], agent: str, tool: str | None, root: str, guarded: str) -> PolicyAsk:
+    """What the words mean: a path for a file tool, else a command line."""
+    home = os.path.expanduser("~")
+    line = words[0] if len(words) == 1 else " ".join(words)
+    kind = _file_kind(line, len(words) == 1, tool, root)
+    given = {"command": line} if kind is None else {"path": line}
+    return policy_ask(tool or (kind or "terminal"), kind or "execute", given, agent=agent, cwd=root, roots=[root], home=home,
+                      resolve=os.path.realpath, guarded=[guarded] if guarded else [])
+
+
+def _file_kind(line: str, single: bool, tool: str | None, root: str) -> str | None:
+    """The kind of the file tool that is meant; None where a command is."""
+    named = {"read": "read", "edit": "edit", "write": "edit", "delete": "delete", "move": "move"}.get((tool or "").lower())
+    if named is not None:
+        return named
+    looks = single and not any(char.isspace() for char in line) and (
+        line.startswith(("/", "./", "../", "~/", ".")) or os.path.exists(os.path.join(root, line)) or "/" in line)
+    return "edit" if looks and tool is None else None
+
+
+def _say_problem(book: PolicyBook) -> None:
+    if book.problem is not None:
+        click.echo(f"trunkline: {one_line(book.problem)}", err=True)
+
+
+def _say_verdict(ask: PolicyAsk, verdict: Verdict, looked_at: Sequence[Considered]) -> None:
+    about = ask.command if ask.command is not None else ", ".join(ask.paths)
+    click.echo(f"{verdict.action:6} {one_line(about)}")
+    click.echo(f"       {one_line(verdict.why)}")
+    click.echo(f"       {ask.tool}, {ask.category}, {ask.risk} risk")
+    for one in looked_at:
+        mark = "*" if one.rule is verdict.rule else " "
+        what = "fits" if one.fit.ok else one_line(one.fit.why)
+        click.echo(f"     {mark} {_rule_line(one.rule)}: {what}")
+
+
+def _rule_line(rule: Rule) -> str:
+    """A rule on one line."""
+    lists = [f"{name} {', '.join(getattr(rule, name))}" for name in ("category", "tool", "command", "path", "agent", "risk")
+             if getattr(rule, name)]
+    single = [f"{name} {getattr(rule, name)}" for name in ("root", "session", "turn") if getattr(rule, name)]
+    if rule.expires_at:
+        over = expired(rule, time.time_ns() // 1000)
+        single.append(f"{'expired' if over else 'until'} {rule.expires_at}")
+    reason = f"  ({rule.reason})" if rule.reason else ""
+    return one_line(f"{rule.action:6} " + "; ".join((*lists, *single))) + one_line(reason)

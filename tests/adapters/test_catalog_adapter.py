@@ -1,0 +1,333 @@
+"""An agent of the catalog as an adapter: what it is, which sessions it has, how they are joined."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.adapters.agents import HISTORY, library, store
+from tests.aio import run
+from tests.tooling.processes import processes_with
+from trunkline.adapters import ACPAdapter, ACPSession, CatalogAdapter
+from trunkline.dialects import context
+from trunkline.dialects.context import SessionDiscoveryEvent, StartSessionOptions
+from trunkline.errors import AgentError, NotFound, Unsupported
+
+
+def names(sessions: list[context.DiscoveredSession]) -> list[str]:
+    return [session.id for session in sessions]
+
+
+def kind_of(event: Any) -> str:
+    return str(event.__struct_config__.tag)
+
+
+def types_of(events: list[Any]) -> list[str]:
+    return [kind_of(event) for event in events]
+
+
+async def until(session: ACPSession, kind: str, count: int = 1) -> list[Any]:
+    """The history, once it has so many events of a type."""
+    changed = asyncio.Event()
+    stop = session.on_event(lambda event: changed.set())
+    while True:
+        changed.clear()
+        events = await session.get_history()
+        if types_of(events).count(kind) >= count:
+            stop()
+            return events
+        await changed.wait()
+
+
+def said(events: list[Any], role: str) -> list[str]:
+    return [part.text for event in events if kind_of(event) == "message:complete" and event.role == role for part in event.content]
+
+
+def test_every_agent_of_the_catalog_has_an_adapter_with_all_methods(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with library(tmp_path) as line:
+            assert len(line.adapters) > 19
+            for adapter in line.adapters:
+                typed: ACPAdapter = adapter
+                capabilities = typed.get_capabilities()
+                assert capabilities.agent.name == typed.name
+                assert capabilities.agent.integration_method == "sdk"
+                assert isinstance(typed.get_data_paths(), context.AgentDataPaths)
+                assert isinstance(await typed.is_installed(), bool)
+            with pytest.raises(NotFound, match="no agent 'nobody'; known are: "):
+                line.adapter("nobody")
+
+    run(scenario(), 20)
+
+
+def test_an_installed_agent_tells_its_version_and_a_missing_one_has_none(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with library(tmp_path, missing="nowhere-to-be-found --acp") as line:
+            demo = line.adapter("demo")
+            assert demo.get_capabilities().agent.version is None, "nobody has asked yet"
+            assert await demo.is_installed() and await demo.get_version()
+            assert demo.get_capabilities().agent.version == await demo.get_version()
+            missing = line.adapter("missing")
+            assert not await missing.is_installed() and await missing.get_version() is None
+            assert await missing.discover_sessions() == [], "what is not installed has no sessions, which is no error"
+
+    run(scenario(), 20)
+
+
+def test_data_paths_are_those_of_this_machine(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with library(tmp_path) as line:
+            assert line.adapter("demo").get_data_paths() == context.AgentDataPaths()
+            assert line.adapter("claude-agent-acp").get_data_paths().sessions == str(tmp_path / "home" / ".claude" / "projects")
+        async with library(tmp_path, environ={"CLAUDE_CONFIG_DIR": "/elsewhere"}) as line:
+            assert line.adapter("claude-agent-acp").get_data_paths().sessions == "/elsewhere/projects"
+
+    run(scenario())
+
+
+def test_the_agents_own_sessions_are_asked_for_page_by_page_and_nothing_is_left_running(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with library(tmp_path, puppet=store(tmp_path, "list", sessions=5, page_size=2)) as line:
+            found = await line.adapter("puppet").discover_sessions()
+            assert names(found) == ["own-4", "own-3", "own-2", "own-1", "own-0"], "all pages, newest activity first"
+            assert found[0] == context.DiscoveredSession(
+                id="own-4", agent="puppet", project_path=str(tmp_path / "project"), project_name="project",
+                created_at="2026-01-05T00:00:00.000Z", last_activity="2026-01-05T00:00:00.000Z", session_name="Session 4")
+            assert processes_with(f"HOME={tmp_path / 'home'}") == []
+
+    run(scenario(), 20)
+
+
+def test_an_agent_that_does_not_offer_a_list_is_not_asked_and_that_is_no_error(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with library(tmp_path, puppet=store(tmp_path, "load")) as line:
+            assert await line.adapter("puppet").discover_sessions() == []
+
+    run(scenario(), 20)
+
+
+def test_an_agent_that_cannot_be_asked_still_leaves_the_hubs_sessions(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with library(tmp_path, broken="false") as line:
+            assert await line.adapter("broken").discover_sessions() == []
+
+    run(scenario(), 20)
+
+
+def test_a_running_agent_is_asked_itself(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with library(tmp_path, puppet=store(tmp_path, "list", "resume", sessions=2)) as line:
+            adapter = line.adapter("puppet")
+            session = await adapter.attach_to_session("own-0")
+            running = processes_with(f"HOME={tmp_path / 'home'}")
+            seen: set[int] = set()
+
+            async def watch() -> None:
+                while True:
+                    seen.update(process.pid for process in processes_with(f"HOME={tmp_path / 'home'}"))
+                    await asyncio.sleep(0.001)
+
+            watching = asyncio.create_task(watch())
+            found = await adapter.discover_sessions()
+            watching.cancel()
+            assert names(found) == [session.session_id, "own-1"], "what the hub has goes by the hub's id"
+            assert seen <= {process.pid for process in running}
+
+    run(scenario(), 20)
+
+
+def test_a_session_of_the_agents_own_is_loaded_and_its_replay_is_our_history(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with library(tmp_path, puppet=store(tmp_path, "list", "load")) as line:
+            adapter = line.adapter("puppet")
+            session = await adapter.attach_to_session("own-0")
+            events = await session.get_history()
+            assert types_of(events)[0] == "session:started"
+            assert said(events, "user") == ["Make it blue.", "And red?"]
+            assert said(events, "assistant") == ["Blue it is. Done.", "Red too."]
+            assert "tool:result" in types_of(events)
+            (resumed,) = [event for event in events if kind_of(event) == "session:resumed"]
+            assert (resumed.previous_session_id, resumed.meta["how"]) == ("own-0", "loaded")
+            assert types_of(events)[-1] == "session:status_changed" and events[-1].to == "idle"
+            (listed,) = await adapter.discover_sessions()
+            assert (listed.id, listed.session_name) == (session.session_id, "Session 0")
+            again = await adapter.attach_to_session("own-0")
+            assert again.session_id == session.session_id, "a second writer would spoil the agent's session"
+            assert (await adapter.attach_to_session(session.session_id)).session_id == session.session_id
+
+    run(scenario(), 20)
+
+
+def test_where_the_agent_only_resumes_the_session_goes_on_without_its_history(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with library(tmp_path, puppet=store(tmp_path, "list", "resume")) as line:
+            session = await line.adapter("puppet").attach_to_session("own-0")
+            events = await session.get_history()
+            assert said(events, "user") == []
+            assert [event.meta["how"] for event in events if kind_of(event) == "session:resumed"] == ["resumed"]
+
+    run(scenario(), 20)
+
+
+def test_what_cannot_be_joined_says_why_and_leaves_no_session_behind(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        neither = store(tmp_path, "list", name="neither.json")
+        refusing = store(tmp_path, "list", "load", history=None, name="refusing.json")
+        async with library(tmp_path, neither=neither, refusing=refusing) as line:
+            with pytest.raises(Unsupported, match="can neither load nor resume"):
+                await line.adapter("neither").attach_to_session("own-0")
+            with pytest.raises(NotFound, match="has no session own-7"):
+                await line.adapter("refusing").attach_to_session("own-7")
+            assert names(await line.adapter("neither").discover_sessions()) == ["own-0"]
+            with pytest.raises(Unsupported, match="keeps no files that we can read"):
+                await line.adapter("refusing").attach_to_session("own-0", watch=True)
+
+    run(scenario(), 20)
+
+
+def test_an_agent_that_refuses_its_own_session_is_told_as_it_said_it(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        command = store(tmp_path, "list", "load")
+        path = tmp_path / "store.json"
+        path.write_text(path.read_text().replace('"history": {"own-0"', '"history": {"other"'))
+        async with library(tmp_path, puppet=command) as line:
+            with pytest.raises(AgentError, match="refused session/load: no such session"):
+                await line.adapter("puppet").attach_to_session("own-0")
+
+    run(scenario(), 20)
+
+
+def test_two_who_attach_at_once_get_one_session(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with library(tmp_path, puppet=store(tmp_path, "list", "load")) as line:
+            adapters = [line.adapter("puppet"), line.adapter("puppet")]
+            one, two = await asyncio.gather(*(adapter.attach_to_session("own-0") for adapter in adapters))
+            assert one.session_id == two.session_id
+
+    run(scenario(), 20)
+
+
+def test_a_long_replay_is_taken_whole(tmp_path: Path) -> None:
+    history = [{"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": f"{number} " + "x" * 200}}
+               for number in range(3000)]
+
+    async def scenario() -> None:
+        async with library(tmp_path, tmp_path / "data", puppet=store(tmp_path, "list", "load", history=history)) as line:
+            events = await (await line.adapter("puppet").attach_to_session("own-0")).get_history()
+            assert types_of(events).count("message:delta") == 3000
+            assert [event.seq for event in events] == list(range(1, len(events) + 1))
+
+    run(scenario(), 60)
+
+
+def test_a_started_session_answers_its_prompt(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with library(tmp_path) as line:
+            options = StartSessionOptions(project_path=str(tmp_path), prompt="/echo hello there")
+            session = await line.adapter("demo-fast").start_session(options)
+            events = await until(session, "message:complete", 2)
+            assert said(events, "assistant") == ["hello there"]
+            assert session.capabilities.agent.version
+
+    run(scenario(), 20)
+
+
+def test_a_model_that_cannot_be_chosen_is_refused_and_no_session_is_left(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with library(tmp_path, puppet=store(tmp_path, "resume")) as line:
+            adapter = line.adapter("puppet")
+            options = StartSessionOptions(project_path=str(tmp_path), prompt="[]", model="best")
+            with pytest.raises(Unsupported, match="no option to choose its model"):
+                await adapter.start_session(options)
+            assert await adapter.discover_sessions() == []
+
+    run(scenario(), 20)
+
+
+def test_agent_options_are_set_before_the_prompt(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with library(tmp_path) as line:
+            wanted = msgspec.Raw(b'{"mode":"plan"}')
+            options = StartSessionOptions(project_path=str(tmp_path), prompt="/echo hi", agent_options=wanted)
+            session = await line.adapter("demo-fast").start_session(options)
+            events = await until(session, "message:complete", 2)
+            mode = next(index for index, event in enumerate(events) if kind_of(event) == "progress:plan_mode")
+            assert events[mode].active and mode < types_of(events).index("message:start")
+
+    run(scenario(), 20)
+
+
+def test_a_watcher_hears_of_sessions_that_come_change_and_go(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with library(tmp_path) as line:
+            adapter: CatalogAdapter = line.adapter("demo-fast")
+            heard: asyncio.Queue[SessionDiscoveryEvent] = asyncio.Queue()
+            stop = adapter.watch_sessions(heard.put_nowait)
+            await asyncio.sleep(0)
+            options = StartSessionOptions(project_path=str(tmp_path), prompt="/echo one")
+            session = await adapter.start_session(options)
+            created = await heard.get()
+            assert created == SessionDiscoveryEvent(type="session_created", session_id=session.session_id, agent="demo-fast")
+            await until(session, "message:complete", 2)
+            await session.execute(context.SendMessageCommand(message="/echo two"))
+            while (await heard.get()).type != "session_updated":
+                continue
+            await line.delete(session.session_id)
+            while (await heard.get()).type != "session_removed":
+                continue
+            stop()
+            stop()
+
+    run(scenario(), 30)
+
+
+def test_history_is_the_same_for_who_was_there_and_who_came_later(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with library(tmp_path) as line:
+            adapter = line.adapter("demo-fast")
+            session = await adapter.start_session(StartSessionOptions(project_path=str(tmp_path), prompt="/echo one"))
+            heard: list[Any] = []
+            session.on_event(heard.append)
+            joined = (await session.get_history())[-1].seq
+            await until(session, "message:complete", 2)
+            await until(session, "session:status_changed", 3)
+            history = await session.get_history()
+            while len(heard) < len(history) - joined:
+                await asyncio.sleep(0)
+            assert [event.seq for event in heard] == list(range(heard[0].seq, heard[0].seq + len(heard)))
+            assert [event.seq for event in history] == list(range(1, len(history) + 1))
+            await session.detach()
+            count = len(heard)
+            later = await adapter.attach_to_session(session.session_id)
+            await later.execute(context.SendMessageCommand(message="/echo two"))
+            await until(later, "message:complete", 4)
+            assert len(heard) == count, "who let go is called no more, and the agent goes on"
+
+    run(scenario(), 30)
+
+
+def test_a_listener_that_fails_hurts_nobody_else(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        reported: list[str] = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, told: reported.append(told["message"]))
+
+        def fails(event: object) -> None:
+            raise RuntimeError("my fault")
+
+        async with library(tmp_path) as line:
+            session = await line.adapter("demo-fast").start_session(
+                StartSessionOptions(project_path=str(tmp_path), prompt="/echo one"))
+            session.on_event(fails)
+            events = await until(session, "message:complete", 2)
+            assert said(events, "assistant") == ["one"]
+        assert set(reported) == {"an event callback failed"}
+
+    run(scenario(), 20)
+
+
+def test_the_history_used_in_these_tests_has_both_sides() -> None:
+    assert {update["sessionUpdate"] for update in HISTORY} == {"user_message_chunk", "agent_message_chunk", "tool_call"}

@@ -1,0 +1,160 @@
+"""Tokens and money: what was spent just now and in all, whichever of the two an agent reports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.session.interpret.told import Told, events, names, packets, updates
+from tests.session.script import update
+from trunkline.dialects.acp.usage import answer_usage, chunk_usage
+from trunkline.dialects.signals import Note
+
+COUNTS = st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 10_000)), min_size=1, max_size=8)
+
+
+def usage(entered: int, left: int) -> bytes:
+    return msgspec.json.encode({"inputTokens": entered, "outputTokens": left})
+
+
+def spent(told: Told) -> list[dict[str, Any]]:
+    told.take()
+    return [event for event in events(told.entries) if event["type"] == "resource:token_usage"]
+
+
+def tokens(entered: int, left: int, **more: Any) -> Note:
+    return Note("tokens", msgspec.json.encode({"input": entered, "output": left, **more}))
+
+
+@given(COUNTS)
+def test_turns_add_up(counts: list[tuple[int, int]]) -> None:
+    told = Told()
+    for entered, left in counts:
+        told.turn().at().turns.end("end_turn", usage(entered, left))
+    check_sums(spent(told), sum(entered for entered, _ in counts), sum(left for _, left in counts))
+
+
+@given(COUNTS)
+def test_an_agent_that_counts_from_the_sessions_beginning_is_told_apart(counts: list[tuple[int, int]]) -> None:
+    told, entered, left = Told(), 0, 0
+    for more_in, more_out in counts:
+        entered, left = entered + more_in, left + more_out
+        told.turn().at().turns.end("end_turn", usage(entered, left), usage_of_session=True)
+    check_sums(spent(told), entered, left)
+
+
+@given(COUNTS)
+def test_what_was_told_while_a_turn_ran_is_not_counted_again_at_its_end(counts: list[tuple[int, int]]) -> None:
+    told = Told().turn()
+    told.hear(*[tokens(entered, left) for entered, left in counts])
+    entered, left = sum(entered for entered, _ in counts), sum(left for _, left in counts)
+    told.at().turns.end("end_turn", usage(entered + 5, left))
+    check_sums(spent(told), entered + 5, left)
+
+
+def check_sums(told: list[dict[str, Any]], entered: int, left: int) -> None:
+    """Each cumulative is the one before plus the delta, and the last is the truth."""
+    total = {"inputTokens": 0, "outputTokens": 0}
+    for event in told:
+        total = {key: total[key] + event["delta"][key] for key in total}
+        assert {key: event["cumulative"][key] for key in total} == total
+    assert total == {"inputTokens": entered, "outputTokens": left}
+
+
+def test_an_agent_that_begins_to_count_anew_goes_on_in_the_sessions_own_sum() -> None:
+    told = Told()
+    for total in (100, 300, 50):
+        told.turn().at().turns.end("end_turn", usage(total, 0), usage_of_session=True)
+    assert [(event["delta"]["inputTokens"], event["cumulative"]["inputTokens"]) for event in spent(told)] == [
+        (100, 100), (200, 300), (50, 350)]
+
+
+def test_nothing_spent_is_nothing_told_and_what_cannot_be_read_is_kept() -> None:
+    told = Told().turn()
+    told.at().turns.end("end_turn", usage(0, 0))
+    told.turn().at().turns.end("end_turn", b'{"inputTokens":"many"}')
+    told.take()
+    assert "resource:token_usage" not in names(told.entries)
+    assert "unreadable_usage" in names(told.entries)
+
+
+def test_cached_tokens_are_told_apart_and_added_up() -> None:
+    told = Told().turn()
+    told.hear(tokens(1, 2, cacheRead=7), tokens(1, 2, cacheRead=3, cacheWrite=5))
+    assert [event["cumulative"] for event in spent(told)] == [
+        {"inputTokens": 1, "outputTokens": 2, "cacheReadTokens": 7},
+        {"inputTokens": 2, "outputTokens": 4, "cacheReadTokens": 10, "cacheWriteTokens": 5}]
+
+
+def money(amount: float, currency: str = "USD") -> Any:
+    return update(sessionUpdate="usage_update", used=1, size=10, cost={"amount": amount, "currency": currency})
+
+
+def costs(told: Told) -> list[tuple[float, float, str]]:
+    return [(event["delta"]["total"], event["cumulative"]["total"], event["delta"]["currency"])
+            for event in events(told.entries) if event["type"] == "resource:cost"]
+
+
+def test_an_agents_total_cost_is_told_by_its_differences() -> None:
+    told = Told()
+    told.hear(money(0.0006000000000000001), money(0.0024000000000000002), money(0.0024000000000000002))
+    assert costs(told) == [(0.0006, 0.0006, "USD"), (0.0018, 0.0024, "USD")]
+
+
+def test_a_cost_that_shrinks_began_anew_and_the_session_goes_on_counting() -> None:
+    told = Told()
+    told.hear(money(1.0), money(0.25), money(0.5))
+    assert costs(told) == [(1.0, 1.0, "USD"), (0.25, 1.25, "USD"), (0.25, 1.5, "USD")]
+
+
+def test_another_currency_is_another_account() -> None:
+    told = Told()
+    told.hear(money(1.0), money(3.0, "EUR"))
+    assert costs(told) == [(1.0, 1.0, "USD"), (3.0, 3.0, "EUR")]
+
+
+def test_money_spent_is_added_with_its_parts() -> None:
+    told = Told()
+    note = Note("cost", b'{"total":0.5,"input":0.25,"output":0.25}')
+    first, second = events(told.hear(note, note))
+    assert first["delta"] == first["cumulative"] == {"total": 0.5, "input": 0.25, "output": 0.25, "currency": "USD"}
+    assert second["cumulative"] == {"total": 1.0, "input": 0.5, "output": 0.5, "currency": "USD"}
+    (third,) = events(told.hear(Note("cost", b'{"total":0.75,"isTotal":true}')))
+    assert third["delta"]["total"] == 0.75
+
+
+def test_tokens_that_ride_on_an_empty_chunk_are_no_message() -> None:
+    told = Told().turn()
+    said = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": ""},
+            "_meta": {"usage": {"inputTokens": 100, "outputTokens": 20, "thoughtTokens": 8}}}
+    entries = told.hear(update(**said))
+    assert names(entries) == ["resource:token_usage"]
+    assert events(entries)[0]["_meta"] == {"thoughtTokens": 8}
+    assert len(packets(entries)) == 1 and updates(entries) == [said]
+
+
+def test_tokens_that_ride_on_words_are_told_beside_them() -> None:
+    told = Told().turn()
+    entries = told.hear(update(sessionUpdate="agent_message_chunk", content={"type": "text", "text": "hi"},
+                               _meta={"usage": {"inputTokens": 1, "outputTokens": 2}}))
+    assert names(entries) == ["message:start", "message:delta", "resource:token_usage"]
+
+
+@pytest.mark.parametrize(("answer", "found"), [
+    (b'{"stopReason":"end_turn","usage":{"inputTokens":1}}', b'{"inputTokens":1}'),
+    (b'{"stopReason":"end_turn","usage":null}', None),
+    (b'{"_meta":{"quota":{"token_count":{"input_tokens":5,"output_tokens":6}}}}', b'{"inputTokens":5,"outputTokens":6}'),
+    (b'{"usage":{"inputTokens":1},"_meta":{"quota":{"token_count":{"input_tokens":5}}}}', b'{"inputTokens":1}'),
+    (b'{"_meta":{"quota":{"token_count":7}}}', None), (b'{"_meta":null}', None), (b'{"_meta":[]}', None), (b"[]", None),
+])
+def test_the_answer_to_a_prompt_tells_its_tokens_where_agents_put_them(answer: bytes, found: bytes | None) -> None:
+    assert answer_usage(answer) == found
+
+
+@pytest.mark.parametrize("chunk", [b"{}", b'{"_meta":null}', b'{"_meta":{"usage":"much"}}', b"7"])
+def test_a_chunk_without_readable_counts_has_none(chunk: bytes) -> None:
+    assert chunk_usage(chunk) is None
