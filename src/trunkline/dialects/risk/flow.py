@@ -1,0 +1,160 @@
+"""What follows from several commands of a line together.
+
+Rule 1: data flows through pipes, substitutions, files and variables. Where it is not clear whether it does, it does.
+Rule 2: four things are critical: fetched code is executed, credentials leave the machine, a raw device is written (noted by
+the command itself), a function starts itself without end.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from base64 import b64decode
+from collections.abc import Iterator
+from typing import Final
+
+from trunkline.dialects.risk.call import Call, Trait
+from trunkline.dialects.risk.levels import Finding
+
+_CAPTURED: Final = ("$(…)", "<(…)")
+_SUBSTITUTED: Final = (*_CAPTURED, ">(…)")
+_PRINTERS: Final = ("echo", "printf", "cat", "print")
+
+
+def flow_findings(calls: list[Call]) -> list[Finding]:
+    """Findings that no single command gives."""
+    found: list[Finding] = []
+    found.extend(_fetched_and_run(calls))
+    found.extend(_hidden_and_run(calls))
+    found.extend(_secrets_sent(calls))
+    found.extend(_shell_on_the_wire(calls))
+    found.extend(_fork_bomb(calls))
+    return found
+
+
+def feeding(calls: list[Call], index: int) -> list[Call]:
+    """The commands whose output may be a command's input."""
+    begin = calls[index].command.stdin_from
+    return calls[begin:index] if begin >= 0 else []
+
+
+def within(calls: list[Call], index: int) -> Iterator[Call]:
+    """The commands in a command's own arguments, at any depth; a wrapper's arguments are those of what it wraps."""
+    while calls[index].command.inside not in _SUBSTITUTED and calls[index].command.parent >= 0:
+        index = calls[index].command.parent
+    inner = {index}
+    for at in range(index + 1, len(calls)):
+        if calls[at].command.parent in inner:
+            inner.add(at)
+            if calls[at].command.inside in _CAPTURED or calls[at].command.parent != index:
+                yield calls[at]
+
+
+def _fetched_and_run(calls: list[Call]) -> Iterator[Finding]:
+    """A download that is run: through a pipe, a substitution, a variable or a file."""
+    downloads = {path for call in calls for path in call.downloads}
+    captured = False
+    for index, call in enumerate(calls):
+        fetches = Trait.FETCHES in call.traits
+        captured = captured or (fetches and (call.command.inside in _CAPTURED or bool(call.command.redirects)))
+        if any(_same_file(path, downloads) for path in call.runs):
+            yield Finding("critical", f"runs what it downloaded: {call.runs[0]}")
+        if Trait.EXECUTES not in call.traits:
+            continue
+        sources = [*feeding(calls, index), *within(calls, index)]
+        parent = call.command.parent
+        if call.command.inside == ">(…)" and parent >= 0:
+            sources.append(calls[parent])
+        source = next((source for source in sources if Trait.FETCHES in source.traits), None)
+        if source is not None and source is not call:
+            yield Finding("critical", f"runs code from the network: {source.command.text[:50]} → {call.command.text[:30]}")
+        elif captured and not fetches:
+            yield Finding("critical", f"runs what came from the network: {call.command.text[:50]}")
+
+
+def _same_file(path: str, downloads: set[str]) -> bool:
+    """Whether a file is one of the downloads, or lies in a downloaded folder."""
+    return any(path == known or path.startswith(known.rstrip("/") + "/") or path.endswith("/" + known) for known in downloads if known)
+
+
+def _hidden_and_run(calls: list[Call]) -> Iterator[Finding]:
+    """Text that a pipe feeds to a shell or an interpreter."""
+    for index, call in enumerate(calls):
+        if Trait.EXECUTES not in call.traits or call.command.name is None:
+            continue
+        sources = feeding(calls, index)
+        if any(Trait.DECODES in source.traits for source in [*sources, *within(calls, index)]):
+            yield Finding("high", f"runs text that was made unreadable: {call.command.text[:40]}")
+        elif any(source.name not in _PRINTERS for source in sources):
+            yield Finding("high", f"runs what another command prints: {call.command.text[:40]}")
+        elif sources:
+            yield Finding("medium", f"runs text from a pipe: {call.command.text[:40]}")
+
+
+def piped_scripts(calls: list[Call]) -> list[str]:
+    """Literal texts that a pipe feeds to a shell: ``echo 'rm x' | sh``, also behind ``base64 -d``."""
+    found: list[str] = []
+    for index, call in enumerate(calls):
+        if Trait.EXECUTES not in call.traits:
+            continue
+        sources = feeding(calls, index)
+        for source in sources[:4]:
+            text = _printed(source)
+            if text is None:
+                continue
+            found.append(text)
+            if any(Trait.DECODES in other.traits for other in sources):
+                found.extend(_decoded(text))
+    return found
+
+
+def _printed(call: Call) -> str | None:
+    """The literal text that echo, printf or a here-doc behind cat prints."""
+    if call.name == "cat":
+        return call.command.stdin_text
+    if Trait.PRINTS not in call.traits:
+        return call.command.stdin_text
+    words = [word for word in call.command.words[1:] if word is not None and word not in ("-n", "-e", "-ne", "-en")]
+    text = " ".join(words)
+    return re.sub(r"\\x([0-9a-fA-F]{2})", lambda m: chr(int(m[1], 16)), text.replace("\\n", "\n")) if text else None
+
+
+def _decoded(text: str) -> list[str]:
+    """What a text says once it is decoded the usual ways."""
+    found = [text[::-1]]
+    compact = "".join(text.split())
+    try:
+        found.append(b64decode(compact + "=" * (-len(compact) % 4)).decode("utf-8", "replace"))
+    except (binascii.Error, ValueError):
+        found.append("")
+    if re.fullmatch(r"([0-9a-fA-F]{2})+", compact):
+        found.append(bytes.fromhex(compact).decode("utf-8", "replace"))
+    return [one for one in found if one]
+
+
+def _secrets_sent(calls: list[Call]) -> Iterator[Finding]:
+    secret = next((call for call in calls if Trait.SECRET in call.traits), None)
+    sender = next((call for call in calls if Trait.SENDS in call.traits), None)
+    if secret is not None and sender is not None:
+        yield Finding("critical", f"sends credentials away: {secret.command.text[:40]} → {sender.command.text[:40]}")
+
+
+def _shell_on_the_wire(calls: list[Call]) -> Iterator[Finding]:
+    """A shell whose input or output is a connection."""
+    for index, call in enumerate(calls):
+        if Trait.SENDS not in call.traits:
+            continue
+        shells = [source for source in feeding(calls, index) if Trait.EXECUTES in source.traits]
+        if shells or (Trait.EXECUTES in call.traits and Trait.FETCHES in call.traits and call.command.redirects):
+            yield Finding("critical", f"gives a shell to another machine: {call.command.text[:50]}")
+
+
+def _fork_bomb(calls: list[Call]) -> Iterator[Finding]:
+    """A function, or a script, that starts itself more than once."""
+    counts: dict[str, int] = {}
+    for call in calls:
+        name = call.command.sketch[0] if call.command.sketch else ""
+        if name and (call.command.inside == f"{name}()" or name in ("$0", "${0}")):
+            counts[name] = counts.get(name, 0) + 1
+            if counts[name] == 2:
+                yield Finding("critical", f"starts itself again and again: {name}")
