@@ -16,7 +16,7 @@ from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk
 from trunkline.errors import Invalid
 from trunkline.session.fold import KEPT_DECISIONS, AlwaysRule, ApprovalView, Decided, OpenCall, QuestionView, remember
-from trunkline.session.interpret.tools import ToolStory, name_of, risk_of
+from trunkline.session.interpret.tools import ToolStory, name_of
 from trunkline.session.interpret.writer import Writer
 
 DIFF_BYTES = 64 << 10
@@ -40,7 +40,7 @@ class AskStory:
         writer = self._writer
         view = ApprovalView(
             request_id=ask.request_id, tool_call_id=state.tool_call_id, tool_name=name_of(state),
-            title=state.title or name_of(state), description=_describe(state), risk_level=risk_of(state),
+            title=state.title or name_of(state), description=_describe(state), risk_level=self._tools.risk(call)[0],
             options=list(ask.options), tool_input=context.as_object(state.raw_input),
             preview=_preview(state, writer.fold.cwd), requested_at=context.iso_ms(writer.at),
             expires_at=context.iso_ms(writer.at + self._timeout_us),

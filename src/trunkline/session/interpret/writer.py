@@ -60,13 +60,16 @@ class Writer:
         return out
 
     def add(self, event: context.Event, *, update: bytes | None = None, packet: bytes | None = None,
-            raw: bytes | None = None) -> int:
-        """Write one entry that changes the fold; returns its seq."""
+            raw: bytes | None = None, output: bytes | memoryview | None = None) -> int:
+        """Write one entry that changes the fold; returns its seq. ``output`` is the event's output as a JSON string."""
         fold = self.fold
         fold.seq += 1
         fold.updated_at = self.at
         self.dirty = True
         body = context.encode_event(fold.seq, fold.session_id, self.at, event)
+        if output is not None:
+            before, after = body.split(b'"output":""', 1)
+            body = b"".join((before, b'"output":', output, after))
         entry = Entry(fold.seq, self.at, body, update, packet, raw)
         self.size += entry.size()
         self._out.append(entry)
