@@ -45,6 +45,11 @@ def action(book: PolicyBook, command: str = "npm test") -> str:
     return book.policy.decide(running(command), now_us=NOW_US).action
 
 
+def problem(book: PolicyBook) -> str | None:
+    """What the book says now: it changes between two looks, which a type checker does not expect of an attribute."""
+    return book.problem
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "policy.toml"
@@ -127,13 +132,13 @@ def test_a_bad_change_leaves_the_last_good_rules_in_force_and_says_so(path: Path
     path.write_bytes(bad.encode("utf-8", "surrogateescape"))
     verdict = book.policy.decide(running("npm test"), now_us=NOW_US)
     assert verdict.action == "allow" and "the last good rules stay in force" in verdict.why
-    assert book.problem is not None and str(path) in book.problem
+    assert str(path) in (problem(book) or "")
     assert action(book, "cat .env") == "deny"
     path.write_text(GOOD)
     assert book.policy.decide(running("npm test"), now_us=NOW_US).why == "a rule of the policy file allows it"
-    assert book.problem is None
+    assert problem(book) is None
     path.write_text("")
-    assert (action(book), book.problem) == ("ask", None)
+    assert (action(book), problem(book)) == ("ask", None)
 
 
 @pytest.mark.parametrize("bad", [b"[[rules", b"\xff\xfe", b"[[rules]]\naction = 'allow'\n", b"\0" * 4096])
@@ -151,13 +156,13 @@ def test_of_a_file_that_went_away_only_what_it_denied_stays(path: Path) -> None:
     path.unlink()
     assert action(book) == "ask"
     assert action(book, "cat .env") == "deny"
-    assert book.problem is not None and "is gone" in book.problem
+    assert "is gone" in (problem(book) or "")
     path.write_text(GOOD)
-    assert (action(book), book.problem) == ("allow", None)
+    assert (action(book), problem(book)) == ("allow", None)
     path.unlink()
     assert action(book) == "ask"
     book.replace("")
-    assert (action(book, "cat .env"), book.problem) == ("ask", None)
+    assert (action(book, "cat .env"), problem(book)) == ("ask", None)
 
 
 def test_a_cut_off_file_never_allows_more_than_the_whole_one() -> None:

@@ -77,8 +77,8 @@ def show(as_json: bool = False, **flags: Any) -> None:
                 click.echo(f"  allow  {name}" + ("" if given is True else f": {', '.join(given)}") + "  (low and medium risk)")
 
 
-@command.command()
-@click.argument("words", metavar="COMMAND|PATH", nargs=-1, required=True)
+@command.command(context_settings={"ignore_unknown_options": True})
+@click.argument("words", metavar="COMMAND|PATH", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.option("--agent", "agent_name", default="any", metavar="NAME", help="as if this agent asked  [any]")
 @click.option("--tool", metavar="NAME", help="as if this tool asked; a file tool such as edit or read makes it a path")
 @click.option("--cwd", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
@@ -184,5 +184,5 @@ def _rule_line(rule: Rule) -> str:
     if rule.expires_at:
         over = expired(rule, time.time_ns() // 1000)
         single.append(f"{'expired' if over else 'until'} {rule.expires_at}")
-    reason = f"  ({rule.reason})" if rule.reason else ""
-    return one_line(f"{rule.action:6} " + "; ".join((*lists, *single))) + one_line(reason)
+    about = one_line("; ".join((*lists, *single))) or "everything"
+    return f"{rule.action:6} {about}" + (f"  ({one_line(rule.reason)})" if rule.reason else "")

@@ -50,7 +50,9 @@ def policy_ask(tool: str, kind: str | None, tool_input: Mapping[str, Any], *, ag
         category = categorize_tool(tool, kind)
     if command is not None and category not in ("git", "mcp", "agent"):
         category = "terminal"
-    paths = tuple(_with_real(spelled, cwd, root, home, resolve))
+    elif category == "file_read" and kind == "search":
+        category = "search"  # by their names some are reads, but which files they read is not known beforehand
+    paths = tuple(dict.fromkeys(_with_real(spelled, cwd, root, home, resolve)))
     return PolicyAsk(
         tool=tool, category=category, agent=agent, command=command,
         risk=_risk(tool, kind, tool_input, command, folder, spelled, {"cwd": cwd, "roots": list(roots) or [cwd], "home": home}),
@@ -144,6 +146,8 @@ def _paths_under(key: str, value: Any, depth: int) -> Iterator[str]:
 
 
 def _names_a_path(key: str) -> bool:
+    if "/" in key:
+        return False  # it is a path, and what is in it is something else
     words = {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", key)}
     return bool(words & _PATH_WORDS) and not words & _BODY_WORDS
 
