@@ -28,6 +28,7 @@ from trunkline.agents.environment import clean_env
 from trunkline.agents.family import end_leftover
 from trunkline.dialects import acp
 from trunkline.dialects.context import iso_ms
+from trunkline.dialects.roles import ToolNames
 from trunkline.discovery.base import FoundSession
 from trunkline.discovery.follow import Follower
 from trunkline.errors import (
@@ -169,6 +170,7 @@ class Hub:
             limits=Limits(approval_s=options.approval_timeout_s, silence_s=options.idle_timeout_s,
                           tool_silence_s=options.tool_timeout_s, agent_idle_s=options.agent_idle_stop_s),
             preview_url=lambda session_id, artifact: self._preview(session_id, artifact), turn_ended=self._count_turn,
+            tool_names=self._tool_names, home=self.environ.get("HOME"),
         )
 
     async def __aenter__(self) -> Self:
@@ -405,7 +407,8 @@ class Hub:
             return self._watch_driver(spec, session, session.fold.watches)
         env = self._env_for(spec, session.env)
         return AcpDriver(
-            spec, cwd=session.fold.cwd, env=env, calls=ClientCalls(session.workspace, env, spec.quirks, session.acted),
+            spec, cwd=session.fold.cwd, env=env,
+            calls=ClientCalls(session.workspace, env, spec.quirks, session.acted, session.printed),
             mcp_servers=session.fold.mcp_servers, sink=session, new_id=lambda: self._lent.new_id("req"), version=__version__)
 
     async def _ask_for_sessions(self, spec: AgentSpec, cwd: str | None) -> Sequence[AgentSession]:
@@ -439,6 +442,11 @@ class Hub:
         except KeyError:
             known = ", ".join(sorted(self.agents))
             raise NotFound(f"no agent {name!r}; known are: {known}", details={"agent": name}) from None
+
+    def _tool_names(self, agent: str) -> ToolNames:
+        """What an agent calls its tools; a session may outlive its agent's entry."""
+        spec = self.agents.get(agent)
+        return spec.tool_names if spec is not None else ToolNames()
 
     def _preview(self, session_id: str, artifact: Artifact) -> str | None:
         url: str | None = self.preview_url(session_id, artifact)

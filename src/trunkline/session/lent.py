@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from trunkline.dialects.roles import ToolNames
 from trunkline.journal.base import Journal
 from trunkline.journal.committer import Committer
 from trunkline.session.feed import TailBudget
@@ -38,3 +39,7 @@ class Lent(msgspec.Struct, frozen=True, kw_only=True):
     """The address under which an artifact of a session can be shown; None where it cannot."""
     turn_ended: Callable[[str], None]
     """Told of each turn's outcome (a stop reason or an error code)."""
+    tool_names: Callable[[str], ToolNames] = lambda agent: ToolNames()
+    """An agent's own names for its tools."""
+    home: str | None = None
+    """The person's home folder, by which paths are judged."""

@@ -36,7 +36,8 @@ class Pen:
         """Set by whoever reads the agent: stop taking its output, or take it again."""
         self._lent = lent
         self._alarms = alarms
-        self._interpret = Interpreter(fold, approval_timeout_s=lent.limits.approval_s)
+        self._interpret = Interpreter(fold, approval_timeout_s=lent.limits.approval_s, tools=lent.tool_names(fold.agent),
+                                      home=lent.home, roots=(fold.cwd,))
         self._writer = self._interpret.writer
         self._clock = lent.clock
         self._unstored: list[Entry] = []
