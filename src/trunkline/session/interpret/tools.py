@@ -20,13 +20,13 @@ import msgspec
 
 from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import CallState, merge
+from trunkline.dialects.risk import explain_risk
 from trunkline.dialects.roles import ToolNames
 from trunkline.session.fold import OpenCall, Todo, remember
 from trunkline.session.interpret import changes, git, subagents, web
 from trunkline.session.interpret.changes import Change, changes_of
 from trunkline.session.interpret.evidence import evidence_of, observe, printed
 from trunkline.session.interpret.facts import Facts, name_of
-from trunkline.session.interpret.risk import explain_risk
 from trunkline.session.interpret.structured import command_output, structured_of
 from trunkline.session.interpret.text import TextStory
 from trunkline.session.interpret.writer import TEXT_LIMIT, Carried, Writer
