@@ -231,12 +231,18 @@ class EventPage(View):
         return [ContextEvent(bytes(event)) for event in self.events]
 
 
+class SessionState(SessionView):
+    """A session's state with what works in it: the Agent Context Protocol's capabilities."""
+
+    capabilities: dict[str, Any] = {}
+
+
 class Snapshot(View):
     """The state of a session after the entry ``seq``."""
 
     session_id: str
     seq: int
-    state: SessionView
+    state: SessionState
 
 
 class CommandDone(View):

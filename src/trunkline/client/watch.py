@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import msgspec
 
-from trunkline.client.views import ContextEvent, HubState, SessionView
+from trunkline.client.views import ContextEvent, HubState, SessionState, SessionView
 from trunkline.errors import TrunklineError
 
 KEPT = 1_000
@@ -31,9 +31,9 @@ class WatchSnapshot(msgspec.Struct, frozen=True):
     raw: bytes
     after_gap: bool = False
 
-    def session(self) -> SessionView:
+    def session(self) -> SessionState:
         """The state of a session."""
-        return msgspec.json.decode(self.raw, type=SessionView)
+        return msgspec.json.decode(self.raw, type=SessionState)
 
     def sessions(self) -> list[SessionView]:
         """The newest sessions, of a watch of all of them."""
