@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -260,16 +260,22 @@ def _turn_end(message: Message, usage_of_session: bool) -> TurnEnd:
     return TurnEnd(stop=stop.stop_reason, usage=answer_usage(bytes(message.result)), usage_of_session=usage_of_session)
 
 
-def openings(agent: str) -> dict[tuple[str, str], bytes]:
-    """What the agent answered when it made each session, by (run, session id)."""
-    found: dict[tuple[str, str], bytes] = {}
+def openings(agent: str) -> dict[tuple[str, str], tuple[str, bytes]]:
+    """The folder of each session and what the agent answered when it was opened, by (run, session id)."""
+    found: dict[tuple[str, str], tuple[str, bytes]] = {}
+    asked: dict[tuple[str, bytes], dict[str, Any]] = {}
     for line in read_lines(agent):
-        message = read_message(line.raw) if line.dir == "a>c" else None
-        if message is None or message.result is msgspec.UNSET or message.method is not None:
+        message = read_message(line.raw)
+        if message is None:
             continue
-        opened = msgspec.json.decode(message.result)
-        if isinstance(opened, dict) and isinstance(opened.get("sessionId"), str):
-            found[line.run, opened["sessionId"]] = bytes(message.result)
+        if line.dir == "c>a" and message.method in (acp.SESSION_NEW, acp.SESSION_LOAD, acp.SESSION_RESUME):
+            asked[line.run, _id(message)] = msgspec.json.decode(message.params or b"{}")
+        elif line.dir == "a>c" and message.method is None and message.result is not msgspec.UNSET:
+            params = asked.pop((line.run, _id(message)), None)
+            if params is not None:
+                opened = msgspec.json.decode(message.result) or {}
+                session_id = str(opened.get("sessionId") or params.get("sessionId"))
+                found[line.run, session_id] = params.get("cwd", ""), bytes(message.result)
     return found
 
 

@@ -23,7 +23,7 @@ from trunkline.dialects import acp
 from trunkline.dialects.claude.transcript import Transcript
 from trunkline.dialects.context import EnvironmentProject, EnvironmentRuntime
 from trunkline.dialects.signals import Update
-from trunkline.session.interpret.lifecycle import environment_of
+from trunkline.session.interpret.lifecycle import environment_of, name_of_folder
 from trunkline.session.interpret.options import current_model, model_of
 
 FOLDER = Path(__file__).parent
@@ -79,7 +79,9 @@ def events_of(agent: str, run: str, session_id: str, steps: list[Step]) -> list[
     spec = catalog.load().get(agent)
     player = Player(spec.tool_names if spec is not None else None)
     player.fold.agent = agent
-    _open(player, greetings(agent).get(run, b"{}"), openings(agent).get((run, session_id), b"{}"))
+    folder, opened = openings(agent).get((run, session_id), (player.fold.cwd, b"{}"))
+    player.fold.cwd = folder
+    _open(player, greetings(agent).get(run, b"{}"), opened if opened != b"null" else b"{}")
     for step in steps:
         player.play(step)
     player.stop()
@@ -107,7 +109,8 @@ def _open(player: Player, hello: bytes, opened: bytes) -> None:
     fold.modes, fold.config_options = said.modes, said.config_options
     fold.mode = (msgspec.json.decode(said.modes, type=_Modes | None) or _Modes()).current_mode_id
     fold.model = model_of(said.config_options) or current_model(said.models)
-    environment = environment_of(fold, PROJECT, RUNTIME)
+    project = msgspec.structs.replace(PROJECT, path=fold.cwd, name=name_of_folder(fold.cwd))
+    environment = environment_of(fold, project, RUNTIME)
     model = fold.model.id if fold.model is not None else None
     player.act(lambda now: now.lifecycle.started(fold.agent, model, fold.cwd, environment))
     player.act(lambda now: now.conditions.settle())
