@@ -84,7 +84,7 @@ def written_rule(rule: Rule) -> str:
     lines = ["[[rules]]"]
     for name in _WRITTEN_ORDER:
         value = getattr(rule, name)
-        if value:
+        if value is not None and value != []:  # an empty text limits a rule to nothing: left out, it would open it
             lines.append(f"{name} = {_toml(value)}")
     return "\n".join(lines) + "\n"
 
