@@ -6,6 +6,7 @@ Rule 1: a judge only notes. What follows from several commands together (a downl
 
 from __future__ import annotations
 
+import re
 from enum import Flag, auto
 from functools import cached_property
 from typing import Final
@@ -32,6 +33,17 @@ _WRITE_LEVELS: Final[dict[str, tuple[RiskLevel, str]]] = {
     "net": ("high", "writes to the network"),
     "unknown": ("medium", "writes a file that only the run knows"),
 }
+
+_LOADERS: Final = re.compile(
+    r"^(LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_\w+|BASH_ENV|ENV|PROMPT_COMMAND|PS4|SHELLOPTS|BASHOPTS|IFS|PATH|PYTHONSTARTUP|PYTHONPATH"
+    r"|PERL5OPT|PERL5LIB|RUBYOPT|NODE_OPTIONS|JAVA_TOOL_OPTIONS|GIT_\w*COMMAND|GIT_PAGER|GIT_EDITOR|GIT_EXTERNAL_DIFF|GIT_CONFIG\w*"
+    r"|GIT_EXEC_PATH|GIT_PROXY_COMMAND|GIT_SSH|GIT_ASKPASS|SSH_ASKPASS|SUDO_ASKPASS|PAGER|MANPAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL"
+    r"|BROWSER|RUSTC_WRAPPER|CARGO_TARGET_\w+_RUNNER|MAKEFLAGS|MAKESHELL|npm_config_\w+|PIP_INDEX_URL|PIP_EXTRA_INDEX_URL|TAR_OPTIONS"
+    r"|RSYNC_RSH|GREP_OPTIONS|LESS|GCONV_PATH|GOFLAGS|CC|CXX|LD)=(.*)$",
+    re.DOTALL,
+)
+_COMMON_LOADERS: Final = frozenset(("PATH", "PYTHONPATH", "NODE_OPTIONS", "GOFLAGS", "MAKEFLAGS"))
+_QUIET_LOADERS: Final = re.compile(r"^(cat|less|more|true|:|vi|vim|nano|echo|gcc|clang|cc|g\+\+|c\+\+|clang\+\+|)$|^-[A-Za-z]+$")
 
 
 class Trait(Flag):
@@ -109,6 +121,13 @@ class Call:
         """Note something unless worse is noted already."""
         if all(rank(finding.level) < rank(level) for finding in self.findings):
             self.note(level, reason, about)
+
+    def assign(self, assignment: str) -> None:
+        """It sets a variable; some make other programs load or run something."""
+        found = _LOADERS.match(assignment)
+        if found is not None and not _QUIET_LOADERS.match(found[2]):
+            level: RiskLevel = "medium" if found[1] in _COMMON_LOADERS else "high"
+            self.note(level, "changes what other programs load or run", assignment)
 
     def write(self, path: str) -> None:
         """It changes this file or folder."""

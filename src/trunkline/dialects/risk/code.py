@@ -34,12 +34,16 @@ _EVALUATES: Final = re.compile(
     r"|assert\s*\(\s*\$|vm\.run|loadstring|\bload\s*\(|marshal\.loads|pickle\.loads|\bIEX\b|Invoke-Expression|execute\s*\(|\bdo\s+FILE"
     r"|__builtins__|getattr\s*\(|globals\s*\(|\.constructor\b|\bsource\s*\("
 )
-_DECODES: Final = re.compile(r"b64decode|base64|fromhex|unhexlify|fromCharCode|atob|zlib|codecs\.decode|\\x[0-9a-f]{2}\\x|rot13|pack\s*\(|chr\s*\(", re.I)
+_DECODES: Final = re.compile(
+    r"b64decode|base64|fromhex|unhexlify|fromCharCode|atob|zlib|codecs\.decode|\\x[0-9a-f]{2}\\x|rot13|pack\s*\(|chr\s*\(", re.I
+)
 _WRITES: Final = re.compile(
     r"open\s*\([^)]*['\"][rb]?[wax]\+?b?['\"]|write_text|write_bytes|writeFile|appendFile|File\.(write|open)|file_put_contents|\bfopen|>\s*\$?\w"
     r"|createWriteStream|shutil\.(copy|move)|os\.(mkdir|makedirs|symlink|link)|fs\w*\.(copy|rename|mkdir|symlink)|print\s*>|\bto_csv|json\.dump\b"
 )
-_ENVIRONMENT: Final = re.compile(r"os\.environ(?![.\[]\w*['\"]?(get|HOME|PATH|USER))|process\.env(?!\.\w)|\bENV\.(to_h|each|inspect)|%ENV\b|\$_ENV\b|getenv\s*\(\s*\)")
+_ENVIRONMENT: Final = re.compile(
+    r"os\.environ(?![.\[]\w*['\"]?(get|HOME|PATH|USER))|process\.env(?!\.\w)|\bENV\.(to_h|each|inspect)|%ENV\b|\$_ENV\b|getenv\s*\(\s*\)"
+)
 _LITERAL: Final = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|`([^`]*)`")
 _LIST: Final = re.compile(r"[\[(]\s*((?:['\"][^'\"]*['\"]\s*,?\s*){2,})[\])]")
 _PURE: Final = re.compile(
@@ -47,7 +51,9 @@ _PURE: Final = re.compile(
     r"|random|time|pprint|typing|locale|calendar|uuid|hashlib|struct|unicodedata|sysconfig|site|ast|difflib|operator)(\s|,|;|$)"
     r"|(?!\s*(import|from)\s)[^`])*$", re.DOTALL,
 )  # fmt: skip
-_SUSPECT: Final = re.compile(r"require|import|open|globalThis|process\.(?!version|platform|arch|cwd)|__|\bos\b|\bfs\b|\bmodules\b|`|\binclude\b")
+_SUSPECT: Final = re.compile(
+    r"require|import|open|globalThis|process\.(?!version|platform|arch|cwd)|__|\bos\b|\bfs\b|\bmodules\b|`|\binclude\b"
+)
 _MAX_LITERALS: Final = 12
 _MAX_CODE: Final = 8192
 """Longer code is only searched up to here, and is medium at least."""
@@ -55,7 +61,7 @@ _MAX_CODE: Final = 8192
 
 def judge_code(call: Call, code: str | None, language: str) -> None:
     """Note what a piece of code seems to do; None: it is only known when it runs."""
-    if code is None or code.startswith(("$", "`")):
+    if code is None:
         call.traits |= Trait.EXECUTES
         call.note("high", f"runs {language} code that is only known when it runs")
         return
@@ -117,7 +123,7 @@ def _unescaped(literal: str) -> str:
 
 def judge_awk(call: Call, script: str | None) -> None:
     """awk: it can run commands, write files and open connections."""
-    if script is None or script.startswith("$"):
+    if script is None:
         call.traits |= Trait.EXECUTES
         call.note("high", "runs an awk script that is only known when it runs")
         return

@@ -18,6 +18,10 @@ from trunkline.dialects.risk.levels import Finding
 
 _CAPTURED: Final = ("$(…)", "<(…)")
 _SUBSTITUTED: Final = (*_CAPTURED, ">(…)")
+_UNPACKERS: Final = frozenset("tar gtar bsdtar unzip 7z 7za gunzip gzip bunzip2 unxz xz unrar cpio ar dpkg-deb zstd unzstd".split())
+_MOVERS: Final = frozenset("mv cp install ln chmod".split())
+_ANYTHING: Final = "*"
+"""An unpacked download: any file that is run afterwards may come from it."""
 _PRINTERS: Final = ("echo", "printf", "cat", "print")
 
 
@@ -52,29 +56,40 @@ def within(calls: list[Call], index: int) -> Iterator[Call]:
 
 def _fetched_and_run(calls: list[Call]) -> Iterator[Finding]:
     """A download that is run: through a pipe, a substitution, a variable or a file."""
-    downloads = {path for call in calls for path in call.downloads}
+    downloads: set[str] = set()
     captured = False
     for index, call in enumerate(calls):
         fetches = Trait.FETCHES in call.traits
-        captured = captured or (fetches and (call.command.inside in _CAPTURED or bool(call.command.redirects)))
-        if any(_same_file(path, downloads) for path in call.runs):
-            yield Finding("critical", f"runs what it downloaded: {call.runs[0]}")
-        if Trait.EXECUTES not in call.traits:
-            continue
-        sources = [*feeding(calls, index), *within(calls, index)]
-        parent = call.command.parent
-        if call.command.inside == ">(…)" and parent >= 0:
-            sources.append(calls[parent])
-        source = next((source for source in sources if Trait.FETCHES in source.traits), None)
-        if source is not None and source is not call:
+        source = next((source for source in _sources(calls, index) if Trait.FETCHES in source.traits and source is not call), None)
+        if any(_is_download(path, downloads) for path in call.runs):
+            yield Finding("critical", f"runs what it downloaded: {call.command.text[:50]}")
+        if Trait.EXECUTES in call.traits and source is not None:
             yield Finding("critical", f"runs code from the network: {source.command.text[:50]} → {call.command.text[:30]}")
-        elif captured and not fetches:
+        elif Trait.EXECUTES in call.traits and captured and not fetches:
             yield Finding("critical", f"runs what came from the network: {call.command.text[:50]}")
+        captured = captured or (fetches and call.command.inside in _CAPTURED)
+        downloads.update(_saved(call, fetches or source is not None, downloads))
 
 
-def _same_file(path: str, downloads: set[str]) -> bool:
+def _sources(calls: list[Call], index: int) -> list[Call]:
+    """Where a command's input and arguments come from."""
+    sources = [*feeding(calls, index), *within(calls, index)]
+    command = calls[index].command
+    return [*sources, calls[command.parent]] if command.inside == ">(…)" and command.parent >= 0 else sources
+
+
+def _saved(call: Call, fetched: bool, downloads: set[str]) -> list[str]:
+    """The files that hold a download after a command: saved, copied or unpacked."""
+    from_download = any(_is_download(call.places.resolve(path), downloads) for path in call.operands)
+    if call.name in _UNPACKERS and (fetched or from_download):
+        return [_ANYTHING]
+    moved = call.name in _MOVERS and from_download
+    return [*call.downloads, *(call.writes if fetched or moved else ())]
+
+
+def _is_download(path: str, downloads: set[str]) -> bool:
     """Whether a file is one of the downloads, or lies in a downloaded folder."""
-    return any(path == known or path.startswith(known.rstrip("/") + "/") or path.endswith("/" + known) for known in downloads if known)
+    return any(known == _ANYTHING or path == known or path.startswith(known.rstrip("/") + "/") for known in downloads)
 
 
 def _hidden_and_run(calls: list[Call]) -> Iterator[Finding]:
@@ -85,7 +100,7 @@ def _hidden_and_run(calls: list[Call]) -> Iterator[Finding]:
         sources = feeding(calls, index)
         if any(Trait.DECODES in source.traits for source in [*sources, *within(calls, index)]):
             yield Finding("high", f"runs text that was made unreadable: {call.command.text[:40]}")
-        elif any(source.name not in _PRINTERS for source in sources):
+        elif any(source.name not in _PRINTERS or None in source.command.words for source in sources):
             yield Finding("high", f"runs what another command prints: {call.command.text[:40]}")
         elif sources:
             yield Finding("medium", f"runs text from a pipe: {call.command.text[:40]}")
@@ -93,7 +108,7 @@ def _hidden_and_run(calls: list[Call]) -> Iterator[Finding]:
 
 def piped_scripts(calls: list[Call]) -> list[str]:
     """Literal texts that a pipe feeds to a shell: ``echo 'rm x' | sh``, also behind ``base64 -d``."""
-    found: list[str] = []
+    found = _written_scripts(calls)
     for index, call in enumerate(calls):
         if Trait.EXECUTES not in call.traits:
             continue
@@ -106,6 +121,13 @@ def piped_scripts(calls: list[Call]) -> list[str]:
             if any(Trait.DECODES in other.traits for other in sources):
                 found.extend(_decoded(text))
     return found
+
+
+def _written_scripts(calls: list[Call]) -> list[str]:
+    """Literal texts that one command writes into a file and a later one runs: ``echo 'rm x' > a; sh a``."""
+    ran = {path for call in calls for path in call.runs}
+    texts = (_printed(call) for call in calls if ran.intersection(call.writes))
+    return [text for text in texts if text]
 
 
 def _printed(call: Call) -> str | None:

@@ -17,23 +17,17 @@ from trunkline.dialects.risk.places import Places
 from trunkline.dialects.risk.programs import judge_of
 from trunkline.dialects.shell import ParsedLine, SimpleCommand, parse_shell
 
-_INVISIBLE: Final = re.compile("[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]"
+_INVISIBLE: Final = re.compile(
+    "[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]"
 )
 _LONE_RETURN: Final = re.compile(r"\r(?!\n)")
-_LOADERS: Final = re.compile(
-    r"^(LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_\w+|BASH_ENV|ENV|PROMPT_COMMAND|PS4|SHELLOPTS|BASHOPTS|IFS|PATH|PYTHONSTARTUP|PYTHONPATH"
-    r"|PERL5OPT|PERL5LIB|RUBYOPT|NODE_OPTIONS|JAVA_TOOL_OPTIONS|GIT_\w*COMMAND|GIT_PAGER|GIT_EDITOR|GIT_EXTERNAL_DIFF|GIT_CONFIG\w*"
-    r"|GIT_EXEC_PATH|GIT_PROXY_COMMAND|GIT_SSH|GIT_ASKPASS|SSH_ASKPASS|SUDO_ASKPASS|PAGER|MANPAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL"
-    r"|BROWSER|RUSTC_WRAPPER|CARGO_TARGET_\w+_RUNNER|MAKEFLAGS|MAKESHELL|npm_config_\w+|PIP_INDEX_URL|PIP_EXTRA_INDEX_URL|TAR_OPTIONS"
-    r"|RSYNC_RSH|GREP_OPTIONS|LESS|GCONV_PATH|GOFLAGS|CC|CXX|LD)=(.*)$",
-    re.DOTALL,
-)
-_QUIET_LOADERS: Final = re.compile(r"^(cat|less|more|true|:|vi|vim|nano|echo|gcc|clang|cc|g\+\+|c\+\+|clang\+\+|)$|^-[A-Za-z]+$")
 _MAX_SCRIPTS: Final = 16
 _MAX_SCRIPTS_DEPTH: Final = 2
 """Shell texts found inside code are judged too, so many and so deep; what runs them is noted as high anyway."""
 _SUBSCRIPT: Final = re.compile(r"\[[^\]]*(\$\(|`)")
-_EVALUATES_NAMES: Final = frozenset({"let", "test", "[", "printf", "declare", "typeset", "local", "read", "unset", "export", "readonly"})
+_EVALUATES_NAMES: Final = frozenset(
+    {"let", "test", "[", "printf", "declare", "typeset", "local", "read", "unset", "export", "readonly"}
+)
 
 
 def line_findings(line: str, places: Places, depth: int = 0) -> list[Finding]:
@@ -78,7 +72,7 @@ def _judged(command: SimpleCommand, places: Places) -> Call:
     """One command with the notes of its judge; remote and contained ones touch no files of ours."""
     call = Call(command, places)
     for assignment in command.assignments:
-        _assigned(call, assignment)
+        call.assign(assignment)
     if command.words:
         _named(call)
     for redirect in command.redirects:
@@ -102,10 +96,3 @@ def _named(call: Call) -> None:
     if call.name in _EVALUATES_NAMES and any(_SUBSCRIPT.search(word) for word in call.command.words if word):
         call.note("high", "hides a command in an array index", call.command.text)
     judge_of(call)(call)
-
-
-def _assigned(call: Call, assignment: str) -> None:
-    """A variable that makes other programs load or run something."""
-    found = _LOADERS.match(assignment)
-    if found is not None and not _QUIET_LOADERS.match(found[2]):
-        call.note("high" if found[1] not in ("PATH", "PYTHONPATH", "NODE_OPTIONS") else "medium", "changes what other programs load or run", assignment)

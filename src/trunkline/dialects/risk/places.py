@@ -18,7 +18,20 @@ from msgspec import Struct
 from trunkline.dialects.risk import secrets_list
 
 Kind = Literal[
-    "inside", "temp", "null", "home", "outside", "elsewhere", "system", "startup", "hook", "agent", "device", "raw", "net", "unknown"
+    "inside",
+    "temp",
+    "null",
+    "home",
+    "outside",
+    "elsewhere",
+    "system",
+    "startup",
+    "hook",
+    "agent",
+    "device",
+    "raw",
+    "net",
+    "unknown",
 ]
 """``inside`` the roots · ``temp`` · ``null`` swallows · ``home`` but not inside · ``outside`` the roots · ``elsewhere`` where
 no roots are known · ``system`` · ``startup`` what shells and logins run · ``hook`` what git runs · ``agent`` an agent's own
@@ -85,7 +98,9 @@ class Places(Struct, frozen=True):
     def holds_secrets(self, sketch: str) -> bool:
         """Whether a folder is so large that credentials are somewhere in it: a home, ``/``, ``/etc``."""
         path = self.resolve(sketch)
-        return path in ("/", "~", "/home", "/root", "/etc", "/Users", self.home) or bool(re.fullmatch(r"/(home|Users)/[^/]+", path))
+        return path in ("/", "~", "/home", "/root", "/etc", "/Users", self.home) or bool(
+            re.fullmatch(r"/(home|Users)/[^/]+", path)
+        )
 
 
 @lru_cache(maxsize=64)

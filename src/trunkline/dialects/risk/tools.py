@@ -64,8 +64,12 @@ _PATH_KEYS: Final = (
     "destination", "old_path", "new_path", "from", "to", "uri", "abs_path", "relative_workspace_path", "directory", "dir_path",
 )  # fmt: skip
 _CWD_KEYS: Final = ("cwd", "workdir", "working_directory", "workingDirectory", "directory")
-_PATCH_FILE: Final = re.compile(r"^(?:\*\*\* (?:Update|Add|Delete) File: |\*\*\* Move to: |\+\+\+ (?:b/)?|--- (?:a/)?)(\S.*)$", re.MULTILINE)
-_CHANGES_NAME: Final = re.compile(r"create|update|delete|remove|write|push|merge|send|post|exec|run|deploy|set|put|insert|drop", re.IGNORECASE)
+_PATCH_FILE: Final = re.compile(
+    r"^(?:\*\*\* (?:Update|Add|Delete) File: |\*\*\* Move to: |\+\+\+ (?:b/)?|--- (?:a/)?)(\S.*)$", re.MULTILINE
+)
+_CHANGES_NAME: Final = re.compile(
+    r"create|update|delete|remove|write|push|merge|send|post|exec|run|deploy|set|put|insert|drop", re.IGNORECASE
+)
 _DELETES_NAME: Final = re.compile(r"delete|remove|drop|destroy|force|exec|shell|eval|terminal", re.IGNORECASE)
 _MAX_PATHS: Final = 200
 
@@ -140,7 +144,13 @@ def paths_of(input: object) -> list[str]:
     found: list[str] = []
     for key in _PATH_KEYS:
         value = input.get(key)
-        found.extend([value] if isinstance(value, str) else [part for part in value if isinstance(part, str)] if isinstance(value, list) else [])
+        found.extend(
+            [value]
+            if isinstance(value, str)
+            else [part for part in value if isinstance(part, str)]
+            if isinstance(value, list)
+            else []
+        )
     for key in ("patch", "diff", "input", "patchText"):
         value = input.get(key)
         if isinstance(value, str):

@@ -30,6 +30,7 @@ _PLACEHOLDER: Final = SimpleCommand(text="", words=())
 _REDIRECTS: Final = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 _DECLARERS: Final = frozenset({"declaration_command", "unset_command"})
 _NO_ARGUMENT: Final = _REDIRECTS | {"file_descriptor", "heredoc_start", "heredoc_body", "heredoc_end", "pipeline", "comment"}
+_COMPUTED_INDEX: Final = re.compile(r"['\"\w]\[[^\]]*(\$\(|`)")
 _BACKTICK_ESCAPE: Final = re.compile(r"\\([`\\$])")
 
 
@@ -116,9 +117,7 @@ class LineReader:
             own = redirects if stage is stages[-1] else ()
             self._statement(stage, place._replace(stdin_from=stdin_from, depth=place.depth + 1), own, number, position)
 
-    def _redirected(
-        self, node: Node, place: Place, redirects: tuple[Redirect, ...], pipeline: int, position: int
-    ) -> None:
+    def _redirected(self, node: Node, place: Place, redirects: tuple[Redirect, ...], pipeline: int, position: int) -> None:
         """A statement with redirections. A simple command gets them; around a group they are a command without words."""
         children = node.children
         body = next((child for child in children if child.type not in _REDIRECTS), None)
@@ -167,7 +166,10 @@ class LineReader:
                 self._statement(child, deeper, ())
 
     def _test(self, node: Node, place: Place) -> None:
-        """``[ a > b ]`` writes the file b, though it looks like a comparison."""
+        """``[ a > b ]`` writes the file b, though it looks like a comparison; an index in a name is computed when it is tested."""
+        text = self._slice(node)
+        if _COMPUTED_INDEX.search(text):
+            self._finish(self._reserve(), [Word("[", "[", "["), Word(text, text, text)], (), (), place, -1, 0)
         if node.children[0].type != "[":
             return
         for child in node.named_children:
@@ -224,11 +226,12 @@ class LineReader:
         parts = [child for child in redirect.named_children if child.type not in _NO_ARGUMENT]
         if redirect.type == "herestring_redirect":
             skip = 1
+        after = redirect.next_sibling
+        if parts[skip:] and after is not None and parts[-1].end_byte == after.start_byte and self._slice(parts[-1]).isdigit():
+            parts.pop()  # the descriptor of the redirection that follows: ``>& x 0>&1``
         return [word for child in parts[skip:] for word in read_words(child, self._source, nested)]
 
-    def _declaration(
-        self, node: Node, place: Place, redirects: tuple[Redirect, ...], pipeline: int, position: int
-    ) -> None:
+    def _declaration(self, node: Node, place: Place, redirects: tuple[Redirect, ...], pipeline: int, position: int) -> None:
         """``export A=1``, ``unset A``: a command whose name the grammar makes a keyword."""
         index = self._reserve()
         nested = self._nested(Place(place.inside, index, place.stdin_from, place.depth + 1))
@@ -355,7 +358,7 @@ class LineReader:
             return
         for text in inner.texts:
             self.read(text, below)
-        redirects = tuple(r for r in self.commands[index].redirects if r.operator.startswith("<"))
+        redirects = tuple(r for r in self.commands[index].redirects if r.operator.startswith("<") or r.sketch.startswith("/dev/"))
         for picked in inner.commands:
             chosen = [words[at] if isinstance(at, int) else Word(None, at, at) for at in picked]
             self._finish(self._reserve(), chosen, redirects, inner.assignments, below, -1, 0)

@@ -11,16 +11,19 @@ Rule 2: a name counts only where the shell would find that program. ``./ls`` and
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable
 from typing import Final
 
 from trunkline.dialects.risk.call import Call
 from trunkline.dialects.risk.programs import files, machine, network, packages, reading, running, services, versions
+from trunkline.dialects.shell import WRAPPERS
 
 Judge = Callable[[Call], None]
 
 _JUDGES: Final[dict[str, Judge]] = {
+    **dict.fromkeys(WRAPPERS, reading.silent),
     **reading.JUDGES,
     **files.JUDGES,
     **versions.JUDGES,
@@ -40,7 +43,7 @@ _VERSION: Final = re.compile(r"-?\d+(\.\d+)*t?$")
 def judge_of(call: Call) -> Judge:
     """The judge for a call's program."""
     first = call.command.words[0] or ""
-    if "/" in first and not _BINARIES.fullmatch(first):
+    if "/" in first and not _BINARIES.fullmatch(posixpath.normpath(first)):
         return running.run_file
     name = call.name.removesuffix(".exe").removesuffix(".cmd")
     judge = _JUDGES.get(name)

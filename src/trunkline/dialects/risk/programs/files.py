@@ -9,7 +9,9 @@ from typing import Final
 from trunkline.dialects.risk.call import Call, Trait
 from trunkline.dialects.risk.code import judge_awk, judge_sed
 
-_WIDE_MODE: Final = re.compile(r"^[0-7]?[0-7]?[0-7]?[2367]$|^[2467][0-7]{3}$|[oa]\+[rwxX]*w|^\+[rxX]*w|[ugoa]*\+[rwxX]*s|=.*w.*,o|^a=rwx|o=rw")
+_WIDE_MODE: Final = re.compile(
+    r"^[0-7]?[0-7]?[0-7]?[2367]$|^[2467][0-7]{3}$|[oa]\+[rwxX]*w|^\+[rxX]*w|[ugoa]*\+[rwxX]*s|=.*w.*,o|^a=rwx|o=rw"
+)
 _REMOTE: Final = re.compile(r"^([\w.-]+@)?[\w.-]+:(?!//)|^(rsync|scp|sftp|ssh)://")
 _QUIET_PLACES: Final = ("inside", "temp", "null")
 
@@ -132,13 +134,15 @@ def _sed(call: Call) -> None:
 def _awk(call: Call) -> None:
     values = frozenset(("-F", "-v", "-f", "-i", "-l", "--assign", "--field-separator", "--file"))
     skip = {at + 1 for at, arg in enumerate(call.args) if arg in values}
-    words = [arg for at, arg in enumerate(call.args) if at not in skip and (not arg.startswith("-") or arg == "-")]
+    places = [at for at, arg in enumerate(call.args) if at not in skip and (not arg.startswith("-") or arg == "-")]
+    words = [call.args[at] for at in places]
     script = call.value("-f", "--file")
     if script is not None and "-f" in call.args:
         call.at_least("medium", "runs a script", script)
         call.runs.append(call.places.resolve(script))
     elif words:
-        judge_awk(call, words.pop(0))
+        judge_awk(call, call.command.words[places[0] + 1])
+        words.pop(0)
     for path in words:
         if "=" not in path and path != "-":
             call.read(path)
@@ -282,10 +286,31 @@ JUDGES: Final[dict[str, Callable[[Call], None]]] = {
     **dict.fromkeys(("cp", "gcp", "ditto", "copy"), _cp),
     **dict.fromkeys(("ln", "link", "symlink"), _ln),
     **dict.fromkeys(("mkdir", "touch"), _makes),
-    **dict.fromkeys(("chown", "chgrp", "chattr", "setfacl", "chflags", "xattr", "setcap", "chcon", "lchown", "icacls", "takeown"), _owner),
+    **dict.fromkeys(
+        ("chown", "chgrp", "chattr", "setfacl", "chflags", "xattr", "setcap", "chcon", "lchown", "icacls", "takeown"), _owner
+    ),
     **dict.fromkeys(("sed", "gsed", "ssed"), _sed),
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk", "original-awk"), _awk),
-    **dict.fromkeys(("gunzip", "unzip", "bunzip2", "unxz", "7z", "7za", "unrar", "gzip", "bzip2", "xz", "zstd", "lz4", "unzstd", "ar", "cpio"), _unpacks),
+    **dict.fromkeys(
+        (
+            "gunzip",
+            "unzip",
+            "bunzip2",
+            "unxz",
+            "7z",
+            "7za",
+            "unrar",
+            "gzip",
+            "bzip2",
+            "xz",
+            "zstd",
+            "lz4",
+            "unzstd",
+            "ar",
+            "cpio",
+        ),
+        _unpacks,
+    ),
     **dict.fromkeys(("tar", "gtar", "bsdtar", "star"), _tar),
     **dict.fromkeys(("split", "csplit"), _splits),
     "chmod": _chmod,

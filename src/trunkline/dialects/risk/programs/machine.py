@@ -16,7 +16,9 @@ _KERNEL: Final = (
     "modprobe insmod rmmod depmod sysctl setenforce auditctl swapon swapoff ldconfig update-initramfs grub-install update-grub efibootmgr "
     "dracut kmod hwclock ntpdate chronyc setsebool semanage apparmor_parser aa-disable csrutil spctl nvram kextload bpftool".split()
 )
-_FIREWALL: Final = "iptables ip6tables iptables-restore nft ufw firewall-cmd pfctl ipset ebtables route ifconfig iwconfig nmcli tc brctl".split()
+_FIREWALL: Final = (
+    "iptables ip6tables iptables-restore nft ufw firewall-cmd pfctl ipset ebtables route ifconfig iwconfig nmcli tc brctl".split()
+)
 _DISKS: Final = (
     "fdisk sfdisk gdisk sgdisk cfdisk parted partprobe wipefs blkdiscard hdparm nvme cryptsetup lvremove lvcreate vgremove vgcreate "
     "pvremove pvcreate lvm mdadm zfs zpool btrfs mkswap losetup tune2fs resize2fs e2fsck fsck xfs_repair debugfs badblocks diskutil hdiutil "
@@ -41,13 +43,17 @@ def _users(call: Call) -> None:
 
 
 def _kernel(call: Call) -> None:
-    if call.name == "sysctl" and not call.has("wpf", "--write", "--load", "--system") and not any("=" in arg for arg in call.args):
+    if (
+        call.name == "sysctl"
+        and not call.has("wpf", "--write", "--load", "--system")
+        and not any("=" in arg for arg in call.args)
+    ):
         return
     call.note("high", "changes how the system runs", call.command.text)
 
 
 def _firewall(call: Call) -> None:
-    if not call.operands or call.operands[0] in ("status", "list", "show", "monitor") or call.has("LS", "--list", "--list-all"):
+    if not call.args or call.operands[:1] and call.operands[0] in ("status", "list", "show", "monitor") or call.has("LS", "--list", "--list-all"):
         return
     call.note("high", "changes the network of the machine", call.command.text)
 
@@ -74,7 +80,18 @@ def _mounts(call: Call) -> None:
 
 
 def _services(call: Call) -> None:
-    quiet = ("status", "list", "list-units", "list-unit-files", "list-timers", "list-sockets", "show", "cat", "is-active", "is-enabled")
+    quiet = (
+        "status",
+        "list",
+        "list-units",
+        "list-unit-files",
+        "list-timers",
+        "list-sockets",
+        "show",
+        "cat",
+        "is-active",
+        "is-enabled",
+    )
     words = call.operands
     if any(word in quiet or word.startswith(("is-", "list-", "print")) for word in words) or (not words and not call.args):
         return
@@ -139,7 +156,9 @@ def _settings(call: Call) -> None:
 
 
 def _logs(call: Call) -> None:
-    if call.has("", "--vacuum-time", "--vacuum-size", "--rotate", "--flush", "--vacuum-files") or (call.name == "dmesg" and call.has("cC", "--clear")):
+    if call.has("", "--vacuum-time", "--vacuum-size", "--rotate", "--flush", "--vacuum-files") or (
+        call.name == "dmesg" and call.has("cC", "--clear")
+    ):
         call.note("high", "erases logs", call.command.text)
 
 
@@ -155,12 +174,48 @@ JUDGES: Final[dict[str, Callable[[Call], None]]] = {
     **dict.fromkeys(_FIREWALL, _firewall),
     **dict.fromkeys((*_DISKS, "mkfs.*"), _disks),
     **dict.fromkeys(("mount", "umount", "fusermount", "sshfs"), _mounts),
-    **dict.fromkeys(("systemctl", "service", "launchctl", "rc-service", "rc-update", "update-rc.d", "chkconfig", "supervisorctl", "initctl", "sc", "sv", "pm2"), _services),
+    **dict.fromkeys(
+        (
+            "systemctl",
+            "service",
+            "launchctl",
+            "rc-service",
+            "rc-update",
+            "update-rc.d",
+            "chkconfig",
+            "supervisorctl",
+            "initctl",
+            "sc",
+            "sv",
+            "pm2",
+        ),
+        _services,
+    ),
     **dict.fromkeys(("crontab", "at", "batch", "atrm", "atq", "schtasks", "anacron", "systemd-run", "fcron"), _schedule),
     **dict.fromkeys(("sudo", "su", "doas", "pkexec", "runuser", "run0", "sudoedit", "gosu", "setpriv", "runas", "sg"), _becomes),
-    **dict.fromkeys(("chroot", "nsenter", "unshare", "capsh", "machinectl", "lxc", "incus", "virsh", "qemu-system-x86_64"), _enters),
+    **dict.fromkeys(
+        ("chroot", "nsenter", "unshare", "capsh", "machinectl", "lxc", "incus", "virsh", "qemu-system-x86_64"), _enters
+    ),
     **dict.fromkeys(("strace", "ltrace", "perf", "dtrace", "bpftrace", "gcore", "ptrace", "pyspy", "py-spy", "rr"), _traces),
-    **dict.fromkeys(("pass", "op", "bw", "vault", "secret-tool", "security", "keyring", "lpass", "gopass", "sops", "age", "chamber", "doppler", "infisical"), _secrets),
+    **dict.fromkeys(
+        (
+            "pass",
+            "op",
+            "bw",
+            "vault",
+            "secret-tool",
+            "security",
+            "keyring",
+            "lpass",
+            "gopass",
+            "sops",
+            "age",
+            "chamber",
+            "doppler",
+            "infisical",
+        ),
+        _secrets,
+    ),
     **dict.fromkeys(("gpg", "gpg2"), _gpg),
     **dict.fromkeys(("ssh-keygen", "ssh-add", "ssh-copy-id", "ssh-agent", "ssh-keyscan"), _sshkeys),
     **dict.fromkeys(("defaults", "gsettings", "dconf", "reg", "plistbuddy", "tccutil", "xattr-clear"), _settings),

@@ -26,7 +26,8 @@ _TAKES: Final = frozenset(
 
 def _targets(call: Call) -> list[str]:
     """The addresses: operands that are no value of an option."""
-    skip = {at + 1 for at, arg in enumerate(call.args) if arg in _TAKES}
+    takes = _TAKES - {"-O", "-P"} if call.name == "curl" else _TAKES
+    skip = {at + 1 for at, arg in enumerate(call.args) if arg in takes}
     found = [arg for at, arg in enumerate(call.args) if at not in skip and not (arg.startswith("-") and arg != "-")]
     url = call.value("--url")
     return found + ([url] if url else [])
@@ -35,7 +36,7 @@ def _targets(call: Call) -> list[str]:
 def _http(call: Call) -> None:
     """curl, wget and their like."""
     targets = _targets(call)
-    remote = [url for url in targets if not _LOCAL.match(url)]
+    remote = [url for url in targets if not _LOCAL.match(url) and not url.startswith("file:")]
     _files_sent(call, bool(remote))
     _credentials_sent(call, bool(remote))
     _files_written(call, targets)
@@ -49,7 +50,9 @@ def _http(call: Call) -> None:
         call.note("medium", "takes its options from a file", call.command.text)
     method = (call.value("-X", "--request", "--method") or "").upper()
     if method in ("DELETE", "PUT", "PATCH") and remote:
-        call.note("medium" if method != "DELETE" else "high", "changes or deletes something on another machine", call.command.text)
+        call.note(
+            "medium" if method != "DELETE" else "high", "changes or deletes something on another machine", call.command.text
+        )
     if call.value("--use-askpass", "--engine") is not None:
         call.note("high", "loads or runs a program", call.command.text)
 
@@ -66,7 +69,9 @@ def _files_sent(call: Call, remote: bool) -> None:
             sent.append(re.split(r"=[@<]", value, maxsplit=1)[1].partition(";")[0])
         elif (option in ("-T", "--upload-file") and call.name == "curl") or option in _BODY_FILES:
             sent.append(value)
-    sent.extend(arg.partition("@")[2] for arg in call.args if call.name in ("http", "https", "xh", "xhs") and re.match(r"[\w.-]+=?@", arg))
+    sent.extend(
+        arg.partition("@")[2] for arg in call.args if call.name in ("http", "https", "xh", "xhs") and re.match(r"[\w.-]+=?@", arg)
+    )
     for path in sent:
         if path != "-":
             call.read(path)
@@ -120,7 +125,9 @@ def _netcat(call: Call) -> None:
         call.note("medium", "looks for open ports", call.command.text)
         return
     call.traits |= Trait.SENDS | Trait.FETCHES
-    if call.has("ec", "--exec", "--sh-exec", "--lua-exec") or any(re.search(r"(?i)\b(exec|system|shell):", arg) for arg in call.args):
+    if call.has("ec", "--exec", "--sh-exec", "--lua-exec") or any(
+        re.search(r"(?i)\b(exec|system|shell):", arg) for arg in call.args
+    ):
         call.note("critical", "gives a shell to another machine", call.command.text)
     else:
         call.note("high", "opens a bare connection", call.command.text)
@@ -187,18 +194,32 @@ def _opens(call: Call) -> None:
 
 
 JUDGES: Final[dict[str, Callable[[Call], None]]] = {
-    **dict.fromkeys("curl wget wget2 http https xh xhs curlie aria2c axel lynx w3m links elinks lwp-request lwp-download get post".split(), _http),
-    **dict.fromkeys(("nc", "ncat", "netcat", "socat", "telnet", "nc.traditional", "nc.openbsd", "cryptcat", "websocat", "wscat"), _netcat),
+    **dict.fromkeys(
+        "curl wget wget2 http https xh xhs curlie aria2c axel lynx w3m links elinks lwp-request lwp-download get post".split(),
+        _http,
+    ),
+    **dict.fromkeys(
+        ("nc", "ncat", "netcat", "socat", "telnet", "nc.traditional", "nc.openbsd", "cryptcat", "websocat", "wscat"), _netcat
+    ),
     **dict.fromkeys(("ssh", "mosh", "autossh", "sshpass", "slogin"), _ssh),
     **dict.fromkeys(
         "ftp sftp lftp tftp rclone mail mailx mutt sendmail msmtp swaks s3cmd s4cmd mc gsutil b2 ipfs croc wormhole magic-wormhole "
         "transfer ffsend dropbox gdrive kermit uucp rcp telegram-send slack-cli ntfy".split(),
         _transfers,
     ),
-    **dict.fromkeys(("dig", "nslookup", "host", "drill", "kdig", "ping", "ping6", "traceroute", "tracepath", "mtr", "whois", "finger"), _looks_up),
-    **dict.fromkeys(("ngrok", "cloudflared", "bore", "localtunnel", "lt", "serveo", "frpc", "chisel", "tailscale", "zerotier-cli"), _tunnels),
-    **dict.fromkeys(("nmap", "masscan", "zmap", "tcpdump", "tshark", "wireshark", "ettercap", "arp-scan", "hydra", "sqlmap"), _scans),
-    **dict.fromkeys(("open", "xdg-open", "start", "explorer", "pbcopy", "pbpaste", "xclip", "xsel", "wl-copy", "wl-paste"), _opens),
+    **dict.fromkeys(
+        ("dig", "nslookup", "host", "drill", "kdig", "ping", "ping6", "traceroute", "tracepath", "mtr", "whois", "finger"),
+        _looks_up,
+    ),
+    **dict.fromkeys(
+        ("ngrok", "cloudflared", "bore", "localtunnel", "lt", "serveo", "frpc", "chisel", "tailscale", "zerotier-cli"), _tunnels
+    ),
+    **dict.fromkeys(
+        ("nmap", "masscan", "zmap", "tcpdump", "tshark", "wireshark", "ettercap", "arp-scan", "hydra", "sqlmap"), _scans
+    ),
+    **dict.fromkeys(
+        ("open", "xdg-open", "start", "explorer", "pbcopy", "pbpaste", "xclip", "xsel", "wl-copy", "wl-paste"), _opens
+    ),
     "openssl": _openssl,
     "libressl": _openssl,
 }

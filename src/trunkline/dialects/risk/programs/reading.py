@@ -28,7 +28,7 @@ _LISTERS: Final = "ls dir vdir ll la exa eza lsd tree stat file du namei".split(
 _PATTERN_FIRST: Final = "grep egrep fgrep zgrep rg ripgrep ag ack git-grep jq yq gron xq pup ugrep sift".split()
 
 
-def _silent(call: Call) -> None:
+def silent(call: Call) -> None:
     """Nothing to note."""
 
 
@@ -56,7 +56,9 @@ def _lists(call: Call) -> None:
 
 def _searches(call: Call) -> None:
     """The first operand is a pattern unless an option gives one."""
-    explicit = any(arg in ("-e", "-f", "--regexp", "--file", "--from-file") or arg.startswith(("-e", "--regexp=")) for arg in call.args)
+    explicit = any(
+        arg in ("-e", "-f", "--regexp", "--file", "--from-file") or arg.startswith(("-e", "--regexp=")) for arg in call.args
+    )
     if call.name in ("rg", "ripgrep") and call.has("", "--pre", "--hostname-bin"):
         call.note("high", "runs a program for every file", call.command.text)
     for path in call.operands[0 if explicit else 1 :]:
@@ -110,9 +112,9 @@ def _environment(call: Call) -> None:
 
 def _declares(call: Call) -> None:
     """set, export, declare: print everything without operands; set variables with them."""
-    if call.name == "set" and (call.args and not call.operands):
-        return
-    if call.name == "set" and call.operands:
+    for assignment in call.operands:
+        call.assign(assignment)
+    if call.name == "set" and call.args:
         return
     if not call.operands and (call.name in ("set", "export") or call.has("px")):
         call.traits |= Trait.SECRET
@@ -192,7 +194,7 @@ _TESTERS: Final = """
 _FORMATTERS: Final = "black isort autopep8 yapf clang-format rustfmt gofumpt goimports autoflake pyupgrade docformatter".split()
 
 JUDGES: Final[dict[str, Callable[[Call], None]]] = {
-    **dict.fromkeys(_SILENT, _silent),
+    **dict.fromkeys(_SILENT, silent),
     **dict.fromkeys(_READERS, _reads),
     **dict.fromkeys(_LISTERS, _lists),
     **dict.fromkeys(_PATTERN_FIRST, _searches),
@@ -213,7 +215,7 @@ JUDGES: Final[dict[str, Callable[[Call], None]]] = {
     "prettier": _prettier,
     "biome": _prettier,
     "ruff": _ruff,
-    "read": _silent,
-    "mapfile": _silent,
-    "readarray": _silent,
+    "read": silent,
+    "mapfile": silent,
+    "readarray": silent,
 }

@@ -190,9 +190,7 @@ def _build(call: Call) -> None:
     if any(word in ("install", "uninstall", "distclean", "deploy", "publish", "release") for word in call.operands):
         call.note("medium", "installs, publishes or removes what was built", call.command.text)
     call.at_least("medium", "runs the project's build", call.command.text)
-    folder = call.value("-C", "--directory")
-    if folder:
-        call.runs.append(call.places.resolve(folder))
+    call.runs.append(call.places.resolve(call.value("-C", "--directory") or "."))
 
 
 def _compiles(call: Call) -> None:
@@ -230,7 +228,9 @@ def _npx(call: Call) -> None:
 
 def _editor(call: Call) -> None:
     """Editors and debuggers can run commands that their options bring."""
-    code = [arg for arg in call.args if re.search(r"!|system\s*\(|\bshell\b|:?py3?\b|\blua\b|call-process|\\!|\.shell|\.system", arg)]
+    code = [
+        arg for arg in call.args if re.search(r"!|system\s*\(|\bshell\b|:?py3?\b|\blua\b|call-process|\\!|\.shell|\.system", arg)
+    ]
     if code:
         call.scripts.extend(re.sub(r"^[+:]*!?|^\.(shell|system)\s", "", arg) for arg in code)
         call.note("high", "runs a command inside a program", code[0])
@@ -252,7 +252,9 @@ JUDGES: Final[dict[str, Callable[[Call], None]]] = {
         "esbuild next nuxt astro parcel storybook hugo jekyll mkdocs sphinx-build swift zig tsx ts-node pre-commit act earthly".split(),
         _build,
     ),
-    **dict.fromkeys("gcc g++ cc c++ clang clang++ rustc javac kotlinc ghc ocamlc ld as nasm protoc swiftc nvcc".split(), _compiles),
+    **dict.fromkeys(
+        "gcc g++ cc c++ clang clang++ rustc javac kotlinc ghc ocamlc ld as nasm protoc swiftc nvcc".split(), _compiles
+    ),
     **dict.fromkeys("vi vim nvim ex view emacs ed nano pico micro helix hx gdb lldb sqlite3 psql-shell mutt".split(), _editor),
     **dict.fromkeys("tmux screen xterm gnome-terminal konsole alacritty kitty zellij entr nodemon watchexec".split(), _terminal),
     **dict.fromkeys(("npx", "bunx", "pnpx", "dlx"), _npx),

@@ -8,12 +8,16 @@ from typing import Final
 
 from trunkline.dialects.risk.call import Call, Trait
 
-_DOCKER_QUIET: Final = frozenset("ps images logs inspect info version stats top port events history diff search ls df config help context-ls".split())
+_DOCKER_QUIET: Final = frozenset(
+    "ps images logs inspect info version stats top port events history diff search ls df config help context-ls".split()
+)
 _DOCKER_GRAVE: Final = frozenset("rm rmi prune kill down remove login logout push swarm".split())
 _ESCAPES: Final = re.compile(
     r"^--privileged|^--pid=host|^--userns=host|^--ipc=host|^--cap-add|^--device|^--security-opt=?.*unconfined|^--volumes-from|docker\.sock"
 )
-_MOUNT: Final = re.compile(r"^(?:type=bind,)?(?:source=|src=)?(/|/etc|/root|/home|/var|/usr|/boot|/dev|/proc|/sys|~|\$HOME)(?=[:,/]|$)[^:,]*[:,]")
+_MOUNT: Final = re.compile(
+    r"^(?:type=bind,)?(?:source=|src=)?(/|/etc|/root|/home|/var|/usr|/boot|/dev|/proc|/sys|~|\$HOME)(?=[:,/]|$)[^:,]*[:,]"
+)
 _DESTROYS: Final = re.compile(
     r"^(delete|destroy|rm|remove|terminate|drop|purge|uninstall|drain|cordon|taint|apply|replace|rollback|reboot|stop|kill|unset|revoke|reset"
     r"|down|scale|deploy|release|publish|promote|up|upgrade|install|exec|ssh|wipe|flush|deregister|detach|disable)(-|$)"
@@ -22,19 +26,31 @@ _LOOKS: Final = re.compile(
     r"^(get|list|ls|describe|show|status|logs?|top|version|help|explain|plan|validate|fmt|output|graph|diff|config|whoami|info|history"
     r"|template|lint|search|events|tail|providers|console-url|env|view|check|cluster-info|api-resources|wait)(-|$)"
 )
-_SQL_LOSES: Final = re.compile(r"\b(drop|truncate|delete|alter|update|grant|revoke|shutdown|flushall|flushdb|dropdatabase|remove|deleteMany)\b", re.I)
+_SQL_LOSES: Final = re.compile(
+    r"\b(drop|truncate|delete|alter|update|grant|revoke|shutdown|flushall|flushdb|dropdatabase|remove|deleteMany)\b", re.I
+)
 _SQL_READS: Final = re.compile(r"^\s*(select|show|describe|explain|\\d|\\l|\.tables|\.schema|pragma|get|keys|info|ping)\b", re.I)
-_SQL_RUNS: Final = re.compile(r"\\!|\bcopy\b.*\bprogram\b|\.shell|\.system|\bsystem\s|xp_cmdshell|load_file|into\s+(out|dump)file|load_extension|eval\b", re.I)
+_SQL_RUNS: Final = re.compile(
+    r"\\!|\bcopy\b.*\bprogram\b|\.shell|\.system|\bsystem\s|xp_cmdshell|load_file|into\s+(out|dump)file|load_extension|eval\b",
+    re.I,
+)
 
 
 def _container(call: Call) -> None:
     escape = next((arg for at, arg in enumerate(call.args) if _ESCAPES.search(arg) or _escape_apart(call, at, arg)), None)
-    mount = next((arg for arg in call.args if _MOUNT.match(arg.removeprefix("--volume=").removeprefix("--mount=").removeprefix("-v"))), None)
+    mount = next(
+        (arg for arg in call.args if _MOUNT.match(arg.removeprefix("--volume=").removeprefix("--mount=").removeprefix("-v"))),
+        None,
+    )
     if escape is not None:
         call.note("high", "gives a container power over the machine", escape)
     if mount is not None:
         call.note("high", "gives a container the machine's files", mount)
-    words = [word for word in call.operands if word not in ("compose", "container", "image", "volume", "network", "system", "builder", "buildx")]
+    words = [
+        word
+        for word in call.operands
+        if word not in ("compose", "container", "image", "volume", "network", "system", "builder", "buildx")
+    ]
     verb = words[0] if words else ""
     if verb in _DOCKER_GRAVE:
         call.note("high", "deletes or publishes containers, images or volumes", call.command.text)
@@ -46,13 +62,18 @@ def _container(call: Call) -> None:
 
 def _escape_apart(call: Call, at: int, arg: str) -> bool:
     follows = call.args[at + 1] if at + 1 < len(call.args) else ""
-    return (arg in ("--pid", "--userns", "--ipc", "--uts") and follows == "host") or (arg == "--security-opt" and "unconfined" in follows)
+    return (arg in ("--pid", "--userns", "--ipc", "--uts") and follows == "host") or (
+        arg == "--security-opt" and "unconfined" in follows
+    )
 
 
 def _cluster(call: Call) -> None:
     """kubectl, helm, terraform and clouds: the first word that says what happens decides."""
     words = call.operands
-    if any(re.fullmatch(r"secrets?(/.*)?|get-secret-value|get-session-token|print-access-token|get-access-token|get-parameters?", w) for w in words):
+    if any(
+        re.fullmatch(r"secrets?(/.*)?|get-secret-value|get-session-token|print-access-token|get-access-token|get-parameters?", w)
+        for w in words
+    ):
         call.traits |= Trait.SECRET
         call.note("high", "reads credentials", call.command.text)
     verb = next((word for word in words if _DESTROYS.match(word) or _LOOKS.match(word)), "")
@@ -81,7 +102,18 @@ def _moves_objects(call: Call, words: tuple[str, ...]) -> bool:
 
 def _terraform(call: Call) -> None:
     verb = call.operands[0] if call.operands else ""
-    if verb in ("apply", "destroy", "import", "taint", "untaint", "force-unlock", "up", "down", "refresh", "cancel") or call.operands[:2] in (
+    if verb in (
+        "apply",
+        "destroy",
+        "import",
+        "taint",
+        "untaint",
+        "force-unlock",
+        "up",
+        "down",
+        "refresh",
+        "cancel",
+    ) or call.operands[:2] in (
         ("state", "rm"),
         ("state", "mv"),
         ("state", "push"),
@@ -96,7 +128,11 @@ def _deploys(call: Call) -> None:
     verb = call.operands[0] if call.operands else ""
     if _LOOKS.match(verb) or call.longs & {"--version", "--help"}:
         return
-    call.note("medium" if verb in ("dev", "build", "start", "serve", "init", "run") else "high", "deploys or changes running systems", call.command.text)
+    call.note(
+        "medium" if verb in ("dev", "build", "start", "serve", "init", "run") else "high",
+        "deploys or changes running systems",
+        call.command.text,
+    )
 
 
 def _database(call: Call) -> None:
@@ -125,11 +161,25 @@ def _remote_runs(call: Call) -> None:
 
 JUDGES: Final[dict[str, Callable[[Call], None]]] = {
     **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose", "podman-compose", "buildah", "ctr", "crictl"), _container),
-    **dict.fromkeys("kubectl oc helm k9s kustomize flux argocd aws gcloud az doctl hcloud linode-cli ibmcloud oci eksctl gsutil kops istioctl".split(), _cluster),
+    **dict.fromkeys(
+        "kubectl oc helm k9s kustomize flux argocd aws gcloud az doctl hcloud linode-cli ibmcloud oci eksctl gsutil kops istioctl".split(),
+        _cluster,
+    ),
     **dict.fromkeys(("terraform", "tofu", "terragrunt", "pulumi", "cdk", "cdktf"), _terraform),
-    **dict.fromkeys("vercel netlify fly flyctl heroku firebase wrangler railway render serverless sls sam eb cap amplify supabase surge gh-pages now".split(), _deploys),
-    **dict.fromkeys("psql mysql mariadb sqlite3 sqlite mongo mongosh redis-cli duckdb clickhouse-client cqlsh sqlcmd usql pgcli mycli influx".split(), _database),
-    **dict.fromkeys("dropdb dropuser createuser pg_restore mysqladmin mongorestore pg_ctl rabbitmqctl etcdctl consul nomad".split(), _drops),
+    **dict.fromkeys(
+        "vercel netlify fly flyctl heroku firebase wrangler railway render serverless sls sam eb cap amplify supabase surge gh-pages now".split(),
+        _deploys,
+    ),
+    **dict.fromkeys(
+        "psql mysql mariadb sqlite3 sqlite mongo mongosh redis-cli duckdb clickhouse-client cqlsh sqlcmd usql pgcli mycli influx".split(),
+        _database,
+    ),
+    **dict.fromkeys(
+        "dropdb dropuser createuser pg_restore mysqladmin mongorestore pg_ctl rabbitmqctl etcdctl consul nomad".split(), _drops
+    ),
     **dict.fromkeys("pg_dump pg_dumpall mysqldump mongodump createdb pg_isready".split(), _dumps),
-    **dict.fromkeys("ansible ansible-playbook ansible-pull salt puppet chef-client knife fabric pssh pdsh cssh vagrant packer".split(), _remote_runs),
+    **dict.fromkeys(
+        "ansible ansible-playbook ansible-pull salt puppet chef-client knife fabric pssh pdsh cssh vagrant packer".split(),
+        _remote_runs,
+    ),
 }

@@ -107,6 +107,8 @@ def _programs(call: Call, git: _Git) -> None:
         elif name == "-x" and git.verb in ("rebase", "difftool"):
             call.scripts.append(value)
             call.note("high", "makes git run a program", value)
+        elif name in ("-c", "--config") and git.verb == "clone":
+            _setting(call, *value.partition("=")[::2])
         elif (name.startswith("-O") and git.verb == "grep") or (name == "-u" and git.verb == "clone"):
             call.note("high", "makes git run a program", arg)
         elif arg.startswith("ext::"):
@@ -217,8 +219,13 @@ def _remote(call: Call, git: _Git) -> None:
 def _config(call: Call, git: _Git) -> None:
     """Reading is low; writing is medium; for all repositories, or a program to run, is high."""
     words = [word for word in git.operands if word not in ("get", "set", "list", "unset", "edit", "add")]
-    reads = git.has("l", "--get", "--get-all", "--get-regexp", "--list", "--get-urlmatch", "--show-origin") or git.operands[:1] in (["get"], ["list"])
-    edits = git.has("e", "--edit", "--unset", "--unset-all", "--remove-section", "--rename-section") or git.operands[:1] in (["edit"], ["unset"])
+    reads = git.has("l", "--get", "--get-all", "--get-regexp", "--list", "--get-urlmatch", "--show-origin") or git.operands[
+        :1
+    ] in (["get"], ["list"])
+    edits = git.has("e", "--edit", "--unset", "--unset-all", "--remove-section", "--rename-section") or git.operands[:1] in (
+        ["edit"],
+        ["unset"],
+    )
     if reads or (len(words) < 2 and not edits):
         return
     if len(words) > 1:
@@ -291,7 +298,9 @@ _VERBS: Final[dict[str, Callable[[Call, _Git], None]]] = {
 
 
 _GH_QUIET: Final = frozenset("view list status diff checks browse search ls version help".split())
-_GH_GRAVE: Final = frozenset("delete archive rename transfer remove set unlock revoke lock disable logout login refresh setup-git".split())
+_GH_GRAVE: Final = frozenset(
+    "delete archive rename transfer remove set unlock revoke lock disable logout login refresh setup-git".split()
+)
 
 
 def _hosted(call: Call) -> None:
@@ -306,7 +315,11 @@ def _hosted(call: Call) -> None:
         method = (call.value("-X", "--method") or "GET").upper()
         sends = method != "GET" or call.has("fF", "--field", "--raw-field", "--input")
         call.traits |= Trait.FETCHES
-        call.note("high" if method == "DELETE" else "medium", "changes something on the forge" if sends else "asks the forge", call.command.text)
+        call.note(
+            "high" if method == "DELETE" else "medium",
+            "changes something on the forge" if sends else "asks the forge",
+            call.command.text,
+        )
     elif noun in ("gist", "release", "secret", "variable", "ssh-key", "gpg-key", "extension") and verb not in _GH_QUIET:
         call.traits |= Trait.SENDS
         for path in call.operands[2:]:
@@ -328,7 +341,22 @@ def _other(call: Call) -> None:
         call.note("high", "makes it run a program", call.command.text)
     elif verb in ("strip", "purge", "revert", "rollback", "delete", "rm", "remove", "abandon", "histedit", "rebase"):
         call.note("high", "deletes or throws away changes", call.command.text)
-    elif verb not in ("status", "st", "log", "diff", "show", "info", "cat", "blame", "annotate", "id", "summary", "heads", "branches", ""):
+    elif verb not in (
+        "status",
+        "st",
+        "log",
+        "diff",
+        "show",
+        "info",
+        "cat",
+        "blame",
+        "annotate",
+        "id",
+        "summary",
+        "heads",
+        "branches",
+        "",
+    ):
         call.note("medium", "changes the repository", call.command.text)
 
 
