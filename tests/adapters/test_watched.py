@@ -138,8 +138,9 @@ def test_every_command_is_refused_and_the_capabilities_said_so(tmp_path: Path) -
             assert "multimodal" not in flags and "userInteraction.questions" not in flags
             before = len(await history(session))
             commands: list[context.Command] = [
-                context.SendMessageCommand(message="hi"), context.CancelCommand(), context.PauseCommand(), context.ResumeCommand(),
-                context.TerminateCommand(), context.ApproveToolCallCommand(request_id="r", tool_call_id="c"),
+                context.SendMessageCommand(message="hi"), context.CancelCommand(), context.PauseCommand(),
+                context.ResumeCommand(), context.TerminateCommand(),
+                context.ApproveToolCallCommand(request_id="r", tool_call_id="c"),
                 context.DenyToolCallCommand(request_id="r", tool_call_id="c"),
                 context.AnswerQuestionCommand(question_id="q", answer="a"),
             ]
