@@ -15,6 +15,7 @@ Rule 3: every method leaves its entries in the writer; ``take`` hands them over 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import msgspec
 
@@ -63,6 +64,7 @@ class Interpreter:
         self.conditions = ConditionStory(self.writer, self.usage, self.lifecycle)
         self.notes = NoteStory(self.writer, self.tools, self.usage, self.lifecycle)
         self.turns = TurnStory(self.writer, self.text, self.tools, self.asks, self.usage)
+        self._parent_path = tools.parent_call.split(".") if tools and tools.parent_call else []
         self._asking = frozenset(name for name, role in (tools.roles if tools else {}).items() if role == "ask_user")
         self.replaying = False
         """The agent tells its history again: what the person said in it is news to us."""
@@ -135,7 +137,7 @@ class Interpreter:
             self.usage.tokens(usage_of(count), thought=count.thought_tokens, carried=carried)
             return
         if isinstance(content, acp.TextContent):
-            self.text.remarked(update, content.text, carried)
+            self.text.remarked(update, content.text, carried, _parent_in(update.meta, self._parent_path))
         else:
             self.text.block(content, carried)
         if count is not None:
@@ -190,3 +192,11 @@ class Interpreter:
             self.asks.resolve(request_id, approved=False, resolved_by="policy", who="agent", reason="the agent withdrew it")
         elif request_id in self.fold.questions:
             self.asks.answered(request_id, action="cancel", content=None, who="agent")
+
+
+def _parent_in(meta: dict[str, Any] | None, path: list[str]) -> str | None:
+    """The call whose sub-agent a remark names; None where it names none."""
+    value: Any = meta if path else None
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else None
