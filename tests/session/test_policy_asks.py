@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -137,6 +139,19 @@ def test_a_link_is_judged_by_where_it_leads_and_by_its_name() -> None:
     verdicts = {path: action(asked("Edit", "edit", {"path": path}, resolve=resolve), rule, Rule(action="deny", path=[".env"]))
                 for path in ("src/a", "src/link", "src/env", ".hidden")}
     assert verdicts == {"src/a": "allow", "src/link": "ask", "src/env": "deny", ".hidden": "ask"}
+
+
+def test_where_a_path_with_dots_leads_is_asked_of_the_disk(tmp_path: Path) -> None:
+    root, outside = tmp_path / "app", tmp_path / "outside" / "deep"
+    (root / "src").mkdir(parents=True)
+    outside.mkdir(parents=True)
+    (root / "src" / "link").symlink_to(outside)
+    (root / ".env").symlink_to(root / "src" / "plain")
+    rules = Rule(action="allow", path=["**"], risk=["low", "medium", "high"]), Rule(action="deny", path=[".env"])
+    expected = {"src/../a": "allow", "src/link/../a": "ask", "../outside/a": "ask", "src/../.env": "deny", "src/..": "ask",
+                "../app/src/a": "allow", "src/..\\a": "ask"}
+    where: dict[str, Any] = {"cwd": str(root), "roots": [str(root)], "resolve": os.path.realpath}
+    assert {path: action(asked("Edit", "edit", {"path": path}, **where), *rules) for path in expected} == expected
 
 
 def test_a_session_in_a_linked_folder_has_its_real_folder_as_root() -> None:

@@ -88,6 +88,12 @@ def relative_to(absolute: str, root: str) -> str | None:
     return absolute[len(stem):] if absolute.startswith(stem) else None
 
 
+def only_climbs(path: str) -> bool:
+    """Whether ``..`` is the only thing that is not plain about a path: who knows the disk can say where it leads."""
+    parts = path.split("/")
+    return ".." in parts and _is_plain("/".join("x" if part == ".." else part for part in parts))
+
+
 def _is_plain(path: str) -> bool:
     if not path or len(path) > PATH_CHARS or "\\" in path or _URL.match(path):
         return False

@@ -166,12 +166,14 @@ def _with_real(spelled: Sequence[str], cwd: str, root: str, home: str | None,
     """Each path, absolute where it is relative to another folder than the root; with ``resolve`` the real one as well."""
     for path in spelled:
         where = globs.place(path, root, home, cwd)
-        if not where.plain:
-            yield path
-        elif resolve is None:
-            yield where.absolute
+        if resolve is None:
+            yield where.absolute if where.plain else path
+        elif where.plain:
+            yield where.absolute if where.relative is None else posixpath.join(resolve(root), where.relative)
+            yield resolve(where.absolute)
+        elif globs.only_climbs(path) and not path.startswith("~"):
+            full = posixpath.join(cwd, path)
+            yield posixpath.join(resolve(posixpath.dirname(full)), posixpath.basename(full))
+            yield resolve(full)
         else:
-            real = resolve(where.absolute)
-            if where.relative is not None:
-                yield posixpath.join(resolve(root), where.relative)
-            yield real
+            yield path
