@@ -64,8 +64,9 @@ class Interpreter:
         self.conditions = ConditionStory(self.writer, self.usage, self.lifecycle)
         self.notes = NoteStory(self.writer, self.tools, self.usage, self.lifecycle)
         self.turns = TurnStory(self.writer, self.text, self.tools, self.asks, self.usage)
-        self._parent_path = tools.parent_call.split(".") if tools and tools.parent_call else []
-        self._asking = frozenset(name for name, role in (tools.roles if tools else {}).items() if role == "ask_user")
+        self._names = tools or ToolNames()
+        self._parent_path = self._names.parent_call.split(".") if self._names.parent_call else []
+        self._can_ask = "ask_user" in self._names.roles.values()
         self.replaying = False
         """The agent tells its history again: what the person said in it is news to us."""
 
@@ -165,7 +166,7 @@ class Interpreter:
             return
         if call.state.kind == "switch_mode":
             self.conditions.plan_shown(call.state)
-        if self._asking and not call.questioned and name_of(call.state) in self._asking:
+        if self._can_ask and not call.questioned and self._names.role_of(name_of(call.state)) == "ask_user":
             tell_questions(self.writer, call)
 
     def _other(self, signal: Signal) -> None:
