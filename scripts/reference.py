@@ -146,6 +146,17 @@ def help_of(path: str, command: click.Command) -> str:
     return "\n".join(line.rstrip() for line in text.splitlines())
 
 
+def feature_table() -> str:
+    """What runs of each agent have shown, and where it keeps its files. What nobody has shown is left out."""
+    rows = []
+    for name, spec in sorted(catalog.load().items()):
+        paths = [f"{kind} `{path}`" for kind, path in msgspec.structs.asdict(spec.paths).items() if path]
+        if spec.features or paths:
+            asks = "yes" if "approval.toolCalls" in spec.features else "not seen"
+            rows.append((f"`{name}`", asks, ticked(spec.features) or "–", ", ".join(paths) or "–"))
+    return table(["name", "asks before it acts", "flags, beyond those of every agent", "its files"], rows)
+
+
 def catalog_table() -> str:
     rows = []
     for name, spec in sorted(catalog.load().items()):
@@ -181,6 +192,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "commands": command_table,
     "cli": help_texts,
     "catalog": catalog_table,
+    "features": feature_table,
     "prompts": prompt_table,
     "packets": packet_table,
     "differences": difference_table,
