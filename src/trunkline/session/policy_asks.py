@@ -11,11 +11,14 @@ import posixpath
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from trunkline.dialects.context import RiskLevel, ToolCategory, categorize_tool
+from trunkline.dialects.context import ToolCategory, categorize_tool
 from trunkline.session import globs
 from trunkline.session.policy_rules import PolicyAsk
+
+if TYPE_CHECKING:
+    from trunkline.dialects.risk import Risk
 
 PATHS = 200
 """Paths of one call that are looked at."""
@@ -52,10 +55,10 @@ def policy_ask(tool: str, kind: str | None, tool_input: Mapping[str, Any], *, ag
         category = "terminal"
     elif category == "file_read" and kind == "search":
         category = "search"  # by their names some are reads, but which files they read is not known beforehand
+    risk = _risk(tool, kind, tool_input, command, folder, spelled, {"cwd": cwd, "roots": list(roots) or [cwd], "home": home})
     paths = tuple(dict.fromkeys(_with_real(spelled, cwd, root, home, resolve)))
     return PolicyAsk(
-        tool=tool, category=category, agent=agent, command=command,
-        risk=_risk(tool, kind, tool_input, command, folder, spelled, {"cwd": cwd, "roots": list(roots) or [cwd], "home": home}),
+        tool=tool, category=category, agent=agent, command=command, risk=risk.level, risk_reason=risk.reason,
         paths=paths if len(paths) <= PATHS else (*paths[:PATHS], BEYOND_RULES),
         root=resolve(root) if resolve is not None else root, session_id=session_id, turn_id=turn_id,
         cwd=_run_in(folder, cwd, root, resolve), roots=tuple(roots[1:]), home=home, guarded=tuple(guarded),
@@ -63,7 +66,7 @@ def policy_ask(tool: str, kind: str | None, tool_input: Mapping[str, Any], *, ag
 
 
 def _risk(tool: str, kind: str | None, tool_input: Mapping[str, Any], command: str | None, folder: str | None,
-          paths: Sequence[str], where: dict[str, Any]) -> RiskLevel:
+          paths: Sequence[str], where: dict[str, Any]) -> Risk:
     """The worst that can be said of the call: by its name and input, by its command, by every path that we found in it."""
     from trunkline.dialects.risk import explain_risk, rank  # only a call that asks needs the shell's parser
 
@@ -72,7 +75,7 @@ def _risk(tool: str, kind: str | None, tool_input: Mapping[str, Any], command: s
         views.append(("terminal", {"command": command, **({"cwd": folder} if folder else {})}, "execute"))
     elif paths:
         views.append((tool, {"paths": list(paths)}, kind))
-    return max((explain_risk(name, seen, kind=of_kind, **where).level for name, seen, of_kind in views), key=rank)
+    return max((explain_risk(name, seen, kind=of_kind, **where) for name, seen, of_kind in views), key=lambda risk: rank(risk.level))
 
 
 def command_of(tool_input: Mapping[str, Any], kind: str | None = None) -> str | None:

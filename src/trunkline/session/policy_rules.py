@@ -68,6 +68,8 @@ class PolicyAsk(Struct, frozen=True, kw_only=True):
     home: str | None = None
     guarded: tuple[str, ...] = ()
     """The hub's own folders, which no rule opens."""
+    risk_reason: str = ""
+    """Why the risk is what it is, for people."""
 
 
 class Rule(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
