@@ -7,7 +7,6 @@ Rule 1: a judge only notes. What follows from several commands together (a downl
 from __future__ import annotations
 
 import re
-from enum import Flag, auto
 from functools import cached_property
 from typing import Final
 
@@ -35,7 +34,7 @@ _WRITE_LEVELS: Final[dict[str, tuple[RiskLevel, str]]] = {
 }
 
 _LOADERS: Final = re.compile(
-    r"^(LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_\w+|BASH_ENV|ENV|PROMPT_COMMAND|PS4|SHELLOPTS|BASHOPTS|IFS|PATH|PYTHONSTARTUP|PYTHONPATH"
+    r"^(LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_\w+|BASH_ENV|ENV|PROMPT_COMMAND|PS4|SHELLOPTS|BASHOPTS|PATH|PYTHONSTARTUP|PYTHONPATH"
     r"|PERL5OPT|PERL5LIB|RUBYOPT|NODE_OPTIONS|JAVA_TOOL_OPTIONS|GIT_\w*COMMAND|GIT_PAGER|GIT_EDITOR|GIT_EXTERNAL_DIFF|GIT_CONFIG\w*"
     r"|GIT_EXEC_PATH|GIT_PROXY_COMMAND|GIT_SSH|GIT_ASKPASS|SSH_ASKPASS|SUDO_ASKPASS|PAGER|MANPAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL"
     r"|BROWSER|RUSTC_WRAPPER|CARGO_TARGET_\w+_RUNNER|MAKEFLAGS|MAKESHELL|npm_config_\w+|PIP_INDEX_URL|PIP_EXTRA_INDEX_URL|TAR_OPTIONS"
@@ -46,16 +45,16 @@ _COMMON_LOADERS: Final = frozenset(("PATH", "PYTHONPATH", "NODE_OPTIONS", "GOFLA
 _QUIET_LOADERS: Final = re.compile(r"^(cat|less|more|true|:|vi|vim|nano|echo|gcc|clang|cc|g\+\+|c\+\+|clang\+\+|)$|^-[A-Za-z]+$")
 
 
-class Trait(Flag):
-    """What a command does with data, for the flow between commands."""
+class Trait:
+    """What a command does with data, for the flow between commands: bits of a plain number, because a line has many."""
 
-    NONE = 0
-    FETCHES = auto()  # prints or saves what came from the network
-    SENDS = auto()  # sends what it gets to the network
-    EXECUTES = auto()  # runs its input, or an argument that only the run knows
-    SECRET = auto()  # reads credentials
-    DECODES = auto()  # turns unreadable text into readable
-    PRINTS = auto()  # prints its arguments
+    NONE: Final = 0
+    FETCHES: Final = 1  # prints or saves what came from the network
+    SENDS: Final = 2  # sends what it gets to the network
+    EXECUTES: Final = 4  # runs its input, or an argument that only the run knows
+    SECRET: Final = 8  # reads credentials
+    DECODES: Final = 16  # turns unreadable text into readable
+    PRINTS: Final = 32  # prints its arguments
 
 
 class Call:
@@ -67,7 +66,7 @@ class Call:
         self.name = (command.name or "").lower()
         self.args = command.sketch[1:]
         self.findings: list[Finding] = []
-        self.traits = Trait.NONE
+        self.traits: int = Trait.NONE
         self.writes: list[str] = []
         self.runs: list[str] = []
         self.downloads: list[str] = []

@@ -6,36 +6,52 @@ It is not parsed. A few telling words decide, shell texts in its strings are han
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 from trunkline.dialects.risk import secrets_list
 from trunkline.dialects.risk.call import Call, Trait
 
-_RUNS: Final = re.compile(
-    r"\bos\.(system|popen|exec\w*|spawn\w*|posix_spawn)|subprocess|\bpopen\b|\bPopen\b|child_process|exec(File)?(Sync)?\s*\(|spawn(Sync)?\s*\("
-    r"|\bsystem\s*[( \"']|\bqx\b|%x[\[{(]|\bIO\.popen|\bshell_exec|\bpassthru|\bproc_open|Runtime\.getRuntime|pty\.spawn|\bgetoutput"
-    r"|os\.startfile|Deno\.(run|Command)|Bun\.(spawn|\$)|\bOpen3|\bPTY\.|do shell script|\bshell\s*\(|ctypes|\bwin32api|ShellExecute"
-    r"|\bfork\s*\(|\bfork\b|\.Process\s*\(|cmd\.Start"
-)
-_BACKTICK: Final = re.compile(r"`[^`]+`")
-_DELETES: Final = re.compile(
-    r"rmtree|os\.(remove|unlink|rmdir|removedirs|truncate|rename|replace|chmod|chown|kill\w*)|\.unlink\s*\(|\bunlink\b|\brmSync|\brmdirSync"
-    r"|\bfs\w*(\.promises)?\.rm|FileUtils\.(rm|remove)|File\.(delete|unlink)|\brmdir\b|\.rmdir\(|truncate|chmod|chown|process\.kill|\bkill\b"
-    r"|DROP\s+(TABLE|DATABASE)|removeSync|\.deleteTree|Deno\.remove|send2trash"
-)
-_NETWORK: Final = re.compile(
-    r"urllib|urlopen|requests\b|httpx|aiohttp|http\.client|\bsocket\b|fetch\s*\(|axios|Net::HTTP|net/http|\bLWP|open-uri|URI\.open"
-    r"|file_get_contents\s*\(\s*['\"]https?:|curl_(init|exec)|XMLHttpRequest|https?\.(get|request)|require\(['\"]n?et['\"]\)|ftplib|smtplib"
-    r"|paramiko|TCPSocket|UDPSocket|IO::Socket|fsockopen|/inet/(tcp|udp)|websocket|telnetlib|Invoke-WebRequest|Net\.WebClient|\biwr\b"
-    r"|DownloadString|dns\.(resolve|lookup)|gethostbyname|getaddrinfo"
-)
-_EVALUATES: Final = re.compile(
-    r"\beval\b|\bexec\s*\(|\bFunction\s*\(|\bcompile\s*\(|__import__|importlib|\brunpy|execfile|instance_eval|class_eval|create_function"
-    r"|assert\s*\(\s*\$|vm\.run|loadstring|\bload\s*\(|marshal\.loads|pickle\.loads|\bIEX\b|Invoke-Expression|execute\s*\(|\bdo\s+FILE"
-    r"|__builtins__|getattr\s*\(|globals\s*\(|\.constructor\b|\bsource\s*\("
-)
-_DECODES: Final = re.compile(
-    r"b64decode|base64|fromhex|unhexlify|fromCharCode|atob|zlib|codecs\.decode|\\x[0-9a-f]{2}\\x|rot13|pack\s*\(|chr\s*\(", re.I
+class Telling(NamedTuple):
+    """What gives a kind of code away: whole names, and texts that are looked for as they are."""
+
+    names: frozenset[str]
+    texts: tuple[str, ...] = ()
+
+    def found(self, names: set[str], text: str) -> bool:
+        """Whether any of it is there."""
+        return not self.names.isdisjoint(names) or any(one in text for one in self.texts)
+
+
+def _telling(names: str, *texts: str) -> Telling:
+    return Telling(frozenset(names.split()), texts)
+
+
+_RUNS: Final = _telling(
+    "system popen Popen subprocess child_process exec execSync execFile execFileSync execv execve execl execlp execvp execvpe spawn spawnSync "
+    "spawnl spawnv posix_spawn qx shell_exec passthru proc_open pcntl_exec getRuntime ProcessBuilder pty getoutput getstatusoutput startfile "
+    "Open3 PTY ctypes win32api ShellExecute fork multiprocessing",
+    "os.execute", "io.popen", "%x[", "%x{", "%x(", "Deno.run", "Deno.Command", "do shell script", "cmd.Start", "exec.Command",
+)  # fmt: skip
+_DELETES: Final = _telling(
+    "rmtree unlink unlinkSync rmdir rmdirSync rmSync removedirs removeSync rm_rf rm_r truncate truncateSync chmod chmodSync chown killpg "
+    "send2trash taskkill deleteTree",
+    "os.remove", "os.rename", "os.replace", "os.kill", "fs.rm", "promises.rm", "FileUtils.rm", "FileUtils.remove", "File.delete",
+    "process.kill", "Deno.remove", "DROP TABLE", "DROP DATABASE", "drop table",
+)  # fmt: skip
+_NETWORK: Final = _telling(
+    "urllib urllib2 urllib3 urlopen urlretrieve requests httpx aiohttp socket fetch axios LWP curl_init curl_exec XMLHttpRequest ftplib "
+    "smtplib paramiko TCPSocket UDPSocket fsockopen telnetlib websocket websockets WebSocket gethostbyname getaddrinfo DownloadString iwr "
+    "WebClient https httplib pycurl boto3 dns",
+    "http.client", "http.get", "http.request", "Net::HTTP", "net/http", "open-uri", "URI.open", "IO::Socket", "/inet/",
+    "'http://", '"http://', "'https://", '"https://', "Invoke-WebRequest", "'net'", '"net"',
+)  # fmt: skip
+_EVALUATES: Final = _telling(
+    "eval exec Function compile __import__ importlib runpy execfile instance_eval class_eval module_eval create_function loadstring "
+    "runInThisContext runInNewContext __builtins__ getattr globals constructor IEX marshal pickle vm",
+    "Invoke-Expression", "load(", "assert($", "do FILE",
+)  # fmt: skip
+_DECODES: Final = _telling(
+    "b64decode base64 fromhex unhexlify fromCharCode atob zlib rot13 rot_13 pack chr codecs", "\\x", "base64"
 )
 _WRITES: Final = re.compile(
     r"open\s*\([^)]*['\"][rb]?[wax]\+?b?['\"]|write_text|write_bytes|writeFile|appendFile|File\.(write|open)|file_put_contents|\bfopen|>\s*\$?\w"
@@ -44,16 +60,19 @@ _WRITES: Final = re.compile(
 _ENVIRONMENT: Final = re.compile(
     r"os\.environ(?![.\[]\w*['\"]?(get|HOME|PATH|USER))|process\.env(?!\.\w)|\bENV\.(to_h|each|inspect)|%ENV\b|\$_ENV\b|getenv\s*\(\s*\)"
 )
+_NAME: Final = re.compile(r"\w+")
 _LITERAL: Final = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|`([^`]*)`")
 _LIST: Final = re.compile(r"[\[(]\s*((?:['\"][^'\"]*['\"]\s*,?\s*){2,})[\])]")
-_PURE: Final = re.compile(
-    r"^(\s*(import|from)\s+(sys|json|math|re|platform|datetime|collections|itertools|functools|string|textwrap|statistics|decimal|fractions"
-    r"|random|time|pprint|typing|locale|calendar|uuid|hashlib|struct|unicodedata|sysconfig|site|ast|difflib|operator)(\s|,|;|$)"
-    r"|(?!\s*(import|from)\s)[^`])*$", re.DOTALL,
-)  # fmt: skip
+_IMPORT: Final = re.compile(r"\b(?:import|from)\s+([\w.]+(?:\s*,\s*[\w.]+)*)")
+_PURE_MODULES: Final = frozenset(
+    "sys json math re platform datetime collections itertools functools string textwrap statistics decimal fractions random time pprint "
+    "typing locale calendar uuid hashlib struct unicodedata sysconfig ast difflib operator".split()
+)
 _SUSPECT: Final = re.compile(
     r"require|import|open|globalThis|process\.(?!version|platform|arch|cwd)|__|\bos\b|\bfs\b|\bmodules\b|`|\binclude\b"
 )
+_BACKTICK_RUNS: Final = frozenset(("perl", "ruby", "php", "julia"))
+_SHELL_LIKE: Final = frozenset(("pwsh", "expect", "tclsh"))
 _MAX_LITERALS: Final = 12
 _MAX_CODE: Final = 8192
 """Longer code is only searched up to here, and is medium at least."""
@@ -66,35 +85,41 @@ def judge_code(call: Call, code: str | None, language: str) -> None:
         call.note("high", f"runs {language} code that is only known when it runs")
         return
     text = code[:_MAX_CODE]
-    runs = _RUNS.search(text) or (language in ("perl", "ruby", "php") and _BACKTICK.search(text))
-    network, evaluates = _NETWORK.search(text), _EVALUATES.search(text)
+    names = set(_NAME.findall(text))
+    runs = _RUNS.found(names, text) or ("`" in text and language in _BACKTICK_RUNS)
+    network, evaluates = _NETWORK.found(names, text), _EVALUATES.found(names, text)
     if network and (runs or evaluates):
         call.note("critical", f"{language} code that talks to the network and runs what it gets", text)
-    elif runs or _DELETES.search(text):
+    elif runs or _DELETES.found(names, text):
         call.note("high", f"{language} code that runs programs or deletes files", text)
     elif evaluates:
         call.note("high", f"{language} code that builds code", text)
-    _traits(call, text, bool(network), bool(evaluates))
-    _literals(call, text, bool(runs), bool(_WRITES.search(text)))
-    if len(code) > _MAX_CODE or not _harmless(text, language):
+    decodes = _DECODES.found(names, text)
+    _traits(call, text, network, evaluates, decodes)
+    writes = _WRITES.search(text) is not None
+    _literals(call, text, runs, writes)
+    if language in _SHELL_LIKE:
+        call.scripts.append(re.sub(r"^\s*spawn\s+", "", text))
+    if network or writes or decodes or len(code) > _MAX_CODE or not _harmless(text, names, language):
         call.at_least("medium", f"runs {language} code", text)
 
 
-def _harmless(text: str, language: str) -> bool:
+def _harmless(text: str, names: set[str], language: str) -> bool:
     """Whether it can only compute and print."""
-    if _NETWORK.search(text) or _WRITES.search(text) or _DECODES.search(text) or _ENVIRONMENT.search(text):
+    if language in _SHELL_LIKE or _ENVIRONMENT.search(text):
         return False
     if language == "python":
-        return _PURE.match(text) is not None and not re.search(r"\bopen\b|__|\bos\b|\binput\b|\bsite\b", text)
+        modules = {name.strip() for found in _IMPORT.findall(text) for name in found.split(",")}
+        return modules <= _PURE_MODULES and names.isdisjoint(("open", "os", "input", "modules")) and "__" not in text
     return not _SUSPECT.search(text)
 
 
-def _traits(call: Call, text: str, network: bool, evaluates: bool) -> None:
+def _traits(call: Call, text: str, network: bool, evaluates: bool, decodes: bool) -> None:
     if network:
         call.traits |= Trait.FETCHES | Trait.SENDS
     if evaluates:
         call.traits |= Trait.EXECUTES
-    if _DECODES.search(text):
+    if decodes:
         call.traits |= Trait.DECODES
     if _ENVIRONMENT.search(text) or secrets_list.VARIABLE.search(text):
         call.traits |= Trait.SECRET

@@ -27,11 +27,18 @@ _PRINTERS: Final = ("echo", "printf", "cat", "print")
 
 def flow_findings(calls: list[Call]) -> list[Finding]:
     """Findings that no single command gives."""
+    traits = 0
+    for call in calls:
+        traits |= call.traits
     found: list[Finding] = []
-    found.extend(_fetched_and_run(calls))
-    found.extend(_hidden_and_run(calls))
-    found.extend(_secrets_sent(calls))
-    found.extend(_shell_on_the_wire(calls))
+    if traits & Trait.FETCHES or any(call.downloads for call in calls):
+        found.extend(_fetched_and_run(calls))
+    if traits & Trait.EXECUTES:
+        found.extend(_hidden_and_run(calls))
+    if traits & Trait.SECRET and traits & Trait.SENDS:
+        found.extend(_secrets_sent(calls))
+    if traits & Trait.EXECUTES and traits & Trait.SENDS:
+        found.extend(_shell_on_the_wire(calls))
     found.extend(_fork_bomb(calls))
     return found
 
@@ -59,16 +66,22 @@ def _fetched_and_run(calls: list[Call]) -> Iterator[Finding]:
     downloads: set[str] = set()
     captured = False
     for index, call in enumerate(calls):
-        fetches = Trait.FETCHES in call.traits
-        source = next((source for source in _sources(calls, index) if Trait.FETCHES in source.traits and source is not call), None)
+        fetches = call.traits & Trait.FETCHES
+        source = _fetching_source(calls, index) if call.writes or call.traits & Trait.EXECUTES or call.name in _UNPACKERS else None
         if any(_is_download(path, downloads) for path in call.runs):
             yield Finding("critical", f"runs what it downloaded: {call.command.text[:50]}")
-        if Trait.EXECUTES in call.traits and source is not None:
+        if call.traits & Trait.EXECUTES and source is not None:
             yield Finding("critical", f"runs code from the network: {source.command.text[:50]} → {call.command.text[:30]}")
-        elif Trait.EXECUTES in call.traits and captured and not fetches:
+        elif call.traits & Trait.EXECUTES and captured and not fetches:
             yield Finding("critical", f"runs what came from the network: {call.command.text[:50]}")
         captured = captured or (fetches and call.command.inside in _CAPTURED)
         downloads.update(_saved(call, fetches or source is not None, downloads))
+
+
+def _fetching_source(calls: list[Call], index: int) -> Call | None:
+    """The command that brings a command something from the network."""
+    sources = _sources(calls, index)
+    return next((source for source in sources if source.traits & Trait.FETCHES and source is not calls[index]), None)
 
 
 def _sources(calls: list[Call], index: int) -> list[Call]:
@@ -95,10 +108,10 @@ def _is_download(path: str, downloads: set[str]) -> bool:
 def _hidden_and_run(calls: list[Call]) -> Iterator[Finding]:
     """Text that a pipe feeds to a shell or an interpreter."""
     for index, call in enumerate(calls):
-        if Trait.EXECUTES not in call.traits or call.command.name is None:
+        if not call.traits & Trait.EXECUTES or call.command.name is None:
             continue
         sources = feeding(calls, index)
-        if any(Trait.DECODES in source.traits for source in [*sources, *within(calls, index)]):
+        if any(source.traits & Trait.DECODES for source in [*sources, *within(calls, index)]):
             yield Finding("high", f"runs text that was made unreadable: {call.command.text[:40]}")
         elif any(source.name not in _PRINTERS or None in source.command.words for source in sources):
             yield Finding("high", f"runs what another command prints: {call.command.text[:40]}")
@@ -110,7 +123,7 @@ def piped_scripts(calls: list[Call]) -> list[str]:
     """Literal texts that a pipe feeds to a shell: ``echo 'rm x' | sh``, also behind ``base64 -d``."""
     found = _written_scripts(calls)
     for index, call in enumerate(calls):
-        if Trait.EXECUTES not in call.traits:
+        if not call.traits & Trait.EXECUTES:
             continue
         sources = feeding(calls, index)
         for source in sources[:4]:
@@ -118,7 +131,7 @@ def piped_scripts(calls: list[Call]) -> list[str]:
             if text is None:
                 continue
             found.append(text)
-            if any(Trait.DECODES in other.traits for other in sources):
+            if any(other.traits & Trait.DECODES for other in sources):
                 found.extend(_decoded(text))
     return found
 
@@ -134,7 +147,7 @@ def _printed(call: Call) -> str | None:
     """The literal text that echo, printf or a here-doc behind cat prints."""
     if call.name == "cat":
         return call.command.stdin_text
-    if Trait.PRINTS not in call.traits:
+    if not call.traits & Trait.PRINTS:
         return call.command.stdin_text
     words = [word for word in call.command.words[1:] if word is not None and word not in ("-n", "-e", "-ne", "-en")]
     text = " ".join(words)
@@ -155,8 +168,8 @@ def _decoded(text: str) -> list[str]:
 
 
 def _secrets_sent(calls: list[Call]) -> Iterator[Finding]:
-    secret = next((call for call in calls if Trait.SECRET in call.traits), None)
-    sender = next((call for call in calls if Trait.SENDS in call.traits), None)
+    secret = next((call for call in calls if call.traits & Trait.SECRET), None)
+    sender = next((call for call in calls if call.traits & Trait.SENDS), None)
     if secret is not None and sender is not None:
         yield Finding("critical", f"sends credentials away: {secret.command.text[:40]} → {sender.command.text[:40]}")
 
@@ -164,10 +177,10 @@ def _secrets_sent(calls: list[Call]) -> Iterator[Finding]:
 def _shell_on_the_wire(calls: list[Call]) -> Iterator[Finding]:
     """A shell whose input or output is a connection."""
     for index, call in enumerate(calls):
-        if Trait.SENDS not in call.traits:
+        if not call.traits & Trait.SENDS:
             continue
-        shells = [source for source in feeding(calls, index) if Trait.EXECUTES in source.traits]
-        if shells or (Trait.EXECUTES in call.traits and Trait.FETCHES in call.traits and call.command.redirects):
+        shells = [source for source in feeding(calls, index) if source.traits & Trait.EXECUTES]
+        if shells or (call.traits & Trait.EXECUTES and call.traits & Trait.FETCHES and call.command.redirects):
             yield Finding("critical", f"gives a shell to another machine: {call.command.text[:50]}")
 
 
@@ -175,8 +188,10 @@ def _fork_bomb(calls: list[Call]) -> Iterator[Finding]:
     """A function, or a script, that starts itself more than once."""
     counts: dict[str, int] = {}
     for call in calls:
-        name = call.command.sketch[0] if call.command.sketch else ""
-        if name and (call.command.inside == f"{name}()" or name in ("$0", "${0}")):
+        if not call.command.sketch or not (call.command.inside.endswith("()") or call.command.words[0] is None):
+            continue
+        name = call.command.sketch[0]
+        if call.command.inside == f"{name}()" or name in ("$0", "${0}"):
             counts[name] = counts.get(name, 0) + 1
             if counts[name] == 2:
                 yield Finding("critical", f"starts itself again and again: {name}")

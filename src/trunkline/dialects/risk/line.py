@@ -20,6 +20,10 @@ from trunkline.dialects.shell import ParsedLine, SimpleCommand, parse_shell
 _INVISIBLE: Final = re.compile(
     "[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]"
 )
+_SMELLS: Final = re.compile(
+    r"\b(curl|wget)\b[^|\n]{0,2000}\|[^|\n]{0,200}\b(ba|z|da|k|)sh\b|/dev/(tcp|udp)/|\b(of=|>\s*)/dev/(sd|nvme|disk|hd|vd|mmcblk)|:\(\)\s*\{"
+)
+"""What is looked for in a line that cannot be parsed."""
 _LONE_RETURN: Final = re.compile(r"\r(?!\n)")
 _MAX_SCRIPTS: Final = 16
 _MAX_SCRIPTS_DEPTH: Final = 2
@@ -61,6 +65,8 @@ def _unreadable(line: str, parsed: ParsedLine) -> list[Finding]:
     found: list[Finding] = []
     if not parsed.complete:
         found.append(Finding("high", f"cannot be read as a shell command: {parsed.problem}"))
+        if _SMELLS.search(line):
+            found.append(Finding("critical", "cannot be read, and looks like fetched code, a raw device or a shell for others"))
     if not line.isascii() and _INVISIBLE.search(line):
         found.append(Finding("high", "has characters that cannot be seen"))
     elif _INVISIBLE.search(line) or _LONE_RETURN.search(line):

@@ -115,7 +115,7 @@ class LineReader:
         for position, stage in enumerate(stages, start=0 if first < 0 else 1):
             stdin_from = place.stdin_from if position == 0 else begin
             own = redirects if stage is stages[-1] else ()
-            self._statement(stage, place._replace(stdin_from=stdin_from, depth=place.depth + 1), own, number, position)
+            self._statement(stage, Place(place.inside, place.parent, stdin_from, place.depth + 1), own, number, position)
 
     def _redirected(self, node: Node, place: Place, redirects: tuple[Redirect, ...], pipeline: int, position: int) -> None:
         """A statement with redirections. A simple command gets them; around a group they are a command without words."""
@@ -196,13 +196,15 @@ class LineReader:
         assignments: list[str] = []
         found: list[Redirect] = list(redirects)
         ends_at = -1
-        for child in node.children:
-            if child.type == "variable_assignment":
+        for child in node.named_children:
+            kind = child.type
+            if kind == "variable_assignment":
                 assignments.append(self._assignment(child, nested)[1])
-            elif child.type in _REDIRECTS:
+            elif kind in _REDIRECTS:
                 found.extend(self._redirects([child], deeper))
-            elif child.is_named and child.type != "comment":
-                self._append(words, read_words(child, self._source, nested), ends_at, child)
+            elif kind != "comment":
+                only = child.child(0) if kind == "command_name" and child.child_count == 1 else None
+                self._append(words, read_words(only or child, self._source, nested), ends_at, child)
                 ends_at = child.end_byte
         for redirect in behind or ():
             found.extend(self._redirects([redirect], deeper))
@@ -212,7 +214,7 @@ class LineReader:
     def _append(self, words: list[Word], more: list[Word], ends_at: int, child: Node) -> None:
         """Add words; one that follows a joined line without a blank is the rest of the word before it."""
         gap = self._source[ends_at : child.start_byte] if words else b" "
-        if gap.replace(b"\\\n", b"") or not more or not gap:
+        if gap == b" " or gap.replace(b"\\\n", b"") or not more or not gap:
             words.extend(more)
             return
         last, first = words.pop(), more[0]
@@ -328,19 +330,19 @@ class LineReader:
         position: int,
     ) -> None:
         """Put the command at its index, then read what it runs itself."""
-        values = tuple(word.value for word in words)
+        values = tuple([word.value for word in words])
         if words and words[0].globs and words[0].written not in ("[", "[["):
             values = (None, *values[1:])
         number = self._next_pipeline() if pipeline < 0 else pipeline
         command = SimpleCommand(
-            text=" ".join(word.written for word in words),
+            text=" ".join([word.written for word in words]),
             words=values,
             redirects=redirects,
             assignments=assignments,
             pipeline=number,
             position=position,
             inside=place.inside,
-            sketch=tuple(word.sketch for word in words),
+            sketch=tuple([word.sketch for word in words]),
             parent=place.parent,
             stdin_from=place.stdin_from,
         )

@@ -207,7 +207,7 @@ def shell_script(words: Words) -> tuple[bool, int]:
         short = word[1:] if word[0] == "-" and not word.startswith("--") else ""
         text = text or word == "--command" or "c" in short
         stdin = stdin or "s" in short
-        at += 2 if word in _SHELL_VALUES else 1
+        at += 2 if word in _SHELL_VALUES or short[-1:] in ("o", "O") else 1
     return text, at if text or not stdin else len(words)
 
 

@@ -64,6 +64,9 @@ def _with_target(call: Call) -> list[str]:
 def _ln(call: Call) -> None:
     for path in call.operands[-1:]:
         call.write(path)
+    for path in call.operands[:-1]:
+        if call.places.secret(path):
+            call.read(path)
     if any(call.places.kind(path) not in _QUIET_PLACES for path in call.operands[:1]) and len(call.operands) > 1:
         call.note("medium", "links to something outside", call.operands[0])
 
@@ -219,7 +222,18 @@ def _tar(call: Call) -> None:
         call.note("medium", "unpacks an archive", call.command.text)
         _into(call, call.value("-C", "--directory"))
     if "c" in mode or call.has("", "--create"):
-        _packs(call, call.operands[1:] if not first.startswith("-") else call.operands)
+        target = call.value("--file") or _archive(call)
+        if target and target != "-":
+            call.write(target)
+        _packs(call, tuple(path for path in call.operands if path not in (first, target)))
+
+
+def _archive(call: Call) -> str | None:
+    """The word behind a cluster of letters with an ``f``: ``tar czf x.tgz``."""
+    for at, arg in enumerate(call.args[:-1]):
+        if re.fullmatch(r"-?[A-Za-z]*f", arg) and (at == 0 or arg.startswith("-")):
+            return call.args[at + 1]
+    return None
 
 
 def _into(call: Call, folder: str | None) -> None:

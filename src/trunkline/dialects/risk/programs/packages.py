@@ -93,7 +93,7 @@ _BEYOND: Final = frozenset(
 )
 
 
-def _manages(call: Call) -> None:
+def manages(call: Call) -> None:
     manager = _MANAGERS[call.name if call.name in _MANAGERS else re.sub(r"[\d.]+$", "", call.name)]
     verb = call.operands[0] if call.operands else ""
     if call.name == "uv" and verb == "pip" and len(call.operands) > 1:
@@ -104,6 +104,12 @@ def _manages(call: Call) -> None:
         call.note("medium", "a package command that is only known when it runs", call.command.text)
     if verb in manager.grave:
         call.note("high", "publishes, removes or changes the system's packages", call.command.text)
+    elif call.name in ("pacman", "yay", "paru", "dpkg", "rpm"):
+        _short_verbs(call)
+    elif (verb in ("audit", "version") and len(call.operands) > 1) or verb == "global":
+        call.note("high" if verb == "global" else "medium", "changes packages or their versions", call.command.text)
+    elif verb == "fmt" and call.has("", "--check"):
+        return
     elif verb in manager.quiet or (verb in ("run", "exec") and call.name in _RUNNERS):
         return
     elif verb in _INSTALLS or call.name in ("pip", "pip3", "pipx", "easy_install", "uvx"):
@@ -140,9 +146,6 @@ def _is_foreign(call: Call, name: str) -> bool:
 
 
 def _other_verb(call: Call, verb: str) -> None:
-    if call.name in ("pacman", "yay", "paru", "dpkg", "rpm"):
-        _short_verbs(call)
-        return
     if verb == "config" and call.operands[1:2] in (("set",), ("edit",), ("delete",)):
         risky = any("shell" in arg or "registry" in arg or "index" in arg or "hook" in arg for arg in call.args)
         call.note("high" if risky else "medium", "changes the package manager's settings", call.command.text)
@@ -173,7 +176,7 @@ _RUNNERS: Final = frozenset(("uv", "poetry", "pipenv", "pdm", "hatch", "rye", "b
 _NODE_NAMES: Final = frozenset(("npm", "pnpm", "yarn", "bun", "cnpm"))
 
 JUDGES: Final[dict[str, Callable[[Call], None]]] = {
-    **dict.fromkeys(_MANAGERS, _manages),
+    **dict.fromkeys(_MANAGERS, manages),
     **dict.fromkeys(
         ("add-apt-repository", "apt-key", "apt-add-repository", "update-alternatives", "yum-config-manager"), _adds_source
     ),

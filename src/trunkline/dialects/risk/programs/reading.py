@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -39,11 +40,11 @@ def _prints(call: Call) -> None:
     if found is not None:
         call.traits |= Trait.SECRET
         call.note("medium", "prints a credential", f"${found[1]}")
-    if call.name == "printf" and call.has("v"):
-        return
 
 
 def _reads(call: Call) -> None:
+    if any(arg.startswith("+") and "!" in arg for arg in call.args):
+        call.note("high", "runs a command inside a program", call.command.text)
     for path in call.operands:
         if path != "-":
             call.read(path)
@@ -65,8 +66,17 @@ def _searches(call: Call) -> None:
         call.read(path)
         if call.places.holds_secrets(path) and call.has("rR", "--recursive"):
             call.note("medium", "searches where credentials are", path)
-    if call.has("", "--files"):
-        return
+    if call.name in ("jq", "yq", "gron"):
+        _filters(call)
+
+
+def _filters(call: Call) -> None:
+    """jq and yq: they can print the environment, and yq can write in place."""
+    if any(re.search(r"\benv\b|\$ENV", arg) for arg in call.operands[:1]):
+        call.traits |= Trait.SECRET
+        call.note("medium", "reads the environment, which may hold credentials", call.command.text)
+    if call.name == "yq" and call.has("i", "--inplace"):
+        call.note("medium", "rewrites files", call.command.text)
 
 
 def _sort(call: Call) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 
 from trunkline.dialects.risk.call import Call, Trait
 from trunkline.dialects.risk.code import judge_code
+from trunkline.dialects.risk.programs.packages import manages
 from trunkline.dialects.shell import SHELLS, shell_script
 
 _QUIET_MODULES: Final = frozenset(
@@ -39,7 +40,7 @@ _INLINE: Final[dict[str, tuple[str, ...]]] = {
 }
 _LANGUAGES: Final[dict[str, str]] = {
     "python": "python", "python2": "python", "python3": "python", "pypy": "python", "pypy3": "python", "ipython": "python",
-    "perl": "perl", "ruby": "ruby", "jruby": "ruby", "node": "node", "nodejs": "node", "bun": "bun", "php": "php", "lua": "lua",
+    "perl": "perl", "ruby": "ruby", "jruby": "ruby", "node": "node", "nodejs": "node", "php": "php", "lua": "lua",
     "luajit": "lua", "rscript": "r", "r": "r", "osascript": "osascript", "elixir": "elixir", "iex": "elixir", "julia": "julia",
     "groovy": "groovy", "scala": "scala", "tclsh": "tclsh", "expect": "expect", "pwsh": "pwsh", "powershell": "pwsh", "deno": "deno",
     "irb": "ruby", "guile": "guile", "racket": "racket", "ghci": "ghci", "runghc": "ghci", "jshell": "jshell",
@@ -110,6 +111,8 @@ def _interpreter(call: Call) -> None:
     if inline:
         for at in inline[:4]:
             _inline(call, at, language)
+        if language in ("perl", "ruby") and "i" in call.letters.partition("e")[0]:
+            call.at_least("medium", "rewrites files", call.command.text)
         return
     if call.longs & {"--version", "--help"} or call.args in (("-V",), ("-v",), ("-h",)):
         return
@@ -117,6 +120,14 @@ def _interpreter(call: Call) -> None:
         _module(call, words.index("-m") + 1)
     else:
         _file_or_input(call, language)
+
+
+def _bun(call: Call) -> None:
+    """bun is an interpreter, a package manager and a test runner."""
+    if call.has("ep", "--eval", "--print") or "-" in call.args:
+        _interpreter(call)
+    else:
+        manages(call)
 
 
 def _is_inline(word: str, options: tuple[str, ...], language: str) -> bool:
@@ -206,6 +217,7 @@ def _go(call: Call) -> None:
     if any(arg.startswith(("-exec", "-toolexec", "--exec", "--toolexec", "-vettool")) for arg in call.args):
         call.note("high", "runs a program", call.command.text)
     if verb in ("run", "generate", "install", "get", "mod", "work", "tool", "clean", "fix"):
+        call.runs.append(call.places.resolve("."))
         quiet = call.operands[:2] in (("mod", "graph"), ("mod", "why"), ("mod", "verify"))
         if not quiet:
             call.note("medium", "runs or changes the project's code", call.command.text)
@@ -259,6 +271,7 @@ JUDGES: Final[dict[str, Callable[[Call], None]]] = {
     **dict.fromkeys("tmux screen xterm gnome-terminal konsole alacritty kitty zellij entr nodemon watchexec".split(), _terminal),
     **dict.fromkeys(("npx", "bunx", "pnpx", "dlx"), _npx),
     "eval": _eval,
+    "bun": _bun,
     "go": _go,
     "java": _build,
 }

@@ -81,6 +81,8 @@ def _cluster(call: Call) -> None:
         return
     if verb and _DESTROYS.match(verb):
         call.note("high", "changes or deletes running systems", call.command.text)
+    elif words[:1] == ("config",) and not _LOOKS.match(words[1] if len(words) > 1 else "get"):
+        call.note("medium", "works on remote systems", call.command.text)
     elif not verb and words:
         call.note("medium", "works on remote systems", call.command.text)
 

@@ -79,6 +79,7 @@ def _git(call: Call) -> None:
     if git.folder and call.places.kind(git.folder) in ("outside", "home", "system"):
         call.note("medium", "works in a repository outside the session's folders", git.folder)
     _programs(call, git)
+    _files(call, git)
     judge = _VERBS.get(git.verb)
     if judge is not None:
         judge(call, git)
@@ -92,8 +93,20 @@ def _setting(call: Call, key: str, value: str) -> None:
     """A setting that makes git run a program."""
     if not _RUNNING_KEYS.match(key.lower()) or _TAME.match(value):
         return
+    if key.lower().startswith("alias.") and not value.startswith("!"):
+        call.note("medium", "changes what a git command means", f"{key}={value}")
+        return
     call.note("high", "makes git run a program or go elsewhere", f"{key}={value}")
     call.scripts.append(value.lstrip("!"))
+
+
+def _files(call: Call, git: _Git) -> None:
+    """Files that any verb may read or write, outside what git keeps."""
+    for at, arg in enumerate(git.rest):
+        if arg.startswith("--output=") or (arg == "--output" and at + 1 < len(git.rest)):
+            call.write(arg.partition("=")[2] or git.rest[at + 1])
+        elif git.verb not in ("add", "stage", "rm", "mv") and call.places.secret(arg.partition("=")[2] or arg) == "own":
+            call.read(arg.partition("=")[2] or arg)
 
 
 def _programs(call: Call, git: _Git) -> None:
@@ -145,7 +158,7 @@ def _checkout(call: Call, git: _Git) -> None:
     """Switching branches keeps changes; naming files, or forcing, throws them away."""
     if git.has("f", "--force", "--discard-changes", "--ours", "--theirs") or "--" in git.rest or "." in git.rest:
         call.note("high", "throws away changes", call.command.text)
-    elif any(re.search(r"\.\w{1,5}$|/$|\*", word) for word in git.operands):
+    elif any(re.search(r"\.[A-Za-z]\w{0,4}$|/$|\*", word) for word in git.operands):
         call.note("high", "may throw away changes of a file", call.command.text)
     elif git.has("B", "--force-create", "--orphan") or git.has("C"):
         call.note("medium", "moves a branch", call.command.text)
