@@ -15,7 +15,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 import msgspec
@@ -31,6 +31,7 @@ from trunkline.cli.settings import SETTINGS
 from trunkline.dialects import context
 from trunkline.dialects.packets import PACKETS
 from trunkline.server.routes import ROUTES, Query
+from trunkline.server.ws import frames
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n)(.*?)(<!-- end -->)", re.S)
@@ -145,6 +146,17 @@ def help_of(path: str, command: click.Command) -> str:
     return "\n".join(line.rstrip() for line in text.splitlines())
 
 
+def feature_table() -> str:
+    """What runs of each agent have shown, and where it keeps its files. What nobody has shown is left out."""
+    rows = []
+    for name, spec in sorted(catalog.load().items()):
+        paths = [f"{kind} `{path}`" for kind, path in msgspec.structs.asdict(spec.paths).items() if path]
+        if spec.features or paths:
+            asks = "yes" if "approval.toolCalls" in spec.features else "not seen"
+            rows.append((f"`{name}`", asks, ticked(spec.features) or "–", ", ".join(paths) or "–"))
+    return table(["name", "asks before it acts", "flags, beyond those of every agent", "its files"], rows)
+
+
 def catalog_table() -> str:
     rows = []
     for name, spec in sorted(catalog.load().items()):
@@ -180,15 +192,35 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "commands": command_table,
     "cli": help_texts,
     "catalog": catalog_table,
+    "features": feature_table,
     "prompts": prompt_table,
     "packets": packet_table,
     "differences": difference_table,
+    "said": lambda: frame_table(frames.Said),
+    "told": lambda: frame_table(frames.Told),
 }
+
+
+def websocket_schema() -> str:
+    """The frames of the WebSocket as JSON Schema."""
+    return msgspec.json.format(msgspec.json.encode(frames.schema()), indent=1).decode() + "\n"
+
+
+def frame_table(union: Any) -> str:
+    rows = [(f"`{kind.__struct_config__.tag}`", sentence(kind), frame_fields(kind)) for kind in get_args(union)]
+    return table(["frame", "means", "fields"], rows)
+
+
+def frame_fields(kind: type[msgspec.Struct]) -> str:
+    """The fields of a frame, optional ones marked."""
+    found = [f"`{field.encode_name}`" + ("" if field.required else "?") for field in msgspec.structs.fields(kind)]
+    return ", ".join(found) or "–"
 
 
 FILES: dict[str, Callable[[], str]] = {
     "agent-context.schema.json": context_schema,
     "agent-context.ts": context_typescript,
+    "websocket.schema.json": websocket_schema,
 }
 """What is generated whole, by its name in docs/reference."""
 

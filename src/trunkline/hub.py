@@ -175,8 +175,9 @@ class Hub:
             clock=_now_us, new_id=lambda prefix: f"{prefix}_{secrets.token_hex(8)}",
             limits=Limits(approval_s=options.approval_timeout_s, silence_s=options.idle_timeout_s,
                           tool_silence_s=options.tool_timeout_s, agent_idle_s=options.agent_idle_stop_s),
-            policies=self.policies, chain_key=_chain_key(options), home=self.environ.get("HOME"), guarded=_guarded(options), tool_names=self._tool_names,
+            policies=self.policies, chain_key=_chain_key(options), guarded=_guarded(options),
             preview_url=lambda session_id, artifact: self._preview(session_id, artifact), turn_ended=self._count_turn,
+            tool_names=self._tool_names, home=self.environ.get("HOME"),
         )
 
     async def __aenter__(self) -> Self:
@@ -413,7 +414,8 @@ class Hub:
             return self._watch_driver(spec, session, session.fold.watches)
         env = self._env_for(spec, session.env)
         return AcpDriver(
-            spec, cwd=session.fold.cwd, env=env, calls=ClientCalls(session.workspace, env, spec.quirks, session.permits, session.acted),
+            spec, cwd=session.fold.cwd, env=env,
+            calls=ClientCalls(session.workspace, env, spec.quirks, session.permits, session.acted, session.printed),
             mcp_servers=session.fold.mcp_servers, sink=session, new_id=lambda: self._lent.new_id("req"), version=__version__)
 
     async def _ask_for_sessions(self, spec: AgentSpec, cwd: str | None) -> Sequence[AgentSession]:
@@ -449,8 +451,9 @@ class Hub:
             raise NotFound(f"no agent {name!r}; known are: {known}", details={"agent": name}) from None
 
     def _tool_names(self, agent: str) -> ToolNames:
-        spec = self.agents.get(agent)  # a session may be older than the catalog
-        return ToolNames() if spec is None else spec.tool_names
+        """What an agent calls its tools; a session may outlive its agent's entry."""
+        spec = self.agents.get(agent)
+        return spec.tool_names if spec is not None else ToolNames()
 
     def _preview(self, session_id: str, artifact: Artifact) -> str | None:
         url: str | None = self.preview_url(session_id, artifact)

@@ -30,13 +30,17 @@ def types_of(events: list[Any]) -> list[str]:
     return [kind_of(event) for event in events]
 
 
+async def history(session: ACPSession) -> list[Any]:
+    return list(await session.get_history())
+
+
 async def until(session: ACPSession, kind: str, count: int = 1) -> list[Any]:
     """The history, once it has so many events of a type."""
     changed = asyncio.Event()
     stop = session.on_event(lambda event: changed.set())
     while True:
         changed.clear()
-        events = await session.get_history()
+        events = await history(session)
         if types_of(events).count(kind) >= count:
             stop()
             return events
@@ -44,7 +48,8 @@ async def until(session: ACPSession, kind: str, count: int = 1) -> list[Any]:
 
 
 def said(events: list[Any], role: str) -> list[str]:
-    return [part.text for event in events if kind_of(event) == "message:complete" and event.role == role for part in event.content]
+    return ["".join(part.text for part in event.content) for event in events
+            if kind_of(event) == "message:complete" and event.role == role]
 
 
 def test_every_agent_of_the_catalog_has_an_adapter_with_all_methods(tmp_path: Path) -> None:
@@ -145,7 +150,7 @@ def test_a_session_of_the_agents_own_is_loaded_and_its_replay_is_our_history(tmp
         async with library(tmp_path, puppet=store(tmp_path, "list", "load")) as line:
             adapter = line.adapter("puppet")
             session = await adapter.attach_to_session("own-0")
-            events = await session.get_history()
+            events = await history(session)
             assert types_of(events)[0] == "session:started"
             assert said(events, "user") == ["Make it blue.", "And red?"]
             assert said(events, "assistant") == ["Blue it is. Done.", "Red too."]
@@ -166,7 +171,7 @@ def test_where_the_agent_only_resumes_the_session_goes_on_without_its_history(tm
     async def scenario() -> None:
         async with library(tmp_path, puppet=store(tmp_path, "list", "resume")) as line:
             session = await line.adapter("puppet").attach_to_session("own-0")
-            events = await session.get_history()
+            events = await history(session)
             assert said(events, "user") == []
             assert [event.meta["how"] for event in events if kind_of(event) == "session:resumed"] == ["resumed"]
 
@@ -212,12 +217,12 @@ def test_two_who_attach_at_once_get_one_session(tmp_path: Path) -> None:
 
 
 def test_a_long_replay_is_taken_whole(tmp_path: Path) -> None:
-    history = [{"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": f"{number} " + "x" * 200}}
-               for number in range(3000)]
+    long = [{"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": f"{number} " + "x" * 200}}
+            for number in range(3000)]
 
     async def scenario() -> None:
-        async with library(tmp_path, tmp_path / "data", puppet=store(tmp_path, "list", "load", history=history)) as line:
-            events = await (await line.adapter("puppet").attach_to_session("own-0")).get_history()
+        async with library(tmp_path, tmp_path / "data", puppet=store(tmp_path, "list", "load", history=long)) as line:
+            events = await history(await line.adapter("puppet").attach_to_session("own-0"))
             assert types_of(events).count("message:delta") == 3000
             assert [event.seq for event in events] == list(range(1, len(events) + 1))
 
@@ -292,14 +297,14 @@ def test_history_is_the_same_for_who_was_there_and_who_came_later(tmp_path: Path
             session = await adapter.start_session(StartSessionOptions(project_path=str(tmp_path), prompt="/echo one"))
             heard: list[Any] = []
             session.on_event(heard.append)
-            joined = (await session.get_history())[-1].seq
+            joined = (await history(session))[-1].seq
             await until(session, "message:complete", 2)
             await until(session, "session:status_changed", 3)
-            history = await session.get_history()
-            while len(heard) < len(history) - joined:
+            whole = await history(session)
+            while len(heard) < len(whole) - joined:  # noqa: ASYNC110 - the listener has no event for "all of it"
                 await asyncio.sleep(0)
             assert [event.seq for event in heard] == list(range(heard[0].seq, heard[0].seq + len(heard)))
-            assert [event.seq for event in history] == list(range(1, len(history) + 1))
+            assert [event.seq for event in whole] == list(range(1, len(whole) + 1))
             await session.detach()
             count = len(heard)
             later = await adapter.attach_to_session(session.session_id)

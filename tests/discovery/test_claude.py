@@ -93,7 +93,7 @@ def test_a_title_that_was_given_goes_before_the_first_words(tmp_path: Path) -> N
     write(tmp_path, line("user", "hello"), '{"type":"ai-title","aiTitle":"Its own"}')
     (found,) = ClaudeStore(str(tmp_path)).sessions()
     assert found.title == "Its own"
-    write(tmp_path, line("user", "hello"), '{"type":"custom-title","customTitle":"Mine"}', '{"type":"ai-title","aiTitle":"Other"}')
+    write(tmp_path, line("user", "hello"), '{"type":"custom-title","customTitle":"Mine"}', '{"type":"ai-title","aiTitle":"Its"}')
     (found,) = ClaudeStore(str(tmp_path)).sessions()
     assert found.title == "Mine"
 

@@ -157,7 +157,7 @@ def frames(body: bytes) -> list[tuple[int, dict[str, Any]]]:
     found = []
     for frame in body.decode().split("\n\n"):
         lines = dict(line.split(": ", 1) for line in frame.split("\n") if line and not line.startswith(":"))
-        if "id" in lines:
+        if "data" in lines and "id" in lines:
             assert lines["event"] == "message"
             found.append((int(lines["id"]), json.loads(lines["data"])))
     return found

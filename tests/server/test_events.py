@@ -279,6 +279,7 @@ def test_a_snapshot_is_the_state_after_its_seq(tmp_path: Path) -> None:
             assert (found["sessionId"], found["seq"]) == (session.id, session.feed.last_seq)
             assert found["state"]["lastSeq"] == found["seq"]
             assert found["state"]["pendingApprovals"] == []
+            assert found["state"]["capabilities"]["agent"]["name"] == "demo"
             assert (await hub.ask("GET", "/sessions/none/snapshot")).status == 404
 
     run(check())

@@ -21,13 +21,6 @@ from trunkline.hub import Answer, Decision, Hub, HubOptions, NewSession, Session
 TOUR_LEAST = 25
 """What the tour alone has to show, of 37."""
 
-BY_DEMO_ONLY = {
-    "session:paused", "session:resumed", "tool:args_delta", "progress:update", "resource:rate_limit", "interaction:question",
-    "interaction:notification",
-}
-"""What no recorded agent did, though the demo does."""
-
-
 def fast_demo() -> AgentSpec:
     return adhoc("fast", f"{sys.executable} -m trunkline.agents.demo --fast")
 
@@ -93,6 +86,7 @@ def recorded() -> set[str]:
 def test_the_tour_alone_shows_most_of_the_protocol_asks_no_question_and_ends_well(tmp_path: Path) -> None:
     events, told = visited(tmp_path, "Show me around")
     shown = types_of(events)
+    assert events[0]["type"] == "session:started", "nothing is told before the session is there"
     assert len(shown) >= TOUR_LEAST, sorted(shown)
     assert "interaction:question" not in shown
     assert told["Show me around"][-1]["_meta"]["stopReason"] == "end_turn"

@@ -15,7 +15,7 @@ import msgspec
 
 from tests.dialects.acp.schema import faults
 from tests.dialects.packets.shapes_check import validate_packet
-from tests.tooling.transcripts import Cancel, Decision, Prompt, Step
+from tests.tooling.transcripts import Cancel, Decision, Printed, Prompt, Step
 from trunkline.dialects import acp, context
 from trunkline.dialects.roles import ToolNames
 from trunkline.dialects.signals import PermissionAsk, Signal, TurnEnd
@@ -56,6 +56,8 @@ class Player:
                 self._cancel(now)
             case Decision(request_id, option_id):
                 self._decide(now, request_id, option_id)
+            case Printed():
+                now.tools.terminal(*step)
             case TurnEnd():
                 self._end(now, step)
             case _:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -50,7 +50,15 @@ class Decision(NamedTuple):
     option_id: str | None
 
 
-Step = Prompt | Cancel | Decision | Signal
+class Printed(NamedTuple):
+    """A command that the client ran for the agent has ended."""
+
+    terminal_id: str
+    output: str
+    exit_code: int | None
+
+
+Step = Prompt | Cancel | Decision | Printed | Signal
 
 
 class Line(msgspec.Struct):
@@ -82,6 +90,7 @@ class _Params(msgspec.Struct, rename="camel"):
     session_id: str = ""
     update: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     prompt: list[msgspec.Raw] = []
+    terminal_id: str = ""
 
 
 class _Outcome(msgspec.Struct, rename="camel"):
@@ -89,8 +98,14 @@ class _Outcome(msgspec.Struct, rename="camel"):
     option_id: str | None = None
 
 
-class _Answer(msgspec.Struct):
+class _ExitStatus(msgspec.Struct, rename="camel"):
+    exit_code: int | None = None
+
+
+class _Answer(msgspec.Struct, rename="camel"):
     outcome: _Outcome | None = None
+    output: str = ""
+    exit_status: _ExitStatus | None = None
 
 
 class _Stop(msgspec.Struct, rename="camel"):
@@ -135,6 +150,7 @@ class _Teller:
         self._prompts: dict[bytes, str] = {}
         self._loads: dict[bytes, str] = {}
         self._asks: dict[bytes, tuple[str, str]] = {}
+        self._outputs: dict[bytes, tuple[str, str]] = {}
         self._last_session = ""
         self._asked = 0
 
@@ -167,10 +183,16 @@ class _Teller:
             self._loads[_id(message)] = params.session_id
 
     def _client_answered(self, message: Message) -> None:
+        result = message.result if message.result is not msgspec.UNSET else msgspec.Raw(b"{}")
+        shown = self._outputs.pop(_id(message), None)
+        if shown is not None:
+            answer = msgspec.json.decode(result, type=_Answer)
+            if answer.exit_status is not None:
+                self._add(shown[0], Printed(shown[1], answer.output, answer.exit_status.exit_code))
+            return
         session_id, request_id = self._asks.pop(_id(message), ("", ""))
         if not request_id:
             return
-        result = message.result if message.result is not msgspec.UNSET else msgspec.Raw(b"{}")
         outcome = msgspec.json.decode(result, type=_Answer).outcome
         self._add(session_id, Decision(request_id, outcome.option_id if outcome else None))
 
@@ -191,6 +213,8 @@ class _Teller:
             self._add(params.session_id, self._ask(message, params.session_id))
         elif message.method == acp.CANCEL_REQUEST:
             self._withdraw(message)
+        elif message.method == acp.TERMINAL_OUTPUT:
+            self._outputs[_id(message)] = (params.session_id, params.terminal_id)
         elif message.id is msgspec.UNSET:
             self._add(params.session_id, Note("notification", msgspec.json.encode({"method": message.method})))
 
@@ -236,16 +260,22 @@ def _turn_end(message: Message, usage_of_session: bool) -> TurnEnd:
     return TurnEnd(stop=stop.stop_reason, usage=answer_usage(bytes(message.result)), usage_of_session=usage_of_session)
 
 
-def openings(agent: str) -> dict[tuple[str, str], bytes]:
-    """What the agent answered when it made each session, by (run, session id)."""
-    found: dict[tuple[str, str], bytes] = {}
+def openings(agent: str) -> dict[tuple[str, str], tuple[str, bytes]]:
+    """The folder of each session and what the agent answered when it was opened, by (run, session id)."""
+    found: dict[tuple[str, str], tuple[str, bytes]] = {}
+    asked: dict[tuple[str, bytes], dict[str, Any]] = {}
     for line in read_lines(agent):
-        message = read_message(line.raw) if line.dir == "a>c" else None
-        if message is None or message.result is msgspec.UNSET or message.method is not None:
+        message = read_message(line.raw)
+        if message is None:
             continue
-        opened = msgspec.json.decode(message.result)
-        if isinstance(opened, dict) and isinstance(opened.get("sessionId"), str):
-            found[line.run, opened["sessionId"]] = bytes(message.result)
+        if line.dir == "c>a" and message.method in (acp.SESSION_NEW, acp.SESSION_LOAD, acp.SESSION_RESUME):
+            asked[line.run, _id(message)] = msgspec.json.decode(message.params or b"{}")
+        elif line.dir == "a>c" and message.method is None and message.result is not msgspec.UNSET:
+            params = asked.pop((line.run, _id(message)), None)
+            if params is not None:
+                opened = msgspec.json.decode(message.result) or {}
+                session_id = str(opened.get("sessionId") or params.get("sessionId"))
+                found[line.run, session_id] = params.get("cwd", ""), bytes(message.result)
     return found
 
 

@@ -214,6 +214,7 @@ class Stream:
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
         self.comments: list[bytes] = []
+        self.position: int | None = None
         self.seen: list[Packet] = []
         self._packets = self._read() if self.is_stream else iter(())
 
@@ -281,6 +282,9 @@ class Stream:
             self.comments.append(frame[1:].strip())
             return None
         lines = frame.split(b"\n")
+        if len(lines) == 1 and lines[0].startswith(b"id: "):
+            self.position = int(lines[0][4:])  # on a stream that leaves entries out: where it is by now
+            return None
         names = [line.partition(b": ")[0] for line in lines]
         assert names in ([b"event", b"id", b"data"], [b"event", b"data"]), f"not a frame: {frame[:300]!r}"
         values = dict(line.split(b": ", 1) for line in lines)

@@ -6,14 +6,12 @@ Rule 2: a session that only follows an agent's file offers no way to act, and sa
 
 from __future__ import annotations
 
+from trunkline import discovery
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.catalog.features import BY_PROTOCOL, features_of
 from trunkline.dialects import acp, context
 from trunkline.errors import Invalid
 from trunkline.session.fold import Fold
-
-ACTS = ("approval.", "sessionControl.", "userInteraction.questions", "multimodal")
-"""Flags that promise that somebody can act; they fall away where a session is only watched."""
 
 
 def agent_capabilities(spec: AgentSpec, version: str | None = None) -> context.Capabilities:
@@ -24,9 +22,9 @@ def agent_capabilities(spec: AgentSpec, version: str | None = None) -> context.C
 def session_capabilities(spec: AgentSpec, fold: Fold) -> context.Capabilities:
     """What works in one session: the agent's flags, and what this very agent said of itself."""
     version = _version(fold)
-    flags = {*BY_PROTOCOL, *spec.features}
     if fold.watches is not None:
-        return _capabilities(spec, version, {flag for flag in flags if not flag.startswith(ACTS)}, "file-watch")
+        return _capabilities(spec, version, {*discovery.features_of(spec.store)}, "file-watch")
+    flags = {*BY_PROTOCOL, *spec.features}
     if _takes_images(fold):
         flags.add("multimodal")
     return _capabilities(spec, version, flags, "sdk")

@@ -23,9 +23,7 @@ from trunkline.session.chain import Chain, Verified, has_seal, opened, verify
 from trunkline.session.chain_key import AUDIT_KEY_FILE, read_audit_key
 
 JOURNAL_FILE = "journal.db"
-_APPROVAL = b'"type":"approval:'
-_HEAD_BYTES = 512
-"""An event's type stands in its envelope, right after its number, session and time."""
+_APPROVAL = "approval:"
 
 
 class Trail:
@@ -64,6 +62,13 @@ class _Stored(msgspec.Struct):
     """The part of a session's checkpoint that is of interest here."""
 
     chain: Chain = msgspec.field(default_factory=Chain)
+
+
+class _Typed(msgspec.Struct):
+    type: str = ""
+
+
+_typed = msgspec.json.Decoder(_Typed)
 
 
 @click.group(short_help="Check or export the record of approvals.")
@@ -108,9 +113,9 @@ def export(session: str | None, **flags: Any) -> None:
     """Print every approval as one JSON object a line, with its seal and whether it fits."""
     out = output().buffer
     data = _data(flags)
-    key = _key(data)
     trails: dict[str, Trail] = {}
     with looking_into(data / JOURNAL_FILE) as look:
+        key = _key(data)
         for session_id, entry in _approvals(look, session):
             fits = trails.setdefault(session_id, Trail(session_id)).take(key, entry.event)
             link = _link(entry.event)
@@ -142,8 +147,18 @@ def _approvals(look: Look, session: str | None) -> Iterator[tuple[str, Entry]]:
     """The approvals of all sessions, or of the one whose id begins so."""
     wanted = _one(look, session) if session is not None else None
     for session_id, entry in look.entries():
-        if _APPROVAL in entry.event[:_HEAD_BYTES] and wanted in (None, session_id):
+        if wanted in (None, session_id) and _is_approval(entry.event):
             yield session_id, entry
+
+
+def _is_approval(event: bytes) -> bool:
+    """An event may tell of an approval without being one, so a look at its bytes only saves reading most of them."""
+    if _APPROVAL.encode() not in event:
+        return False
+    try:
+        return _typed.decode(event).type.startswith(_APPROVAL)
+    except msgspec.DecodeError:
+        return True  # it was written by no hub, and the chain will say so
 
 
 def _one(look: Look, beginning: str) -> str:

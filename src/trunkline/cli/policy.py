@@ -77,8 +77,8 @@ def show(as_json: bool = False, **flags: Any) -> None:
                 click.echo(f"  allow  {name}" + ("" if given is True else f": {', '.join(given)}") + "  (low and medium risk)")
 
 
-@command.command()
-@click.argument("words", metavar="COMMAND|PATH", nargs=-1, required=True)
+@command.command(context_settings={"ignore_unknown_options": True})
+@click.argument("words", metavar="COMMAND|PATH", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.option("--agent", "agent_name", default="any", metavar="NAME", help="as if this agent asked  [any]")
 @click.option("--tool", metavar="NAME", help="as if this tool asked; a file tool such as edit or read makes it a path")
 @click.option("--cwd", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
@@ -97,7 +97,8 @@ def explain(words: tuple[str, ...], agent_name: str, tool: str | None, cwd: Path
     now_us = time.time_ns() // 1000
     verdict, looked_at = book.policy.decide(ask, now_us=now_us), book.policy.consider(ask, now_us=now_us)
     if as_json:
-        about = {name: getattr(ask, name) for name in ("tool", "category", "risk", "command", "paths")}
+        about = {"tool": ask.tool, "category": ask.category, "risk": ask.risk, "riskReason": ask.risk_reason,
+                 "command": ask.command, "paths": ask.paths}
         print_json({"action": verdict.action, "source": verdict.source, "why": verdict.why, "rule": verdict.rule, "ask": about,
                     "rules": [{"rule": one.rule, "fits": one.fit.ok, "why": one.fit.why} for one in looked_at]})
         return
@@ -169,7 +170,7 @@ def _say_verdict(ask: PolicyAsk, verdict: Verdict, looked_at: Sequence[Considere
     about = ask.command if ask.command is not None else ", ".join(ask.paths)
     click.echo(f"{verdict.action:6} {one_line(about)}")
     click.echo(f"       {one_line(verdict.why)}")
-    click.echo(f"       {ask.tool}, {ask.category}, {ask.risk} risk")
+    click.echo(f"       {ask.risk} risk: {one_line(ask.risk_reason)} (tool {ask.tool}, category {ask.category})")
     for one in looked_at:
         mark = "*" if one.rule is verdict.rule else " "
         what = "fits" if one.fit.ok else one_line(one.fit.why)
@@ -184,5 +185,5 @@ def _rule_line(rule: Rule) -> str:
     if rule.expires_at:
         over = expired(rule, time.time_ns() // 1000)
         single.append(f"{'expired' if over else 'until'} {rule.expires_at}")
-    reason = f"  ({rule.reason})" if rule.reason else ""
-    return one_line(f"{rule.action:6} " + "; ".join((*lists, *single))) + one_line(reason)
+    about = one_line("; ".join((*lists, *single))) or "everything"
+    return f"{rule.action:6} {about}" + (f"  ({one_line(rule.reason)})" if rule.reason else "")

@@ -18,17 +18,22 @@ import msgspec
 
 from trunkline.client.faults import error_of
 from trunkline.client.http import Endpoint, Pool, Request, Response
-from trunkline.client.streams import Numbered, PacketStream
+from trunkline.client.link import Link
+from trunkline.client.streams import Numbered, Stream, event_failure, packet_failure
 from trunkline.client.views import (
     Accepted,
     AgentView,
     Artifact,
     Code,
+    CommandDone,
+    ContextEvent,
+    EventPage,
     FileList,
     FilesFound,
     Packet,
     QueuedPrompt,
     SessionView,
+    Snapshot,
     Uploads,
 )
 from trunkline.errors import Unavailable
@@ -182,6 +187,42 @@ class Client:
         page = await self._get(path, _StoredPage)
         return MessagePage([(stored.seq, Packet(bytes(stored.packet))) for stored in page.messages], page.next_after)
 
+    # events and commands
+
+    async def events(self, session_id: str, *, after: int = 0, types: str | None = None
+                     ) -> AsyncGenerator[tuple[int, ContextEvent], None]:
+        """(seq, event) after ``after``: first what is stored, then live, until the caller stops. ``types`` leaves others out."""
+        async with aclosing(self._events(_path("sessions", session_id, "events", types=types), after)) as stream:
+            async for numbered in stream:
+                yield numbered
+
+    async def all_events(self, *, after: int | None = None, types: str | None = None
+                         ) -> AsyncGenerator[tuple[int, ContextEvent], None]:
+        """(pos, event) of all sessions after a pos; without one, from now on."""
+        async with aclosing(self._events(_path("events", types=types), _NOW if after is None else after)) as stream:
+            async for numbered in stream:
+                yield numbered
+
+    async def history(self, session_id: str, *, after: int | None = None, before: int | None = None, limit: int = 500,
+                      types: str | None = None) -> EventPage:
+        """Stored events, paged; with only ``before``, the last before it."""
+        path = _path("sessions", session_id, "history", after=after, before=before, limit=limit, types=types)
+        return await self._get(path, EventPage)
+
+    async def snapshot(self, session_id: str) -> Snapshot:
+        """The state of a session and its seq: events after it are news."""
+        return await self._get(_path("sessions", session_id, "snapshot"), Snapshot)
+
+    async def command(self, session_id: str, command: Mapping[str, Any], *, key: str | None = None) -> dict[str, Any]:
+        """Carry out a command such as ``{"command": "cancel"}``; returns what came of it. A retry never does it twice."""
+        body = {"id": key or new_key(), "command": dict(command)}
+        request = Request("POST", _path("sessions", session_id, "commands"), _json(body), _JSON_BODY, repeats=True)
+        return msgspec.json.decode((await self._ask(request)).body, type=CommandDone).result
+
+    def connect(self) -> Link:
+        """A WebSocket to the hub that reconnects by itself; use as an async context manager."""
+        return Link(self._pool, limit_s=self._reconnect_s, relocate=self._relocate)
+
     # steering
 
     async def cancel(self, session_id: str) -> bool:
@@ -288,11 +329,20 @@ class Client:
         if self._find is not None:
             await self._pool.move(await self._find())
 
+    def _events(self, path: str, after: int) -> AsyncGenerator[tuple[int, ContextEvent], None]:
+        request = Request("GET", path, headers=(("Accept", "text/event-stream"),))
+        stream = Stream(self._pool, lambda seen: _from(request, seen), after=after, limit_s=self._reconnect_s,
+                        relocate=self._relocate, read=ContextEvent, failure=event_failure)
+        return stream.things()
+
     def _follow(self, request: Callable[[int], Request], *, after: int) -> AsyncGenerator[Numbered, None]:
-        stream = PacketStream(self._pool, request, after=after, limit_s=self._reconnect_s, relocate=self._relocate)
-        return stream.packets()
+        stream = Stream(self._pool, request, after=after, limit_s=self._reconnect_s, relocate=self._relocate, read=Packet,
+                        failure=packet_failure)
+        return stream.things()
 
 
+_NOW = -1
+"""The position of a stream that was not told where it begins: the hub tells it first."""
 _JSON_BODY = (("Content-Type", "application/json"), ("Accept", "application/json"))
 
 
@@ -317,6 +367,13 @@ def _prompt(session_id: str, content: Content, when_busy: str, key: str, accept:
 
 def _resumed(request: Request, after: int) -> Request:
     if not after:
+        return request
+    return msgspec.structs.replace(request, headers=(*request.headers, ("Last-Event-ID", str(after))))
+
+
+def _from(request: Request, after: int) -> Request:
+    """The same with its position told, also where it is the beginning: without one, the hub's own stream begins at its end."""
+    if after == _NOW:
         return request
     return msgspec.structs.replace(request, headers=(*request.headers, ("Last-Event-ID", str(after))))
 

@@ -35,6 +35,11 @@ def error_of_packet(packet: Mapping[str, Any], status: int = 500) -> TrunklineEr
     return _error(str(details.pop("code", "")), status, str(packet.get("message", "")), details or None, None)
 
 
+def error_of_fault(fault: Fault) -> TrunklineError:
+    """The error that an error body stands for, wherever it was found."""
+    return _error(fault.code, 500, fault.message, fault.details, fault.agent_code)
+
+
 def _error(code: str, status: int, message: str, details: dict[str, Any] | None, agent_code: str | None) -> TrunklineError:
     known = BY_CODE.get(code)
     if known is None:

@@ -53,10 +53,12 @@ class Request(msgspec.Struct, frozen=True):
     path: str
     body: bytes = b""
     headers: tuple[tuple[str, str], ...] = ()
+    repeats: bool = False
+    """The hub knows it again by an id in its body."""
 
     def repeatable(self) -> bool:
         """Whether sending it twice does what sending it once does."""
-        return self.method in _REPEATABLE or any(name == "Idempotency-Key" for name, _ in self.headers)
+        return self.repeats or self.method in _REPEATABLE or any(name == "Idempotency-Key" for name, _ in self.headers)
 
 
 class Response(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Packets that survive a lost connection: one stream to the caller, however many connections it takes.
+"""Packets and events that survive a lost connection: one stream to the caller, however many connections it takes.
 
 Rule 1: the caller sees rising seqs with no gap and no duplicate; every reconnect goes on after the last one seen.
 Rule 2: only trouble that passes is waited out (``Unavailable``, a stream that ends early, silence); everything else is raised.
@@ -10,13 +10,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
+from typing import Generic, TypeVar
 
 import h11
+import msgspec
 
-from trunkline.client.faults import error_of, error_of_packet
+from trunkline.client.faults import error_of, error_of_fault, error_of_packet
 from trunkline.client.http import Connection, Pool, Request, Response, headers_of
 from trunkline.client.sse import EventParser, ServerEvent
-from trunkline.client.views import Packet
+from trunkline.client.views import ContextEvent, Fault, Packet
 from trunkline.errors import HubLocked, TrunklineError, Unavailable
 
 SILENCE_S = 45.0
@@ -25,6 +27,7 @@ FIRST_PAUSE_S = 0.05
 LONGEST_PAUSE_S = 2.0
 
 Numbered = tuple[int, Packet]
+T = TypeVar("T")
 Relocate = Callable[[], Awaitable[None]]
 
 
@@ -50,23 +53,28 @@ class Patience:
         self._pause_s = min(self._pause_s * 2, LONGEST_PAUSE_S)
 
 
-class PacketStream:
-    """Follows one session's packets over as many connections as it takes."""
+class Stream(Generic[T]):
+    """Follows a stream of numbered things over as many connections as it takes.
 
-    def __init__(self, pool: Pool, request: Callable[[int], Request], *, after: int, limit_s: float, relocate: Relocate) -> None:
+    ``read`` makes a thing of its data; ``failure`` makes the error of a frame that is none, where it is an error."""
+
+    def __init__(self, pool: Pool, request: Callable[[int], Request], *, after: int, limit_s: float, relocate: Relocate,
+                 read: Callable[[bytes], T], failure: Callable[[bytes], TrunklineError | None]) -> None:
         self._pool = pool
         self._request = request
         self._after = after
         self._patience = Patience(limit_s)
         self._relocate = relocate
+        self._read = read
+        self._failure = failure
 
-    async def packets(self) -> AsyncGenerator[Numbered, None]:
-        """(seq, packet), rising; ends only when the caller stops or an error says so."""
+    async def things(self) -> AsyncGenerator[tuple[int, T], None]:
+        """(number, thing), rising; ends only when the caller stops or an error says so."""
         while True:
             try:
                 async with aclosing(self._one_connection()) as stream:
-                    async for seq, packet in stream:
-                        yield seq, packet
+                    async for numbered in stream:
+                        yield numbered
                 trouble: TrunklineError = Unavailable(f"the hub at {self._pool.endpoint.url} ended the stream")
             except Unavailable as error:
                 trouble = error
@@ -79,7 +87,7 @@ class PacketStream:
         except Unavailable as error:
             await self._patience.wait(error)
 
-    async def _one_connection(self) -> AsyncGenerator[Numbered, None]:
+    async def _one_connection(self) -> AsyncGenerator[tuple[int, T], None]:
         parser = EventParser(str(self._after))
         async with aclosing(_chunks(self._pool, self._request(self._after))) as chunks:
             async for chunk in chunks:
@@ -89,16 +97,18 @@ class PacketStream:
                         yield numbered
                 self._advance(parser.last_id)
 
-    def _accept(self, event: ServerEvent) -> Numbered | None:
-        """The packet, unless it was seen before. A frame without an id is no entry, but may be a failure of the stream."""
+    def _accept(self, event: ServerEvent) -> tuple[int, T] | None:
+        """The thing, unless it was seen before. A frame without an id is no entry, but may be a failure of the stream."""
         if event.id is None:
-            _raise_failure(event)
+            failure = self._failure(event.data)
+            if failure is not None:
+                raise failure
             return None
         if not event.id.isdigit() or int(event.id) <= self._after:
             return None
         self._after = int(event.id)
         self._patience.progress()
-        return self._after, Packet(event.data)
+        return self._after, self._read(event.data)
 
     def _advance(self, last_id: str) -> None:
         """A keep-alive may carry a position without a packet."""
@@ -106,10 +116,16 @@ class PacketStream:
             self._after = max(self._after, int(last_id))
 
 
-def _raise_failure(event: ServerEvent) -> None:
-    packet = Packet(event.data)
-    if packet.type == "error":
-        raise error_of_packet(packet)
+def packet_failure(data: bytes) -> TrunklineError | None:
+    """The error that a packet without an id tells."""
+    packet = Packet(data)
+    return error_of_packet(packet) if packet.type == "error" else None
+
+
+def event_failure(data: bytes) -> TrunklineError | None:
+    """The error that a frame without an id tells in a stream of events."""
+    body = ContextEvent(data)
+    return error_of_fault(msgspec.convert(dict(body), Fault)) if body.type == "error" else None
 
 
 async def _chunks(pool: Pool, request: Request) -> AsyncGenerator[bytes, None]:

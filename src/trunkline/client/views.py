@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+
+if TYPE_CHECKING:
+    from trunkline.dialects.context import Event, UnknownEvent
 
 
 class View(msgspec.Struct, rename="camel", kw_only=True):
@@ -109,6 +112,8 @@ class Cost(View):
 
     amount: float = 0.0
     currency: str = ""
+    input: float = 0
+    output: float = 0
 
 
 class SessionView(View):
@@ -213,6 +218,51 @@ class Code(View):
     expires_in_s: float = 0.0
 
 
+class EventPage(View):
+    """Stored events in order; ``next_after`` pages on, None at the end, ``next_before`` back, None at the beginning."""
+
+    events: list[msgspec.Raw]
+    last_seq: int = 0
+    next_after: int | None = None
+    next_before: int | None = None
+
+    def records(self) -> list[ContextEvent]:
+        """The events, to be read."""
+        return [ContextEvent(bytes(event)) for event in self.events]
+
+
+class SessionState(SessionView):
+    """A session's state with what works in it: the Agent Context Protocol's capabilities."""
+
+    capabilities: dict[str, Any] = {}
+
+
+class Snapshot(View):
+    """The state of a session after the entry ``seq``."""
+
+    session_id: str
+    seq: int
+    state: SessionState
+
+
+class CommandDone(View):
+    """What came of a command."""
+
+    id: str | None = None
+    result: dict[str, Any] = {}
+
+
+class PendingAsk(View):
+    """An approval or a question that waits for somebody, and the session it waits in."""
+
+    session_id: str
+    agent: str = ""
+    title: str = ""
+    cwd: str = ""
+    approval: ApprovalView | None = None
+    question: QuestionView | None = None
+
+
 class Fault(View):
     """An error body."""
 
@@ -223,8 +273,32 @@ class Fault(View):
     agent_code: str | None = None
 
 
-class Packet(Mapping[str, Any]):
-    """One packet: reads like a dict; ``raw`` is the JSON exactly as the hub sent it, decoded when first looked into."""
+class HubState(View):
+    """What a snapshot of the whole hub carries."""
+
+    pending: list[PendingAsk] = []
+    sessions: list[SessionView] = []
+
+
+class ServerFrame(View):
+    """Any frame of the hub's WebSocket; what it does not have stays empty."""
+
+    type: str
+    id: str | None = None
+    ok: bool = False
+    error: Fault | None = None
+    result: dict[str, Any] = {}
+    subscription: str | None = None
+    session_id: str = ""
+    seq: int = 0
+    pos: int = 0
+    state: msgspec.Raw = msgspec.Raw(b"{}")
+    event: msgspec.Raw = msgspec.Raw(b"{}")
+    pending: list[PendingAsk] = []
+
+
+class Record(Mapping[str, Any]):
+    """A JSON object: reads like a dict; ``raw`` is the JSON exactly as the hub sent it, decoded when first looked into."""
 
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
@@ -235,12 +309,8 @@ class Packet(Mapping[str, Any]):
 
     @property
     def type(self) -> str:
-        """What kind of packet it is; every packet says."""
+        """What kind of object it is; every one says."""
         return str(self._fields.get("type", ""))
-
-    def ends_turn(self) -> bool:
-        """Whether this is the last packet of a turn."""
-        return self.type in ("prompt_response", "error")
 
     def __getitem__(self, key: str) -> Any:
         return self._fields[key]
@@ -252,4 +322,35 @@ class Packet(Mapping[str, Any]):
         return len(self._fields)
 
     def __repr__(self) -> str:
-        return f"Packet({self.raw!r})"
+        return f"{type(self).__name__}({self.raw!r})"
+
+
+class Packet(Record):
+    """One packet of the packets face."""
+
+    def ends_turn(self) -> bool:
+        """Whether this is the last packet of a turn."""
+        return self.type in ("prompt_response", "error")
+
+
+class ContextEvent(Record):
+    """One event of the Agent Context Protocol. ``pos`` is its place in the whole hub, where the hub told it."""
+
+    def __init__(self, raw: bytes, pos: int | None = None) -> None:
+        super().__init__(raw)
+        self.pos = pos
+
+    @property
+    def seq(self) -> int:
+        """Its place in its session."""
+        return int(self._fields["seq"])
+
+    @property
+    def session_id(self) -> str:
+        """The session that it is of."""
+        return str(self._fields["sessionId"])
+
+    def typed(self) -> Event | UnknownEvent:
+        """The event as its own type; ``UnknownEvent`` where a newer hub sent what this version cannot read."""
+        from trunkline.dialects.context import decode_event
+        return decode_event(self.raw)

@@ -13,7 +13,7 @@ import os
 from trunkline.discovery.base import FoundSession, Reading, Store
 from trunkline.discovery.claude import ClaudeStore
 
-__all__ = ["FoundSession", "Reading", "Store", "store_of"]
+__all__ = ["FoundSession", "Reading", "Store", "features_of", "store_of"]
 
 _STORES = {"claude": ClaudeStore}
 
@@ -22,3 +22,9 @@ def store_of(name: str, folder: str | None) -> Store | None:
     """The store of that name in that folder; None where we cannot read it, or its place is not known."""
     kind = _STORES.get(name)
     return kind(os.path.abspath(folder)) if kind is not None and folder else None
+
+
+def features_of(name: str) -> tuple[str, ...]:
+    """The capability flags of a session that is followed by its file in the store of that name."""
+    kind = _STORES.get(name)
+    return kind.features if kind is not None else ()

@@ -45,6 +45,10 @@ class Store(Protocol):
     def folder(self) -> str:
         """Where they are; it need not exist."""
 
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The capability flags of a session that is followed: what doing so with a recorded file has shown."""
+
     def sessions(self) -> list[FoundSession]:
         """Every session, newest activity first."""
 

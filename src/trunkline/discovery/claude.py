@@ -42,6 +42,8 @@ class _Running(msgspec.Struct, rename="camel"):
 class ClaudeStore:
     """The sessions below one ``projects`` folder."""
 
+    features = ("thinking", "planning.todos", "subAgents", "resources.tokenUsage", "fileOperations.diffs")
+
     def __init__(self, folder: str) -> None:
         self.folder = folder
 

@@ -8,6 +8,7 @@ Rule 3: a file that became shorter than the position was written anew; it is tol
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import Callable
 
@@ -17,6 +18,10 @@ from trunkline.discovery.base import Reading
 PIECE = 256 << 10
 LINE_MOST = 64 << 20
 """A line longer than this is not taken into memory."""
+
+LOOK_S = 2.0
+
+log = logging.getLogger("trunkline.discovery")
 
 Heard = Callable[[list[tuple[int, Signal]], int], None]
 """Takes signals with their times, and the position behind them."""
@@ -100,10 +105,20 @@ class Follower:
         self._heard([(0, Note("file_replaced", b'{"size":%d}' % size))], size)
 
     async def _watch(self) -> None:
+        """Look again whenever the kernel says that the file changed; where it cannot say so, look now and then."""
+        try:
+            await self._be_told()
+        except (OSError, RuntimeError) as error:  # RuntimeError: how the library tells that the kernel's limit is reached
+            log.warning("%s cannot be watched, it is looked at every %.0f s instead: %s", self._path, LOOK_S, error)
+            while True:
+                await asyncio.sleep(LOOK_S)
+                self._again.set()
+
+    async def _be_told(self) -> None:
         from watchfiles import awatch  # loads a library that most programs never need
         folder = os.path.dirname(self._path)
-        async for changes in awatch(folder, stop_event=self._stop, recursive=False, debounce=100, step=20,
-                                    ignore_permission_denied=True, raise_interrupt=False):
+        async for changes in awatch(folder, watch_filter=None, stop_event=self._stop, recursive=False, debounce=100, step=20,
+                                    ignore_permission_denied=True):
             if any(path == self._path for _, path in changes):
                 self._again.set()
 
@@ -116,12 +131,12 @@ class Follower:
 
 
 def _read(path: str, position: int) -> bytes | None:
-    """The next piece of a file; None where the file is shorter than that, or gone."""
+    """The next piece of a file; None where the file is shorter than that, or cannot be read any more."""
     try:
         with open(path, "rb") as file:
             if os.fstat(file.fileno()).st_size < position:
                 return None
             file.seek(position)
             return file.read(PIECE)
-    except FileNotFoundError:
+    except OSError:
         return None

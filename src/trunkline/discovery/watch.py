@@ -7,6 +7,8 @@ Rule 2: a burst of writes is one change.
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 from collections.abc import Callable
 from typing import Literal
 
@@ -18,7 +20,11 @@ from trunkline.discovery.base import Store
 ABSENT_LOOK_S = 5.0
 """How often a store's folder is looked for that is not there: the vendor's program was never started here."""
 
+REFUSED_LOOK_S = 60.0
+
 DEBOUNCE_MS = 200
+
+log = logging.getLogger("trunkline.discovery")
 
 Kind = Literal["session_created", "session_removed", "session_updated"]
 Callback = Callable[[SessionDiscoveryEvent], None]
@@ -42,15 +48,19 @@ _tasks: set[asyncio.Task[None]] = set()
 
 async def _watch(store: Store, agent: str, callback: Callback, stop: asyncio.Event) -> None:
     while not stop.is_set():
+        if not await asyncio.to_thread(os.path.isdir, store.folder):
+            await _wait(stop, ABSENT_LOOK_S)  # the library would watch nothing, without a word
+            continue
         try:
             await _tell(store, agent, callback, stop)
-        except FileNotFoundError:
-            await _wait(stop, ABSENT_LOOK_S)
+        except (OSError, RuntimeError) as error:  # RuntimeError: how the library tells that the kernel's limit is reached
+            log.warning("%s cannot be watched, which is tried again in %.0f s: %s", store.folder, REFUSED_LOOK_S, error)
+            await _wait(stop, REFUSED_LOOK_S)
 
 
 async def _tell(store: Store, agent: str, callback: Callback, stop: asyncio.Event) -> None:
-    async for changes in awatch(store.folder, stop_event=stop, debounce=DEBOUNCE_MS, step=50, ignore_permission_denied=True,
-                                raise_interrupt=False):
+    async for changes in awatch(store.folder, watch_filter=None, stop_event=stop, debounce=DEBOUNCE_MS, step=50,
+                                ignore_permission_denied=True):
         for kind, session_id in _news(store, changes):
             _call(callback, SessionDiscoveryEvent(type=kind, session_id=session_id, agent=agent))
 

@@ -73,6 +73,9 @@ async def hub_events(call: Call) -> Reply:
     wanted = context.parse_types(call.text("types"))
 
     async def pump(outlet: Outlet) -> None:
+        if after == feed.last_pos:
+            # Who did not say where to begin is told, to have a place to come back to before the first event.
+            await outlet.write(b"id: %d\n\n" % after)
         await follow_hub(feed, after, wanted, outlet)
 
     return _stream(call, pump, lambda session_id: True)

@@ -187,8 +187,8 @@ class _Protocol(HttpToolsProtocol):
 
     def handle_websocket_upgrade(self) -> None:
         """Hand the connection over. What speaks WebSocket is loaded by the first who asks for it."""
-        from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-        self.ws_protocol_class = WebSocketsSansIOProtocol
+        from trunkline.server.ws.protocol import QuietProtocol
+        self.ws_protocol_class = QuietProtocol
         super().handle_websocket_upgrade()
 
     def data_received(self, data: bytes) -> None:

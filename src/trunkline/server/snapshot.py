@@ -6,9 +6,19 @@ Rule: state and position are copied in one step. What has a higher seq is news, 
 from __future__ import annotations
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
-from trunkline.hub import Session, SessionView
+from trunkline.adapters.capabilities import session_capabilities
+from trunkline.dialects.context import Capabilities
+from trunkline.hub import Hub, Session, SessionView
 from trunkline.server.call import Call, Reply, reply
+
+
+class SessionState(SessionView, kw_only=True, rename="camel"):
+    """A session's view, with all that waits for somebody, and what works in this session."""
+
+    capabilities: Capabilities | UnsetType = UNSET
+    """Absent where the catalog does not know the agent any more."""
 
 
 class Snapshot(msgspec.Struct, rename="camel"):
@@ -16,16 +26,19 @@ class Snapshot(msgspec.Struct, rename="camel"):
 
     session_id: str
     seq: int
-    state: SessionView
+    state: SessionState
 
 
-async def snapshot_of(session: Session) -> Snapshot:
-    """The session now, with everything that waits for somebody."""
+async def snapshot_of(hub: Hub, session: Session) -> Snapshot:
+    """The session now."""
     view = await session.snapshot()
     view.commands = await session.commands()
-    return Snapshot(session.id, view.last_seq, view)
+    spec = hub.agents.get(view.agent)
+    capabilities = session_capabilities(spec, session.fold) if spec is not None else UNSET
+    fields = {name: getattr(view, name) for name in view.__struct_fields__}
+    return Snapshot(session.id, view.last_seq, SessionState(**fields, capabilities=capabilities))
 
 
 async def snapshot(call: Call) -> Reply:
     """What a client that joins needs: go on with the events after ``seq``."""
-    return reply(await snapshot_of(await call.session()))
+    return reply(await snapshot_of(call.hub, await call.session()))

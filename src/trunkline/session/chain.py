@@ -72,10 +72,10 @@ def sealed(key: bytes, chain: Chain, session_id: str, event: bytes) -> tuple[Cha
 def opened(event: bytes) -> tuple[bytes, int, str]:
     """The record, the number and the head of a sealed event; Invalid for one that has no seal or is not in our form."""
     members, meta = _taken_apart(event)
-    if _form(members, meta) != event:
-        raise Invalid("the event is not written as it was sealed")
     if "chain" not in meta:
         raise Invalid("the event has no place in the chain")
+    if _form(members, meta) != event:
+        raise Invalid("the event is not written as it was sealed")
     try:
         link = msgspec.json.decode(meta.pop("chain"), type=_Link)
     except msgspec.DecodeError as error:

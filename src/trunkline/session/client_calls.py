@@ -13,11 +13,18 @@ from typing import Any
 import msgspec
 
 from trunkline.agents.catalog import Quirks
+from trunkline.agents.process import ChildCommand
 from trunkline.dialects import acp
 from trunkline.errors import NotFound, Unsupported
 from trunkline.session.permits import Permits
 from trunkline.session.terminals import Terminals
 from trunkline.session.workspace import Workspace
+
+PRINTED_CHARS = 256 << 10
+"""Characters of a command's output that its call's result may tell."""
+
+Printed = Callable[[str, str, int | None], None]
+"""Told what a terminal printed and how its command ended: its id, the output, the exit code."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -25,11 +32,12 @@ _encode = msgspec.json.Encoder().encode
 class ClientCalls:
     """Serves one agent's requests."""
 
-    def __init__(self, workspace: Workspace, env: Mapping[str, str], quirks: Quirks, permits: Permits,
-                 acted: Callable[[], None]) -> None:
+    def __init__(self, workspace: Workspace, env: Mapping[str, str], quirks: Quirks, permits: Permits, acted: Callable[[], None],
+                 printed: Printed = lambda terminal_id, output, exit_code: None) -> None:
         self._workspace = workspace
         self._permits = permits
         self._acted = acted
+        self._printed = printed
         self._quirks = quirks
         self._terminals = Terminals(workspace, env)
         self._served: dict[str, Callable[[bytes], Awaitable[Any]]] = {
@@ -77,15 +85,19 @@ class ClientCalls:
             return {"terminalId": await self._terminals.create(ask)}
 
     async def _output(self, params: bytes) -> dict[str, Any]:
-        child = self._terminals.get(acp.decode_params(acp.TERMINAL_OUTPUT, params).terminal_id)
+        terminal_id = acp.decode_params(acp.TERMINAL_OUTPUT, params).terminal_id
+        child = self._terminals.get(terminal_id)
+        self._tell(terminal_id, child)
         answer: dict[str, Any] = {"output": child.output(), "truncated": child.truncated}
         if child.exit is not None:
             answer["exitStatus"] = {"exitCode": child.exit.code, "signal": child.exit.signal}
         return answer
 
     async def _wait(self, params: bytes) -> dict[str, Any]:
-        child = self._terminals.get(acp.decode_params(acp.TERMINAL_WAIT_FOR_EXIT, params).terminal_id)
+        terminal_id = acp.decode_params(acp.TERMINAL_WAIT_FOR_EXIT, params).terminal_id
+        child = self._terminals.get(terminal_id)
         ended = await child.wait()
+        self._tell(terminal_id, child)
         return {"exitCode": ended.code, "signal": ended.signal}
 
     async def _kill(self, params: bytes) -> dict[str, Any]:
@@ -93,5 +105,12 @@ class ClientCalls:
         return {}
 
     async def _release(self, params: bytes) -> dict[str, Any]:
-        await self._terminals.release(acp.decode_params(acp.TERMINAL_RELEASE, params).terminal_id)
+        terminal_id = acp.decode_params(acp.TERMINAL_RELEASE, params).terminal_id
+        self._tell(terminal_id, self._terminals.get(terminal_id))
+        await self._terminals.release(terminal_id)
         return {}
+
+    def _tell(self, terminal_id: str, child: ChildCommand) -> None:
+        """Say what a command that has ended printed: the agent may only point at the terminal."""
+        if child.exit is not None:
+            self._printed(terminal_id, child.output()[:PRINTED_CHARS], child.exit.code)

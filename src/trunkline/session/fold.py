@@ -60,6 +60,8 @@ class OpenText(msgspec.Struct):
     size: int = 0
     parts: list[bytes] = msgspec.field(default_factory=list)
     newest: bytes = b'""'
+    parent: str | None = None
+    """The call whose sub-agent says it."""
 
 
 class OpenUserMessage(msgspec.Struct):
@@ -412,7 +414,7 @@ def checkpoint(fold: Fold) -> bytes:
     """The fold, light enough to be stored with every change that matters."""
     text = fold.text
     if text is not None:
-        text = OpenText(text.thinking, text.message_id, text.start_seq, text.agent_message_id, text.size)
+        text = OpenText(text.thinking, text.message_id, text.start_seq, text.agent_message_id, text.size, parent=text.parent)
     calls = {key: _light(call) for key, call in fold.calls.items() if not call.finished}
     return _encoder.encode(msgspec.structs.replace(fold, text=text, calls=calls))
 

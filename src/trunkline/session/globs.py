@@ -17,6 +17,8 @@ import posixpath
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from msgspec import Struct
@@ -86,6 +88,12 @@ def relative_to(absolute: str, root: str) -> str | None:
     return absolute[len(stem):] if absolute.startswith(stem) else None
 
 
+def only_climbs(path: str) -> bool:
+    """Whether ``..`` is the only thing that is not plain about a path: who knows the disk can say where it leads."""
+    parts = path.split("/")
+    return ".." in parts and _is_plain("/".join("x" if part == ".." else part for part in parts))
+
+
 def _is_plain(path: str) -> bool:
     if not path or len(path) > PATH_CHARS or "\\" in path or _URL.match(path):
         return False
@@ -151,8 +159,7 @@ def path_may_match(patterns: Sequence[str], outline: str, root: str, home: str |
         if not meant:
             return True
         for one in meant:
-            full = _full_segments(one, root if inside else None, home)
-            if overlap(full, parts, segments_meet) or overlap((*full, None), parts, segments_meet):
+            if overlap((*_full_segments(one, root if inside else None, home), None), parts, segments_meet):
                 return True
     return False
 
@@ -206,6 +213,7 @@ def check_path(pattern: str) -> None:
         raise Invalid(f"{pattern!r} stands for more than {ALTERNATIVES} patterns")
 
 
+@lru_cache(maxsize=4096)
 def folded(text: str) -> str:
     """The text without its case and without different spellings of one character, as some file systems see it."""
     return unicodedata.normalize("NFC", text.casefold())
@@ -223,25 +231,52 @@ def _narrow(pattern: str, where: Place) -> bool:
     return False
 
 
+class _Form(NamedTuple):
+    """A restricting pattern, ready to be compared: with which path, by which parts, and names that must be among them."""
+
+    absolute: bool
+    segments: tuple[Segment, ...]
+    names: frozenset[str]
+
+
 def _broad(pattern: str, where: Place, home: str | None) -> bool:
-    meant = alternatives(folded(pattern))
-    for one in meant:
+    forms = _forms(pattern, where.relative is not None, home)
+    for form in forms:
+        subject = where.relative if where.relative is not None and not form.absolute else where.absolute
+        parts, names = _folded_parts(subject)
+        if form.names <= names and path_matches(form.segments, parts, hidden=True):
+            return True
+    return not forms
+
+
+@lru_cache(maxsize=8192)
+def _forms(pattern: str, inside: bool, home: str | None) -> tuple[_Form, ...]:
+    """What a pattern finds: the path itself and whatever lies in it, hence ``**`` at the end; a bare name at any depth, and
+    outside the root every relative pattern: `.env` or `secrets/**` are meant wherever they lie."""
+    forms = []
+    for one in alternatives(folded(pattern)):
         if one.startswith("~/") and home is not None:
             one = folded(escape(clean(home))) + one[1:]
-        if one.startswith("/"):
-            found = _matches_or_holds(segments_of(one), parts_of(folded(where.absolute)))
-        elif where.relative is None:
-            # Outside the root a relative pattern still finds its names: `.env` or `secrets/**` are meant wherever they lie.
-            found = _matches_or_holds((None, *segments_of(one)), parts_of(folded(where.absolute)))
-        else:
-            bare = "/" not in one.rstrip("/")
-            segments = (None, *segments_of(one)) if bare else segments_of(one)
-            found = _matches_or_holds(segments, parts_of(folded(where.relative)))
-        if found:
-            return True
-    return not meant
+        absolute = one.startswith("/")
+        anywhere = not absolute and (not inside or "/" not in one.rstrip("/"))
+        segments = segments_of(one)
+        names = frozenset(name for name in map(_literal_name, segments) if name)
+        forms.append(_Form(absolute, (*((None,) if anywhere else ()), *segments, None), names))
+    return tuple(forms)
 
 
+def _literal_name(segment: Segment) -> str:
+    """The name that a part of a pattern is, or nothing where it has a wildcard."""
+    return "".join(map(str, segment)) if segment and all(isinstance(token, str) and token for token in segment) else ""
+
+
+@lru_cache(maxsize=4096)
+def _folded_parts(path: str) -> tuple[tuple[str, ...], frozenset[str]]:
+    parts = tuple(parts_of(folded(path)))
+    return parts, frozenset(parts)
+
+
+@lru_cache(maxsize=8192)
 def _full_segments(pattern: str, root: str | None, home: str | None) -> tuple[Segment, ...]:
     """A folded pattern from the top of the file system; without a root a relative one may begin anywhere."""
     if pattern.startswith("~/") and home is not None:
@@ -252,8 +287,3 @@ def _full_segments(pattern: str, root: str | None, home: str | None) -> tuple[Se
         return (None, *segments_of(pattern))
     bare = "/" not in pattern.rstrip("/")
     return (*segments_of(folded(escape(clean(root)))), *((None,) if bare else ()), *segments_of(pattern))
-
-
-def _matches_or_holds(segments: Sequence[Segment], parts: Sequence[str]) -> bool:
-    """The path itself, or a folder that it lies in."""
-    return path_matches(segments, parts, hidden=True) or path_matches((*segments, None), parts, hidden=True)

@@ -39,13 +39,13 @@ class Lent(msgspec.Struct, frozen=True, kw_only=True):
     policies: PolicyBook
     chain_key: bytes
     """What the chain over approvals is keyed with."""
-    home: str | None
-    """The person's home folder: what lies there is not the project's."""
     guarded: tuple[str, ...] = ()
     """The hub's own folders and files, which no rule opens."""
-    tool_names: Callable[[str], ToolNames] = lambda agent: ToolNames()
-    """What an agent calls its tools."""
     preview_url: Callable[[str, Artifact], str | None]
     """The address under which an artifact of a session can be shown; None where it cannot."""
     turn_ended: Callable[[str], None]
     """Told of each turn's outcome (a stop reason or an error code)."""
+    tool_names: Callable[[str], ToolNames] = lambda agent: ToolNames()
+    """An agent's own names for its tools."""
+    home: str | None = None
+    """The person's home folder, by which paths are judged."""

@@ -11,11 +11,14 @@ import posixpath
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from trunkline.dialects.context import RiskLevel, ToolCategory, categorize_tool
+from trunkline.dialects.context import ToolCategory, categorize_tool
 from trunkline.session import globs
 from trunkline.session.policy_rules import PolicyAsk
+
+if TYPE_CHECKING:
+    from trunkline.dialects.risk import Risk
 
 PATHS = 200
 """Paths of one call that are looked at."""
@@ -50,10 +53,12 @@ def policy_ask(tool: str, kind: str | None, tool_input: Mapping[str, Any], *, ag
         category = categorize_tool(tool, kind)
     if command is not None and category not in ("git", "mcp", "agent"):
         category = "terminal"
-    paths = tuple(_with_real(spelled, cwd, root, home, resolve))
+    elif category == "file_read" and kind == "search":
+        category = "search"  # by their names some are reads, but which files they read is not known beforehand
+    risk = _risk(tool, kind, tool_input, command, folder, spelled, {"cwd": cwd, "roots": list(roots) or [cwd], "home": home})
+    paths = tuple(dict.fromkeys(_with_real(spelled, cwd, root, home, resolve)))
     return PolicyAsk(
-        tool=tool, category=category, agent=agent, command=command,
-        risk=_risk(tool, kind, tool_input, command, folder, spelled, {"cwd": cwd, "roots": list(roots) or [cwd], "home": home}),
+        tool=tool, category=category, agent=agent, command=command, risk=risk.level, risk_reason=risk.reason,
         paths=paths if len(paths) <= PATHS else (*paths[:PATHS], BEYOND_RULES),
         root=resolve(root) if resolve is not None else root, session_id=session_id, turn_id=turn_id,
         cwd=_run_in(folder, cwd, root, resolve), roots=tuple(roots[1:]), home=home, guarded=tuple(guarded),
@@ -61,7 +66,7 @@ def policy_ask(tool: str, kind: str | None, tool_input: Mapping[str, Any], *, ag
 
 
 def _risk(tool: str, kind: str | None, tool_input: Mapping[str, Any], command: str | None, folder: str | None,
-          paths: Sequence[str], where: dict[str, Any]) -> RiskLevel:
+          paths: Sequence[str], where: dict[str, Any]) -> Risk:
     """The worst that can be said of the call: by its name and input, by its command, by every path that we found in it."""
     from trunkline.dialects.risk import explain_risk, rank  # only a call that asks needs the shell's parser
 
@@ -70,7 +75,7 @@ def _risk(tool: str, kind: str | None, tool_input: Mapping[str, Any], command: s
         views.append(("terminal", {"command": command, **({"cwd": folder} if folder else {})}, "execute"))
     elif paths:
         views.append((tool, {"paths": list(paths)}, kind))
-    return max((explain_risk(name, seen, kind=of_kind, **where).level for name, seen, of_kind in views), key=rank)
+    return max((explain_risk(name, seen, kind=of_kind, **where) for name, seen, of_kind in views), key=lambda risk: rank(risk.level))
 
 
 def command_of(tool_input: Mapping[str, Any], kind: str | None = None) -> str | None:
@@ -144,6 +149,8 @@ def _paths_under(key: str, value: Any, depth: int) -> Iterator[str]:
 
 
 def _names_a_path(key: str) -> bool:
+    if "/" in key:
+        return False  # it is a path, and what is in it is something else
     words = {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", key)}
     return bool(words & _PATH_WORDS) and not words & _BODY_WORDS
 
@@ -162,12 +169,14 @@ def _with_real(spelled: Sequence[str], cwd: str, root: str, home: str | None,
     """Each path, absolute where it is relative to another folder than the root; with ``resolve`` the real one as well."""
     for path in spelled:
         where = globs.place(path, root, home, cwd)
-        if not where.plain:
-            yield path
-        elif resolve is None:
-            yield where.absolute
+        if resolve is None:
+            yield where.absolute if where.plain else path
+        elif where.plain:
+            yield where.absolute if where.relative is None else posixpath.join(resolve(root), where.relative)
+            yield resolve(where.absolute)
+        elif globs.only_climbs(path) and not path.startswith("~"):
+            full = posixpath.join(cwd, path)
+            yield posixpath.join(resolve(posixpath.dirname(full)), posixpath.basename(full))
+            yield resolve(full)
         else:
-            real = resolve(where.absolute)
-            if where.relative is not None:
-                yield posixpath.join(resolve(root), where.relative)
-            yield real
+            yield path

@@ -12,10 +12,12 @@ import logging
 import os
 import secrets
 import stat
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from trunkline.errors import Invalid, StorageError
@@ -31,85 +33,101 @@ Stamp = tuple[int, int, int, int]
 _log = logging.getLogger(__name__)
 
 
+class _State(Struct, frozen=True):
+    """All that is known of the file, changed as one: a reader on the loop and a writer in a thread never see half of it."""
+
+    policy: Policy = Policy()
+    text: str = ""
+    good: bool = False
+    problem: str | None = None
+    seen: Stamp | None = None
+    settled: bool = False
+
+
 class PolicyBook:
-    """The policy of one data folder; without a path it is kept in memory."""
+    """The policy of one data folder; without a path it is kept in memory. Writing waits for the disk: do it in a thread."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        self.problem: str | None = None
-        self._text = ""
-        self._policy = Policy()
-        self._good = False
-        self._seen: Stamp | None = None
-        self._settled = path is None
+        self._state = _State()
+        self._writing = threading.Lock()
         self._refresh()
 
     @property
     def policy(self) -> Policy:
         """The rules in force now."""
         self._refresh()
-        return self._policy
+        return self._state.policy
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong with the file, and what is in force instead; None where all is well."""
+        self._refresh()
+        return self._state.problem
 
     def text(self) -> str:
         """The file as it is, also where it cannot be read as a policy; empty without one."""
-        return self._text if self.path is None else (_read(self.path) or "")
+        return self._state.text if self.path is None else (_read(self.path) or "")
 
     def replace(self, text: str) -> Policy:
         """Write the whole file; Invalid, and nothing written, where it is no policy."""
-        policy = parse_policy(text)
-        if self.path is not None:
-            write_private(self.path, text.encode())
-            self._seen, self._settled = _stamp(self.path), False
-        self._take(text, policy)
-        return policy
+        with self._writing:
+            return self._replace(text)
 
     def append(self, rule: Rule) -> Policy:
         """Add a rule at the end; one that is there already is not added again."""
         check_rule(rule)
-        text = self.text()
-        known = parse_policy(text).rules
-        if any(_same(rule, other) for other in known):
-            return self.policy
-        return self.replace(with_rule(text, rule))
+        with self._writing:
+            text = self.text()
+            if any(_same(rule, other) for other in parse_policy(text).rules):
+                return self.policy
+            return self._replace(with_rule(text, rule))
+
+    def _replace(self, text: str) -> Policy:
+        policy = parse_policy(text)
+        if self.path is not None:
+            write_private(self.path, text.encode())
+        self._state = _State(policy, text, good=True, seen=None if self.path is None else _stamp(self.path))
+        return policy
 
     def _refresh(self) -> None:
         """Look whether the file changed; costs one look at its time stamp where it did not."""
         if self.path is None:
             return
+        before = self._state
         try:
-            now = _stamp(self.path)
-            if now == self._seen and self._settled:
+            seen = _stamp(self.path)
+            if seen == before.seen and before.settled:
                 return
-            before = time.time_ns()
-            text = _read(self.path)
-            self._seen, self._settled = now, now is None or now[0] < before - SETTLED_NS
-            if text is None:
-                self._vanished()
-            elif text != self._text or self.problem is not None or not self._good:
-                self._take(text, parse_policy(text))
+            settled = seen is None or seen[0] < time.time_ns() - SETTLED_NS
+            self._state = replace(self._looked_at(before, _read(self.path)), seen=seen, settled=settled)
         except (Invalid, StorageError) as error:
-            self._refused(error.message)
+            self._state = self._refused(before, error.message)
 
-    def _take(self, text: str, policy: Policy) -> None:
-        self._text, self._policy, self._good, self.problem = text, policy, True, None
+    def _looked_at(self, before: _State, text: str | None) -> _State:
+        if text is None:
+            return self._vanished(before)
+        if before.good and before.problem is None and text == before.text:
+            return before
+        return _State(parse_policy(text), text, good=True)
 
-    def _vanished(self) -> None:
-        if not self._good:
-            self._policy, self.problem = Policy(), None
-        elif self._text:
-            self._keep(self._policy.without_allowing(), f"{self.path} is gone; what it denied stays denied")
+    def _vanished(self, before: _State) -> _State:
+        if not before.good or not before.text:
+            return _State()
+        return _kept(before, before.policy.without_allowing(), f"{self.path} is gone; what it denied stays denied")
 
-    def _refused(self, why: str) -> None:
+    def _refused(self, before: _State, why: str) -> _State:
+        """It is looked at again each time: what is wrong with it may be its mode, or a folder's."""
         why = why if str(self.path) in why else f"{self.path}: {why}"
-        if self._good:
-            self._keep(self._policy, f"{why}; the last good rules stay in force")
-        else:
-            self._policy, self.problem = Policy(problem=why), why
+        if before.good:
+            return _kept(before, before.policy, f"{why}; the last good rules stay in force")
+        return _State(Policy(problem=why), problem=why)
 
-    def _keep(self, policy: Policy, why: str) -> None:
-        if why != self.problem:
-            _log.warning("policy: %s", why)
-        self._policy, self.problem = replace(policy, stale=why), why
+
+def _kept(before: _State, policy: Policy, why: str) -> _State:
+    if why != before.problem:
+        _log.warning("policy: %s", why)
+    return replace(before, policy=replace(policy, stale=why), problem=why, seen=None, settled=False)
 
 
 def write_private(path: Path, content: bytes) -> None:

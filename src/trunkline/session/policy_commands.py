@@ -26,6 +26,7 @@ _DYNAMIC = re.compile(r"[$`]")
 _WILD = re.compile(r"[*?\[]")
 _CLASS = re.compile(r"\[[^/]*")
 """A class of characters and, since where it ends is hard to say, the rest of its part of the path."""
+_INSIDE = re.compile(r"[\s'\"(),;:<>|&=`]+")
 _PIECES = re.compile(r"[;&|\n(){}`]+")
 
 
@@ -97,6 +98,13 @@ def values(words: Iterable[str]) -> Iterator[str]:
             yield word[1:]
         if word[:1] == "-" and word[1:2] not in ("", "-") and len(word) > 2:
             yield word[2:]
+
+
+def inside(word: str) -> Iterator[str]:
+    """What may be a path within a word that is code or prose: ``open('.env')``, ``.env:/app/.env``."""
+    found = [piece for piece in _INSIDE.split(word) if piece]
+    if found != [word]:
+        yield from found
 
 
 def doubt(command: SimpleCommand) -> str:

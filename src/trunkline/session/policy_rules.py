@@ -25,6 +25,7 @@ from trunkline.session.policy_commands import (
     ANYTHING,
     as_written,
     doubt,
+    inside,
     mentions,
     outline,
     path_outline,
@@ -42,6 +43,10 @@ UNNAMED_RISKS: tuple[RiskLevel, ...] = ("low", "medium")
 
 COMMAND_CHARS = 64 << 10
 """A longer command is not parsed: nothing but its exact text allows it."""
+
+
+WORDS = 300
+"""Words of a command that are looked at as paths; what has more may be about any path."""
 
 
 class PolicyAsk(Struct, frozen=True, kw_only=True):
@@ -63,6 +68,8 @@ class PolicyAsk(Struct, frozen=True, kw_only=True):
     home: str | None = None
     guarded: tuple[str, ...] = ()
     """The hub's own folders, which no rule opens."""
+    risk_reason: str = ""
+    """Why the risk is what it is, for people."""
 
 
 class Rule(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -130,7 +137,7 @@ class Subject:
         found = list(mentions(self.commands, ask.home))
         if not self.is_whole and ask.command is not None:
             found += ask.command[:COMMAND_CHARS].split()
-        return tuple(dict.fromkeys(values(found)))
+        return tuple(dict.fromkeys(values(found)))[:WORDS + 1]
 
     @cached_property
     def _base(self) -> str:
@@ -145,14 +152,19 @@ class Subject:
     @cached_property
     def path_outlines(self) -> tuple[str, ...]:
         """Patterns of the places that are not named but may be meant."""
+        ask = self.ask
+        hidden = list(dict.fromkeys(piece for word in self._words for piece in inside(word)))
+        if not self.is_whole or len(self._words) + len(hidden) > WORDS:
+            return (ANYTHING,)
         found = [path_outline(word, self._base) for word in self._words]
-        return tuple(one for one in found if one is not None) if self.is_whole else (ANYTHING,)
+        named = [globs.escape(globs.place(piece, ask.root, ask.home, self._base).absolute) for piece in hidden]
+        return tuple(dict.fromkeys((*(one for one in found if one is not None), *named)))
 
     @cached_property
     def outlines(self) -> tuple[str, ...]:
         """Patterns of the commands that only the shell knows in full."""
         found = [outline(one) for one in self.commands]
-        return tuple(one for one in found if one is not None) if self.is_whole else ("*",)
+        return tuple(dict.fromkeys(one for one in found if one is not None)) if self.is_whole else ("*",)
 
     @cached_property
     def spellings(self) -> tuple[list[str], ...]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -37,6 +36,10 @@ def parse_policy(text: str) -> Policy:
     """The policy that a file's text says; Invalid names what is wrong with it and where."""
     if len(text.encode("utf-8", "surrogatepass")) > TEXT_BYTES:
         raise Invalid(f"the policy is longer than {TEXT_BYTES} bytes")
+    if not text.strip():
+        return Policy()
+    import tomllib  # only who has a policy pays for its parser
+
     try:
         table = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
@@ -84,7 +87,7 @@ def written_rule(rule: Rule) -> str:
     lines = ["[[rules]]"]
     for name in _WRITTEN_ORDER:
         value = getattr(rule, name)
-        if value:
+        if value is not None and value != []:  # an empty text limits a rule to nothing: left out, it would open it
             lines.append(f"{name} = {_toml(value)}")
     return "\n".join(lines) + "\n"
 

@@ -429,6 +429,10 @@ class Session:
         """The agent had a file written or a command run by us."""
         self._finder.acted()
 
+    def printed(self, terminal_id: str, output: str, exit_code: int | None) -> None:
+        """A command that we ran for the agent has ended: its call's result tells what it printed."""
+        self._pen.at().tools.terminal(terminal_id, output, exit_code)
+
     def uploaded(self, path: str) -> None:
         """A person put a file into the session's folder: it is not the agent's work."""
         self._finder.made_by_somebody_else(path)

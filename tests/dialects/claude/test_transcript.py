@@ -136,8 +136,8 @@ def test_a_message_that_goes_on_after_a_pause_counts_once() -> None:
     assert not any(isinstance(signal, Note) for signal in second)
 
 
-KEYS = ["type", "text", "id", "name", "input", "content", "tool_use_id", "usage", "input_tokens", "model", "stop_reason", "source",
-        "todos", "edits"]
+KEYS = ["type", "text", "id", "name", "input", "content", "tool_use_id", "usage", "input_tokens", "model", "stop_reason",
+        "source", "todos", "edits"]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4), max_leaves=12)

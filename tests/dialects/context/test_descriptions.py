@@ -20,10 +20,12 @@ from trunkline.dialects.context import describe_tool_call
         ("Task", {"description": None, "prompt": "look around"}, "Task: look around"),
         ("Write", {"file_path": 7}, "Write: 7"),
         ("Write", None, "Write"),
+        ("bash", "ls -la", "Run: ls -la"),
+        ("Bash", "", "Bash"),
         ("terraform", {"command": "apply"}, "terraform"),
     ],
 )
-def test_a_call_is_described(name: str, input: dict[str, Any] | None, line: str) -> None:
+def test_a_call_is_described(name: str, input: dict[str, Any] | str | None, line: str) -> None:
     assert describe_tool_call(name, input) == line
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.aio import run
 from tests.journal.stores import row
 from trunkline.dialects import context
-from trunkline.errors import Invalid, StorageError
+from trunkline.errors import HubStopping, Invalid, StorageError
 from trunkline.journal.base import Entry, Group, Journal
 from trunkline.journal.memory import MemoryJournal
 from trunkline.journal.search import Found, SearchIndex
@@ -261,6 +261,17 @@ def test_a_search_that_has_no_time_answers_with_what_there_is_and_says_so(tmp_pa
             found, complete = await it.index.find("needle", limit=5, patience_s=0)
             assert (complete, found) == (False, [])
             assert await it.find("needle") == [("a", 1, "assistant")]
+
+    run(check())
+
+
+def test_a_search_after_the_end_is_told_so(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with book(tmp_path) as it:
+            await it.tell("a", said("needle"))
+            await it.index.close()
+            with pytest.raises(HubStopping):
+                await it.index.find("needle", limit=5)
 
     run(check())
 

@@ -37,6 +37,7 @@ def test_a_secret_in_the_standard_form_is_decoded() -> None:
 @pytest.mark.parametrize(("change", "complaint"), [
     ({"url": "ftp://x/"}, "url must look like"), ({"url": "https:///x"}, "url must"), ({"url": "https://x:99999/"}, "url must"),
     ({"url": "https://user:pw@x/"}, "user or password"), ({"url": "https://x/ä"}, "ASCII"), ({"url": "https://x/a b"}, "spaces"),
+    ({"url": "https://x/\x01"}, "ASCII"), ({"url": "https://x/\n"}, "ASCII"),
     ({"secret": "short"}, "at least 16"), ({"secret": "whsec_!!"}, "not base64"), ({"secret": 5}, "secret"),
     ({"events": []}, "at least one"), ({"events": ["everything"]}, "everything"), ({"after_s": -1}, "after_s"),
     ({"allow": ["intranet"]}, "allow: 'intranet'"), ({"retries": 3}, "retries"), ({"agents": "one"}, "agents"),

@@ -17,13 +17,18 @@ from typing import Any
 import msgspec
 
 from tests.tooling.story import Player
-from tests.tooling.transcripts import AGENTS, Step, greetings, openings, stories
+from tests.tooling.transcripts import AGENTS, Prompt, Step, greetings, openings, stories
 from trunkline.agents import catalog
+from trunkline.dialects import acp
+from trunkline.dialects.claude.transcript import Transcript
 from trunkline.dialects.context import EnvironmentProject, EnvironmentRuntime
-from trunkline.session.interpret.lifecycle import environment_of
+from trunkline.dialects.signals import Update
+from trunkline.session.interpret.lifecycle import environment_of, name_of_folder
 from trunkline.session.interpret.options import current_model, model_of
 
 FOLDER = Path(__file__).parent
+FILES = Path(__file__).parents[2] / "data" / "claude" / "projects"
+FILE_STORY, FILE_AGENT = "claude-session-file", "claude-agent-acp"
 TEXT_MOST = 160
 VOLATILE = ("seq", "sessionId", "timestamp")
 
@@ -45,6 +50,21 @@ class _Modes(msgspec.Struct, rename="camel"):
     current_mode_id: str | None = None
 
 
+def all_lines() -> dict[str, list[str]]:
+    """Every golden file by its name, without its ending."""
+    return {**{agent: lines_of(agent) for agent in AGENTS}, FILE_STORY: lines_of_file()}
+
+
+def lines_of_file() -> list[str]:
+    """The golden file of a session that another program wrote: read from its file, not heard from an agent."""
+    player = Player(catalog.load()[FILE_AGENT].tool_names)
+    for step in _steps_of_file(next(FILES.rglob("*.jsonl"))):
+        player.play(step)
+    player.stop()
+    events = [msgspec.json.decode(entry.event) for entry in player.entries]
+    return [json.dumps(event, ensure_ascii=False) for event in shortened(events)]
+
+
 def lines_of(agent: str) -> list[str]:
     """The golden file of one agent: every story, event by event."""
     found: list[str] = []
@@ -59,7 +79,9 @@ def events_of(agent: str, run: str, session_id: str, steps: list[Step]) -> list[
     spec = catalog.load().get(agent)
     player = Player(spec.tool_names if spec is not None else None)
     player.fold.agent = agent
-    _open(player, greetings(agent).get(run, b"{}"), openings(agent).get((run, session_id), b"{}"))
+    folder, opened = openings(agent).get((run, session_id), (player.fold.cwd, b"{}"))
+    player.fold.cwd = folder
+    _open(player, greetings(agent).get(run, b"{}"), opened if opened != b"null" else b"{}")
     for step in steps:
         player.play(step)
     player.stop()
@@ -87,11 +109,26 @@ def _open(player: Player, hello: bytes, opened: bytes) -> None:
     fold.modes, fold.config_options = said.modes, said.config_options
     fold.mode = (msgspec.json.decode(said.modes, type=_Modes | None) or _Modes()).current_mode_id
     fold.model = model_of(said.config_options) or current_model(said.models)
-    environment = environment_of(fold, PROJECT, RUNTIME)
+    project = msgspec.structs.replace(PROJECT, path=fold.cwd, name=name_of_folder(fold.cwd))
+    environment = environment_of(fold, project, RUNTIME)
     model = fold.model.id if fold.model is not None else None
     player.act(lambda now: now.lifecycle.started(fold.agent, model, fold.cwd, environment))
     player.act(lambda now: now.conditions.settle())
     player.act(lambda now: now.writer.status("idle"))
+
+
+def _steps_of_file(path: Path) -> list[Step]:
+    """What the lines of a session file stand for; what a person said in one is a prompt."""
+    transcript = Transcript()
+    signals = [signal for line in path.read_bytes().splitlines() for _, signal in transcript.line(line)]
+    steps: list[Step] = []
+    for signal in [*signals, *(signal for _, signal in transcript.settle())]:
+        update = acp.decode_update(signal.raw) if isinstance(signal, Update) else None
+        if isinstance(update, acp.UserMessageChunk):
+            steps.append(Prompt([msgspec.Raw(acp.encode(update.content))]))
+        else:
+            steps.append(signal)
+    return steps
 
 
 def _cut(value: Any) -> Any:
@@ -104,5 +141,5 @@ def _cut(value: Any) -> Any:
 
 def write_all() -> None:
     """Write every file anew."""
-    for agent in AGENTS:
-        (FOLDER / f"{agent}.jsonl").write_text("\n".join(lines_of(agent)) + "\n", encoding="utf-8")
+    for name, lines in all_lines().items():
+        (FOLDER / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -120,3 +121,11 @@ def test_a_notification_that_is_no_note_is_none(params: bytes) -> None:
 def test_a_note_that_was_sent_has_its_kind_and_its_data() -> None:
     assert sent_note(b'{"sessionId":"x","kind":"hook","data":{"name":"n"}}') == Note("hook", b'{"name":"n"}')
     assert sent_note(b'{"kind":"hook"}') == Note("hook", b"{}")
+
+
+def test_every_note_is_in_the_docs() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "interpretation.md").read_text(encoding="utf-8")
+    for kind, body in NOTES.items():
+        (row,) = [line for line in page.splitlines() if line.startswith(f"| `{kind}` |")]
+        fields = [field.encode_name for field in msgspec.structs.fields(body)]
+        assert [field for field in fields if f"`{field}`" not in row] == []

@@ -9,6 +9,7 @@ import pytest
 
 from tests.session.interpret.told import Told, events, names
 from tests.session.script import OPTIONS, update
+from trunkline.agents import catalog
 from trunkline.dialects.context import EnvironmentModel
 from trunkline.dialects.roles import ToolNames
 from trunkline.dialects.signals import PermissionAsk
@@ -98,6 +99,16 @@ def test_a_question_asked_through_a_tool_is_told_once_and_not_as_one_that_we_cou
     assert (second["questionId"], second["question"], "options" in second) == ("c#2", "Why?", False)
     assert first["_meta"] == {"toolCallId": "c", "answerable": False}
     assert told.fold.questions == {} and "waiting_for_input" not in {event.get("to") for event in events(told.entries)}
+
+
+def test_a_question_is_known_by_the_name_that_the_catalog_has_for_it() -> None:
+    told = Told()
+    told.interpret = Interpreter(told.fold, tools=catalog.load()["claude-agent-acp"].tool_names)
+    asked = {"questions": [{"question": "Which colour?", "header": "Colour", "options": [{"label": "Red"}]}]}
+    entries = told.turn().hear(update(sessionUpdate="tool_call", toolCallId="c", title="Which colour?", kind="other",
+                                      rawInput=asked, _meta={"claudeCode": {"toolName": "AskUserQuestion"}}))
+    (question,) = [event for event in events(entries) if event["type"] == "interaction:question"]
+    assert (question["question"], question["options"]) == ("Which colour?", ["Red"])
 
 
 def test_a_tool_that_asks_nobody_asks_nothing() -> None:

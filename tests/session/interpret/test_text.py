@@ -6,6 +6,8 @@ import msgspec
 
 from tests.session.interpret.told import Told, events, names, packets, updates
 from tests.session.script import text, update
+from trunkline.dialects.roles import ToolNames
+from trunkline.session.interpret import Interpreter
 from trunkline.session.interpret.text import text_of
 from trunkline.session.interpret.writer import TEXT_LIMIT
 
@@ -127,6 +129,24 @@ def test_text_with_remarks_on_it_is_told_like_any_other_and_keeps_them() -> None
     assert updates(entries)[0]["_meta"] == {"goose": 0} and len(updates(entries)) == len(packets(entries)) == 3
     told.at().text.close()
     assert events(told.take())[0]["content"] == [{"type": "text", "text": "one two three"}]
+
+
+def test_what_sub_agents_and_the_agent_say_at_once_is_kept_apart() -> None:
+    told = Told()
+    told.interpret = Interpreter(told.fold, tools=ToolNames(parent_call="x.parent"))
+    told.turn()
+    one, two = {"x": {"parent": "c1"}}, {"x": {"parent": "c2"}}
+    entries = told.hear(text("a1 ", _meta=one), text("a2", _meta=one), text("b", _meta=two), text("main"), text(" on"),
+                        text("a3", _meta=one))
+    told.at().text.close()
+    entries += told.take()
+    starts = [event for event in events(entries) if event["type"] == "message:start"]
+    assert [event.get("_meta") for event in starts] == [
+        {"parentToolCallId": "c1"}, {"parentToolCallId": "c2"}, None, {"parentToolCallId": "c1"}]
+    whole = [event["content"][0]["text"] for event in events(entries) if event["type"] == "message:complete"]
+    assert whole == ["a1 a2", "b", "main on", "a3"]
+    assert told.fold.last_text == "main on", "lists of sessions show what the agent itself said"
+    assert len(packets(entries)) == 6
 
 
 def test_the_words_of_any_chunk_are_found_again_in_its_update() -> None:

@@ -111,6 +111,20 @@ class _CallMembers(_PacketMembers, gc=False):
     raw_output: Raw | UnsetType = UNSET
 
 
+class _Block(Struct, gc=False):
+    text: Raw | UnsetType = UNSET
+
+
+class _Item(Struct, gc=False):
+    content: _Block | UnsetType = UNSET
+
+
+class _CallScan(_CallMembers, gc=False):
+    """The same, and the texts that the call shows."""
+
+    content: list[_Item] | UnsetType = UNSET
+
+
 class _NotNull(Struct, gc=False):
     """Members that a ``tool_call`` may lack but not have as null."""
 
@@ -125,6 +139,11 @@ _call_members = msgspec.json.Decoder(_CallMembers).decode
 _not_null = msgspec.json.Decoder(_NotNull).decode
 _NO_PACKET = _PacketMembers()
 _NO_ALIAS = _CallMembers()
+_call_scan = msgspec.json.Decoder(_CallScan).decode
+_NO_ALIAS_SCANNED = _CallScan()
+
+_newest_text: tuple[bytes, memoryview | None] = (b"", None)
+"""The update that was scanned last and the text it shows: who wants a text as it stands asks right after reading the update."""
 
 
 def decode_update(raw: bytes) -> SessionUpdate | UnknownUpdate:
@@ -155,10 +174,35 @@ def read_update(raw: bytes) -> tuple[SessionUpdate | UnknownUpdate, bytes]:
 def _has_foreign_members(raw: bytes, update: SessionUpdate) -> bool:
     """Whether an update that the schema accepts says more than it may, or says null where it may not."""
     if isinstance(update, ToolCall):
-        return _call_members(raw) != _NO_ALIAS or _has_null(raw)
+        return _has_aliases(raw) or _has_null(raw)
     if isinstance(update, ToolCallUpdate):
-        return _call_members(raw) != _NO_ALIAS
+        return _has_aliases(raw)
     return _packet_members(raw) != _NO_PACKET
+
+
+def _has_aliases(raw: bytes) -> bool:
+    global _newest_text
+    try:
+        found = _call_scan(raw)
+    except msgspec.ValidationError:
+        return _call_members(raw) != _NO_ALIAS
+    _newest_text = (raw, _only_text(found.content))
+    found.content = UNSET
+    return found != _NO_ALIAS_SCANNED
+
+
+def _only_text(items: list[_Item] | UnsetType) -> memoryview | None:
+    if items is UNSET or len(items) != 1 or items[0].content is UNSET or items[0].content.text is UNSET:
+        return None
+    return memoryview(items[0].content.text)
+
+
+def shown_token(update: bytes) -> memoryview | None:
+    """The text that an update shows, as the JSON string that stands in it; None unless it shows one text and nothing else.
+
+    It is known for the update that ``read_update`` was given last, which has been found to be good."""
+    raw, token = _newest_text
+    return token if raw is update else None
 
 
 def _has_null(raw: bytes) -> bool:

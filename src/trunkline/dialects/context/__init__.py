@@ -201,9 +201,6 @@ from trunkline.dialects.context.versions import (
     negotiate_version,
 )
 
-if TYPE_CHECKING:
-    from trunkline.dialects.risk import assess_risk, explain_risk
-
 ACPError = ErrorInfo
 ACPCapabilities = Capabilities
 ACPCommand = Command
@@ -211,14 +208,17 @@ ACPEvent = Event
 ACPEventBase = EventBase
 ACPEventByPrefix = EVENTS_BY_PREFIX
 
+if TYPE_CHECKING:
+    from trunkline.dialects.risk import assess_risk, explain_risk
+else:  # hidden from type checkers, which would take any name for one of ours
 
-def __getattr__(name: str) -> Any:
-    """The risk assessor brings a parser with it, so it is only imported when somebody asks for it."""
-    if name in ("assess_risk", "explain_risk"):
-        from trunkline.dialects import risk
+    def __getattr__(name: str) -> Any:
+        """The risk assessor brings a parser with it, so it is only imported when somebody asks for it."""
+        if name in ("assess_risk", "explain_risk"):
+            from trunkline.dialects import risk
 
-        return getattr(risk, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            return getattr(risk, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = [

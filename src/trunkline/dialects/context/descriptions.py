@@ -33,15 +33,20 @@ _LINES: Final[dict[str, _Line]] = {
 }
 
 
-def describe_tool_call(name: str, input: Mapping[str, Any] | None = None) -> str:
-    """What the call does, in a line; the tool's name where nothing more is known."""
+def describe_tool_call(name: str, input: Mapping[str, Any] | str | None = None) -> str:
+    """What the call does, in a line; the tool's name where nothing more is known. A bare text is the whole input."""
     line = _LINES.get(name.lower())
-    if line is None or not isinstance(input, Mapping):
+    text = _said(input, line.fields) if line else ""
+    if line is None or not text:
         return name
-    for field in line.fields:
-        if text := _text(input.get(field)):
-            return f"{line.word}: {text if line.units is None else _first_units(text, line.units)}"
-    return name
+    return f"{line.word}: {text if line.units is None else _first_units(text, line.units)}"
+
+
+def _said(input: Mapping[str, Any] | str | None, fields: tuple[str, ...]) -> str:
+    """The first of these fields that says something."""
+    if not isinstance(input, Mapping):
+        return _text(input)
+    return next(filter(None, (_text(input.get(field)) for field in fields)), "")
 
 
 def _text(value: object) -> str:

@@ -93,6 +93,16 @@ def items_json(content: Sequence[ToolCallContent] | None) -> list[Raw] | None:
     return [Raw(_encoder.encode(item_of(item))) for item in content] if content else None
 
 
+ANY_TEXT = Raw(_encoder.encode(item_of(Content(content=TextContent(text="|")))))
+"""One item of text, in whose place ``with_text`` puts another text."""
+
+
+def with_text(packet: bytes, token: bytes | memoryview) -> bytes:
+    """A packet whose content begins with ``ANY_TEXT``, with the text that is the JSON string ``token``."""
+    before, after = packet.split(b'"|"', 1)
+    return b"".join((before, token, after))
+
+
 def locations_of(locations: Sequence[ToolCallLocation] | None) -> list[Location] | None:
     """The places a tool looks at; null when the agent never said."""
     return None if locations is None else [Location(line=place.line, path=place.path) for place in locations]

@@ -27,7 +27,7 @@ from trunkline.dialects.acp import (
     text_chunk,
     usual_text,
 )
-from trunkline.dialects.packets.contents import block_json, items_json, locations_of, one_line
+from trunkline.dialects.packets.contents import ANY_TEXT, block_json, items_json, locations_of, one_line, with_text
 from trunkline.dialects.packets.shapes import (
     EMPTY_OBJECT,
     NULL,
@@ -112,12 +112,12 @@ def start_packet(call: CallState, at_us: int) -> bytes:
     )
 
 
-def progress_packet(call: CallState, at_us: int) -> bytes:
-    """All that is known of a call."""
+def progress_packet(call: CallState, at_us: int, text: bytes | memoryview | None = None) -> bytes:
+    """All that is known of a call. ``text`` is all that it shows, as a JSON string: a long one is not encoded again."""
     view = input_view(call.raw_input)
-    return _encode(
+    packet = _encode(
         ToolCallProgressPacket(
-            content=items_json(call.content),
+            content=items_json(call.content) if text is None else [ANY_TEXT],
             kind=call_kind(call, view),
             locations=locations_of(call.locations),
             raw_input=EMPTY_OBJECT if call.raw_input is None else one_line(call.raw_input),
@@ -128,6 +128,7 @@ def progress_packet(call: CallState, at_us: int) -> bytes:
             timestamp=timestamp(at_us),
         )
     )
+    return packet if text is None else with_text(packet, text)
 
 
 def plan_packet(entries: Iterable[PlanEntry], at_us: int) -> bytes:

@@ -1,11 +1,11 @@
 """What a shell line would run, without running it.
 
-    syntax.py    the values: SimpleCommand, Redirect, ParsedLine, Span
-    grammar.py   tree-sitter's bash grammar, loaded on first use, and its bounds
-    words.py     one word: quotes, escapes, braces
-    reader.py    a tree to the simple commands in it
-    wrappers.py  sudo, env, xargs, sh -c, find -exec …: commands that run commands
-    spans.py     which part of a line is what, for highlighting
+syntax.py    the values: SimpleCommand, Redirect, ParsedLine, Span
+grammar.py   tree-sitter's bash grammar, loaded on first use, and its bounds
+words.py     one word: quotes, escapes, braces
+reader.py    a tree to the simple commands in it
+wrappers.py  sudo, env, xargs, sh -c, find -exec …: commands that run commands
+spans.py     which part of a line is what, for highlighting
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Final
 from trunkline.dialects.shell.reader import LineReader, Place
 from trunkline.dialects.shell.spans import spans
 from trunkline.dialects.shell.syntax import ParsedLine, Redirect, SimpleCommand, Span, SpanRole
-from trunkline.dialects.shell.wrappers import SHELLS, shell_script
+from trunkline.dialects.shell.wrappers import SHELLS, WRAPPERS, shell_script
 
-__all__ = ["SHELLS", "ParsedLine", "Redirect", "SimpleCommand", "Span", "SpanRole", "parse_shell", "shell_script", "spans"]
+__all__ = ["SHELLS", "WRAPPERS", "ParsedLine", "Redirect", "SimpleCommand", "Span", "SpanRole", "parse_shell", "shell_script", "spans"]
 
 _RECENT: Final = 16
 """Lines kept parsed. A call is announced, judged, asked for and decided within moments, each time with the same line."""

@@ -30,6 +30,7 @@ _PLACEHOLDER: Final = SimpleCommand(text="", words=())
 _REDIRECTS: Final = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 _DECLARERS: Final = frozenset({"declaration_command", "unset_command"})
 _NO_ARGUMENT: Final = _REDIRECTS | {"file_descriptor", "heredoc_start", "heredoc_body", "heredoc_end", "pipeline", "comment"}
+_COMPUTED_INDEX: Final = re.compile(r"['\"\w]\[[^\]]*(\$\(|`)")
 _BACKTICK_ESCAPE: Final = re.compile(r"\\([`\\$])")
 
 
@@ -114,11 +115,9 @@ class LineReader:
         for position, stage in enumerate(stages, start=0 if first < 0 else 1):
             stdin_from = place.stdin_from if position == 0 else begin
             own = redirects if stage is stages[-1] else ()
-            self._statement(stage, place._replace(stdin_from=stdin_from, depth=place.depth + 1), own, number, position)
+            self._statement(stage, Place(place.inside, place.parent, stdin_from, place.depth + 1), own, number, position)
 
-    def _redirected(
-        self, node: Node, place: Place, redirects: tuple[Redirect, ...], pipeline: int, position: int
-    ) -> None:
+    def _redirected(self, node: Node, place: Place, redirects: tuple[Redirect, ...], pipeline: int, position: int) -> None:
         """A statement with redirections. A simple command gets them; around a group they are a command without words."""
         children = node.children
         body = next((child for child in children if child.type not in _REDIRECTS), None)
@@ -167,7 +166,10 @@ class LineReader:
                 self._statement(child, deeper, ())
 
     def _test(self, node: Node, place: Place) -> None:
-        """``[ a > b ]`` writes the file b, though it looks like a comparison."""
+        """``[ a > b ]`` writes the file b, though it looks like a comparison; an index in a name is computed when it is tested."""
+        text = self._slice(node)
+        if _COMPUTED_INDEX.search(text):
+            self._finish(self._reserve(), [Word("[", "[", "["), Word(text, text, text)], (), (), place, -1, 0)
         if node.children[0].type != "[":
             return
         for child in node.named_children:
@@ -194,13 +196,15 @@ class LineReader:
         assignments: list[str] = []
         found: list[Redirect] = list(redirects)
         ends_at = -1
-        for child in node.children:
-            if child.type == "variable_assignment":
+        for child in node.named_children:
+            kind = child.type
+            if kind == "variable_assignment":
                 assignments.append(self._assignment(child, nested)[1])
-            elif child.type in _REDIRECTS:
+            elif kind in _REDIRECTS:
                 found.extend(self._redirects([child], deeper))
-            elif child.is_named and child.type != "comment":
-                self._append(words, read_words(child, self._source, nested), ends_at, child)
+            elif kind != "comment":
+                only = child.child(0) if kind == "command_name" and child.child_count == 1 else None
+                self._append(words, read_words(only or child, self._source, nested), ends_at, child)
                 ends_at = child.end_byte
         for redirect in behind or ():
             found.extend(self._redirects([redirect], deeper))
@@ -210,7 +214,7 @@ class LineReader:
     def _append(self, words: list[Word], more: list[Word], ends_at: int, child: Node) -> None:
         """Add words; one that follows a joined line without a blank is the rest of the word before it."""
         gap = self._source[ends_at : child.start_byte] if words else b" "
-        if gap.replace(b"\\\n", b"") or not more or not gap:
+        if gap == b" " or gap.replace(b"\\\n", b"") or not more or not gap:
             words.extend(more)
             return
         last, first = words.pop(), more[0]
@@ -224,11 +228,12 @@ class LineReader:
         parts = [child for child in redirect.named_children if child.type not in _NO_ARGUMENT]
         if redirect.type == "herestring_redirect":
             skip = 1
+        after = redirect.next_sibling
+        if parts[skip:] and after is not None and parts[-1].end_byte == after.start_byte and self._slice(parts[-1]).isdigit():
+            parts.pop()  # the descriptor of the redirection that follows: ``>& x 0>&1``
         return [word for child in parts[skip:] for word in read_words(child, self._source, nested)]
 
-    def _declaration(
-        self, node: Node, place: Place, redirects: tuple[Redirect, ...], pipeline: int, position: int
-    ) -> None:
+    def _declaration(self, node: Node, place: Place, redirects: tuple[Redirect, ...], pipeline: int, position: int) -> None:
         """``export A=1``, ``unset A``: a command whose name the grammar makes a keyword."""
         index = self._reserve()
         nested = self._nested(Place(place.inside, index, place.stdin_from, place.depth + 1))
@@ -325,19 +330,19 @@ class LineReader:
         position: int,
     ) -> None:
         """Put the command at its index, then read what it runs itself."""
-        values = tuple(word.value for word in words)
+        values = tuple([word.value for word in words])
         if words and words[0].globs and words[0].written not in ("[", "[["):
             values = (None, *values[1:])
         number = self._next_pipeline() if pipeline < 0 else pipeline
         command = SimpleCommand(
-            text=" ".join(word.written for word in words),
+            text=" ".join([word.written for word in words]),
             words=values,
             redirects=redirects,
             assignments=assignments,
             pipeline=number,
             position=position,
             inside=place.inside,
-            sketch=tuple(word.sketch for word in words),
+            sketch=tuple([word.sketch for word in words]),
             parent=place.parent,
             stdin_from=place.stdin_from,
         )
@@ -355,7 +360,7 @@ class LineReader:
             return
         for text in inner.texts:
             self.read(text, below)
-        redirects = tuple(r for r in self.commands[index].redirects if r.operator.startswith("<"))
+        redirects = tuple(r for r in self.commands[index].redirects if r.operator.startswith("<") or r.sketch.startswith("/dev/"))
         for picked in inner.commands:
             chosen = [words[at] if isinstance(at, int) else Word(None, at, at) for at in picked]
             self._finish(self._reserve(), chosen, redirects, inner.assignments, below, -1, 0)

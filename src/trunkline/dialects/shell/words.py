@@ -28,6 +28,11 @@ _BRACES: Final = re.compile(r"\{([^{}]*)\}")
 _INNER: Final = frozenset({"command_substitution", "process_substitution"})
 
 
+_PLAIN: Final = frozenset("\\{")
+_STATIC: Final = frozenset("\\$`")
+"""Without these characters a word, or a string, is what it looks like."""
+
+
 class Word(NamedTuple):
     """A word after the shell's quote removal."""
 
@@ -44,8 +49,12 @@ Nested = Callable[["Node"], None]
 def read_words(node: Node, source: bytes, nested: Nested) -> list[Word]:
     """The words that one argument node becomes; usually one."""
     written = source[node.start_byte : node.end_byte].decode("utf-8", "replace")
-    if node.type == "word" and "\\" not in written and "{" not in written:
-        return [Word(written, written, written, any(c in written for c in "*?["))]
+    kind = node.type
+    if kind == "word" and _PLAIN.isdisjoint(written):
+        return [Word(written, written, written, "*" in written or "?" in written or "[" in written)]
+    if kind == "raw_string" or (kind == "string" and _STATIC.isdisjoint(written) and written[0] == '"'):
+        bare = written[1:-1]
+        return [Word(bare, bare, written)]
     text, dynamic = _evaluate(node, source, nested)
     return _expanded(text, dynamic, written)
 

@@ -95,6 +95,8 @@ _PREFIXES: Final[dict[str, Prefix]] = {
     "winpty": _prefix(transparent=True),
     "rtk": _prefix(transparent=True),
 }
+WRAPPERS: Final = frozenset(_PREFIXES) | {"alias", "trap", "watch", "script", "flock", "entr"}
+"""Commands that are only as dangerous as what they run."""
 _FEEDS_ARGUMENTS: Final = frozenset({"xargs", "gxargs", "parallel"})
 
 _RUNNERS: Final[dict[tuple[str, str], Prefix]] = {
@@ -194,7 +196,7 @@ def _split_string(words: Words) -> Inner | None:
 def shell_script(words: Words) -> tuple[bool, int]:
     """Whether a shell's words have ``-c``, and the index of its script: a text with ``-c``, else a file, else past the end."""
     at = 1
-    text = False
+    text = stdin = False
     while at < len(words):
         word = words[at]
         if word is None or not word.startswith(("-", "+")) or word == "-":
@@ -202,9 +204,11 @@ def shell_script(words: Words) -> tuple[bool, int]:
         if word == "--":
             at += 1
             break
-        text = text or word == "--command" or (word[0] == "-" and not word.startswith("--") and "c" in word)
-        at += 2 if word in _SHELL_VALUES else 1
-    return text, at
+        short = word[1:] if word[0] == "-" and not word.startswith("--") else ""
+        text = text or word == "--command" or "c" in short
+        stdin = stdin or "s" in short
+        at += 2 if word in _SHELL_VALUES or short[-1:] in ("o", "O") else 1
+    return text, at if text or not stdin else len(words)
 
 
 def _shell(command: SimpleCommand, words: Words) -> Inner | None:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from trunkline.errors import StorageError, TrunklineError
+from trunkline.errors import HubStopping, StorageError, TrunklineError
 from trunkline.journal.base import Journal, RowFilter, SessionRow
 from trunkline.journal.search.words import expression_of
 
@@ -59,6 +59,7 @@ class SearchIndex:
         self._checked = False
         self._gone: set[str] = set()
         self._reading: asyncio.Task[None] | None = None
+        self._closed = False
 
     async def find(self, typed: str, *, limit: int, patience_s: float = PATIENCE_S) -> tuple[list[Found], bool]:
         """The best passages for what was typed, and whether the index has read the whole journal."""
@@ -87,6 +88,7 @@ class SearchIndex:
 
     async def close(self) -> None:
         """End the reading and close the file."""
+        self._closed = True
         if self._reading is not None:
             self._reading.cancel()
             await asyncio.wait((self._reading,))
@@ -157,6 +159,8 @@ class SearchIndex:
         return self._opened is not None or (self._path is not None and self._path.exists())
 
     async def _run(self, work: Callable[[Store], T]) -> T:
+        if self._closed:
+            raise HubStopping("the hub is stopping")
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, "search")
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._work, work)

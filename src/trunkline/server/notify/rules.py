@@ -94,7 +94,7 @@ def _address(url: str) -> str:
         raise ValueError("url must look like https://host/path")
     if parts.username is not None or parts.password is not None:
         raise ValueError("url must not carry a user or password")
-    if not url.isascii() or any(character.isspace() for character in url):
+    if not all("!" <= character <= "~" for character in url):
         raise ValueError("url must be written in ASCII, without spaces")
     return url
 

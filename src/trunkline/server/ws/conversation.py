@@ -226,7 +226,7 @@ class Conversation:
 
     async def _snapshot(self, cursor: AnyCursor, session_id: str) -> frames.SnapshotFrame:
         if isinstance(cursor, SessionCursor):
-            found = await snapshot_of(cursor.session)
+            found = await snapshot_of(self._hub, cursor.session)
             return frames.SnapshotFrame(subscription=cursor.subscription, session_id=session_id, seq=found.seq,
                                         state=frames.state(found.state))
         pos = self._hub.everything.last_pos  # before the list: what happens meanwhile may be in it, and comes as an event too

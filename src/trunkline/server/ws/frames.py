@@ -17,6 +17,7 @@ from trunkline.errors import Invalid, TrunklineError
 from trunkline.hub import PendingAsk, SessionView
 from trunkline.journal.base import Entry
 from trunkline.server.openapi import ErrorBody
+from trunkline.server.snapshot import SessionState
 from trunkline.server.tokens import Scope
 
 HUB = "*"
@@ -35,8 +36,10 @@ class Hello(ClientFrame, tag="hello", kw_only=True, frozen=True):
 
 
 class Subscribe(ClientFrame, tag="subscribe", kw_only=True, frozen=True):
-    """Show me these sessions, or all of them. ``after`` is where the client is already: a seq, a seq by session id, or, for
-    all sessions, a pos. Without it a snapshot comes first. ``types`` leaves out all other events."""
+    """Show me these sessions, or all of them (``*``), after what I know already.
+
+    ``after`` is a seq, a seq by session id, or, for all sessions, a pos. Without it a snapshot comes first. ``types`` leaves out
+    all other events."""
 
     id: str
     sessions: list[str] | Literal["*"]
@@ -80,8 +83,9 @@ class HubInfo(Struct, kw_only=True, frozen=True, rename="camel"):
 
 
 class Welcome(ServerFrame, tag="welcome", kw_only=True, frozen=True):
-    """The hub knows the client. ``pending`` is what waits for somebody, in every session; what comes of it, and what is asked
-    after ``pos``, arrives as events whatever is subscribed to."""
+    """The client is let in. ``pending`` is what waits for somebody, in every session, as of ``pos``.
+
+    What comes of it, and what is asked later, arrives as events, whatever is subscribed to."""
 
     version: str
     hub: HubInfo
@@ -104,7 +108,7 @@ class SnapshotFrame(ServerFrame, tag="snapshot", kw_only=True, frozen=True):
     session_id: str
     seq: int
     state: Raw
-    """A ``SessionView`` or a ``HubState``."""
+    """A ``SessionState`` or a ``HubState``."""
 
 
 class Resumed(ServerFrame, tag="resumed", kw_only=True, frozen=True):
@@ -202,7 +206,7 @@ def event_frame(prefix: bytes, entry: Entry) -> str:
     return b"".join((prefix, str(entry.pos).encode(), b',"event":', entry.event, b"}")).decode()
 
 
-def state(of: SessionView | HubState) -> Raw:
+def state(of: SessionState | HubState) -> Raw:
     """What a snapshot carries."""
     return Raw(_encoder.encode(of))
 
@@ -213,7 +217,7 @@ CONTEXT_SCHEMA = "agent-context.schema.json#/$defs"
 
 def schema() -> dict[str, Any]:
     """JSON Schema of both directions: ``$defs.Said`` is what a client may send, ``$defs.Told`` what it gets."""
-    types = [Said, Told, SessionView, HubState]
+    types = [Said, Told, SessionState, HubState]
     (said, told, *states), defs = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     defs["CommandFrame"]["properties"]["command"] = {"$ref": f"{CONTEXT_SCHEMA}/ACPCommand"}
     defs["EventFrame"]["properties"]["event"] = {"$ref": f"{CONTEXT_SCHEMA}/ACPEvent"}

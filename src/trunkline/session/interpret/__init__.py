@@ -15,6 +15,7 @@ Rule 3: every method leaves its entries in the writer; ``take`` hands them over 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import msgspec
 
@@ -64,7 +65,9 @@ class Interpreter:
         self.conditions = ConditionStory(self.writer, self.usage, self.lifecycle)
         self.notes = NoteStory(self.writer, self.tools, self.usage, self.lifecycle)
         self.turns = TurnStory(self.writer, self.text, self.tools, self.asks, self.usage)
-        self._asking = frozenset(name for name, role in (tools.roles if tools else {}).items() if role == "ask_user")
+        self._names = tools or ToolNames()
+        self._parent_path = self._names.parent_call.split(".") if self._names.parent_call else []
+        self._can_ask = "ask_user" in self._names.roles.values()
         self.replaying = False
         """The agent tells its history again: what the person said in it is news to us."""
 
@@ -136,7 +139,7 @@ class Interpreter:
             self.usage.tokens(usage_of(count), thought=count.thought_tokens, carried=carried)
             return
         if isinstance(content, acp.TextContent):
-            self.text.remarked(update, content.text, carried)
+            self.text.remarked(update, content.text, carried, _parent_in(update.meta, self._parent_path))
         else:
             self.text.block(content, carried)
         if count is not None:
@@ -164,7 +167,7 @@ class Interpreter:
             return
         if call.state.kind == "switch_mode":
             self.conditions.plan_shown(call.state)
-        if self._asking and not call.questioned and name_of(call.state) in self._asking:
+        if self._can_ask and not call.questioned and self._names.role_of(name_of(call.state)) == "ask_user":
             tell_questions(self.writer, call)
 
     def _other(self, signal: Signal) -> None:
@@ -191,3 +194,11 @@ class Interpreter:
             self.asks.resolve(request_id, approved=False, resolved_by="policy", who="agent", reason="the agent withdrew it")
         elif request_id in self.fold.questions:
             self.asks.answered(request_id, action="cancel", content=None, who="agent")
+
+
+def _parent_in(meta: dict[str, Any] | None, path: list[str]) -> str | None:
+    """The call whose sub-agent a remark names; None where it names none."""
+    value: Any = meta if path else None
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else None

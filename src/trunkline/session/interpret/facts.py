@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, Final
 
 import msgspec
+from msgspec import Raw
 
 from trunkline.dialects import acp, packets
 from trunkline.dialects.acp.calls import CallState
@@ -27,7 +28,12 @@ _SCRIPT_FLAG = re.compile(r"-[a-z]*c")
 _TITLED = re.compile(r"^\w[\w ]{0,30}(?::| ·)\s+(?=\S)")
 _FENCE = re.compile(r"\A\s*```[^\n`]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _TEXT_KEYS: Final = ("output", "aggregated_output", "stdout", "text", "error", "message")
+_BEGINS: Final[dict[type, tuple[bytes, ...]]] = {
+    str: (b'"',), int: tuple(b"-0123456789"[at:at + 1] for at in range(11)), bool: (b"t", b"f"), list: (b"[",), dict: (b"{",),
+}
 _NOTHING = Evidence()
+
+_members: msgspec.json.Decoder[dict[str, Raw]] = msgspec.json.Decoder(dict[str, Raw])
 
 
 def name_of(state: CallState) -> str:
@@ -73,15 +79,28 @@ class Facts:
 
     @cached_property
     def output(self) -> Any:
-        """The output, decoded; None where there is none."""
+        """The whole output, decoded; None where there is none."""
         return decoded(self.state.raw_output)
+
+    @property
+    def answer(self) -> str | None:
+        """The output, where it is nothing but a text."""
+        raw = self.state.raw_output
+        return self.output if raw is not None and raw[:1] == b'"' else None
 
     @cached_property
     def records(self) -> list[dict[str, Any]]:
-        """Where the agent may have recorded how it went: the output, its metadata, and what rode in ``_meta``."""
-        output = self.output if isinstance(self.output, dict) else {}
-        nested = [output[key] for key in ("metadata", "result", "details") if isinstance(output.get(key), dict)]
+        """Where the agent may have recorded how it went: the output, its metadata, and what rode in ``_meta``.
+
+        Members of the output are left as they came (``Raw``) until they are looked at: one may be a whole file."""
+        output = self.members
+        nested = [members_of(output[key]) for key in ("metadata", "result", "details") if key in output]
         return [record for record in (output, *nested, self.evidence.response) if record]
+
+    @cached_property
+    def members(self) -> dict[str, Any]:
+        """The members of an output that is an object, as they came."""
+        return members_of(self.state.raw_output)
 
     @cached_property
     def text(self) -> str:
@@ -90,6 +109,17 @@ class Facts:
         if not shown and self.state.raw_output is not None:
             shown = text_in(self.output, self.state.raw_output)
         return shown or self.evidence.printed
+
+    @property
+    def text_token(self) -> bytes | memoryview | None:
+        """``text`` as the JSON string that stands in the output; None where the call shows a text of its own."""
+        raw = self.state.raw_output
+        if raw is None or (shown_text(self.state) and not self.call.shows_ask):
+            return None
+        if raw[:1] == b'"':
+            return raw
+        found = next((self.members[key] for key in _TEXT_KEYS if key in self.members and _is(self.members[key], str)), None)
+        return None if found is None else memoryview(found)
 
     @cached_property
     def command(self) -> str:
@@ -120,11 +150,19 @@ class Facts:
 
     def look(self, *keys: str, kind: type = str) -> Any:
         """The first of these members that a record has, of the right type; None where none has it."""
+        value = self._find(keys, kind)
+        return decoded(value) if isinstance(value, Raw) else value
+
+    def head(self, *keys: str, chars: int) -> str | None:
+        """The beginning of the first of these members that is a text; a long one is not read to its end."""
+        value = self._find(keys, str)
+        return head_of(value, chars) if isinstance(value, Raw) else value if value is None else value[:chars]
+
+    def _find(self, keys: tuple[str, ...], kind: type) -> Any:
         for record in self.records:
             for key in keys:
-                value = record.get(key)
-                if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
-                    return value
+                if key in record and _is(record[key], kind):
+                    return record[key]
         return None
 
     @staticmethod
@@ -142,7 +180,38 @@ class Facts:
         return path.removeprefix(self.cwd.rstrip("/") + "/").lstrip("/")
 
 
-def decoded(raw: bytes | None) -> Any:
+def members_of(raw: bytes | Raw | None) -> dict[str, Any]:
+    """The members of a JSON object, each as it came; empty when it is none."""
+    if raw is None or bytes(memoryview(raw)[:1]) != b"{":
+        return {}
+    try:
+        return _members.decode(raw)
+    except (msgspec.DecodeError, RecursionError):
+        return {}
+
+
+def head_of(token: Raw, chars: int) -> str:
+    """The first ``chars`` characters of a JSON string."""
+    view = memoryview(token)
+    if len(view) <= chars:
+        return str(decoded(token) or "")
+    for end in range(chars, chars - 16, -1):
+        # An escape or a character of several bytes may be cut in two; no such piece is longer than twelve bytes.
+        try:
+            return msgspec.json.decode(bytes(view[:end]) + b'"', type=str)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            continue
+    return ""
+
+
+def _is(value: Any, kind: type) -> bool:
+    """Whether a member is of a type; of one that is not decoded yet, its first character tells."""
+    if isinstance(value, Raw):
+        return bytes(memoryview(value)[:1]) in _BEGINS[kind]
+    return isinstance(value, kind) and not (kind is int and isinstance(value, bool))
+
+
+def decoded(raw: bytes | Raw | None) -> Any:
     """Somebody's JSON as a value; None where there is none, or where it is nested too deeply to be read."""
     if raw is None:
         return None

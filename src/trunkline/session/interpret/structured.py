@@ -16,7 +16,7 @@ from trunkline.session.interpret.facts import Facts, unfenced
 from trunkline.session.interpret.search import found_in
 from trunkline.session.interpret.web import page_of
 
-STRUCTURED_CHARS: Final = 16 << 10
+STRUCTURED_CHARS: Final = 8 << 10
 """Characters of each text in a structured output; the whole is beside it."""
 
 LOOKED_AT: Final = 600
@@ -55,9 +55,9 @@ def command_output(facts: Facts) -> tuple[context.CommandOutput | None, dict[str
     if code is None:
         return None, {}
     stdout = _printed(facts)
-    stderr = facts.look("stderr") or ""
-    meta = {"stdoutChars": len(stdout)} if len(stdout) > STRUCTURED_CHARS else {}
-    return context.CommandOutput(exit_code=code, stdout=stdout[:STRUCTURED_CHARS], stderr=stderr[:STRUCTURED_CHARS]), meta
+    stderr = facts.head("stderr", chars=STRUCTURED_CHARS) or ""
+    meta = {"cut": STRUCTURED_CHARS} if len(stdout) >= STRUCTURED_CHARS - 16 else {}
+    return context.CommandOutput(exit_code=code, stdout=stdout[:STRUCTURED_CHARS], stderr=stderr), meta
 
 
 def exit_code(facts: Facts) -> int | None:
@@ -65,9 +65,9 @@ def exit_code(facts: Facts) -> int | None:
     if facts.evidence.exit_code is not None:
         return facts.evidence.exit_code
     code = facts.look(*_EXIT_KEYS, kind=int)
-    if code is not None:
-        return int(code)
-    if isinstance(facts.look("stdout"), str) and isinstance(facts.look("stderr"), str):
+    if isinstance(code, int):
+        return code
+    if facts.head("stdout", chars=1) is not None and facts.head("stderr", chars=1) is not None:
         # It kept apart what the command printed, and told no failure: the command ran to its end.
         return _claimed(facts) if facts.state.status != "completed" else 0
     return _claimed(facts)
@@ -75,7 +75,7 @@ def exit_code(facts: Facts) -> int | None:
 
 def _claimed(facts: Facts) -> int | None:
     """The exit code that the text reports: in its last lines, or in its first where the agent puts a report in front."""
-    texts = [facts.text] if not isinstance(facts.output, str) else [facts.output, facts.text]
+    texts = [facts.text] if facts.answer is None else [facts.answer, facts.text]
     for text in texts:
         inner = unfenced(text) if len(text) <= LOOKED_AT else text
         last = "\n".join(inner[-LOOKED_AT:].rstrip("` \n").split("\n")[-3:])
@@ -87,10 +87,12 @@ def _claimed(facts: Facts) -> int | None:
 
 
 def _printed(facts: Facts) -> str:
-    for printed in (facts.look("stdout"), facts.evidence.printed or None, facts.look("aggregated_output", "output")):
-        if printed is not None:
-            return "" if _NO_OUTPUT.fullmatch(printed[:80]) else str(printed)
-    text = facts.output if isinstance(facts.output, str) else unfenced(facts.text)
+    recorded = facts.head("stdout", chars=STRUCTURED_CHARS)
+    if recorded is None:
+        recorded = facts.evidence.printed or facts.head("aggregated_output", "output", chars=STRUCTURED_CHARS)
+    if recorded is not None:
+        return "" if _NO_OUTPUT.fullmatch(recorded[:80]) else recorded
+    text = facts.answer if facts.answer is not None else unfenced(facts.text)
     report = _REPORT.search(text) if len(text) <= STRUCTURED_CHARS and _EXIT.search(text) else None
     shown = report.group(1) if report else _EXIT_LINE.sub("", text, count=1) if len(text) <= STRUCTURED_CHARS else text
     return "" if _NO_OUTPUT.fullmatch(shown[:80]) else shown

@@ -63,11 +63,8 @@ def complete(writer: Writer, facts: Facts, *, failed: str | None = None) -> None
 
 def _usage(facts: Facts) -> context.TokenUsage | None:
     """What the sub-agent spent, where the agent recorded it."""
-    for record in facts.records:
-        usage = record.get("usage") or record.get("tokens")
-        if isinstance(usage, dict) and (spent := _tokens(usage)) is not None:
-            return spent
-    return None
+    usage = facts.look("usage", "tokens", kind=dict)
+    return _tokens(usage) if isinstance(usage, dict) else None
 
 
 def _tokens(usage: dict[str, Any]) -> context.TokenUsage | None:

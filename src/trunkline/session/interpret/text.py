@@ -50,19 +50,25 @@ class TextStory:
             carried = None
         prefix = self._prefix
         if prefix is None:
+            if text.parent is not None:
+                # What is open is a sub-agent's; these are the agent's own words.
+                text = self._open(thinking, message_id, Carried(raw))
+                carried = None
             prefix = self._prefix_of(text)
         self.collect(text, token)
         fold.seq += 1
         writer = self._writer
         writer.add_encoded(context.delta_event(prefix, fold.seq, context.stamp_ms(writer.at), token), carried)
 
-    def remarked(self, update: Chunk, text: str, carried: Carried) -> None:
-        """A piece of text with remarks of the agent's own on it: it is told like any other, and carries what was sent."""
+    def remarked(self, update: Chunk, text: str, carried: Carried, parent: str | None = None) -> None:
+        """A piece of text with remarks of the agent's own on it: it is told like any other, and carries what was sent.
+
+        ``parent`` is the call whose sub-agent says it: what several say at once is kept apart."""
         thinking = isinstance(update, acp.AgentThoughtChunk)
         open_text = self._fold.text
-        if (open_text is None or open_text.thinking is not thinking
+        if (open_text is None or open_text.thinking is not thinking or open_text.parent != parent
                 or (update.message_id is not None and update.message_id != open_text.agent_message_id)):
-            open_text = self._open(thinking, update.message_id, carried)
+            open_text = self._open(thinking, update.message_id, carried, parent)
             carried = NOTHING_CARRIED
         prefix = self._prefix or self._prefix_of(open_text)
         token = msgspec.json.encode(text)
@@ -127,7 +133,8 @@ class TextStory:
             done: context.Event = context.ThinkingCompleteEvent(message_id=text.message_id, content=whole, meta=meta)
         else:
             newest = whole if text.size <= TEXT_LIMIT else _decode_text(text.newest) or whole
-            fold.last_text = newest[-LAST_TEXT:].strip()
+            if text.parent is None:
+                fold.last_text = newest[-LAST_TEXT:].strip()
             fold.messages += 1
             fold.last_message = (text.message_id, text.agent_message_id)
             done = context.MessageCompleteEvent(
@@ -149,20 +156,21 @@ class TextStory:
             message_id=message.message_id, role="user", content=content, meta={"replayed": True, **cut}))
         entitle(fold, content)
 
-    def _open(self, thinking: bool, agent_message_id: str | None, carried: Carried) -> OpenText:
+    def _open(self, thinking: bool, agent_message_id: str | None, carried: Carried, parent: str | None = None) -> OpenText:
         self.close()
         writer = self._writer
         writer.thinking(thinking)
         seq = writer.fold.seq + 1
         message_id = f"msg-{seq}"
-        meta = {"agentMessageId": agent_message_id} if agent_message_id is not None else msgspec.UNSET
+        about = {"agentMessageId": agent_message_id, "parentToolCallId": parent}
+        meta = {name: value for name, value in about.items() if value is not None} or msgspec.UNSET
         started: context.Event
         if thinking:
             started = context.ThinkingStartEvent(message_id=message_id, meta=meta)
         else:
             started = context.MessageStartEvent(message_id=message_id, role="assistant", meta=meta)
         writer.add(started, update=carried.update, packet=carried.packet, raw=carried.raw)
-        text = writer.fold.text = OpenText(thinking, message_id, seq, agent_message_id)
+        text = writer.fold.text = OpenText(thinking, message_id, seq, agent_message_id, parent=parent)
         if writer.fold.turn is not None:
             writer.fold.turn.said_something = True
         return text
@@ -179,7 +187,7 @@ class TextStory:
     def _prefix_of(self, text: OpenText) -> context.DeltaPrefix:
         """What its deltas begin with; kept for the next one, unless the status still has to follow."""
         prefix = context.delta_prefix(self._writer.fold.session_id, text.message_id, None if text.thinking else "assistant")
-        if self._writer.thinking(text.thinking):
+        if self._writer.thinking(text.thinking) and text.parent is None:
             self._prefix = prefix
         return prefix
 

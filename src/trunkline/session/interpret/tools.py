@@ -14,24 +14,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
 from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import CallState, merge
+from trunkline.dialects.risk import explain_risk
 from trunkline.dialects.roles import ToolNames
 from trunkline.session.fold import OpenCall, Todo, remember
 from trunkline.session.interpret import changes, git, subagents, web
 from trunkline.session.interpret.changes import Change, changes_of
 from trunkline.session.interpret.evidence import evidence_of, observe, printed
-from trunkline.session.interpret.facts import Facts, decoded, name_of
-from trunkline.session.interpret.risk import explain_risk
+from trunkline.session.interpret.facts import Facts, name_of
 from trunkline.session.interpret.structured import command_output, structured_of
 from trunkline.session.interpret.text import TextStory
-from trunkline.session.interpret.writer import Writer
+from trunkline.session.interpret.writer import TEXT_LIMIT, Carried, Writer
 
-__all__ = ["ToolNames", "ToolStory", "name_of", "risk_of", "write_plan"]
+__all__ = ["ToolNames", "ToolStory", "name_of", "write_plan"]
 
 Ending = Literal["denied", "cancelled", "abandoned"]
 
@@ -44,13 +44,11 @@ _ENDINGS: dict[Ending, str] = {
 NEAR_CALLS: Final = 64
 """Calls that are looked back through for one that a permission was really about."""
 
+SPLICED_FROM: Final = 4096
+"""Outputs from this many bytes on are put into their event as they stand in the packet, not encoded again."""
+
 KEPT_TERMINALS: Final = 64
 PROGRESS_GAP_US: Final = 250_000
-
-
-def risk_of(state: CallState) -> context.RiskLevel:
-    """How much harm a call can do, as far as its own words tell; ``ToolStory.risk`` knows the session's folders too."""
-    return explain_risk(name_of(state), _members(state), kind=state.kind).level
 
 
 class _TerminalEnd(msgspec.Struct, frozen=True):
@@ -180,11 +178,12 @@ class ToolStory:
         state = call.state
         finished = state.status in ("completed", "failed") and not call.finished
         runs = not call.executing and (finished or state.status == "in_progress" or _has_input(state))
-        packet = packets.progress_packet(state, self._writer.at) if changed or finished or runs else None
+        token = _long_text(state, wire) if "content" in changed else None
+        packet = packets.progress_packet(state, self._writer.at, token) if changed or finished or runs else None
         if finished:
             if runs:
                 self.executing(call, requires_approval=False)
-            self._finish(call, wire, raw, packet)
+            self._finish(call, Carried(wire, packet, raw), token)
         elif runs or ("raw_input" in changed and wire is not None and not call.finished and not call.asked):
             # The input of a running call grows while the model writes it: what was said of its risk no longer holds.
             self.executing(call, requires_approval=False, wire=wire, raw=raw, packet=packet)
@@ -204,23 +203,26 @@ class ToolStory:
             lines = self._facts(call).text.rstrip()[-2 * subagents.PROGRESS_CHARS:].split("\n")
             subagents.progress(self._writer, call, lines[-1].strip())
 
-    def _finish(self, call: OpenCall, wire: bytes | None, raw: bytes | None, packet: bytes | None) -> None:
+    def _finish(self, call: OpenCall, carried: Carried, token: memoryview | None) -> None:
         call.finished = True
         self._take_terminals(call)
         facts = self._facts(call)
         done: list[Change] = []
+        output: bytes | memoryview | None = None
         event: context.Event
         if call.state.status == "completed" and not self._was_denied(call):
             done = changes_of(facts, self._writer.fold.files)
-            event = self._result(facts, done)
+            output = _spliceable(token if token is not None else facts.text_token)
+            event = self._result(facts, done, whole=output is None)
         else:
             event = self._error(facts)
-        seq = self._writer.add(event, update=wire, packet=packet, raw=raw)
+        seq = self._writer.add(event, update=carried.update, packet=carried.packet, raw=carried.raw, output=output)
         self._aftermath(facts, done, seq, isinstance(event, context.ToolCallResultEvent))
         call.evidence = None
 
-    def _result(self, facts: Facts, done: list[Change]) -> context.Event:
-        output, cut = self._writer.cut(facts.text)
+    def _result(self, facts: Facts, done: list[Change], *, whole: bool) -> context.Event:
+        """The result's event; unless ``whole``, its output is put in by the writer."""
+        output, cut = self._writer.cut(facts.text) if whole else ("", None)
         structured, more = structured_of(facts, done)
         if more:
             cut = {**(cut or {}), "structured": more}
@@ -315,9 +317,18 @@ def write_plan(writer: Writer, plan: list[acp.PlanEntry], wire: bytes | None, ra
     writer.add(context.TodoUpdateEvent(todos=listed), update=wire, packet=packet, raw=raw)
 
 
-def _members(state: CallState) -> dict[str, Any] | None:
-    value = decoded(state.raw_input)
-    return value if isinstance(value, dict) else None
+def _long_text(state: CallState, wire: bytes | None) -> memoryview | None:
+    """The one text that an update shows, as it stands in it, where it is long enough to be worth not encoding it again."""
+    if wire is None or len(wire) < SPLICED_FROM or state.content is None or len(state.content) != 1:
+        return None
+    item = state.content[0]
+    shows_text = isinstance(item, acp.Content) and isinstance(item.content, acp.TextContent)
+    return acp.shown_token(wire) if shows_text else None
+
+
+def _spliceable(token: bytes | memoryview | None) -> bytes | memoryview | None:
+    """A text that goes into an event as it stands: long enough to be worth it, short enough to be there whole."""
+    return token if token is not None and SPLICED_FROM <= len(token) <= TEXT_LIMIT else None
 
 
 def _has_input(state: CallState) -> bool:

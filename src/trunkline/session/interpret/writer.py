@@ -61,13 +61,18 @@ class Writer:
         return out
 
     def add(self, event: context.Event, *, update: bytes | None = None, packet: bytes | None = None,
-            raw: bytes | None = None, seal: Callable[[bytes], bytes] | None = None) -> int:
-        """Write one entry that changes the fold; returns its seq. ``seal`` gets the encoded event and gives what is written."""
+            raw: bytes | None = None, output: bytes | memoryview | None = None,
+            seal: Callable[[bytes], bytes] | None = None) -> int:
+        """Write one entry that changes the fold; returns its seq. ``output`` is the event's output as a JSON string; ``seal``
+        gets the encoded event and gives what is written."""
         fold = self.fold
         fold.seq += 1
         fold.updated_at = self.at
         self.dirty = True
         body = context.encode_event(fold.seq, fold.session_id, self.at, event)
+        if output is not None:
+            before, after = body.split(b'"output":""', 1)
+            body = b"".join((before, b'"output":', output, after))
         if seal is not None:
             body = seal(body)
         entry = Entry(fold.seq, self.at, body, update, packet, raw)

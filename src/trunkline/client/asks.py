@@ -1,0 +1,97 @@
+"""What waits for somebody in the hub, kept current from what the hub tells.
+
+Rule: it is a state, not a list of events. Who looks late sees what is true now.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable
+
+import msgspec
+
+from trunkline.client.views import ApprovalView, ContextEvent, PendingAsk, QuestionView
+
+_MARKS = (b'"approval:', b'"interaction:question"', b'"question_resolved"')
+
+
+class Asks:
+    """Open approvals and questions of all sessions, by their ids."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, PendingAsk] = {}
+        self._changed = asyncio.Event()
+        self._changes = 0
+        self._failure: BaseException | None = None
+
+    @property
+    def pending(self) -> list[PendingAsk]:
+        """What is open, the oldest first."""
+        return list(self._open.values())
+
+    def renew(self, pending: Iterable[PendingAsk]) -> None:
+        """The hub told all that is open."""
+        self._open = {_id_of(ask): ask for ask in pending}
+        self._tell()
+
+    def heard(self, event: ContextEvent) -> None:
+        """The hub told an event; most are of no concern here."""
+        if not any(mark in event.raw for mark in _MARKS):
+            return
+        kind = event.type
+        if kind == "approval:requested":
+            self._add(PendingAsk(session_id=event.session_id, approval=_approval(event)))
+        elif kind == "interaction:question":
+            self._add(PendingAsk(session_id=event.session_id, question=_question(event)))
+        elif kind == "approval:resolved":
+            self._remove(str(event["requestId"]))
+        elif kind == "custom" and event.get("eventName") == "question_resolved":
+            self._remove(str(event["data"].get("questionId")))
+
+    def end(self, error: BaseException) -> None:
+        """Nothing will be told any more."""
+        self._failure = error
+        self._tell()
+
+    async def changes(self) -> AsyncGenerator[list[PendingAsk], None]:
+        """What is open, now and whenever it has changed."""
+        seen = -1
+        while True:
+            while seen == self._changes and self._failure is None:
+                await self._changed.wait()
+            if self._failure is not None:
+                raise self._failure
+            seen = self._changes
+            yield self.pending
+
+    def _add(self, ask: PendingAsk) -> None:
+        if _id_of(ask) not in self._open:
+            self._open[_id_of(ask)] = ask
+            self._tell()
+
+    def _remove(self, ask_id: str) -> None:
+        if self._open.pop(ask_id, None) is not None:
+            self._tell()
+
+    def _tell(self) -> None:
+        self._changes += 1
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+
+def _id_of(ask: PendingAsk) -> str:
+    if ask.approval is not None:
+        return ask.approval.request_id
+    return ask.question.question_id if ask.question is not None else ""
+
+
+def _approval(event: ContextEvent) -> ApprovalView:
+    meta = event.get("_meta") or {}
+    return msgspec.convert({"requestedAt": event["timestamp"], **event, "title": meta.get("title", ""),
+                            "options": meta.get("options", [])}, ApprovalView)
+
+
+def _question(event: ContextEvent) -> QuestionView:
+    meta = event.get("_meta") or {}
+    return msgspec.convert({"askedAt": event["timestamp"], **event, "schema": meta.get("schema"), "url": meta.get("url")},
+                           QuestionView)

@@ -1,0 +1,17 @@
+"""How dangerous a tool call is, and why. Text in, a level out; nothing is run, nothing is looked up.
+
+    levels.py    Risk, Finding, the order of levels          tools.py     any tool call: which parts of its input matter
+    line.py      one shell line                              flow.py      what follows from several commands together
+    call.py      one command, and what was noted about it    code.py      code in an argument: python -c, awk, perl -e
+    places.py    what a path means                           programs/    what each program does
+
+Levels: low (reads, tests), medium (changes the project, installs, talks to the network), high (deletes, rewrites, reaches
+beyond the project, cannot be read), critical (runs fetched code, sends credentials away, raw devices, fork bombs).
+"""
+
+from __future__ import annotations
+
+from trunkline.dialects.risk.levels import LEVELS, Finding, Risk, rank
+from trunkline.dialects.risk.tools import assess_risk, explain_risk
+
+__all__ = ["LEVELS", "Finding", "Risk", "assess_risk", "explain_risk", "rank"]

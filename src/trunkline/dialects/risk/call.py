@@ -1,0 +1,160 @@
+"""One command under judgement: its options and operands, and what its judge noted about it.
+
+Rule 1: a judge only notes. What follows from several commands together (a download piped into a shell) is decided in
+``flow.py`` from the traits and files noted here.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import Final
+
+from trunkline.dialects.context.types import RiskLevel
+from trunkline.dialects.risk.levels import Finding, rank
+from trunkline.dialects.risk.places import Places
+from trunkline.dialects.shell import SimpleCommand
+
+_SHOWN: Final = 60
+_WRITE_LEVELS: Final[dict[str, tuple[RiskLevel, str]]] = {
+    "inside": ("medium", "writes a file of the project"),
+    "temp": ("low", "writes a temporary file"),
+    "null": ("low", "writes nowhere"),
+    "home": ("high", "writes into the home folder"),
+    "outside": ("high", "writes outside the session's folders"),
+    "elsewhere": ("medium", "writes a file"),
+    "system": ("high", "writes into the system"),
+    "startup": ("high", "changes what runs at login or start"),
+    "hook": ("high", "changes what git runs by itself"),
+    "agent": ("high", "changes an agent's own settings"),
+    "device": ("high", "writes to a device"),
+    "raw": ("critical", "writes to a raw device"),
+    "net": ("high", "writes to the network"),
+    "unknown": ("medium", "writes a file that only the run knows"),
+}
+
+_LOADERS: Final = re.compile(
+    r"^(LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_\w+|BASH_ENV|ENV|PROMPT_COMMAND|PS4|SHELLOPTS|BASHOPTS|PATH|PYTHONSTARTUP|PYTHONPATH"
+    r"|PERL5OPT|PERL5LIB|RUBYOPT|NODE_OPTIONS|JAVA_TOOL_OPTIONS|GIT_\w*COMMAND|GIT_PAGER|GIT_EDITOR|GIT_EXTERNAL_DIFF|GIT_CONFIG\w*"
+    r"|GIT_EXEC_PATH|GIT_PROXY_COMMAND|GIT_SSH|GIT_ASKPASS|SSH_ASKPASS|SUDO_ASKPASS|PAGER|MANPAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL"
+    r"|BROWSER|RUSTC_WRAPPER|CARGO_TARGET_\w+_RUNNER|MAKEFLAGS|MAKESHELL|npm_config_\w+|PIP_INDEX_URL|PIP_EXTRA_INDEX_URL|TAR_OPTIONS"
+    r"|RSYNC_RSH|GREP_OPTIONS|LESS|GCONV_PATH|GOFLAGS|CC|CXX|LD)=(.*)$",
+    re.DOTALL,
+)
+_COMMON_LOADERS: Final = frozenset(("PATH", "PYTHONPATH", "NODE_OPTIONS", "GOFLAGS", "MAKEFLAGS"))
+_QUIET_LOADERS: Final = re.compile(r"^(cat|less|more|true|:|vi|vim|nano|echo|gcc|clang|cc|g\+\+|c\+\+|clang\+\+|)$|^-[A-Za-z]+$")
+
+
+class Trait:
+    """What a command does with data, for the flow between commands: bits of a plain number, because a line has many."""
+
+    NONE: Final = 0
+    FETCHES: Final = 1  # prints or saves what came from the network
+    SENDS: Final = 2  # sends what it gets to the network
+    EXECUTES: Final = 4  # runs its input, or an argument that only the run knows
+    SECRET: Final = 8  # reads credentials
+    DECODES: Final = 16  # turns unreadable text into readable
+    PRINTS: Final = 32  # prints its arguments
+
+
+class Call:
+    """A command with its words sorted into options and operands, and the notes of its judge."""
+
+    def __init__(self, command: SimpleCommand, places: Places) -> None:
+        self.command = command
+        self.places = places
+        self.name = (command.name or "").lower()
+        self.args = command.sketch[1:]
+        self.findings: list[Finding] = []
+        self.traits: int = Trait.NONE
+        self.writes: list[str] = []
+        self.runs: list[str] = []
+        self.downloads: list[str] = []
+        self.scripts: list[str] = []
+        """Shell texts that it would run, found by its judge; they are judged as lines of their own."""
+
+    @cached_property
+    def letters(self) -> str:
+        """All short options run together: ``-rf -v`` is ``rfv``."""
+        return "".join(arg[1:] for arg in self._until_dashes if arg[:1] == "-" and arg[1:2] != "-")
+
+    @cached_property
+    def longs(self) -> frozenset[str]:
+        """Long options without their values: ``--force``."""
+        return frozenset(arg.partition("=")[0] for arg in self._until_dashes if arg.startswith("--"))
+
+    @cached_property
+    def operands(self) -> tuple[str, ...]:
+        """What is no option. Values of options that stand apart are among them."""
+        if "--" not in self.args:
+            return tuple(arg for arg in self.args if arg[:1] != "-" or arg == "-")
+        cut = self.args.index("--")
+        return (*(arg for arg in self.args[:cut] if arg[:1] != "-" or arg == "-"), *self.args[cut + 1 :])
+
+    @cached_property
+    def _until_dashes(self) -> tuple[str, ...]:
+        return self.args[: self.args.index("--")] if "--" in self.args else self.args
+
+    def has(self, letters: str, *longs: str) -> bool:
+        """Whether any of these short letters or long options is given; long ones may be cut short (``--forc``)."""
+        if any(letter in self.letters for letter in letters):
+            return True
+        return any(given in longs or (len(given) > 4 and any(name.startswith(given) for name in longs)) for given in self.longs)
+
+    def value(self, *options: str) -> str | None:
+        """The value of an option, joined (``--to=x``, ``-ox``) or apart."""
+        for at, arg in enumerate(self.args):
+            if arg in options:
+                return self.args[at + 1] if at + 1 < len(self.args) else ""
+            for option in options:
+                if arg.startswith(option + "=") if option.startswith("--") else (arg.startswith(option) and len(option) == 2):
+                    return arg[len(option) :].removeprefix("=")
+        return None
+
+    def note(self, level: RiskLevel, reason: str, about: str = "") -> None:
+        """Remember one thing; ``about`` is shown behind it, shortened."""
+        shown = about if len(about) <= _SHOWN else about[: _SHOWN - 1] + "…"
+        self.findings.append(Finding(level, f"{reason}: {shown}" if shown else reason))
+
+    def at_least(self, level: RiskLevel, reason: str, about: str = "") -> None:
+        """Note something unless worse is noted already."""
+        if all(rank(finding.level) < rank(level) for finding in self.findings):
+            self.note(level, reason, about)
+
+    def assign(self, assignment: str) -> None:
+        """It sets a variable; some make other programs load or run something."""
+        found = _LOADERS.match(assignment)
+        if found is not None and not _QUIET_LOADERS.match(found[2]):
+            level: RiskLevel = "medium" if found[1] in _COMMON_LOADERS else "high"
+            self.note(level, "changes what other programs load or run", assignment)
+
+    def write(self, path: str) -> None:
+        """It changes this file or folder."""
+        self.writes.append(self.places.resolve(path))
+        level, reason = _WRITE_LEVELS[self.places.kind(path)]
+        if level != "low":
+            self.note(level, reason, path)
+        if self.places.secret(path) == "own":
+            self.note("high", "changes credentials", path)
+
+    def read(self, path: str, *, contents: bool = True) -> None:
+        """It reads this file, or a folder's listing."""
+        kind = self.places.kind(path)
+        secret = self.places.secret(path)
+        if secret:
+            self.traits |= Trait.SECRET if contents else Trait.NONE
+            own = secret == "own" and contents
+            self.note("high" if own else "medium", "reads credentials" if contents else "looks where credentials are", path)
+        elif kind == "raw":
+            self.note("critical", "reads a raw device", path)
+        elif kind in ("outside", "home") and contents:
+            self.note("medium", "reads outside the session's folders", path)
+        elif kind == "net":
+            self.traits |= Trait.FETCHES
+            self.note("high", "reads from the network", path)
+
+    def remove(self, path: str) -> None:
+        """It deletes this file or folder."""
+        self.note("high", "deletes files", path)
+        if self.places.kind(path) == "raw":
+            self.note("critical", "destroys a raw device", path)

@@ -1,0 +1,183 @@
+"""Code that stands in an argument: ``python -c``, ``perl -e``, ``node -e``, awk and sed scripts.
+
+It is not parsed. A few telling words decide, shell texts in its strings are handed on, and what tells nothing is medium.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from trunkline.dialects.risk import secrets_list
+from trunkline.dialects.risk.call import Call, Trait
+
+class Telling(NamedTuple):
+    """What gives a kind of code away: whole names, and texts that are looked for as they are."""
+
+    names: frozenset[str]
+    texts: tuple[str, ...] = ()
+
+    def found(self, names: set[str], text: str) -> bool:
+        """Whether any of it is there."""
+        return not self.names.isdisjoint(names) or any(one in text for one in self.texts)
+
+
+def _telling(names: str, *texts: str) -> Telling:
+    return Telling(frozenset(names.split()), texts)
+
+
+_RUNS: Final = _telling(
+    "system popen Popen subprocess child_process exec execSync execFile execFileSync execv execve execl execlp execvp execvpe spawn spawnSync "
+    "spawnl spawnv posix_spawn qx shell_exec passthru proc_open pcntl_exec getRuntime ProcessBuilder pty getoutput getstatusoutput startfile "
+    "Open3 PTY ctypes win32api ShellExecute fork multiprocessing",
+    "os.execute", "io.popen", "%x[", "%x{", "%x(", "Deno.run", "Deno.Command", "do shell script", "cmd.Start", "exec.Command",
+)  # fmt: skip
+_DELETES: Final = _telling(
+    "rmtree unlink unlinkSync rmdir rmdirSync rmSync removedirs removeSync rm_rf rm_r truncate truncateSync chmod chmodSync chown killpg "
+    "send2trash taskkill deleteTree",
+    "os.remove", "os.rename", "os.replace", "os.kill", "fs.rm", "promises.rm", "FileUtils.rm", "FileUtils.remove", "File.delete",
+    "process.kill", "Deno.remove", "DROP TABLE", "DROP DATABASE", "drop table",
+)  # fmt: skip
+_NETWORK: Final = _telling(
+    "urllib urllib2 urllib3 urlopen urlretrieve requests httpx aiohttp socket fetch axios LWP curl_init curl_exec XMLHttpRequest ftplib "
+    "smtplib paramiko TCPSocket UDPSocket fsockopen telnetlib websocket websockets WebSocket gethostbyname getaddrinfo DownloadString iwr "
+    "WebClient https httplib pycurl boto3 dns",
+    "http.client", "http.get", "http.request", "Net::HTTP", "net/http", "open-uri", "URI.open", "IO::Socket", "/inet/",
+    "'http://", '"http://', "'https://", '"https://', "Invoke-WebRequest", "'net'", '"net"',
+)  # fmt: skip
+_EVALUATES: Final = _telling(
+    "eval exec Function compile __import__ importlib runpy execfile instance_eval class_eval module_eval create_function loadstring "
+    "runInThisContext runInNewContext __builtins__ getattr globals constructor IEX marshal pickle vm",
+    "Invoke-Expression", "load(", "assert($", "do FILE",
+)  # fmt: skip
+_DECODES: Final = _telling(
+    "b64decode base64 fromhex unhexlify fromCharCode atob zlib rot13 rot_13 pack chr codecs", "\\x", "base64"
+)
+_WRITES: Final = re.compile(
+    r"open\s*\([^)]*['\"][rb]?[wax]\+?b?['\"]|write_text|write_bytes|writeFile|appendFile|File\.(write|open)|file_put_contents|\bfopen|>\s*\$?\w"
+    r"|createWriteStream|shutil\.(copy|move)|os\.(mkdir|makedirs|symlink|link)|fs\w*\.(copy|rename|mkdir|symlink)|print\s*>|\bto_csv|json\.dump\b"
+)
+_ENVIRONMENT: Final = re.compile(
+    r"os\.environ(?![.\[]\w*['\"]?(get|HOME|PATH|USER))|process\.env(?!\.\w)|\bENV\.(to_h|each|inspect)|%ENV\b|\$_ENV\b|getenv\s*\(\s*\)"
+)
+_NAME: Final = re.compile(r"\w+")
+_LITERAL: Final = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|`([^`]*)`")
+_LIST: Final = re.compile(r"[\[(]\s*((?:['\"][^'\"]*['\"]\s*,?\s*){2,})[\])]")
+_IMPORT: Final = re.compile(r"\b(?:import|from)\s+([\w.]+(?:\s*,\s*[\w.]+)*)")
+_PURE_MODULES: Final = frozenset(
+    "sys json math re platform datetime collections itertools functools string textwrap statistics decimal fractions random time pprint "
+    "typing locale calendar uuid hashlib struct unicodedata sysconfig ast difflib operator".split()
+)
+_SUSPECT: Final = re.compile(
+    r"require|import|open|globalThis|process\.(?!version|platform|arch|cwd)|__|\bos\b|\bfs\b|\bmodules\b|`|\binclude\b"
+)
+_BACKTICK_RUNS: Final = frozenset(("perl", "ruby", "php", "julia"))
+_SHELL_LIKE: Final = frozenset(("pwsh", "expect", "tclsh"))
+_MAX_LITERALS: Final = 12
+_MAX_CODE: Final = 8192
+"""Longer code is only searched up to here, and is medium at least."""
+
+
+def judge_code(call: Call, code: str | None, language: str) -> None:
+    """Note what a piece of code seems to do; None: it is only known when it runs."""
+    if code is None:
+        call.traits |= Trait.EXECUTES
+        call.note("high", f"runs {language} code that is only known when it runs")
+        return
+    text = code[:_MAX_CODE]
+    names = set(_NAME.findall(text))
+    runs = _RUNS.found(names, text) or ("`" in text and language in _BACKTICK_RUNS)
+    network, evaluates = _NETWORK.found(names, text), _EVALUATES.found(names, text)
+    if network and (runs or evaluates):
+        call.note("critical", f"{language} code that talks to the network and runs what it gets", text)
+    elif runs or _DELETES.found(names, text):
+        call.note("high", f"{language} code that runs programs or deletes files", text)
+    elif evaluates:
+        call.note("high", f"{language} code that builds code", text)
+    decodes = _DECODES.found(names, text)
+    _traits(call, text, network, evaluates, decodes)
+    writes = _WRITES.search(text) is not None
+    _literals(call, text, runs, writes)
+    if language in _SHELL_LIKE:
+        call.scripts.append(re.sub(r"^\s*spawn\s+", "", text))
+    if network or writes or decodes or len(code) > _MAX_CODE or not _harmless(text, names, language):
+        call.at_least("medium", f"runs {language} code", text)
+
+
+def _harmless(text: str, names: set[str], language: str) -> bool:
+    """Whether it can only compute and print."""
+    if language in _SHELL_LIKE or _ENVIRONMENT.search(text):
+        return False
+    if language == "python":
+        modules = {name.strip() for found in _IMPORT.findall(text) for name in found.split(",")}
+        return modules <= _PURE_MODULES and names.isdisjoint(("open", "os", "input", "modules")) and "__" not in text
+    return not _SUSPECT.search(text)
+
+
+def _traits(call: Call, text: str, network: bool, evaluates: bool, decodes: bool) -> None:
+    if network:
+        call.traits |= Trait.FETCHES | Trait.SENDS
+    if evaluates:
+        call.traits |= Trait.EXECUTES
+    if decodes:
+        call.traits |= Trait.DECODES
+    if _ENVIRONMENT.search(text) or secrets_list.VARIABLE.search(text):
+        call.traits |= Trait.SECRET
+        call.note("medium", "code that reads the environment, which may hold credentials")
+
+
+def _literals(call: Call, text: str, runs: bool, writes: bool) -> None:
+    """Paths and shell texts in the code's strings."""
+    for found in list(_LITERAL.finditer(text))[:_MAX_LITERALS]:
+        literal = found[1] or found[2] or found[3] or ""
+        if runs and literal.strip():
+            call.scripts.append(_unescaped(literal))
+        if len(literal) < 200 and literal and " " not in literal:
+            if call.places.secret(literal) and ("/" in literal or literal.startswith((".", "id_"))):
+                call.read(literal)
+            elif writes and literal.startswith(("/", "~", "..")):
+                call.write(literal)
+    if runs:
+        for group in _LIST.findall(text)[:4]:
+            call.scripts.append(" ".join(a or b for a, b, _ in _LITERAL.findall(group)))
+
+
+def _unescaped(literal: str) -> str:
+    return re.sub(r"\\(.)", r"\1", literal)
+
+
+def judge_awk(call: Call, script: str | None) -> None:
+    """awk: it can run commands, write files and open connections."""
+    if script is None:
+        call.traits |= Trait.EXECUTES
+        call.note("high", "runs an awk script that is only known when it runs")
+        return
+    runs = re.search(r"system\s*\(|\|\s*&?\s*getline|\|&?\s*[\"a-z]|@load|\beval\b", script)
+    if "/inet" in script:
+        call.traits |= Trait.SENDS | Trait.FETCHES
+        call.note("critical" if runs else "high", "an awk script that opens a connection", script)
+    if runs:
+        call.traits |= Trait.EXECUTES
+        call.note("high", "an awk script that runs commands", script)
+        call.scripts.extend(_unescaped(found) for found, _, _ in _LITERAL.findall(script)[:_MAX_LITERALS] if found.strip())
+    for target in re.findall(r"print[^;}]*>{1,2}\s*\"([^\"]+)\"", script):
+        call.write(target)
+    if re.search(r"print[^;}]*>{1,2}\s*[a-z$(]", script):
+        call.note("medium", "an awk script that writes files", script)
+    if "ENVIRON" in script:
+        call.traits |= Trait.SECRET
+        call.note("medium", "an awk script that reads the environment")
+
+
+def judge_sed(call: Call, scripts: list[str]) -> None:
+    """sed: its ``e`` runs commands, its ``w`` writes files."""
+    for script in scripts:
+        run = re.search(r"(?:^|[;\n{}]|^\d+|\$|/)\s*e(?:\s+([^\n]+)|\s*$)", script)
+        substitute = re.search(r"s(.)(?:(?!\1)[^\\]|\\.)*\1((?:(?!\1)[^\\]|\\.)*)\1[gpiImM0-9]*e", script)
+        if run or substitute:
+            call.traits |= Trait.EXECUTES
+            call.note("high", "a sed script that runs commands", script)
+            call.scripts.extend(text for text in (run and run[1], substitute and substitute[2]) if text)
+        target = re.search(r"(?:^|[;\n{}/|#,])\s*[gpiIm0-9]*[wW]\s+([^\s;}]+)", script)
+        if target:
+            call.write(target[1])

@@ -1,0 +1,197 @@
+"""What follows from several commands of a line together.
+
+Rule 1: data flows through pipes, substitutions, files and variables. Where it is not clear whether it does, it does.
+Rule 2: four things are critical: fetched code is executed, credentials leave the machine, a raw device is written (noted by
+the command itself), a function starts itself without end.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from base64 import b64decode
+from collections.abc import Iterator
+from typing import Final
+
+from trunkline.dialects.risk.call import Call, Trait
+from trunkline.dialects.risk.levels import Finding
+
+_CAPTURED: Final = ("$(…)", "<(…)")
+_SUBSTITUTED: Final = (*_CAPTURED, ">(…)")
+_UNPACKERS: Final = frozenset("tar gtar bsdtar unzip 7z 7za gunzip gzip bunzip2 unxz xz unrar cpio ar dpkg-deb zstd unzstd".split())
+_MOVERS: Final = frozenset("mv cp install ln chmod".split())
+_ANYTHING: Final = "*"
+"""An unpacked download: any file that is run afterwards may come from it."""
+_PRINTERS: Final = ("echo", "printf", "cat", "print")
+
+
+def flow_findings(calls: list[Call]) -> list[Finding]:
+    """Findings that no single command gives."""
+    traits = 0
+    for call in calls:
+        traits |= call.traits
+    found: list[Finding] = []
+    if traits & Trait.FETCHES or any(call.downloads for call in calls):
+        found.extend(_fetched_and_run(calls))
+    if traits & Trait.EXECUTES:
+        found.extend(_hidden_and_run(calls))
+    if traits & Trait.SECRET and traits & Trait.SENDS:
+        found.extend(_secrets_sent(calls))
+    if traits & Trait.EXECUTES and traits & Trait.SENDS:
+        found.extend(_shell_on_the_wire(calls))
+    found.extend(_fork_bomb(calls))
+    return found
+
+
+def feeding(calls: list[Call], index: int) -> list[Call]:
+    """The commands whose output may be a command's input."""
+    begin = calls[index].command.stdin_from
+    return calls[begin:index] if begin >= 0 else []
+
+
+def within(calls: list[Call], index: int) -> Iterator[Call]:
+    """The commands in a command's own arguments, at any depth; a wrapper's arguments are those of what it wraps."""
+    while calls[index].command.inside not in _SUBSTITUTED and calls[index].command.parent >= 0:
+        index = calls[index].command.parent
+    inner = {index}
+    for at in range(index + 1, len(calls)):
+        if calls[at].command.parent in inner:
+            inner.add(at)
+            if calls[at].command.inside in _CAPTURED or calls[at].command.parent != index:
+                yield calls[at]
+
+
+def _fetched_and_run(calls: list[Call]) -> Iterator[Finding]:
+    """A download that is run: through a pipe, a substitution, a variable or a file."""
+    downloads: set[str] = set()
+    captured = False
+    for index, call in enumerate(calls):
+        fetches = call.traits & Trait.FETCHES
+        source = _fetching_source(calls, index) if call.writes or call.traits & Trait.EXECUTES or call.name in _UNPACKERS else None
+        if any(_is_download(path, downloads) for path in call.runs):
+            yield Finding("critical", f"runs what it downloaded: {call.command.text[:50]}")
+        if call.traits & Trait.EXECUTES and source is not None:
+            yield Finding("critical", f"runs code from the network: {source.command.text[:50]} → {call.command.text[:30]}")
+        elif call.traits & Trait.EXECUTES and captured and not fetches:
+            yield Finding("critical", f"runs what came from the network: {call.command.text[:50]}")
+        captured = captured or (fetches and call.command.inside in _CAPTURED)
+        downloads.update(_saved(call, fetches or source is not None, downloads))
+
+
+def _fetching_source(calls: list[Call], index: int) -> Call | None:
+    """The command that brings a command something from the network."""
+    sources = _sources(calls, index)
+    return next((source for source in sources if source.traits & Trait.FETCHES and source is not calls[index]), None)
+
+
+def _sources(calls: list[Call], index: int) -> list[Call]:
+    """Where a command's input and arguments come from."""
+    sources = [*feeding(calls, index), *within(calls, index)]
+    command = calls[index].command
+    return [*sources, calls[command.parent]] if command.inside == ">(…)" and command.parent >= 0 else sources
+
+
+def _saved(call: Call, fetched: bool, downloads: set[str]) -> list[str]:
+    """The files that hold a download after a command: saved, copied or unpacked."""
+    from_download = any(_is_download(call.places.resolve(path), downloads) for path in call.operands)
+    if call.name in _UNPACKERS and (fetched or from_download):
+        return [_ANYTHING]
+    moved = call.name in _MOVERS and from_download
+    return [*call.downloads, *(call.writes if fetched or moved else ())]
+
+
+def _is_download(path: str, downloads: set[str]) -> bool:
+    """Whether a file is one of the downloads, or lies in a downloaded folder."""
+    return any(known == _ANYTHING or path == known or path.startswith(known.rstrip("/") + "/") for known in downloads)
+
+
+def _hidden_and_run(calls: list[Call]) -> Iterator[Finding]:
+    """Text that a pipe feeds to a shell or an interpreter."""
+    for index, call in enumerate(calls):
+        if not call.traits & Trait.EXECUTES or call.command.name is None:
+            continue
+        sources = feeding(calls, index)
+        if any(source.traits & Trait.DECODES for source in [*sources, *within(calls, index)]):
+            yield Finding("high", f"runs text that was made unreadable: {call.command.text[:40]}")
+        elif any(source.name not in _PRINTERS or None in source.command.words for source in sources):
+            yield Finding("high", f"runs what another command prints: {call.command.text[:40]}")
+        elif sources:
+            yield Finding("medium", f"runs text from a pipe: {call.command.text[:40]}")
+
+
+def piped_scripts(calls: list[Call]) -> list[str]:
+    """Literal texts that a pipe feeds to a shell: ``echo 'rm x' | sh``, also behind ``base64 -d``."""
+    found = _written_scripts(calls)
+    for index, call in enumerate(calls):
+        if not call.traits & Trait.EXECUTES:
+            continue
+        sources = feeding(calls, index)
+        for source in sources[:4]:
+            text = _printed(source)
+            if text is None:
+                continue
+            found.append(text)
+            if any(other.traits & Trait.DECODES for other in sources):
+                found.extend(_decoded(text))
+    return found
+
+
+def _written_scripts(calls: list[Call]) -> list[str]:
+    """Literal texts that one command writes into a file and a later one runs: ``echo 'rm x' > a; sh a``."""
+    ran = {path for call in calls for path in call.runs}
+    texts = (_printed(call) for call in calls if ran.intersection(call.writes))
+    return [text for text in texts if text]
+
+
+def _printed(call: Call) -> str | None:
+    """The literal text that echo, printf or a here-doc behind cat prints."""
+    if call.name == "cat":
+        return call.command.stdin_text
+    if not call.traits & Trait.PRINTS:
+        return call.command.stdin_text
+    words = [word for word in call.command.words[1:] if word is not None and word not in ("-n", "-e", "-ne", "-en")]
+    text = " ".join(words)
+    return re.sub(r"\\x([0-9a-fA-F]{2})", lambda m: chr(int(m[1], 16)), text.replace("\\n", "\n")) if text else None
+
+
+def _decoded(text: str) -> list[str]:
+    """What a text says once it is decoded the usual ways."""
+    found = [text[::-1]]
+    compact = "".join(text.split())
+    try:
+        found.append(b64decode(compact + "=" * (-len(compact) % 4)).decode("utf-8", "replace"))
+    except (binascii.Error, ValueError):
+        found.append("")
+    if re.fullmatch(r"([0-9a-fA-F]{2})+", compact):
+        found.append(bytes.fromhex(compact).decode("utf-8", "replace"))
+    return [one for one in found if one]
+
+
+def _secrets_sent(calls: list[Call]) -> Iterator[Finding]:
+    secret = next((call for call in calls if call.traits & Trait.SECRET), None)
+    sender = next((call for call in calls if call.traits & Trait.SENDS), None)
+    if secret is not None and sender is not None:
+        yield Finding("critical", f"sends credentials away: {secret.command.text[:40]} → {sender.command.text[:40]}")
+
+
+def _shell_on_the_wire(calls: list[Call]) -> Iterator[Finding]:
+    """A shell whose input or output is a connection."""
+    for index, call in enumerate(calls):
+        if not call.traits & Trait.SENDS:
+            continue
+        shells = [source for source in feeding(calls, index) if source.traits & Trait.EXECUTES]
+        if shells or (call.traits & Trait.EXECUTES and call.traits & Trait.FETCHES and call.command.redirects):
+            yield Finding("critical", f"gives a shell to another machine: {call.command.text[:50]}")
+
+
+def _fork_bomb(calls: list[Call]) -> Iterator[Finding]:
+    """A function, or a script, that starts itself more than once."""
+    counts: dict[str, int] = {}
+    for call in calls:
+        if not call.command.sketch or not (call.command.inside.endswith("()") or call.command.words[0] is None):
+            continue
+        name = call.command.sketch[0]
+        if call.command.inside == f"{name}()" or name in ("$0", "${0}"):
+            counts[name] = counts.get(name, 0) + 1
+            if counts[name] == 2:
+                yield Finding("critical", f"starts itself again and again: {name}")

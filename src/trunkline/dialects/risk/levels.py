@@ -1,0 +1,42 @@
+"""How dangerous something is, and why: the values that everything here deals in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from msgspec import Struct
+
+from trunkline.dialects.context.types import RiskLevel
+
+LEVELS: Final[tuple[RiskLevel, ...]] = ("low", "medium", "high", "critical")
+_RANK: Final = {level: rank for rank, level in enumerate(LEVELS)}
+_MAX_PARTS: Final = 8
+
+
+class Finding(NamedTuple):
+    """One thing that was noticed."""
+
+    level: RiskLevel
+    reason: str
+
+
+class Risk(Struct, frozen=True):
+    """The level of a tool call, the worst thing about it, and everything else that was noticed."""
+
+    level: RiskLevel
+    reason: str
+    parts: tuple[str, ...] = ()
+
+
+def rank(level: RiskLevel) -> int:
+    """0 for low to 3 for critical, to compare levels."""
+    return _RANK[level]
+
+
+def worst(findings: Iterable[Finding], otherwise: str) -> Risk:
+    """The risk of all findings together; ``otherwise`` is the reason when there are none."""
+    unique = sorted(dict.fromkeys(findings), key=lambda finding: -_RANK[finding.level])
+    if not unique:
+        return Risk(level="low", reason=otherwise)
+    return Risk(level=unique[0].level, reason=unique[0].reason, parts=tuple(f.reason for f in unique[:_MAX_PARTS]))

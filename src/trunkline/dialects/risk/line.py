@@ -1,0 +1,104 @@
+"""The risk of one shell line: each command by its own judge, then what they do together.
+
+Rule 1: what cannot be read is high: syntax errors, names that only the run knows, invisible or look-alike characters.
+Rule 2: a program that nobody here knows is medium.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+from trunkline.dialects.risk.call import Call, Trait
+from trunkline.dialects.risk.flow import flow_findings, piped_scripts
+from trunkline.dialects.risk.levels import Finding
+from trunkline.dialects.risk.places import Places
+from trunkline.dialects.risk.programs import judge_of
+from trunkline.dialects.shell import ParsedLine, SimpleCommand, parse_shell
+
+_INVISIBLE: Final = re.compile(
+    "[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]"
+)
+_SMELLS: Final = re.compile(
+    r"\b(curl|wget)\b[^|\n]{0,2000}\|[^|\n]{0,200}\b(ba|z|da|k|)sh\b|/dev/(tcp|udp)/|\b(of=|>\s*)/dev/(sd|nvme|disk|hd|vd|mmcblk)|:\(\)\s*\{"
+)
+"""What is looked for in a line that cannot be parsed."""
+_LONE_RETURN: Final = re.compile(r"\r(?!\n)")
+_MAX_SCRIPTS: Final = 16
+_MAX_SCRIPTS_DEPTH: Final = 2
+"""Shell texts found inside code are judged too, so many and so deep; what runs them is noted as high anyway."""
+_SUBSCRIPT: Final = re.compile(r"\[[^\]]*(\$\(|`)")
+_EVALUATES_NAMES: Final = frozenset(
+    {"let", "test", "[", "printf", "declare", "typeset", "local", "read", "unset", "export", "readonly"}
+)
+
+
+def line_findings(line: str, places: Places, depth: int = 0) -> list[Finding]:
+    """Everything that was noticed about a line."""
+    parsed = parse_shell(line.replace("\r\n", "\n"))
+    findings = _unreadable(line, parsed)
+    calls: list[Call] = []
+    for command in parsed.commands:
+        call = _judged(command, places)
+        calls.append(call)
+        places = _after(call)
+    findings.extend(finding for call in calls for finding in call.findings)
+    findings.extend(flow_findings(calls))
+    if depth < _MAX_SCRIPTS_DEPTH:
+        scripts = [script for call in calls for script in call.scripts] + piped_scripts(calls)
+        for script in dict.fromkeys(scripts[:_MAX_SCRIPTS]):
+            findings.extend(finding for finding in line_findings(script, places, depth + 1) if finding.level != "medium")
+    return findings
+
+
+def _after(call: Call) -> Places:
+    """Where the next command stands: ``cd`` moves it."""
+    if call.name not in ("cd", "pushd") or not call.command.words:
+        return call.places
+    operand = call.operands[0] if call.operands else "~"
+    return call.places.moved(None if operand == "-" or call.command.words[-1] is None else operand)
+
+
+def _unreadable(line: str, parsed: ParsedLine) -> list[Finding]:
+    """What keeps a person, or us, from seeing what the line does."""
+    found: list[Finding] = []
+    if not parsed.complete:
+        found.append(Finding("high", f"cannot be read as a shell command: {parsed.problem}"))
+        if _SMELLS.search(line):
+            found.append(Finding("critical", "cannot be read, and looks like fetched code, a raw device or a shell for others"))
+    if not line.isascii() and _INVISIBLE.search(line):
+        found.append(Finding("high", "has characters that cannot be seen"))
+    elif _INVISIBLE.search(line) or _LONE_RETURN.search(line):
+        found.append(Finding("high", "has control characters, which can hide parts of it"))
+    return found
+
+
+def _judged(command: SimpleCommand, places: Places) -> Call:
+    """One command with the notes of its judge; remote and contained ones touch no files of ours."""
+    call = Call(command, places)
+    for assignment in command.assignments:
+        call.assign(assignment)
+    if command.words:
+        _named(call)
+    for redirect in command.redirects:
+        if redirect.writes:
+            call.write(redirect.sketch)
+        elif redirect.reads:
+            call.read(redirect.sketch)
+        if redirect.sketch.startswith(("/dev/tcp/", "/dev/udp/")):
+            call.traits |= Trait.SENDS | Trait.FETCHES
+    return call
+
+
+def _named(call: Call) -> None:
+    name = call.command.name
+    if name is None:
+        call.traits |= Trait.EXECUTES
+        call.note("high", "the command's name is only known when it runs", call.command.text)
+        return
+    if not name.isascii() or unicodedata.normalize("NFKC", name) != name:
+        call.note("high", "the command's name has unusual letters", name)
+    if call.name in _EVALUATES_NAMES and any(_SUBSCRIPT.search(word) for word in call.command.words if word):
+        call.note("high", "hides a command in an array index", call.command.text)
+    judge_of(call)(call)

@@ -1,0 +1,215 @@
+"""What a path means: the session's own files, temporary ones, the system's, credentials, devices.
+
+Rule 1: paths are judged as text. Nothing is looked up, so a symbolic link is not seen through.
+Rule 2: a path that cannot be known (``$X/y``) is nowhere in particular; but what can be seen of it still counts.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from trunkline.dialects.risk import secrets_list
+
+Kind = Literal[
+    "inside",
+    "temp",
+    "null",
+    "home",
+    "outside",
+    "elsewhere",
+    "system",
+    "startup",
+    "hook",
+    "agent",
+    "device",
+    "raw",
+    "net",
+    "unknown",
+]
+"""``inside`` the roots · ``temp`` · ``null`` swallows · ``home`` but not inside · ``outside`` the roots · ``elsewhere`` where
+no roots are known · ``system`` · ``startup`` what shells and logins run · ``hook`` what git runs · ``agent`` an agent's own
+settings · ``device`` · ``raw`` a disk or memory · ``net`` bash's /dev/tcp · ``unknown`` only known when it runs"""
+
+_NULLS: Final = frozenset(
+    "/dev/null /dev/zero /dev/full /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/random /dev/urandom /dev/ptmx".split()
+)
+_RAW: Final = re.compile(
+    r"/dev/(r?disk\d|sd[a-z*?\[]|hd[a-z*?\[]|vd[a-z*?\[]|xvd|nvme|mmcblk|md\d|dm-|mapper/|loop\d|mem\b|kmem\b|port\b|nbd|sr\d|block/"
+    r"|disk/|\*|s\*|s\?|n\*|\[)"
+)
+_SYSTEM: Final = (
+    "/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/sys", "/proc", "/var", "/root", "/run", "/System",
+    "/Library", "/Applications", "/private/etc", "/private/var", "/nix", "/snap", "/efi",
+)  # fmt: skip
+_TEMP: Final = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/folders", "/var/folders")
+_STARTUP: Final = re.compile(
+    r"(^|/)\.(bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|kshrc|cshrc|tcshrc"
+    r"|inputrc|xinitrc|xprofile|xsession|login|pam_environment|vimrc|gitconfig|npmrc|curlrc|wgetrc|tmux\.conf|pythonrc"
+    r"|condarc|ssh/(config|rc|authorized_keys|environment)|config/(fish|autostart|systemd|git|nvim|environment\.d)(/.*)?"
+    r"|local/bin/.*|local/share/applications/.*|local/share/systemd/.*|cargo/config(\.toml)?|gnupg/.*)$"
+    r"|(^|/)Library/Launch(Agents|Daemons)(/|$)"
+)
+_HOOK: Final = re.compile(r"(^|/)(\.git/(hooks(/|$)|config$|config\.worktree$|info/attributes$|modules/)|\.githooks/|\.husky/)")
+_AGENT: Final = re.compile(
+    r"(^|/)(\.claude/(settings[^/]*\.json|hooks/|agents/|commands/)|\.claude\.json$|\.mcp\.json$|\.codex/(config|rules|hooks)"
+    r"|\.gemini/settings\.json|\.cursor/(mcp|cli|hooks)[^/]*\.json|\.config/(opencode|goose|trunkline|crush|amp)/|opencode\.jsonc?$"
+    r"|\.opencode/(plugin|agent|command|tool)|\.qwen/settings\.json|\.trunkline/|\.copilot/(config|mcp)[^/]*\.json)"
+)
+_GLOB: Final = re.compile(r"[*?\[]")
+_NET: Final = ("/dev/tcp/", "/dev/udp/")
+
+
+class Places(Struct, frozen=True):
+    """Where a session stands: its working directory, the folders it may touch, the user's home. Any may be unknown."""
+
+    cwd: str | None = None
+    roots: tuple[str, ...] = ()
+    home: str | None = None
+
+    @classmethod
+    def of(cls, cwd: str | None, roots: Sequence[str], home: str | None) -> Places:
+        """Normalised; a session without roots of its own has its working directory."""
+        known = tuple(posixpath.normpath(root) for root in roots if root) or ((posixpath.normpath(cwd),) if cwd else ())
+        return _interned(posixpath.normpath(cwd) if cwd else None, known, posixpath.normpath(home) if home else None)
+
+    def moved(self, folder: str | None) -> Places:
+        """The same after ``cd folder``; None: nobody knows where to."""
+        return _interned(self.resolve(folder) if folder is not None else "?", self.roots, self.home)
+
+    def resolve(self, sketch: str) -> str:
+        """A path made absolute and plain as far as it can be. Begins with ``?`` where it depends on what only a run knows."""
+        return _resolve(self, sketch)
+
+    def kind(self, sketch: str) -> Kind:
+        """What a path means for whoever writes to it."""
+        return _kind(self, sketch)
+
+    def secret(self, sketch: str) -> str:
+        """How sure it is that a path holds credentials: ``""`` not, ``"project"`` one of the project's, ``"own"`` the user's."""
+        return _secret(self, sketch)
+
+    def holds_secrets(self, sketch: str) -> bool:
+        """Whether a folder is so large that credentials are somewhere in it: a home, ``/``, ``/etc``."""
+        path = self.resolve(sketch)
+        return path in ("/", "~", "/home", "/root", "/etc", "/Users", self.home) or bool(
+            re.fullmatch(r"/(home|Users)/[^/]+", path)
+        )
+
+
+@lru_cache(maxsize=64)
+def _interned(cwd: str | None, roots: tuple[str, ...], home: str | None) -> Places:
+    """One object per session place, so that what is known of its paths is found again."""
+    return Places(cwd=cwd, roots=roots, home=home)
+
+
+@lru_cache(maxsize=1024)
+def _resolve(places: Places, sketch: str) -> str:
+    path = sketch.replace("\\", "/") if re.match(r"[A-Za-z]:\\", sketch) else sketch
+    if path.startswith("file://"):
+        path = path.removeprefix("file://")
+    for name in ("$HOME", "${HOME}", "~"):
+        if path == name or path.startswith(name + "/"):
+            path = (places.home or "~") + path[len(name) :]
+            return _plain(path)
+    if path.startswith("~") and not path.startswith("~/"):
+        return _plain("/home/" + path[1:])
+    for name in ("$PWD", "${PWD}", "$(pwd)", "`pwd`"):
+        if path.startswith(name):
+            path = "." + path[len(name) :]
+    if path.startswith(("$TMPDIR", "${TMPDIR")):
+        path = "/tmp/" + path.partition("/")[2]
+    if path.startswith(("$", "`")):
+        return "?" + path
+    if path.startswith("/"):
+        return _plain(path)
+    if places.cwd is None:
+        return _plain(path)
+    return _plain(f"{places.cwd}/{path}")
+
+
+def _plain(path: str) -> str:
+    """Without ``.`` and ``..`` and doubled slashes, also behind ``~``."""
+    if path.startswith("//"):
+        path = "/" + path.lstrip("/")
+    return posixpath.normpath(path) if path else path
+
+
+@lru_cache(maxsize=1024)
+def _kind(places: Places, sketch: str) -> Kind:
+    path = places.resolve(sketch)
+    if path.startswith("/dev/"):
+        return _device(path)
+    if _HOOK.search(path):
+        return "hook"
+    if _AGENT.search(path):
+        return "agent"
+    if any(_under(path, root) for root in places.roots):
+        return "unknown" if "$" in path else "inside"
+    if _STARTUP.search(path):
+        return "startup"
+    if path.startswith(("?", "$", "`")):
+        return "unknown"
+    return _beyond(places, path)
+
+
+def _beyond(places: Places, path: str) -> Kind:
+    """A path that is not inside any root."""
+    if any(_under(path, folder) for folder in _TEMP):
+        return "temp"
+    if path == "/" or any(_under(path, folder) for folder in _SYSTEM):
+        return "system"
+    if path.startswith("~") or (places.home and _under(path, places.home)) or re.match(r"/(home|Users)(/[^/]+)?/?$", path):
+        return "home"
+    if not path.startswith("/") and not path.startswith(".."):
+        return "inside"
+    return "outside" if places.roots or path.startswith("..") else "elsewhere"
+
+
+def _device(path: str) -> Kind:
+    if path in _NULLS or path.startswith(("/dev/fd/", "/dev/pts/")):
+        return "null"
+    if path.startswith("/dev/shm"):
+        return "temp"
+    if path.startswith(_NET):
+        return "net"
+    return "raw" if _RAW.match(path) else "device"
+
+
+def _under(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder if folder.endswith("/") else folder + "/")
+
+
+@lru_cache(maxsize=1024)
+def _secret(places: Places, sketch: str) -> str:
+    path = places.resolve(sketch)
+    if places.home and _under(path, places.home):
+        path = "~" + path[len(places.home) :]
+    path = re.sub(r"^/(home|Users)/[^/]+(?=/)|^/root(?=/)", "~", path)
+    lowered = path.lower()
+    if secrets_list.OPEN.search(lowered):
+        return ""
+    if secrets_list.OWN.search(lowered):
+        return "own"
+    if _GLOB.search(path) and any(_could_be(path, sample) for sample in secrets_list.SAMPLES):
+        return "own"
+    return "project" if secrets_list.PROJECT.search(lowered) else ""
+
+
+def _could_be(pattern: str, sample: str) -> bool:
+    """Whether a path with wildcards matches a well-known file, part by part, as a shell would."""
+    patterns, parts = pattern.split("/"), sample.split("/")
+    if len(patterns) != len(parts):
+        return False
+    return all(_matches(pattern, part) for pattern, part in zip(patterns, parts, strict=True))
+
+
+def _matches(pattern: str, part: str) -> bool:
+    """One part of a path; a leading wildcard does not match a dot-file."""
+    return fnmatchcase(part, pattern) and not (part.startswith(".") and pattern[:1] in ("*", "?", "["))

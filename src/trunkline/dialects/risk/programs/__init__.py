@@ -1,0 +1,58 @@
+"""What each program does, by name: one judge per program or family of programs.
+
+    reading.py   programs that look                    running.py   shells, interpreters, build tools
+    files.py     programs that change files            network.py   programs that talk to other machines
+    versions.py  git and its like                      machine.py   processes, services, disks, users
+    packages.py  package managers                      services.py  containers, clouds, databases
+
+Rule 1: a judge is a function from a call to nothing; it notes on the call.
+Rule 2: a name counts only where the shell would find that program. ``./ls`` and ``/tmp/git`` are files that somebody made.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable
+from typing import Final
+
+from trunkline.dialects.risk.call import Call
+from trunkline.dialects.risk.programs import files, machine, network, packages, reading, running, services, versions
+from trunkline.dialects.shell import WRAPPERS
+
+Judge = Callable[[Call], None]
+
+_JUDGES: Final[dict[str, Judge]] = {
+    **dict.fromkeys(WRAPPERS, reading.silent),
+    **reading.JUDGES,
+    **files.JUDGES,
+    **versions.JUDGES,
+    **packages.JUDGES,
+    **running.JUDGES,
+    **network.JUDGES,
+    **machine.JUDGES,
+    **services.JUDGES,
+}
+_BINARIES: Final = re.compile(
+    r"(/usr|/usr/local|/opt/homebrew|/opt/local|/run/current-system/sw|/snap)?/s?bin/[^/]+"
+    r"|(.*/)?(node_modules/\.bin|\.?venv/bin|\.cargo/bin|vendor/bin|\.tox/[^/]+/bin|\.local/bin|go/bin)/[^/]+"
+)
+_VERSION: Final = re.compile(r"-?\d+(\.\d+)*t?$")
+
+
+def judge_of(call: Call) -> Judge:
+    """The judge for a call's program."""
+    first = call.command.words[0] or ""
+    if "/" in first and not _BINARIES.fullmatch(posixpath.normpath(first)):
+        return running.run_file
+    name = call.name.removesuffix(".exe").removesuffix(".cmd")
+    judge = _JUDGES.get(name)
+    if judge is None:
+        judge = _JUDGES.get(_VERSION.sub("", name)) or _JUDGES.get(name.partition(".")[0] + ".*")
+    return judge or _unknown
+
+
+def _unknown(call: Call) -> None:
+    if call.longs <= {"--version", "--help"} and call.longs and not call.operands:
+        return
+    call.note("medium", "runs a program that is not known here", call.command.text)

@@ -1,0 +1,344 @@
+"""Programs that change files: delete, move, copy, permissions, archives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from trunkline.dialects.risk.call import Call, Trait
+from trunkline.dialects.risk.code import judge_awk, judge_sed
+
+_WIDE_MODE: Final = re.compile(
+    r"^[0-7]?[0-7]?[0-7]?[2367]$|^[2467][0-7]{3}$|[oa]\+[rwxX]*w|^\+[rxX]*w|[ugoa]*\+[rwxX]*s|=.*w.*,o|^a=rwx|o=rw"
+)
+_REMOTE: Final = re.compile(r"^([\w.-]+@)?[\w.-]+:(?!//)|^(rsync|scp|sftp|ssh)://")
+_QUIET_PLACES: Final = ("inside", "temp", "null")
+
+
+def _rm(call: Call) -> None:
+    call.note("high", "deletes files", " ".join(call.operands))
+    for path in call.operands:
+        if call.places.kind(path) == "raw":
+            call.remove(path)
+
+
+def _shred(call: Call) -> None:
+    for path in call.operands:
+        call.remove(path)
+    call.at_least("high", "deletes files for good")
+
+
+def _trash(call: Call) -> None:
+    call.note("medium", "moves files to the trash", " ".join(call.operands))
+
+
+def _mv(call: Call) -> None:
+    paths = _with_target(call)
+    for path in paths[:-1]:
+        if call.places.kind(path) not in _QUIET_PLACES:
+            call.write(path)
+    if paths:
+        call.write(paths[-1])
+    if paths and call.places.kind(paths[-1]) == "null":
+        call.note("high", "destroys a file", " ".join(paths))
+    call.at_least("medium", "moves files", call.command.text)
+
+
+def _cp(call: Call) -> None:
+    paths = _with_target(call)
+    for path in paths[:-1]:
+        call.read(path)
+        if call.places.holds_secrets(path):
+            call.traits |= Trait.SECRET
+    if paths:
+        call.write(paths[-1])
+
+
+def _with_target(call: Call) -> list[str]:
+    """Operands with the target last, also where ``-t`` gives it."""
+    target = call.value("-t", "--target-directory")
+    return [path for path in call.operands if path != target] + [target] if target else list(call.operands)
+
+
+def _ln(call: Call) -> None:
+    for path in call.operands[-1:]:
+        call.write(path)
+    for path in call.operands[:-1]:
+        if call.places.secret(path):
+            call.read(path)
+    if any(call.places.kind(path) not in _QUIET_PLACES for path in call.operands[:1]) and len(call.operands) > 1:
+        call.note("medium", "links to something outside", call.operands[0])
+
+
+def _makes(call: Call) -> None:
+    """mkdir and touch: harmless where the session works."""
+    for path in call.operands:
+        if call.places.kind(path) not in _QUIET_PLACES:
+            call.write(path)
+
+
+def _chmod(call: Call) -> None:
+    mode = next((arg for arg in call.args if not arg.startswith("--") and arg not in ("-R", "-v", "-f", "-c")), "")
+    paths = [path for path in call.operands if path != mode]
+    if call.has("R", "--recursive"):
+        call.note("high", "changes permissions of a whole folder", call.command.text)
+    elif _WIDE_MODE.search(mode) and mode not in ("+x", "a+x"):
+        call.note("high", "opens a file to everybody", call.command.text)
+    elif any(call.places.kind(path) not in _QUIET_PLACES for path in paths) or call.has("", "--reference"):
+        call.note("high", "changes permissions outside the project", call.command.text)
+    else:
+        call.note("medium", "changes permissions", call.command.text)
+
+
+def _owner(call: Call) -> None:
+    call.note("high", "changes who owns or may use files", call.command.text)
+
+
+def _tee(call: Call) -> None:
+    for path in call.operands:
+        call.write(path)
+
+
+def _dd(call: Call) -> None:
+    call.note("high", "copies raw bytes", call.command.text)
+    for arg in call.args:
+        key, _, path = arg.partition("=")
+        if key == "of":
+            call.write(path)
+        elif key == "if" and call.places.kind(path) != "null":
+            call.read(path)
+
+
+def _truncate(call: Call) -> None:
+    call.note("high", "cuts files short", " ".join(call.operands))
+    for path in call.operands:
+        call.write(path)
+
+
+def _sed(call: Call) -> None:
+    script = call.value("-e", "--expression")
+    rest = call.operands
+    if script is None and call.value("-f", "--file") is None and rest:
+        script, rest = rest[0], rest[1:]
+    in_place = any(arg.startswith(("-i", "--in-place")) or re.fullmatch(r"-[nErsuz]+i.*", arg) for arg in call.args)
+    judge_sed(call, [script] if script else [])
+    for path in rest:
+        if path == script:
+            continue
+        if in_place:
+            call.write(path)
+        else:
+            call.read(path)
+    if in_place:
+        call.at_least("medium", "rewrites files", call.command.text)
+
+
+def _awk(call: Call) -> None:
+    values = frozenset(("-F", "-v", "-f", "-i", "-l", "--assign", "--field-separator", "--file"))
+    skip = {at + 1 for at, arg in enumerate(call.args) if arg in values}
+    places = [at for at, arg in enumerate(call.args) if at not in skip and (not arg.startswith("-") or arg == "-")]
+    words = [call.args[at] for at in places]
+    script = call.value("-f", "--file")
+    if script is not None and "-f" in call.args:
+        call.at_least("medium", "runs a script", script)
+        call.runs.append(call.places.resolve(script))
+    elif words:
+        judge_awk(call, call.command.words[places[0] + 1])
+        words.pop(0)
+    for path in words:
+        if "=" not in path and path != "-":
+            call.read(path)
+    if any(arg in ("inplace", "-iinplace") for arg in call.args):
+        call.note("medium", "rewrites files", call.command.text)
+
+
+def _install(call: Call) -> None:
+    for path in _with_target(call)[-1:]:
+        call.write(path)
+    mode = call.value("-m", "--mode")
+    if mode and _WIDE_MODE.search(mode):
+        call.note("high", "opens a file to everybody", call.command.text)
+
+
+def _rsync(call: Call) -> None:
+    if any(name.startswith(("--del", "--remove-source")) for name in call.longs):
+        call.note("high", "deletes files at the target", call.command.text)
+    runner = call.value("-e", "--rsh") or call.value("--rsync-path")
+    if runner and not runner.startswith("ssh"):
+        call.scripts.append(runner)
+        call.note("high", "runs a program", runner)
+    paths = [path for path in call.operands if path != runner]
+    _copies_remote(call, paths)
+
+
+def _copies_remote(call: Call, paths: list[str]) -> None:
+    """rsync, scp: what goes where."""
+    if not paths:
+        return
+    *sources, target = paths
+    for path in sources:
+        if _REMOTE.match(path):
+            call.traits |= Trait.FETCHES
+            call.downloads.append(call.places.resolve(target))
+            call.note("medium", "copies from another machine", path)
+        else:
+            call.read(path)
+            if call.places.holds_secrets(path):
+                call.traits |= Trait.SECRET
+    if _REMOTE.match(target):
+        call.traits |= Trait.SENDS
+        call.note("high", "copies files to another machine", target)
+    else:
+        call.write(target)
+
+
+def _scp(call: Call) -> None:
+    for option in ("-S", "-o"):
+        value = call.value(option)
+        if value and (option == "-S" or "command" in value.lower()):
+            call.note("high", "runs a program", value)
+    skip = {call.value(option) for option in ("-S", "-o", "-i", "-P", "-F", "-c", "-l", "-J")}
+    _copies_remote(call, [path for path in call.operands if path not in skip])
+
+
+def _tar(call: Call) -> None:
+    for option in ("--to-command", "--use-compress-program", "--rsh-command", "--info-script", "--new-volume-script", "-I", "-F"):
+        value = call.value(option)
+        if value and not re.fullmatch(r"(zstd|pigz|gzip|xz|bzip2|lz4|pbzip2|pixz|zstdmt)( -\S+)*", value):
+            call.scripts.append(value)
+            call.note("high", "runs a program for what is in the archive", value)
+    for arg in call.args:
+        if "checkpoint-action" in arg and "exec" in arg:
+            call.scripts.append(arg.rpartition("exec=")[2])
+            call.note("high", "runs a program while it packs", arg)
+    first = call.args[0] if call.args else ""
+    mode = call.letters + (first if not first.startswith("-") else "")
+    if call.has("", "--remove-files", "--recursive-unlink", "--unlink-first", "--delete"):
+        call.note("high", "deletes files", call.command.text)
+    if "P" in mode and "x" in mode:
+        call.note("high", "unpacks to absolute paths", call.command.text)
+    if "x" in mode or call.has("", "--extract", "--get"):
+        call.note("medium", "unpacks an archive", call.command.text)
+        _into(call, call.value("-C", "--directory"))
+    if "c" in mode or call.has("", "--create"):
+        target = call.value("--file") or _archive(call)
+        if target and target != "-":
+            call.write(target)
+        _packs(call, tuple(path for path in call.operands if path not in (first, target)))
+
+
+def _archive(call: Call) -> str | None:
+    """The word behind a cluster of letters with an ``f``: ``tar czf x.tgz``."""
+    for at, arg in enumerate(call.args[:-1]):
+        if re.fullmatch(r"-?[A-Za-z]*f", arg) and (at == 0 or arg.startswith("-")):
+            return call.args[at + 1]
+    return None
+
+
+def _into(call: Call, folder: str | None) -> None:
+    if folder:
+        call.write(folder)
+
+
+def _packs(call: Call, paths: tuple[str, ...]) -> None:
+    """An archive of files; of everything, when it packs a home."""
+    for path in paths:
+        call.read(path)
+        if call.places.holds_secrets(path):
+            call.traits |= Trait.SECRET
+            call.note("high", "packs a folder that holds credentials", path)
+
+
+def _zip(call: Call) -> None:
+    if call.has("", "--unzip-command") or "TT" in call.letters:
+        call.note("high", "runs a program", call.command.text)
+    if call.has("m", "--move"):
+        call.note("high", "deletes files after packing", call.command.text)
+    for path in call.operands[:1]:
+        call.write(path)
+    _packs(call, call.operands[1:])
+
+
+def _unpacks(call: Call) -> None:
+    call.traits |= Trait.DECODES
+    if call.has("ltvcp", "--stdout", "--list", "--test", "--to-stdout"):
+        return
+    call.note("medium", "unpacks or packs files", call.command.text)
+    _into(call, call.value("-d", "--directory"))
+
+
+def _patch(call: Call) -> None:
+    if call.has("", "--dry-run"):
+        return
+    call.note("medium", "changes files of the project", call.command.text)
+    _into(call, call.value("-d", "--directory"))
+
+
+def _mknod(call: Call) -> None:
+    call.note("high", "makes a device", call.command.text)
+
+
+def _splits(call: Call) -> None:
+    if call.value("--filter") is not None:
+        call.scripts.append(call.value("--filter") or "")
+        call.note("high", "runs a program", call.command.text)
+    call.at_least("medium", "writes files", call.command.text)
+
+
+def _shuf(call: Call) -> None:
+    target = call.value("-o", "--output")
+    if target:
+        call.write(target)
+
+
+JUDGES: Final[dict[str, Callable[[Call], None]]] = {
+    **dict.fromkeys(("rm", "unlink", "rmdir", "del", "erase", "rimraf", "grm", "rd"), _rm),
+    **dict.fromkeys(("shred", "srm", "wipe", "scrub", "sdelete"), _shred),
+    **dict.fromkeys(("trash", "trash-put", "gio-trash"), _trash),
+    **dict.fromkeys(("mv", "rename", "prename", "gmv", "mmv"), _mv),
+    **dict.fromkeys(("cp", "gcp", "ditto", "copy"), _cp),
+    **dict.fromkeys(("ln", "link", "symlink"), _ln),
+    **dict.fromkeys(("mkdir", "touch"), _makes),
+    **dict.fromkeys(
+        ("chown", "chgrp", "chattr", "setfacl", "chflags", "xattr", "setcap", "chcon", "lchown", "icacls", "takeown"), _owner
+    ),
+    **dict.fromkeys(("sed", "gsed", "ssed"), _sed),
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk", "original-awk"), _awk),
+    **dict.fromkeys(
+        (
+            "gunzip",
+            "unzip",
+            "bunzip2",
+            "unxz",
+            "7z",
+            "7za",
+            "unrar",
+            "gzip",
+            "bzip2",
+            "xz",
+            "zstd",
+            "lz4",
+            "unzstd",
+            "ar",
+            "cpio",
+        ),
+        _unpacks,
+    ),
+    **dict.fromkeys(("tar", "gtar", "bsdtar", "star"), _tar),
+    **dict.fromkeys(("split", "csplit"), _splits),
+    "chmod": _chmod,
+    "tee": _tee,
+    "sponge": _tee,
+    "dd": _dd,
+    "dcfldd": _dd,
+    "truncate": _truncate,
+    "fallocate": _truncate,
+    "install": _install,
+    "rsync": _rsync,
+    "scp": _scp,
+    "zip": _zip,
+    "patch": _patch,
+    "mknod": _mknod,
+    "shuf": _shuf,
+}

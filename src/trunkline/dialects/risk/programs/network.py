@@ -1,0 +1,225 @@
+"""Programs that talk to other machines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from trunkline.dialects.risk import secrets_list
+from trunkline.dialects.risk.call import Call, Trait
+
+_LOCAL: Final = re.compile(
+    r"^(\w+://)?([^@/]*@)?(localhost|127(\.\d+){1,3}|\[?::1\]?|0\.0\.0\.0|0|[\w-]+\.(localhost|local|test)|host\.docker\.internal)([:/?#]|$)"
+)
+_HEADERS: Final = ("-H", "--header", "-u", "--user", "--oauth2-bearer", "-b", "--cookie")
+_DATA: Final = ("-d", "--data", "--data-binary", "--data-raw", "--data-urlencode", "--data-ascii", "--json")
+_FORM: Final = ("-F", "--form", "--form-string")
+_BODY_FILES: Final = ("--post-file", "--body-file", "--upload-file")
+_TAKES: Final = frozenset(
+    "-H --header -u --user -b --cookie -c --cookie-jar -d --data --data-binary --data-raw --data-urlencode --json -F --form -o --output "
+    "-X --request -A --user-agent -e --referer -m --max-time --connect-timeout -T --upload-file -x --proxy -w --write-out --cert --key "
+    "--cacert --retry -O --output-document -P --directory-prefix --post-data --post-file --header -t --tries --timeout -K --config "
+    "--resolve --url -D --dump-header -r --range --limit-rate --interface --data-ascii --form-string --method --body-data --body-file".split()
+)
+
+
+def _targets(call: Call) -> list[str]:
+    """The addresses: operands that are no value of an option."""
+    takes = _TAKES - {"-O", "-P"} if call.name == "curl" else _TAKES
+    skip = {at + 1 for at, arg in enumerate(call.args) if arg in takes}
+    found = [arg for at, arg in enumerate(call.args) if at not in skip and not (arg.startswith("-") and arg != "-")]
+    url = call.value("--url")
+    return found + ([url] if url else [])
+
+
+def _http(call: Call) -> None:
+    """curl, wget and their like."""
+    targets = _targets(call)
+    remote = [url for url in targets if not _LOCAL.match(url) and not url.startswith("file:")]
+    _files_sent(call, bool(remote))
+    _credentials_sent(call, bool(remote))
+    _files_written(call, targets)
+    for url in targets:
+        if url.startswith("file:"):
+            call.read(url)
+    if remote:
+        call.traits |= Trait.FETCHES | Trait.SENDS
+        call.at_least("medium", "talks to the network", remote[0])
+    if call.value("-K", "--config") is not None and call.name == "curl":
+        call.note("medium", "takes its options from a file", call.command.text)
+    method = (call.value("-X", "--request", "--method") or "").upper()
+    if method in ("DELETE", "PUT", "PATCH") and remote:
+        call.note(
+            "medium" if method != "DELETE" else "high", "changes or deletes something on another machine", call.command.text
+        )
+    if call.value("--use-askpass", "--engine") is not None:
+        call.note("high", "loads or runs a program", call.command.text)
+
+
+def _files_sent(call: Call, remote: bool) -> None:
+    """Files that go out with a request."""
+    sent: list[str] = []
+    for at, arg in enumerate(call.args):
+        option, _, joined = arg.partition("=") if arg.startswith("--") else (arg[:2], "", arg[2:])
+        value = joined or (call.args[at + 1] if at + 1 < len(call.args) else "")
+        if option in _DATA and "@" in value and (value.startswith("@") or option == "--data-urlencode"):
+            sent.append(value.partition("@")[2])
+        elif option in _FORM and re.search(r"=[@<]", value):
+            sent.append(re.split(r"=[@<]", value, maxsplit=1)[1].partition(";")[0])
+        elif (option in ("-T", "--upload-file") and call.name == "curl") or option in _BODY_FILES:
+            sent.append(value)
+    sent.extend(
+        arg.partition("@")[2] for arg in call.args if call.name in ("http", "https", "xh", "xhs") and re.match(r"[\w.-]+=?@", arg)
+    )
+    for path in sent:
+        if path != "-":
+            call.read(path)
+        if call.places.holds_secrets(path):
+            call.traits |= Trait.SECRET
+        if remote:
+            call.note("high" if path != "-" else "medium", "sends a file to the network", path)
+
+
+def _credentials_sent(call: Call, remote: bool) -> None:
+    """Variables named like credentials: in a header they log in, elsewhere they leave."""
+    for at, arg in enumerate(call.args):
+        found = secrets_list.VARIABLE.search(arg)
+        if found is None or not remote:
+            continue
+        header = (at > 0 and call.args[at - 1] in _HEADERS) or arg.startswith(("-H", "--header", "-u"))
+        call.note("high" if header else "critical", "sends a credential over the network", f"${found[1]}")
+
+
+def _files_written(call: Call, targets: list[str]) -> None:
+    """What a download is saved as."""
+    names: list[str] = []
+    if call.name in ("wget", "wget2"):
+        target = call.value("-O", "--output-document")
+        folder = call.value("-P", "--directory-prefix")
+        if target is not None:
+            names = [] if target == "-" else [target]
+        elif call.letters.endswith("O-") or "-qO-" in call.args:
+            names = []
+        elif not call.has("", "--spider", "--post-data"):
+            names = [f"{folder}/{_last(url)}" if folder else _last(url) for url in targets]
+    else:
+        target = call.value("-o", "--output", "--out", "-D", "--dump-header", "-c", "--cookie-jar")
+        names = [target] if target and target != "-" else []
+        if call.has("O", "--remote-name", "--remote-name-all") and call.name == "curl":
+            names.extend(_last(url) for url in targets)
+        if call.name in ("aria2c", "axel", "lftp"):
+            names.extend(_last(url) for url in targets)
+    for name in names:
+        call.downloads.append(call.places.resolve(name))
+        call.write(name)
+
+
+def _last(url: str) -> str:
+    return re.split(r"[?#]", url)[0].rstrip("/").rpartition("/")[2] or "index.html"
+
+
+def _netcat(call: Call) -> None:
+    """nc and its like: a bare connection, either way."""
+    if call.has("z") and not call.has("ec", "--exec", "--sh-exec"):
+        call.note("medium", "looks for open ports", call.command.text)
+        return
+    call.traits |= Trait.SENDS | Trait.FETCHES
+    if call.has("ec", "--exec", "--sh-exec", "--lua-exec") or any(
+        re.search(r"(?i)\b(exec|system|shell):", arg) for arg in call.args
+    ):
+        call.note("critical", "gives a shell to another machine", call.command.text)
+    else:
+        call.note("high", "opens a bare connection", call.command.text)
+
+
+def _ssh(call: Call) -> None:
+    for option in call.args:
+        if re.search(r"(?i)(proxy|local|known.?hosts|match)\w*(command|exec)|permitlocalcommand|pkcs11provider", option):
+            call.scripts.append(option.partition("=")[2].strip() or option)
+            call.note("high", "makes ssh run a program", option)
+    if call.has("RLDw"):
+        call.note("high", "opens a tunnel", call.command.text)
+    if call.letters == "V":
+        return
+    call.traits |= Trait.SENDS | Trait.FETCHES
+    call.note("high" if len(call.operands) > 1 else "medium", "runs commands on another machine", call.command.text)
+
+
+def _transfers(call: Call) -> None:
+    """ftp, sftp, rclone, mail and others that carry files away."""
+    call.traits |= Trait.SENDS | Trait.FETCHES
+    for path in call.operands:
+        if call.places.secret(path):
+            call.read(path)
+        if call.places.holds_secrets(path):
+            call.traits |= Trait.SECRET
+    call.note("high", "sends files or messages to other machines", call.command.text)
+
+
+def _looks_up(call: Call) -> None:
+    """dig, ping: harmless, unless what they ask for carries something out."""
+    if None in call.command.words[1:]:
+        call.traits |= Trait.SENDS
+        call.note("medium", "asks the network for something only known when it runs", call.command.text)
+
+
+def _tunnels(call: Call) -> None:
+    call.note("high", "opens this machine to the network", call.command.text)
+
+
+def _scans(call: Call) -> None:
+    call.note("high", "looks into the network", call.command.text)
+
+
+def _openssl(call: Call) -> None:
+    verb = call.operands[0] if call.operands else ""
+    if verb in ("s_client", "s_server"):
+        call.traits |= Trait.SENDS | Trait.FETCHES
+        call.note("high", "opens a bare connection", call.command.text)
+    elif verb in ("enc", "base64", "aes-256-cbc", "smime", "cms", "rsautl", "pkeyutl"):
+        if call.has("d"):
+            call.traits |= Trait.DECODES
+        call.note("medium", "encrypts or decrypts", call.command.text)
+    elif verb not in ("version", "x509", "dgst", "rand", "ciphers", "verify", "sha256", "md5", "prime", "list", "help"):
+        call.note("medium", "works with keys", call.command.text)
+    for option in ("-in", "-key", "-inkey"):
+        path = call.value(option) if option in call.args else None
+        if path and verb != "s_client":
+            call.read(path)
+
+
+def _opens(call: Call) -> None:
+    call.note("medium", "opens something outside the terminal", call.command.text)
+
+
+JUDGES: Final[dict[str, Callable[[Call], None]]] = {
+    **dict.fromkeys(
+        "curl wget wget2 http https xh xhs curlie aria2c axel lynx w3m links elinks lwp-request lwp-download get post".split(),
+        _http,
+    ),
+    **dict.fromkeys(
+        ("nc", "ncat", "netcat", "socat", "telnet", "nc.traditional", "nc.openbsd", "cryptcat", "websocat", "wscat"), _netcat
+    ),
+    **dict.fromkeys(("ssh", "mosh", "autossh", "sshpass", "slogin"), _ssh),
+    **dict.fromkeys(
+        "ftp sftp lftp tftp rclone mail mailx mutt sendmail msmtp swaks s3cmd s4cmd mc gsutil b2 ipfs croc wormhole magic-wormhole "
+        "transfer ffsend dropbox gdrive kermit uucp rcp telegram-send slack-cli ntfy".split(),
+        _transfers,
+    ),
+    **dict.fromkeys(
+        ("dig", "nslookup", "host", "drill", "kdig", "ping", "ping6", "traceroute", "tracepath", "mtr", "whois", "finger"),
+        _looks_up,
+    ),
+    **dict.fromkeys(
+        ("ngrok", "cloudflared", "bore", "localtunnel", "lt", "serveo", "frpc", "chisel", "tailscale", "zerotier-cli"), _tunnels
+    ),
+    **dict.fromkeys(
+        ("nmap", "masscan", "zmap", "tcpdump", "tshark", "wireshark", "ettercap", "arp-scan", "hydra", "sqlmap"), _scans
+    ),
+    **dict.fromkeys(
+        ("open", "xdg-open", "start", "explorer", "pbcopy", "pbpaste", "xclip", "xsel", "wl-copy", "wl-paste"), _opens
+    ),
+    "openssl": _openssl,
+    "libressl": _openssl,
+}

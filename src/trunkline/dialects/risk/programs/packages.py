@@ -1,0 +1,183 @@
+"""Package managers: reading what is there is low, installing is medium, beyond the project or from odd places is high."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from trunkline.dialects.risk.call import Call, Trait
+
+
+class Manager(NamedTuple):
+    """The verbs of a package manager; what is in neither set is medium."""
+
+    quiet: frozenset[str]
+    grave: frozenset[str]
+
+
+def _manager(quiet: str, grave: str = "") -> Manager:
+    return Manager(frozenset(quiet.split()), frozenset(grave.split()))
+
+
+_COMMON: Final = (
+    "list ls info show search view outdated help version why --version config-list check env doctor root prefix bin home deps"
+)
+_NODE: Final = _manager(
+    f"{_COMMON} explain audit whoami ping fund pack-list query licenses",
+    "publish unpublish deprecate token owner adduser login access dist-tag logout",
+)
+_PYTHON: Final = _manager(f"{_COMMON} freeze inspect debug cache hash tree lock-check", "publish upload")
+_SYSTEM: Final = _manager(
+    f"{_COMMON} policy depends rdepends showpkg changelog leaves uses desc cat formulae casks tap-info list-installed info-installed",
+    "remove purge autoremove autopurge erase uninstall full-upgrade dist-upgrade edit-sources tap untap rm zap del",
+)
+_MANAGERS: Final[dict[str, Manager]] = {
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bun", "cnpm", "corepack", "jsr", "ni"), _NODE),
+    **dict.fromkeys(
+        (
+            "pip",
+            "pip3",
+            "pipx",
+            "uv",
+            "poetry",
+            "pdm",
+            "pipenv",
+            "conda",
+            "mamba",
+            "micromamba",
+            "rye",
+            "hatch",
+            "pixi",
+            "uvx",
+            "easy_install",
+        ),
+        _PYTHON,
+    ),
+    **dict.fromkeys(
+        "apt apt-get aptitude dnf yum zypper apk pacman yay paru brew port snap flatpak choco winget scoop emerge xbps-install nix-env nix pkg "
+        "opkg rpm dpkg nala eopkg microdnf swupd".split(),
+        _SYSTEM,
+    ),
+    "apt-cache": _manager("policy depends rdepends showpkg search show pkgnames stats dump"),
+    "gem": _manager(f"{_COMMON} contents environment query specification", "push yank owner signin"),
+    "bundle": _manager(f"{_COMMON} platform"),
+    "cargo": _manager(
+        f"{_COMMON} check clippy tree metadata read-manifest locate-project pkgid fetch verify-project",
+        "publish yank owner login",
+    ),
+    "composer": _manager(f"{_COMMON} validate diagnose licenses"),
+    "rustup": _manager(f"{_COMMON} which toolchain-list", "self"),
+    **dict.fromkeys(
+        ("nvm", "fnm", "volta", "asdf", "mise", "pyenv", "rbenv", "sdk", "goenv", "n", "proto", "tfenv"),
+        _manager(f"{_COMMON} current which whence local versions"),
+    ),
+    **dict.fromkeys(
+        ("cpan", "cpanm", "luarocks", "opam", "cabal-install", "pod", "nuget", "vcpkg", "conan", "hex", "pub", "carthage", "spm"),
+        _manager(_COMMON, "push publish"),
+    ),
+    "twine": _manager("check", "upload register"),
+}
+_FOREIGN: Final = re.compile(
+    r"^(git\+|git:|https?://|ssh://|github:|gitlab:|bitbucket:|hg\+|svn\+|file:|git@)|\.(tgz|tar\.gz|whl|zip|deb|rpm|pkg)$|^[\w.-]+ ?@ ?(git\+|https?:)"
+    r"|^[A-Za-z][\w-]*/[\w.-]+(#.*)?$"
+)
+_INDEX: Final = re.compile(
+    r"^(--(extra-)?index-url|-i|--find-links|-f|--registry|--trusted-host|--repository|--source|--index|--default-index)(=|$)"
+)
+_INSTALLS: Final = frozenset(
+    "install i add in isntall ci get upgrade update sync reinstall tool require create init dlx x exec".split()
+)
+_BEYOND: Final = frozenset(
+    ("--global", "--location=global", "--break-system-packages", "--root", "--prefix", "--unsafe-perm", "--allow-unauthenticated")
+)
+
+
+def manages(call: Call) -> None:
+    manager = _MANAGERS[call.name if call.name in _MANAGERS else re.sub(r"[\d.]+$", "", call.name)]
+    verb = call.operands[0] if call.operands else ""
+    if call.name == "uv" and verb == "pip" and len(call.operands) > 1:
+        verb = call.operands[1]
+    if (not verb and call.longs & {"--version", "--help"}) or call.args in (("-v",), ("-V",)):
+        return
+    if call.command.words[1:2] == (None,):
+        call.note("medium", "a package command that is only known when it runs", call.command.text)
+    if verb in manager.grave:
+        call.note("high", "publishes, removes or changes the system's packages", call.command.text)
+    elif call.name in ("pacman", "yay", "paru", "dpkg", "rpm"):
+        _short_verbs(call)
+    elif (verb in ("audit", "version") and len(call.operands) > 1) or verb == "global":
+        call.note("high" if verb == "global" else "medium", "changes packages or their versions", call.command.text)
+    elif verb == "fmt" and call.has("", "--check"):
+        return
+    elif verb in manager.quiet or (verb in ("run", "exec") and call.name in _RUNNERS):
+        return
+    elif verb in _INSTALLS or call.name in ("pip", "pip3", "pipx", "easy_install", "uvx"):
+        _installs(call)
+    else:
+        _other_verb(call, verb)
+
+
+def _installs(call: Call) -> None:
+    names = call.operands[1:]
+    if (
+        any(name in _BEYOND for name in call.longs)
+        or "--location=global" in call.args
+        or (call.name in _NODE_NAMES and call.has("g"))
+    ):
+        call.note("high", "installs for the whole machine", call.command.text)
+    foreign = next((name for name in names if _is_foreign(call, name)), None)
+    if foreign is not None:
+        call.traits |= Trait.FETCHES
+        call.note("high", "installs from an address, not from the registry", foreign)
+    index = next((arg for arg in call.args if _INDEX.match(arg)), None)
+    if index is not None and not (call.name in ("npm", "pnpm", "yarn") and index in ("-i", "-f")):
+        call.note("high", "installs from another registry", call.command.text)
+    call.runs.append(call.places.resolve("."))
+    call.at_least("medium", "installs packages", call.command.text)
+
+
+def _is_foreign(call: Call, name: str) -> bool:
+    """An address instead of a package's name. ``user/repo`` means GitHub to npm and a tap to brew, a folder to pip."""
+    if not _FOREIGN.search(name) or name.startswith("@"):
+        return False
+    slashed = re.fullmatch(r"[A-Za-z][\w-]*/[\w.-]+(#.*)?", name) is not None
+    return not slashed or call.name in ("npm", "pnpm", "yarn", "brew")
+
+
+def _other_verb(call: Call, verb: str) -> None:
+    if verb == "config" and call.operands[1:2] in (("set",), ("edit",), ("delete",)):
+        risky = any("shell" in arg or "registry" in arg or "index" in arg or "hook" in arg for arg in call.args)
+        call.note("high" if risky else "medium", "changes the package manager's settings", call.command.text)
+    elif verb == "config":
+        return
+    else:
+        call.runs.append(call.places.resolve("."))
+        call.note("medium", "runs scripts of the project or its packages", call.command.text)
+
+
+def _short_verbs(call: Call) -> None:
+    """pacman -Q, dpkg -l, rpm -qa look; -R, -r, -e remove."""
+    first = call.letters[:1]
+    if (first in ("Q", "l", "L", "s", "q", "S") and not call.letters.startswith(("S", "Sy"))) or call.letters.startswith(
+        ("Ss", "Si")
+    ):
+        return
+    removes = first in ("R", "r", "P", "e") or call.has("", "--remove", "--purge", "--erase")
+    call.note("high" if removes else "medium", "changes the system's packages", call.command.text)
+
+
+def _adds_source(call: Call) -> None:
+    call.note("high", "adds a source of packages or trusts its key", call.command.text)
+
+
+_RUNNERS: Final = frozenset(("uv", "poetry", "pipenv", "pdm", "hatch", "rye", "bundle", "conda", "mise", "asdf", "rustup"))
+"""With ``run`` or ``exec`` they are only as dangerous as what they run."""
+_NODE_NAMES: Final = frozenset(("npm", "pnpm", "yarn", "bun", "cnpm"))
+
+JUDGES: Final[dict[str, Callable[[Call], None]]] = {
+    **dict.fromkeys(_MANAGERS, manages),
+    **dict.fromkeys(
+        ("add-apt-repository", "apt-key", "apt-add-repository", "update-alternatives", "yum-config-manager"), _adds_source
+    ),
+}

@@ -1,0 +1,231 @@
+"""Programs that look and change nothing, as long as no option makes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from trunkline.dialects.risk import secrets_list
+from trunkline.dialects.risk.call import Call, Trait
+
+_SILENT: Final = """
+    true false : test [ [[ pwd whoami id uname arch which whereis type hash basename dirname realpath readlink seq sleep wait jobs
+    nproc getconf groups users w who last uptime free vmstat lscpu lsusb lspci locale tput clear cal bc dc expr factor numfmt
+    cd pushd popd dirs shift return exit break continue logout umask ulimit times getopts help info tldr let shopt bind
+    mktemp mkfifo stty tty nl yes sw_vers cloc tokei scc ps pgrep pstree pidof htop lsof
+    ss netstat top df findmnt local readonly unset complete compgen caller enable suspend bg fg disown command builtin
+    cmp getent lsb_release hostnamectl timedatectl localectl loginctl
+""".split()
+"""Their operands are no files worth a look."""
+
+_READERS: Final = """
+    cat head tail less more bat batcat tac rev nl fold fmt column paste join comm diff colordiff delta difft sdiff wdiff
+    md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum strings hexdump hd od expand unexpand
+    cut wc zcat bzcat xzcat zless zmore gzcat pygmentize highlight glow mdcat nm objdump readelf ldd otool size
+    iconv sdiff csvcut csvlook csvstat xsv mlr pdftotext exiftool identify mediainfo plutil
+""".split()
+_LISTERS: Final = "ls dir vdir ll la exa eza lsd tree stat file du namei".split()
+_PATTERN_FIRST: Final = "grep egrep fgrep zgrep rg ripgrep ag ack git-grep jq yq gron xq pup ugrep sift".split()
+
+
+def silent(call: Call) -> None:
+    """Nothing to note."""
+
+
+def _prints(call: Call) -> None:
+    """echo and printf: what they print matters when it goes somewhere."""
+    call.traits |= Trait.PRINTS
+    found = next((hit for arg in call.args if (hit := secrets_list.VARIABLE.search(arg))), None)
+    if found is not None:
+        call.traits |= Trait.SECRET
+        call.note("medium", "prints a credential", f"${found[1]}")
+
+
+def _reads(call: Call) -> None:
+    if any(arg.startswith("+") and "!" in arg for arg in call.args):
+        call.note("high", "runs a command inside a program", call.command.text)
+    for path in call.operands:
+        if path != "-":
+            call.read(path)
+
+
+def _lists(call: Call) -> None:
+    for path in call.operands:
+        call.read(path, contents=False)
+
+
+def _searches(call: Call) -> None:
+    """The first operand is a pattern unless an option gives one."""
+    explicit = any(
+        arg in ("-e", "-f", "--regexp", "--file", "--from-file") or arg.startswith(("-e", "--regexp=")) for arg in call.args
+    )
+    if call.name in ("rg", "ripgrep") and call.has("", "--pre", "--hostname-bin"):
+        call.note("high", "runs a program for every file", call.command.text)
+    for path in call.operands[0 if explicit else 1 :]:
+        call.read(path)
+        if call.places.holds_secrets(path) and call.has("rR", "--recursive"):
+            call.note("medium", "searches where credentials are", path)
+    if call.name in ("jq", "yq", "gron"):
+        _filters(call)
+
+
+def _filters(call: Call) -> None:
+    """jq and yq: they can print the environment, and yq can write in place."""
+    if any(re.search(r"\benv\b|\$ENV", arg) for arg in call.operands[:1]):
+        call.traits |= Trait.SECRET
+        call.note("medium", "reads the environment, which may hold credentials", call.command.text)
+    if call.name == "yq" and call.has("i", "--inplace"):
+        call.note("medium", "rewrites files", call.command.text)
+
+
+def _sort(call: Call) -> None:
+    target = call.value("-o", "--output")
+    if target:
+        call.write(target)
+    if call.value("--compress-program") is not None:
+        call.note("high", "runs a program", call.command.text)
+    for path in call.operands:
+        if path != target:
+            call.read(path)
+
+
+def _uniq(call: Call) -> None:
+    for path in call.operands[:1]:
+        call.read(path)
+    for path in call.operands[1:2]:
+        call.write(path)
+
+
+def _date(call: Call) -> None:
+    if call.has("s", "--set") or any(arg.isdigit() and len(arg) >= 8 for arg in call.operands):
+        call.note("high", "sets the clock")
+
+
+def _hostname(call: Call) -> None:
+    if call.operands:
+        call.note("high", "renames the machine")
+
+
+def _environment(call: Call) -> None:
+    """env and printenv without a command print every variable."""
+    if call.name == "env" and (call.operands or any(arg.startswith("-S") or arg == "--split-string" for arg in call.args)):
+        return
+    if call.name == "printenv" and call.operands:
+        if any(secrets_list.VARIABLE.search("$" + name) for name in call.operands):
+            call.traits |= Trait.SECRET
+            call.note("medium", "prints a credential", " ".join(call.operands))
+        return
+    call.traits |= Trait.SECRET
+    call.note("medium", "prints the environment, which may hold credentials")
+
+
+def _declares(call: Call) -> None:
+    """set, export, declare: print everything without operands; set variables with them."""
+    for assignment in call.operands:
+        call.assign(assignment)
+    if call.name == "set" and call.args:
+        return
+    if not call.operands and (call.name in ("set", "export") or call.has("px")):
+        call.traits |= Trait.SECRET
+        call.note("medium", "prints all variables, which may hold credentials")
+
+
+def _find(call: Call) -> None:
+    """find and fd: listing, deleting, writing lists; what they execute is judged by itself."""
+    if "-delete" in call.args:
+        call.note("high", "deletes what it finds", call.command.text)
+    for option in ("-fprint", "-fprint0", "-fprintf", "-fls"):
+        target = call.value(option) if option in call.args else None
+        if target:
+            call.write(target)
+    for path in call.args:
+        if path.startswith("-") or path in ("(", "!"):
+            break
+        call.read(path, contents=False)
+
+
+def _history(call: Call) -> None:
+    if call.has("cdw"):
+        call.note("high", "erases the history of commands")
+
+
+def _pager(call: Call) -> None:
+    """man: its pager is a program."""
+    if call.has("PH", "--pager", "--html"):
+        call.note("high", "runs a program", call.command.text)
+
+
+def _encodes(call: Call) -> None:
+    """base64 and its like: both ways."""
+    if call.has("dD", "--decode") or (call.name == "xxd" and call.has("r")):
+        call.traits |= Trait.DECODES
+    if call.name == "xxd" and len(call.operands) > 1:
+        call.write(call.operands[1])
+    for path in call.operands[:1]:
+        if path != "-":
+            call.read(path)
+
+
+def _translates(call: Call) -> None:
+    call.traits |= Trait.DECODES
+
+
+def _tests(call: Call) -> None:
+    """Test runners, type checkers, linters: they run the project's own tests."""
+    if call.has("", "--fix", "--write", "--unsafe-fixes", "--fix-only") or (call.name in ("gofmt", "shfmt") and call.has("w")):
+        call.note("medium", "rewrites files of the project", call.command.text)
+    if call.has("", "--apply", "--write-baseline"):
+        call.note("medium", "writes a file of the project", call.command.text)
+
+
+def _formats(call: Call) -> None:
+    if not call.has("", "--check", "--diff", "--check-only", "--dry-run", "--list-different", "--version", "--help", "--verify"):
+        call.note("medium", "rewrites files of the project", call.command.text)
+
+
+def _prettier(call: Call) -> None:
+    if call.has("w", "--write"):
+        call.note("medium", "rewrites files of the project", call.command.text)
+
+
+def _ruff(call: Call) -> None:
+    if (call.operands[:1] == ("format",) and not call.has("", "--check", "--diff")) or call.has("", "--fix", "--add-noqa"):
+        call.note("medium", "rewrites files of the project", call.command.text)
+
+
+_TESTERS: Final = """
+    pytest py.test unittest nosetests mypy pyright basedpyright pyre pytype flake8 pylint pyflakes bandit vulture pycodestyle
+    pydocstyle jest vitest mocha ava tap tsc vue-tsc eslint stylelint jshint tslint oxlint rspec phpunit phpstan psalm ctest
+    gtest golint staticcheck golangci-lint govulncheck shellcheck hadolint yamllint markdownlint cspell codespell actionlint
+    rubocop checkstyle ktlint swiftlint clang-tidy cppcheck gofmt shfmt coverage lint-imports import-linter vale proselint
+    typos taplo tsd depcheck knip madge size-limit ty c8 nyc
+""".split()
+_FORMATTERS: Final = "black isort autopep8 yapf clang-format rustfmt gofumpt goimports autoflake pyupgrade docformatter".split()
+
+JUDGES: Final[dict[str, Callable[[Call], None]]] = {
+    **dict.fromkeys(_SILENT, silent),
+    **dict.fromkeys(_READERS, _reads),
+    **dict.fromkeys(_LISTERS, _lists),
+    **dict.fromkeys(_PATTERN_FIRST, _searches),
+    **dict.fromkeys(_TESTERS, _tests),
+    **dict.fromkeys(_FORMATTERS, _formats),
+    **dict.fromkeys(("echo", "printf", "print", "say"), _prints),
+    **dict.fromkeys(("env", "printenv"), _environment),
+    **dict.fromkeys(("set", "export", "declare", "typeset"), _declares),
+    **dict.fromkeys(("find", "gfind", "fd", "fdfind", "locate", "mdfind"), _find),
+    **dict.fromkeys(("base64", "base32", "basenc", "xxd", "uudecode", "openssl-base64"), _encodes),
+    "tr": _translates,
+    "sort": _sort,
+    "uniq": _uniq,
+    "date": _date,
+    "hostname": _hostname,
+    "history": _history,
+    "man": _pager,
+    "prettier": _prettier,
+    "biome": _prettier,
+    "ruff": _ruff,
+    "read": silent,
+    "mapfile": silent,
+    "readarray": silent,
+}

@@ -1,0 +1,50 @@
+"""Where credentials are kept: patterns for paths and for names of variables. Paths come lower-cased, a home as ``~``."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+OWN: Final = re.compile(
+    r"(^|/)\.(ssh|aws|gnupg|azure|kube|password-store|electrum|bitcoin|ethereum|mozilla|thunderbird|oci|chef|vault-token|netrc"
+    r"|pgpass|my\.cnf|s3cfg|boto|git-credentials|pypirc|htpasswd|dockercfg|authinfo(\.gpg)?|msmtprc|smbcredentials)(/|$)"
+    r"|~/\.(npmrc|yarnrc\.yml|env)$"
+    r"|\.docker/config\.json|\.terraform\.d/credentials|\.cargo/credentials|\.gem/credentials|\.m2/settings|\.gradle/gradle\.properties"
+    r"|\.config/(gcloud|gh|op|rclone|doctl|hub|git/credentials|github-copilot|solana|containers/auth|google-chrome|chromium|hcloud"
+    r"|exercism|stripe|netlify|vercel|heroku|fly|configstore)(/|$)"
+    r"|\.local/share/(keyrings|kwalletd)|library/(keychains|cookies|application support/(google/chrome|firefox|bitwarden|1password))"
+    r"|\.(bash|zsh|python|node_repl|psql|mysql|sqlite|irb)_history$|\.local/share/fish/fish_history"
+    r"|\.claude/\.credentials|\.codex/auth|\.gemini/(oauth_creds|google_accounts)|\.config/opencode/auth|opencode/auth\.json"
+    r"|\.qwen/oauth|\.trunkline/.*(token|key)|trunkline/(token|.*\.key)$"
+    r"|(^|/)id_(rsa|dsa|ecdsa|ed25519)(_sk)?$|(^|/)wallet\.dat$|\.kdbx$"
+    r"|^/etc/(g?shadow|sudoers|master\.passwd|ssh/ssh_host_.*_key|ssl/private|krb5\.keytab|security/opasswd|kubernetes|wireguard)"
+    r"|^/proc/(\d+|self|\*|\$[^/]*)/(environ|mem|maps|cmdline)|^/(var/)?run/secrets|^/var/(lib/(docker|kubelet)|spool/cron)"
+)
+"""The user's own, or the machine's."""
+
+PROJECT: Final = re.compile(
+    r"(^|/)(\.env(\.[a-z0-9_.-]+)?|\.envrc|\.dev\.vars|secrets?(\.[a-z0-9_-]+)?\.(ya?ml|json|toml|ini|properties|txt|env)"
+    r"|credentials?(\.[a-z0-9_-]+)?(\.(ya?ml|json|toml|ini|txt|csv))?|(client_secret|service[-_]?account)[^/]*\.json"
+    r"|terraform\.tfstate(\.backup)?|[^/]*\.tfvars|\.npmrc|\.htpasswd|\.vault[-_]pass(word)?|master\.key|tokens?\.(json|txt)"
+    r"|passwords?(\.[a-z]+)?|[^/]+\.(pem|p12|pfx|jks|keystore|ppk|key|asc|gpg))$"
+)
+"""Those that a project keeps beside its code."""
+
+OPEN: Final = re.compile(
+    r"\.pub$|known_hosts(\.old)?$|\.env\.(example|sample|template|dist|defaults?|schema|test)$|(^|/)(pubkey\.asc|public\.key)$"
+    r"|(^|/)(test|tests|fixtures|testdata|examples?|docs?)/.*\.(pem|key|crt)$|/cacert\.pem$|/ca-bundle|/certs?/ca"
+)
+"""Looks like the above and is public."""
+
+SAMPLES: Final = (
+    "~/.ssh/id_rsa", "~/.ssh/id_ed25519", "~/.ssh/config", "~/.aws/credentials", "~/.aws/config", "~/.netrc", "~/.pgpass",
+    "~/.git-credentials", "~/.docker/config.json", "~/.kube/config", "~/.gnupg/secring.gpg", "~/.config/gh/hosts.yml",
+    "~/.bash_history", "~/.npmrc", "/etc/shadow", "/etc/sudoers", "/proc/self/environ", "~/.ssh", "~/.aws", "~/.gnupg",
+)  # fmt: skip
+"""What a path with wildcards is tried against."""
+
+VARIABLE: Final = re.compile(
+    r"\$\{?[!#]?([A-Za-z0-9_]*(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|ACCESS_KEY|PRIVATE_KEY|CREDENTIALS?|APIKEY"
+    r"|AUTH_KEY|_PAT|_PWD)[A-Za-z0-9_]*)", re.IGNORECASE,
+)  # fmt: skip
+"""A variable that is named like a credential."""

@@ -1,0 +1,23 @@
+"""The bytes of a WebSocket: uvicorn's protocol, told to keep what passes to itself.
+
+Rule: nothing here is imported before the first client asks for a WebSocket; a hub without one does not need it.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+_quiet = logging.getLogger("trunkline.server.ws.wire")
+_quiet.setLevel(logging.WARNING)
+
+
+class QuietProtocol(WebSocketsSansIOProtocol):
+    """A connection whose frames and address are not logged, at no level: a token may be in them."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.logger = self.conn.logger = _quiet
+        self.conn.debug = False

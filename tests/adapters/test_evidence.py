@@ -1,0 +1,75 @@
+"""Capabilities are true: a flag is set exactly where a recorded or live run of the agent gave the thing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.adapters.agents import library
+from tests.adapters.evidence import RECORDED, SHOWN, shown_by, shown_by_file, shown_by_recording
+from tests.aio import run
+from tests.session.test_coverage import visited
+from trunkline import discovery
+from trunkline.agents import catalog
+from trunkline.agents.catalog.features import BY_PROTOCOL, FLAGS, features_of, flags_of
+from trunkline.dialects.context import StartSessionOptions
+from trunkline.errors import Invalid
+
+UNRECORDED = sorted(catalog.load().keys() - set(RECORDED) - {"demo"})
+BY_THE_HUB = {"sessionControl.pause", "sessionControl.resume"}
+"""What the hub does itself, for any agent."""
+
+
+@pytest.mark.parametrize("agent", RECORDED)
+def test_a_recorded_agent_has_the_flags_that_its_recording_shows_and_no_other(agent: str) -> None:
+    shown = shown_by_recording(agent)
+    assert {*BY_PROTOCOL} - BY_THE_HUB <= shown, "what every agent has by protocol, this one was seen to have"
+    assert sorted(catalog.load()[agent].features) == sorted(shown - {*BY_PROTOCOL}), "python -m tests.adapters.evidence"
+
+
+@pytest.mark.parametrize("agent", UNRECORDED)
+def test_an_agent_that_was_never_recorded_claims_nothing_of_its_own(agent: str) -> None:
+    assert catalog.load()[agent].features == ()
+
+
+def test_the_demo_has_the_flags_that_a_live_run_shows(tmp_path: Path) -> None:
+    events, _ = visited(tmp_path, "Show me around", "/question", "/limit 0", "/plan")
+    claimed = {*catalog.load()["demo"].features, *BY_PROTOCOL} - BY_THE_HUB
+    assert claimed - shown_by(events) == {"sessionControl.cancel", "multimodal"}, "neither is a matter of these prompts"
+    assert shown_by(events) <= claimed
+
+
+def test_what_a_running_agent_says_of_itself_counts_for_its_session(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with library(tmp_path) as line:
+            adapter = line.adapter("demo-fast")
+            assert "multimodal" not in flags_of(adapter.get_capabilities().features), "of this command nothing is known yet"
+            session = await adapter.start_session(StartSessionOptions(project_path=str(tmp_path), prompt="/silent"))
+            assert "multimodal" in flags_of(session.capabilities.features)
+
+    run(scenario(), 20)
+
+
+def test_a_store_has_the_flags_that_following_its_recorded_file_shows() -> None:
+    store = discovery.store_of("claude", "/nowhere")
+    assert store is not None and sorted(store.features) == sorted(shown_by_file())
+
+
+def test_every_flag_has_its_evidence() -> None:
+    assert {*SHOWN} | BY_THE_HUB | {"multimodal"} == {*FLAGS}
+
+
+def test_agents_that_were_not_seen_to_ask_do_not_promise_to() -> None:
+    asking = {name for name, spec in catalog.load().items() if "approval.toolCalls" in spec.features}
+    assert asking == {*RECORDED, "demo"}
+
+
+def test_features_and_flags_are_two_spellings_of_the_same() -> None:
+    for flags in (set(), {"git"}, {"approval.preview", "thinking"}, {*FLAGS}):
+        assert flags_of(features_of(flags)) == flags
+
+
+def test_a_flag_that_is_none_is_refused_with_those_there_are() -> None:
+    with pytest.raises(Invalid, match=r"\[agents.x\]: features: no flag 'telepathy'; the flags are: .*approval.preview"):
+        catalog.spec_from_table("x", {"command": ["x"], "features": ["telepathy"]})

@@ -1,0 +1,162 @@
+"""``trunkline audit``: what was done to the journal behind the hub's back shows."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.aio import run
+from tests.cli.conftest import Place
+from trunkline.dialects import context
+from trunkline.journal.base import Entry, Group, SessionRow
+from trunkline.journal.block import decode, decode_parts, encode
+from trunkline.journal.sqlite import SqliteJournal
+from trunkline.session.chain import Chain, sealed
+from trunkline.session.chain_key import audit_key
+
+AT = 1_800_000_000_000_000
+
+
+def approval(session: str, seq: int) -> bytes:
+    return context.encode_event(seq, session, AT + seq, context.ApprovalResolvedEvent(
+        request_id=f"r{seq}", tool_call_id="c", approved=True, resolved_by="user", meta={"by": "ann"}))
+
+
+def told(session: str, seq: int) -> bytes:
+    data = msgspec.Raw(b'{"type":"approval:resolved"}')
+    return context.encode_event(seq, session, AT + seq, context.CustomEvent(namespace="trunkline", event_name="told", data=data))
+
+
+def written(place: Place, session: str, count: int, *, unsealed: int = 0, said: int | None = None) -> Chain:
+    """A journal with a session whose approvals are sealed, among other events; ``said`` is what its row counts."""
+    place.data.make()
+    key = audit_key(place.data.path / "audit.key")
+    chain, entries = Chain(), []
+    for seq in range(1, 2 * (count + unsealed) + 1, 2):
+        event = approval(session, seq)
+        if seq > 2 * unsealed:
+            chain, event = sealed(key, chain, session, event)
+        entries += [Entry(seq, AT + seq, event), Entry(seq + 1, AT + seq + 1, told(session, seq + 1))]
+    stored = Chain(chain.n if said is None else said, chain.head)
+    row = SessionRow(id=session, agent="demo", cwd="/", title="", status="idle", created_at=AT, updated_at=AT, summary=b"{}",
+                     checkpoint=msgspec.json.encode({"sessionId": session, "chain": stored}), checkpoint_seq=len(entries))
+
+    async def write() -> None:
+        async with SqliteJournal(place.data.path / "journal.db") as journal:
+            await journal.append(Group({session: entries}, {session: row}))
+
+    run(write())
+    return chain
+
+
+def tampered(place: Place, change: Callable[[list[Entry]], list[Entry]]) -> None:
+    """Rewrite the entries of session aaa in the database, as somebody with an editor would."""
+    with sqlite3.connect(place.data.path / "journal.db") as database:
+        for first_pos, body in database.execute("SELECT first_pos, body FROM blocks WHERE session = 'aaa'").fetchall():
+            database.execute("UPDATE blocks SET body = ? WHERE first_pos = ?", (encode(change(decode(body))), first_pos))
+        for first_pos, body in database.execute("SELECT first_pos, body FROM recent").fetchall():
+            parts = {session: change(part) if session == "aaa" else part for session, part in decode_parts(body).items()}
+            database.execute("UPDATE recent SET body = ? WHERE first_pos = ?", (encode(parts), first_pos))
+    database.close()
+
+
+def edited(old: bytes, new: bytes, seq: int) -> Callable[[list[Entry]], list[Entry]]:
+    def change(entries: list[Entry]) -> list[Entry]:
+        for entry in entries:
+            if entry.seq == seq:
+                assert old in entry.event
+                entry.event = entry.event.replace(old, new)
+        return entries
+
+    return change
+
+
+def test_a_journal_that_nobody_touched_is_whole_and_its_heads_are_printed(place: Place) -> None:
+    chain, other = written(place, "aaa", 3), written(place, "bbb", 2, unsealed=1)
+    done = place.call("audit", "verify")
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in done.stdout.decode().splitlines()]
+    assert lines[1:] == [["aaa", "3", "0", "whole", chain.head], ["bbb", "2", "1", "whole", other.head]]
+
+
+@pytest.mark.parametrize(("change", "why"), [
+    (edited(b'"approved":true', b'"approved":false', 3), "record 2 is not what was sealed"),
+    (edited(b'"by":"ann"', b'"by":"bob"', 1), "record 1 is not what was sealed"),
+    (edited(b'"approved":true', b'"approved":false,"approved":true', 3), "not written as it was sealed"),
+    (lambda entries: [entry for entry in entries if entry.seq != 3], "record 3 stands where 2 belongs"),
+    (lambda entries: [entry for entry in entries if entry.seq < 5], "counts 3 records, and 2 are there"),
+    (lambda entries: [entry for entry in entries if entry.seq % 2 == 0], "counts 3 records, and 0 are there"),
+    (lambda entries: [*entries[:2], Entry(3, AT, approval("aaa", 3), pos=entries[2].pos), *entries[3:]], "no place in the chain"),
+])
+def test_a_rewritten_journal_shows(place: Place, change: Callable[[list[Entry]], list[Entry]], why: str) -> None:
+    written(place, "aaa", 3)
+    tampered(place, change)
+    done = place.call("audit", "verify", "aaa")
+    assert done.returncode == 1
+    assert "BROKEN" in done.stdout.decode() and why in done.stdout.decode()
+
+
+def test_a_noted_head_must_still_be_in_the_chain(place: Place) -> None:
+    chain = written(place, "aaa", 3)
+    assert place.call("audit", "verify", "a", "--head", chain.head).returncode == 0
+    done = place.call("audit", "verify", "--head", "0" * 64)
+    assert done.returncode == 1 and b"no record has the head" in done.stderr
+
+
+def test_another_key_breaks_every_chain(place: Place) -> None:
+    written(place, "aaa", 2)
+    (place.data.path / "audit.key").write_text("00" * 32)
+    done = place.call("audit", "verify", "--json")
+    assert done.returncode == 1
+    assert msgspec.json.decode(done.stdout) == [
+        {"sessionId": "aaa", "unsealed": 0, "ok": False, "count": 0, "head": "", "firstBad": 1,
+         "why": "record 1 is not what was sealed"}]
+
+
+def test_an_export_has_every_approval_on_a_line_of_its_own(place: Place) -> None:
+    chain = written(place, "aaa", 2, unsealed=1)
+    written(place, "bbb", 1)
+    done = place.call("audit", "export", "aaa")
+    assert done.returncode == 0, done.stderr
+    lines = [msgspec.json.decode(line) for line in done.stdout.splitlines()]
+    assert [(line["seq"], line.get("n"), line["fits"]) for line in lines] == [(1, None, True), (3, 1, True), (5, 2, True)]
+    assert lines[-1]["head"] == chain.head == lines[-1]["event"]["_meta"]["chain"]["head"]
+    tampered(place, edited(b'"approved":true', b'"approved":false', 3))
+    done = place.call("audit", "export", "aaa")
+    assert done.returncode == 1
+    assert [msgspec.json.decode(line)["fits"] for line in done.stdout.splitlines()] == [True, False, False]
+
+
+@pytest.mark.parametrize("words", [("verify",), ("export",), ("verify", "zzz")])
+def test_where_there_is_nothing_it_says_so_and_makes_nothing(place: Place, words: tuple[str, ...]) -> None:
+    done = place.call("audit", *words)
+    assert done.returncode == 1 and b"there is no journal" in done.stderr
+    assert not place.data.path.exists() or not list(place.data.path.iterdir())
+
+
+def test_without_the_key_nothing_can_be_checked(place: Place) -> None:
+    written(place, "aaa", 1)
+    (place.data.path / "audit.key").unlink()
+    done = place.call("audit", "verify")
+    assert done.returncode == 1 and b"there is no key" in done.stderr
+    assert not (place.data.path / "audit.key").exists()
+
+
+def test_a_session_is_named_by_the_beginning_of_its_id(place: Place) -> None:
+    written(place, "abc", 1)
+    written(place, "abd", 1)
+    assert place.call("audit", "verify", "abc").returncode == 0
+    assert b"2 sessions" in place.call("audit", "verify", "ab").stderr
+    assert b"no session" in place.call("audit", "verify", "x").stderr
+
+
+def test_checking_leaves_the_database_as_it_is(place: Place) -> None:
+    written(place, "aaa", 2)
+    path: Path = place.data.path / "journal.db"
+    before = path.read_bytes()
+    assert place.call("audit", "verify").returncode == 0
+    assert path.read_bytes() == before

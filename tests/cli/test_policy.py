@@ -1,0 +1,146 @@
+"""``trunkline policy``: what people see of the rules, without a hub."""
+
+from __future__ import annotations
+
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.cli.conftest import Place
+
+POLICY = """\
+[[rules]]
+command = ["npm test*"]
+id = "tests"
+action = "allow"
+
+[[rules]]
+path = ".env"
+reason = "secrets"
+action = "deny"
+
+[[rules]]
+command = "make"
+expires_at = 2020-01-01T00:00:00Z
+action = "allow"
+
+[auto_approve]
+reads = true
+writes = ["src/**"]
+"""
+
+
+@pytest.fixture
+def place(place: Place) -> Place:
+    place.data.make()
+    (place.data.path / "policy.toml").write_text(POLICY)
+    return place
+
+
+def explained(place: Place, *words: str) -> dict[str, Any]:
+    done = place.call("policy", "explain", "--json", *words)
+    assert done.returncode == 0, done.stderr
+    found = msgspec.json.decode(done.stdout)
+    assert isinstance(found, dict)
+    return found
+
+
+def test_show_lists_what_denies_first_and_says_what_is_over(place: Place) -> None:
+    done = place.call("policy", "show")
+    assert [line.strip() for line in done.stdout.decode().splitlines()][1:] == [
+        "deny   path .env  (secrets)",
+        "allow  command npm test*",
+        "allow  command make; expired 2020-01-01T00:00:00+00:00",
+        "allow  reads  (low and medium risk)",
+        "allow  writes: src/**  (low and medium risk)",
+    ]
+    assert place.call("policy").stdout == done.stdout
+
+
+CASES = [
+    (("npm test",), "allow", "policy file"),
+    (("npm", "test", "--watch"), "allow", "policy file"),
+    (("npm test && rm -rf x",), "ask", "default"),
+    (("npm test > ~/.bashrc",), "ask", "default"),
+    (("make",), "ask", "default"),
+    (("cat .env",), "deny", "policy file"),
+    ((".env",), "deny", "policy file"),
+    (("src/a.py",), "allow", "permission policy"),
+    (("lib/a.py",), "ask", "default"),
+    (("README", "--tool", "read"), "allow", "permission policy"),
+    (("/etc/passwd", "--tool", "read"), "ask", "default"),
+    (("../x",), "ask", "default"),
+]
+
+
+@pytest.mark.parametrize(("words", "action", "source"), CASES)
+def test_explain_says_which_rule_decides(place: Place, words: tuple[str, ...], action: str, source: str) -> None:
+    found = explained(place, *words)
+    assert (found["action"], found["source"]) == (action, source)
+
+
+def test_explain_names_the_rule_and_what_stands_against_the_others(place: Place) -> None:
+    done = place.call("policy", "explain", "npm test; ls")
+    text = done.stdout.decode()
+    assert text.startswith("ask    npm test; ls\n")
+    assert "`ls` is not in its commands" in text and "it expired at 2020-01-01T00:00:00+00:00" in text
+    assert explained(place, "npm test")["why"] == "rule tests of the policy file allows it"
+
+
+def test_explain_follows_links_in_the_folder_it_is_told(place: Place, tmp_path: Path) -> None:
+    (place.work / "src").mkdir()
+    (place.work / "src" / "link").symlink_to(tmp_path)
+    assert explained(place, "src/link/x", "--cwd", str(place.work))["action"] == "ask"
+    assert explained(place, "src/x", "--cwd", str(place.work))["action"] == "allow"
+
+
+def test_nothing_opens_the_policy_itself(place: Place) -> None:
+    (place.data.path / "policy.toml").write_text("[auto_approve]\nwrites = true\ncommands = true\n")
+    root = str(place.data.path.parent)
+    assert explained(place, "data/policy.toml", "--cwd", root)["action"] == "ask"
+    assert explained(place, "touch data/policy.toml", "--cwd", root)["action"] == "ask"
+    assert explained(place, "touch work/x", "--cwd", root)["action"] == "allow"
+
+
+def test_a_bad_file_is_told_and_allows_nothing(place: Place) -> None:
+    (place.data.path / "policy.toml").write_text(POLICY + "\n[[rules]]\naction = 'alow'\n")
+    done = place.call("policy", "explain", "npm test")
+    assert done.stdout.startswith(b"ask ")
+    assert b"rule 4 (line 20): action: Invalid enum value 'alow'" in done.stderr
+
+
+def test_without_a_file_everything_is_asked_and_none_is_made(place: Place) -> None:
+    (place.data.path / "policy.toml").unlink()
+    assert b"everything is asked" in place.call("policy", "show").stdout
+    assert explained(place, "npm test")["action"] == "ask"
+    assert not (place.data.path / "policy.toml").exists()
+
+
+def editor(tmp_path: Path, change: str) -> dict[str, str]:
+    """An editor that runs a line of Python on the text ``t`` of the file."""
+    script = tmp_path / "editor.py"
+    script.write_text(f"import sys\np = sys.argv[1]\nt = open(p).read()\n{change}\nopen(p, 'w').write(t)\n")
+    return {"EDITOR": f"{sys.executable} {script}", "VISUAL": ""}
+
+
+def test_edit_puts_a_checked_policy_in_place(place: Place, tmp_path: Path) -> None:
+    done = place.call("policy", "edit", env=editor(tmp_path, "t = t.replace('npm test*', 'npm run *')"))
+    assert done.returncode == 0, done.stderr
+    path = place.data.path / "policy.toml"
+    assert "npm run *" in path.read_text() and stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert explained(place, "npm run x")["action"] == "allow"
+
+
+def test_edit_refuses_what_is_no_policy(place: Place, tmp_path: Path) -> None:
+    done = place.call("policy", "edit", env=editor(tmp_path, "t = '[[rules'"), stdin=b"n\n")
+    assert done.returncode == 2 and b"not TOML" in done.stderr
+    assert (place.data.path / "policy.toml").read_text() == POLICY
+
+
+def test_edit_of_nothing_changes_nothing(place: Place, tmp_path: Path) -> None:
+    done = place.call("policy", "edit", env=editor(tmp_path, "pass"))
+    assert (done.returncode, done.stdout) == (0, b"nothing changed\n")

@@ -1,0 +1,111 @@
+"""A store that is watched: sessions that appear, change and go away."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.aio import run
+from trunkline.dialects.context import SessionDiscoveryEvent
+from trunkline.discovery import watch
+from trunkline.discovery.claude import ClaudeStore
+
+ONE = "11111111-2222-4333-8444-555555555555"
+
+
+class Heard:
+    """What a watcher was told."""
+
+    def __init__(self) -> None:
+        self._news: asyncio.Queue[SessionDiscoveryEvent] = asyncio.Queue()
+        self.callback: Callable[[SessionDiscoveryEvent], None] = self._news.put_nowait
+
+    async def next(self, kind: str) -> SessionDiscoveryEvent:
+        """The next news of a kind; what the kernel repeats is passed over."""
+        while (event := await self._news.get()).type != kind:
+            continue
+        return event
+
+    def nothing(self) -> bool:
+        return self._news.empty()
+
+
+async def settled(heard: Heard, file: Path) -> None:
+    """The watch is on: write until the first news comes."""
+    while heard.nothing():
+        _touch(file)
+        await asyncio.sleep(0.05)
+
+
+def _touch(file: Path) -> None:
+    with file.open("a") as more:
+        more.write("\n")
+
+
+def test_a_session_that_appears_changes_and_goes_away_is_told(tmp_path: Path) -> None:
+    project = tmp_path / "projects" / "-p"
+    project.mkdir(parents=True)
+    probe, file = project / f"{ONE.replace('1', '2')}.jsonl", project / f"{ONE}.jsonl"
+
+    async def scenario() -> None:
+        heard = Heard()
+        stop = watch.watch_store(ClaudeStore(str(tmp_path / "projects")), "agent", heard.callback)
+        await settled(heard, probe)
+        (project / "notes.txt").write_text("no session")
+        file.write_text("{}\n")
+        created = await heard.next("session_created")
+        while created.session_id != ONE:
+            created = await heard.next("session_created")
+        assert created == SessionDiscoveryEvent(type="session_created", session_id=ONE, agent="agent")
+        with file.open("a") as more:
+            more.write("{}\n")
+        assert (await heard.next("session_updated")).session_id in (ONE, probe.stem)
+        file.unlink()
+        assert (await heard.next("session_removed")).session_id == ONE
+        stop()
+        stop()
+
+    run(scenario(), 30)
+
+
+def test_a_store_that_does_not_exist_yet_is_watched_once_it_does(tmp_path: Path) -> None:
+    project = tmp_path / "projects" / "-p"
+
+    async def scenario() -> None:
+        heard = Heard()
+        stop = watch.watch_store(ClaudeStore(str(tmp_path / "projects")), "agent", heard.callback)
+        await asyncio.sleep(0)
+        project.mkdir(parents=True)
+        await settled(heard, project / f"{ONE}.jsonl")
+        stop()
+
+    look, watch.ABSENT_LOOK_S = watch.ABSENT_LOOK_S, 0.01
+    try:
+        run(scenario(), 30)
+    finally:
+        watch.ABSENT_LOOK_S = look
+
+
+def test_a_listener_that_fails_goes_on_being_told(tmp_path: Path) -> None:
+    shutil.copytree(Path(__file__).parents[1] / "data" / "claude" / "projects", tmp_path / "projects")
+    file = tmp_path / "projects" / "-home-dev-project" / f"{ONE}.jsonl"
+
+    async def scenario() -> None:
+        calls: list[str] = []
+        reported = asyncio.Event()
+        asyncio.get_running_loop().set_exception_handler(lambda loop, told: reported.set())
+
+        def fails(event: SessionDiscoveryEvent) -> None:
+            calls.append(event.type)
+            raise RuntimeError("my fault")
+
+        stop = watch.watch_store(ClaudeStore(str(tmp_path / "projects")), "agent", fails)
+        while len(calls) < 2:
+            _touch(file)
+            await asyncio.sleep(0.05)
+        assert reported.is_set()
+        stop()
+
+    run(scenario(), 30)
