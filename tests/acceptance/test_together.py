@@ -22,7 +22,7 @@ class Phone:
     """A client on ``/ws`` that follows everything and notes what it hears."""
 
     def __init__(self, hub: HubProcess, sessions: Any = "*") -> None:
-        self.socket: ClientConnection = connect(hub.url.replace("http", "ws", 1) + "/ws", open_timeout=WAIT_S, max_size=None)
+        self.socket: ClientConnection = connect(hub.url.replace("http", "ws", 1) + "/ws", open_timeout=WAIT_S, max_size=None, legacy=True)
         self.heard: list[dict[str, Any]] = []
         self._say({"type": "hello", "versions": ["1.0.0"], "token": hub.token})
         assert self.next()["type"] == "welcome"
@@ -90,9 +90,8 @@ def test_one_approves_and_everybody_sees_it_resolved_once(new_hub: NewHub) -> No
     assert tail.count('"type":"approval_resolved"') == 1
 
 
-def _race(hub: HubProcess, session: Session, number: int) -> Counter[str]:
+def _race(phone: Phone, session: Session, number: int) -> Counter[str]:
     """Answer every approval that is asked for; how each answer went."""
-    phone = Phone(hub, [session.id])
     went: Counter[str] = Counter()
     try:
         while True:
@@ -121,7 +120,8 @@ def test_clients_that_race_resolve_each_approval_once_and_the_chain_holds(new_hu
         "toolCall": {"toolCallId": f"call-{number}", "title": f"Step {number}", "kind": "execute",
                      "rawInput": {"command": f"make step-{number}"}}, "options": option}] for number in range(count)]
     outcomes: list[Counter[str]] = []
-    threads = [threading.Thread(target=lambda at=number: outcomes.append(_race(hub, session, at))) for number in range(4)]
+    phones = [Phone(hub, [session.id]) for _ in range(4)]
+    threads = [threading.Thread(target=lambda at=number: outcomes.append(_race(phones[at], session, at))) for number in range(4)]
     for thread in threads:
         thread.start()
     session.wire.post(f"{session.path}/send-message", {"content": json.dumps(steps)}, 202)

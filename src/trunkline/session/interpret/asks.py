@@ -190,8 +190,12 @@ def _requested_event(view: ApprovalView) -> context.ApprovalRequestedEvent:
 
 
 def _requested_meta(view: ApprovalView) -> dict[str, Any]:
-    return {"options": view.options, "title": view.title, "risk": {"reason": view.risk_reason}, "always": view.always,
-            "editable": view.editable}
+    meta: dict[str, Any] = {"options": view.options, "title": view.title, "risk": {"reason": view.risk_reason}}
+    if view.always is not None:
+        meta["always"] = view.always
+    if view.editable:
+        meta["editable"] = True
+    return meta
 
 
 def _describe(state: CallState) -> str:
