@@ -397,7 +397,8 @@ class Hub:
         finally:
             self._creating.discard(session)
         self._sessions[session.id] = session
-        self._capabilities[session.fold.agent] = session.fold.agent_capabilities
+        if session.fold.watches is None:
+            self._capabilities[session.fold.agent] = session.fold.agent_capabilities
         self._make_room()
         return session
 
@@ -431,7 +432,8 @@ class Hub:
         store = discovery.store_of(spec.store, catalog.expand(spec.paths.sessions, self.environ))
         if store is None:
             raise Unsupported(f"the session files of {spec.display_name} cannot be read")
-        return WatchDriver(Follower(path, store.reading(), session.fold.watch_position, session.followed))
+        position = session.fold.watch_position
+        return WatchDriver(Follower(path, store.reading(), position, session.followed, folder=store.folder))
 
     def _env_for(self, spec: AgentSpec, more: Mapping[str, str]) -> dict[str, str]:
         return clean_env(spec.env_allow, {**self.environ, **more}, {**spec.env})

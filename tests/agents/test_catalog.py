@@ -192,3 +192,21 @@ def test_two_agents_of_one_command_name_are_told_apart_by_where_they_live(tmp_pa
     assert launch_command(entries["codex-acp"], both) == (str(own / "codex-acp"),)
     assert launch_command(entries["codex-acp-zed"], both) == (str(zed / "codex-acp"),)
     assert not run(detect(entries["codex-acp-zed"], {"PATH": str(own)}, version=False)).installed
+
+
+@pytest.mark.parametrize(("path", "env", "there"), [
+    ("~/.x", {"HOME": "/home/me"}, "/home/me/.x"),
+    ("~", {"HOME": "/home/me"}, "/home/me"),
+    ("${X_HOME:-~/.x}/sessions", {"HOME": "/home/me"}, "/home/me/.x/sessions"),
+    ("${X_HOME:-~/.x}/sessions", {"HOME": "/home/me", "X_HOME": "/data"}, "/data/sessions"),
+    ("${X_HOME:-~/.x}/sessions", {"HOME": "/home/me", "X_HOME": ""}, "/home/me/.x/sessions"),
+    ("/srv/~x", {"HOME": "/home/me"}, "/srv/~x"),
+    ("", {"HOME": "/home/me"}, None),
+])
+def test_a_path_of_the_catalog_is_one_on_this_machine(path: str, env: dict[str, str], there: str | None) -> None:
+    assert catalog.expand(path, env) == there
+
+
+def test_a_place_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(Invalid, match=r"paths: object contains unknown field `cache`"):
+        catalog.spec_from_table("x", {"command": ["x"], "paths": {"cache": "~/x"}})

@@ -160,3 +160,19 @@ def test_checking_leaves_the_database_as_it_is(place: Place) -> None:
     before = path.read_bytes()
     assert place.call("audit", "verify").returncode == 0
     assert path.read_bytes() == before
+
+
+def test_a_journal_can_be_read_while_it_is_written(place: Place) -> None:
+    chain = written(place, "aaa", 3)
+    key = audit_key(place.data.path / "audit.key")
+
+    async def write() -> None:
+        grown, event = sealed(key, chain, "aaa", approval("aaa", 7))
+        async with SqliteJournal(place.data.path / "journal.db") as journal:
+            await journal.append(Group({"aaa": [Entry(7, AT, event)]}, {}))
+            done = place.call("audit", "verify")
+            assert done.returncode == 0, done.stderr
+            assert grown.head in done.stdout.decode()
+            await journal.append(Group({"aaa": [Entry(8, AT, told("aaa", 8))]}, {}))
+
+    run(write(), timeout_s=30)

@@ -164,3 +164,20 @@ def test_a_file_that_cannot_be_read_does_not_hide_others(tmp_path: Path) -> None
     looking.start()
     looking.join(5)
     assert found == ["hello"]
+
+
+def test_only_a_file_that_has_changed_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, line("user", "hello"), line("assistant", "one"))
+    store = ClaudeStore(str(tmp_path))
+    assert store.sessions()[0].last_message == "one"
+    real, opened = open, []
+
+    def noting(name: Any, *args: Any, **kwargs: Any) -> Any:
+        opened.append(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr("builtins.open", noting)
+    assert store.sessions()[0].last_message == "one" and opened == []
+    with real(path, "a") as file:
+        file.write(line("assistant", "two") + "\n")
+    assert store.sessions()[0].last_message == "two" and opened == [str(path)]

@@ -7,9 +7,11 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.aio import run
 from trunkline.dialects.context import SessionDiscoveryEvent
-from trunkline.discovery import watch
+from trunkline.discovery import notice, watch
 from trunkline.discovery.claude import ClaudeStore
 
 ONE = "11111111-2222-4333-8444-555555555555"
@@ -81,11 +83,11 @@ def test_a_store_that_does_not_exist_yet_is_watched_once_it_does(tmp_path: Path)
         await settled(heard, project / f"{ONE}.jsonl")
         stop()
 
-    look, watch.ABSENT_LOOK_S = watch.ABSENT_LOOK_S, 0.01
+    look, notice.ABSENT_LOOK_S = notice.ABSENT_LOOK_S, 0.01
     try:
         run(scenario(), 30)
     finally:
-        watch.ABSENT_LOOK_S = look
+        notice.ABSENT_LOOK_S = look
 
 
 def test_a_listener_that_fails_goes_on_being_told(tmp_path: Path) -> None:
@@ -109,3 +111,42 @@ def test_a_listener_that_fails_goes_on_being_told(tmp_path: Path) -> None:
         stop()
 
     run(scenario(), 30)
+
+
+def test_many_listeners_share_one_watch_and_the_last_one_ends_it(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+
+    async def scenario() -> None:
+        before = len(asyncio.all_tasks())
+        heard: list[asyncio.Event] = [asyncio.Event() for _ in range(100)]
+        stops = [notice.listen(str(tmp_path), lambda changes, event=event: event.set()) for event in heard]  # type: ignore[misc]
+        assert len(asyncio.all_tasks()) == before + 1
+        while not heard[0].is_set():
+            _touch(file)
+            await asyncio.sleep(0.05)
+        for event in heard:
+            await event.wait()
+        for stop in stops:
+            stop()
+            stop()
+        while len(asyncio.all_tasks()) > before:  # noqa: ASYNC110 - the watch's thread ends by itself
+            await asyncio.sleep(0.01)
+
+    run(scenario(), 30)
+
+
+def test_where_the_kernel_does_not_tell_everybody_is_asked_to_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                                                    caplog: pytest.LogCaptureFixture) -> None:
+    def refuses(*_: object, **__: object) -> object:
+        raise OSError("the limit on watches is reached")
+
+    monkeypatch.setattr("watchfiles.awatch", refuses)
+
+    async def scenario() -> None:
+        asked: asyncio.Queue[notice.Changes] = asyncio.Queue()
+        stop = notice.listen(str(tmp_path), asked.put_nowait)
+        assert await asked.get() == []
+        stop()
+
+    run(scenario(), 30)
+    assert "looked at every" in caplog.text

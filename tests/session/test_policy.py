@@ -175,6 +175,7 @@ def test_the_whole_line_word_for_word_is_covered_by_itself() -> None:
     assert decided(running(line), rule).action == "allow"
     assert decided(running(line + " "), rule).action == "ask"
     assert decided(running("npm test > out.txt;  echo $X"), rule).action == "ask"
+    assert decided(running(line), allow(command=[line, "!echo*"])).action == "ask"
 
 
 DENIED = [

@@ -164,9 +164,9 @@ class Player:
             now.asks.resolve(signal.request_id, approved=False, resolved_by="user", who="hub", reason="the turn was cancelled")
 
 
-def played(steps: Sequence[Step]) -> Player:
-    """A whole story, played to its end."""
-    player = Player()
+def played(steps: Sequence[Step], tools: ToolNames | None = None) -> Player:
+    """A whole story, played to its end; ``tools`` are the agent's names for its tools."""
+    player = Player(tools)
     for step in steps:
         player.play(step)
     player.stop()

@@ -25,10 +25,14 @@ from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects import acp, context
 from trunkline.discovery.base import FoundSession, Store
+from trunkline.discovery.watch import watch_store
 from trunkline.errors import Invalid, NotFound, RemoteError, Unsupported
 from trunkline.hub import Hub, NewSession, Session, SessionView, content_blocks
 from trunkline.journal.base import RowFilter
 from trunkline.session.driver import AgentSession
+
+TITLE_MOST = 200
+"""Characters of an agent's own title that its session is shown with."""
 
 log = logging.getLogger("trunkline.adapters")
 
@@ -77,7 +81,6 @@ class CatalogAdapter:
         stops = [watch_hub(self._hub, self.name, callback)]
         store = self._store()
         if store is not None:
-            from trunkline.discovery.watch import watch_store  # loads a library that most programs never need
             stops.append(watch_store(store, self.name, callback))
         return lambda: _stop_all(stops)
 
@@ -150,7 +153,7 @@ class CatalogAdapter:
             return found.cwd, found.title
         for listed in await self._hub.agent_sessions(self.name):
             if listed.session_id == session_id:
-                return listed.cwd, listed.title or ""
+                return listed.cwd, (listed.title or "")[:TITLE_MOST]
         raise NotFound(f"{self._spec.display_name} has no session {session_id}", details={"sessionId": session_id})
 
     async def _follow(self, session_id: str, found: FoundSession | None, by: str) -> Session:

@@ -1,7 +1,7 @@
 """Sessions that others started: a module per vendor's store, read-only, and what watches and follows them.
 
     base.py     what a store offers            watch.py    tells when a session appears, changes, goes away
-    follow.py   one session's file, from its beginning and on as it grows
+    notice.py   what the kernel says           follow.py   one session's file, from its beginning and on as it grows
 
 A catalog entry names its store by the module's name (``store = "…"``).
 """
@@ -21,7 +21,7 @@ _STORES = {"claude": ClaudeStore}
 def store_of(name: str, folder: str | None) -> Store | None:
     """The store of that name in that folder; None where we cannot read it, or its place is not known."""
     kind = _STORES.get(name)
-    return kind(os.path.abspath(folder)) if kind is not None and folder else None
+    return kind(os.path.realpath(folder)) if kind is not None and folder else None
 
 
 def features_of(name: str) -> tuple[str, ...]:

@@ -98,7 +98,22 @@ class ClaudeStore:
         return found
 
 
+_looked: dict[str, tuple[int, int, FoundSession | None]] = {}
+"""What was found in a file when it had that time and size: most files never change again."""
+
+
 def _look(path: str, info: os.stat_result, running: set[str]) -> FoundSession | None:
+    known = _looked.get(path)
+    if known is None or known[:2] != (info.st_mtime_ns, info.st_size):
+        known = (info.st_mtime_ns, info.st_size, _look_into(path, info))
+        if len(_looked) >= 2 * LISTED_MOST:
+            _looked.clear()
+        _looked[path] = known
+    found = known[2]
+    return msgspec.structs.replace(found, in_use=True) if found is not None and found.id in running else found
+
+
+def _look_into(path: str, info: os.stat_result) -> FoundSession | None:
     try:
         with open(path, "rb") as file:
             head = file.read(HEAD)
@@ -108,10 +123,10 @@ def _look(path: str, info: os.stat_result, running: set[str]) -> FoundSession | 
         return None
     # The first line of a tail that does not follow on the head is a piece of one.
     last = tail.split(b"\n")[1 if info.st_size > 2 * HEAD else 0:]
-    return _found(path, info, _lines(head.split(b"\n")), _lines(last), running)
+    return _found(path, info, _lines(head.split(b"\n")), _lines(last))
 
 
-def _found(path: str, info: os.stat_result, head: list[Line], tail: list[Line], running: set[str]) -> FoundSession | None:
+def _found(path: str, info: os.stat_result, head: list[Line], tail: list[Line]) -> FoundSession | None:
     lines = [*head, *tail]
     cwd = next((line.cwd for line in lines if line.cwd), "")
     if not cwd or next((line.is_sidechain for line in lines if line.uuid), False):
@@ -121,7 +136,7 @@ def _found(path: str, info: os.stat_result, head: list[Line], tail: list[Line], 
     created = next((at for line in lines if (at := instant(line.timestamp))), updated)
     return FoundSession(
         id=session_id, path=path, cwd=cwd, created_at=created, updated_at=max(created, updated), title=_title(lines),
-        last_message=next((said for line in reversed(lines) if (said := agent_said(line))), ""), in_use=session_id in running)
+        last_message=next((said for line in reversed(lines) if (said := agent_said(line))), ""))
 
 
 def _title(lines: list[Line]) -> str:

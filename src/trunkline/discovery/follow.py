@@ -8,20 +8,19 @@ Rule 3: a file that became shorter than the position was written anew; it is tol
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 from collections.abc import Callable
 
 from trunkline.dialects.signals import Note, Signal
 from trunkline.discovery.base import Reading
+from trunkline.discovery.notice import Changes, listen
 
 PIECE = 256 << 10
+SETTLE_S = 0.5
+"""How long a new watch may take to begin."""
+
 LINE_MOST = 64 << 20
 """A line longer than this is not taken into memory."""
-
-LOOK_S = 2.0
-
-log = logging.getLogger("trunkline.discovery")
 
 Heard = Callable[[list[tuple[int, Signal]], int], None]
 """Takes signals with their times, and the position behind them."""
@@ -30,22 +29,27 @@ Heard = Callable[[list[tuple[int, Signal]], int], None]
 class Follower:
     """Reads one file for one listener."""
 
-    def __init__(self, path: str, reading: Reading, position: int, heard: Heard) -> None:
+    def __init__(self, path: str, reading: Reading, position: int, heard: Heard, *, folder: str | None = None) -> None:
+        """``folder`` is what to watch for changes, so that many files share one watch; the file's own if absent."""
         self.position = position
         self._path = path
+        self._folder = folder or os.path.dirname(path)
         self._reading = reading
         self._heard = heard
         self._again = asyncio.Event()
-        self._stop = asyncio.Event()
         self._flowing = asyncio.Event()
         self._flowing.set()
-        self._tasks: list[asyncio.Task[None]] = []
+        self._following: asyncio.Task[None] | None = None
+        self._unlisten: Callable[[], None] = lambda: None
 
     async def start(self) -> None:
         """Read all that is there; from then on read whatever is added."""
         await self.catch_up()
+        self._unlisten = listen(self._folder, self._noticed)
         loop = asyncio.get_running_loop()
-        self._tasks = [loop.create_task(self._watch()), loop.create_task(self._follow())]
+        self._following = loop.create_task(self._follow())
+        # Between the first reading and the watch's beginning something may have been added.
+        loop.call_later(SETTLE_S, self._again.set)
 
     def look_again(self) -> None:
         """There may be more."""
@@ -60,10 +64,10 @@ class Follower:
 
     async def stop(self) -> None:
         """Read no more."""
-        self._stop.set()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._unlisten()
+        if self._following is not None:
+            self._following.cancel()
+            await asyncio.wait([self._following])
 
     async def catch_up(self) -> None:
         """Hand over every whole line behind the position."""
@@ -104,26 +108,11 @@ class Follower:
         self.position = size
         self._heard([(0, Note("file_replaced", b'{"size":%d}' % size))], size)
 
-    async def _watch(self) -> None:
-        """Look again whenever the kernel says that the file changed; where it cannot say so, look now and then."""
-        try:
-            await self._be_told()
-        except (OSError, RuntimeError) as error:  # RuntimeError: how the library tells that the kernel's limit is reached
-            log.warning("%s cannot be watched, it is looked at every %.0f s instead: %s", self._path, LOOK_S, error)
-            while True:
-                await asyncio.sleep(LOOK_S)
-                self._again.set()
-
-    async def _be_told(self) -> None:
-        from watchfiles import awatch  # loads a library that most programs never need
-        folder = os.path.dirname(self._path)
-        async for changes in awatch(folder, watch_filter=None, stop_event=self._stop, recursive=False, debounce=100, step=20,
-                                    ignore_permission_denied=True):
-            if any(path == self._path for _, path in changes):
-                self._again.set()
+    def _noticed(self, changes: Changes) -> None:
+        if not changes or any(path == self._path for _, path in changes):
+            self._again.set()
 
     async def _follow(self) -> None:
-        self._again.set()  # between the first reading and the first watch something may have been added
         while True:
             await self._again.wait()
             self._again.clear()

@@ -75,7 +75,8 @@ def _risk(tool: str, kind: str | None, tool_input: Mapping[str, Any], command: s
         views.append(("terminal", {"command": command, **({"cwd": folder} if folder else {})}, "execute"))
     elif paths:
         views.append((tool, {"paths": list(paths)}, kind))
-    return max((explain_risk(name, seen, kind=of_kind, **where) for name, seen, of_kind in views), key=lambda risk: rank(risk.level))
+    risks = [explain_risk(name, seen, kind=of_kind, **where) for name, seen, of_kind in views]
+    return max(risks, key=lambda risk: rank(risk.level))
 
 
 def command_of(tool_input: Mapping[str, Any], kind: str | None = None) -> str | None:

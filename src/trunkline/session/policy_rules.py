@@ -293,8 +293,9 @@ def command_covered(patterns: list[str], subject: Subject) -> Fit:
     ask = subject.ask
     if ask.command is None:
         return Fit(False, "it is about commands, and this is none")
-    if any(globs.literal_text(pattern) == ask.command for pattern in globs.split(patterns)[0]):
-        return Fit(True)
+    included, excluded = globs.split(patterns)
+    if any(globs.literal_text(pattern) == ask.command for pattern in included):
+        return Fit(not _is_excluded(excluded, subject), "it excludes a command in it")
     if subject.parsed is None or not subject.parsed.complete or not subject.parsed.commands:
         return Fit(False, "the command cannot be read for sure")
     for one in subject.parsed.commands:
@@ -304,6 +305,12 @@ def command_covered(patterns: list[str], subject: Subject) -> Fit:
         if not _command_allowed(patterns, one):
             return Fit(False, f"`{as_written(one)}` is not in its commands")
     return Fit(True)
+
+
+def _is_excluded(excluded: list[str], subject: Subject) -> bool:
+    """Whether an exclusion is about the line or, as far as that is known, about a command in it."""
+    return any(globs.text_matches(pattern, one, fold=True) for pattern in excluded for spelled in subject.spellings
+               for one in spelled)
 
 
 def _command_allowed(patterns: list[str], one: SimpleCommand) -> bool:

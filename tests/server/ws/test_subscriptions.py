@@ -425,6 +425,8 @@ def test_a_session_that_is_deleted_ends_its_subscription_and_no_other(tmp_path: 
             await hub.hub.delete(gone.id)
             ack = await socket.until("ack", id=gone.id)
             assert (ack["ok"], ack["error"]["code"]) == (False, "session_deleted")
+            socket.say("unsubscribe", id="u", subscription=gone.id)
+            assert (await socket.until("ack", id="u"))["ok"] is False, "it is over"
             await kept.rename("kept", by="test")
             assert (await socket.until("event", subscription=kept.id))["event"]["sessionId"] == kept.id
 

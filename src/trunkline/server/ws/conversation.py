@@ -16,7 +16,7 @@ from starlette.types import Message, Receive, Send
 
 from trunkline import __version__
 from trunkline.dialects import context
-from trunkline.errors import Invalid, TooLarge, TrunklineError, Unauthorized
+from trunkline.errors import HubStopping, Invalid, TooLarge, TrunklineError, Unauthorized
 from trunkline.hub import Hub
 from trunkline.journal.base import RowFilter
 from trunkline.server.auth import Caller, check_scope
@@ -92,7 +92,6 @@ class Conversation:
         self._caller = caller
         self._line = line
         self._delivery = Delivery(parts.hub, line.tell)
-        self._subscriptions: set[str] = set()
         self._commands: set[asyncio.Task[None]] = set()
         self._room = asyncio.Semaphore(COMMANDS_AT_ONCE)
 
@@ -114,11 +113,11 @@ class Conversation:
 
     async def _part(self, delivering: asyncio.Task[None], listening: asyncio.Task[None]) -> None:
         """One of the two has ended: tell the client why, if it is still there."""
-        if delivering.cancelled() or (delivering.done() and delivering.exception() is None):
+        ended = delivering if delivering.done() else listening
+        failure = None if ended.cancelled() else ended.exception()
+        if failure is None or isinstance(failure, HubStopping):
             await self._line.close(STOPPING, "the hub is stopping")
-            return
-        failure = (delivering if delivering.done() else listening).exception()
-        if failure is not None and not isinstance(failure, Left):
+        elif not isinstance(failure, Left):
             log.error("a WebSocket failed", exc_info=failure)
             await self._line.close(FAILED, "the hub failed; its log says more")
 
@@ -183,7 +182,6 @@ class Conversation:
 
     async def _subscribe(self, frame: Subscribe) -> None:
         cursors = await self._cursors(frame)
-        self._subscriptions.add(frame.id)
         for cursor in cursors:
             self._delivery.cover(cursor)
         try:
@@ -191,12 +189,12 @@ class Conversation:
             for cursor in cursors:
                 await self._start(cursor, _after_of(frame, cursor))
         except TrunklineError:
-            self._forget(frame.id)
+            self._delivery.drop(frame.id)
             raise
 
     async def _cursors(self, frame: Subscribe) -> list[AnyCursor]:
         """The cursors that a subscription needs, or why it cannot be."""
-        if frame.id in self._subscriptions:
+        if self._delivery.has(frame.id):
             raise Invalid(f"there is a subscription {frame.id!r} already", details={"field": "id"})
         wanted = context.parse_types(None if frame.types is UNSET else frame.types)
         _check_after(frame)
@@ -235,14 +233,10 @@ class Conversation:
                                     state=frames.state(state))
 
     async def _unsubscribe(self, frame: Unsubscribe) -> None:
-        if frame.subscription not in self._subscriptions:
+        if not self._delivery.has(frame.subscription):
             raise Invalid(f"there is no subscription {frame.subscription!r}", details={"field": "subscription"})
-        self._forget(frame.subscription)
+        self._delivery.drop(frame.subscription)
         await self._line.say(Ack(id=frame.id, ok=True))
-
-    def _forget(self, subscription: str) -> None:
-        self._subscriptions.discard(subscription)
-        self._delivery.drop(subscription)
 
 
 def _check_after(frame: Subscribe) -> None:

@@ -50,6 +50,10 @@ class Delivery:
         """How many positions the client has."""
         return len(self._wide) + sum(map(len, self._sessions.values()))
 
+    def has(self, subscription: str) -> bool:
+        """Whether this subscription still brings something."""
+        return any(cursor.subscription == subscription for cursor in self._all())
+
     def cover(self, cursor: AnyCursor) -> None:
         """From now on this cursor answers for its sessions; it brings nothing until ``begin``."""
         if isinstance(cursor, HubCursor):

@@ -10,7 +10,7 @@ import os.path
 import re
 import shlex
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec import Raw
@@ -56,6 +56,13 @@ def role_of(state: CallState, names: ToolNames) -> ToolRole | None:
         # Only the input said so, and a search of code takes a query too.
         return "search"
     return names.role_of(name) or role_of_tool(name) or role_of_kind(state.kind)
+
+
+class Head(NamedTuple):
+    """The beginning of a text, and whether there is more."""
+
+    text: str
+    cut: bool
 
 
 class Facts:
@@ -153,10 +160,12 @@ class Facts:
         value = self._find(keys, kind)
         return decoded(value) if isinstance(value, Raw) else value
 
-    def head(self, *keys: str, chars: int) -> str | None:
+    def head(self, *keys: str, chars: int) -> Head | None:
         """The beginning of the first of these members that is a text; a long one is not read to its end."""
         value = self._find(keys, str)
-        return head_of(value, chars) if isinstance(value, Raw) else value if value is None else value[:chars]
+        if value is None:
+            return None
+        return head_of(value, chars) if isinstance(value, Raw) else Head(value[:chars], len(value) > chars)
 
     def _find(self, keys: tuple[str, ...], kind: type) -> Any:
         for record in self.records:
@@ -190,18 +199,18 @@ def members_of(raw: bytes | Raw | None) -> dict[str, Any]:
         return {}
 
 
-def head_of(token: Raw, chars: int) -> str:
-    """The first ``chars`` characters of a JSON string."""
+def head_of(token: Raw, most: int) -> Head:
+    """The beginning of a JSON string, out of its first ``most`` bytes."""
     view = memoryview(token)
-    if len(view) <= chars:
-        return str(decoded(token) or "")
-    for end in range(chars, chars - 16, -1):
+    if len(view) <= most:
+        return Head(str(decoded(token) or ""), False)
+    for end in range(most, most - 16, -1):
         # An escape or a character of several bytes may be cut in two; no such piece is longer than twelve bytes.
         try:
-            return msgspec.json.decode(bytes(view[:end]) + b'"', type=str)
+            return Head(msgspec.json.decode(bytes(view[:end]) + b'"', type=str), True)
         except (msgspec.DecodeError, UnicodeDecodeError):
             continue
-    return ""
+    return Head("", True)
 
 
 def _is(value: Any, kind: type) -> bool:

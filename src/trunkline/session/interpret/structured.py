@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from trunkline.dialects import context
 from trunkline.session.interpret.changes import Change
-from trunkline.session.interpret.facts import Facts, unfenced
+from trunkline.session.interpret.facts import Facts, Head, unfenced
 from trunkline.session.interpret.search import found_in
 from trunkline.session.interpret.web import page_of
 
@@ -54,10 +54,9 @@ def command_output(facts: Facts) -> tuple[context.CommandOutput | None, dict[str
     code = exit_code(facts)
     if code is None:
         return None, {}
-    stdout = _printed(facts)
-    stderr = facts.head("stderr", chars=STRUCTURED_CHARS) or ""
-    meta = {"cut": STRUCTURED_CHARS} if len(stdout) >= STRUCTURED_CHARS - 16 else {}
-    return context.CommandOutput(exit_code=code, stdout=stdout[:STRUCTURED_CHARS], stderr=stderr), meta
+    stdout, stderr = _printed(facts), facts.head("stderr", chars=STRUCTURED_CHARS) or Head("", False)
+    meta = {"cut": STRUCTURED_CHARS} if stdout.cut or stderr.cut else {}
+    return context.CommandOutput(exit_code=code, stdout=stdout.text, stderr=stderr.text), meta
 
 
 def exit_code(facts: Facts) -> int | None:
@@ -86,13 +85,23 @@ def _claimed(facts: Facts) -> int | None:
     return None
 
 
-def _printed(facts: Facts) -> str:
+def _printed(facts: Facts) -> Head:
     recorded = facts.head("stdout", chars=STRUCTURED_CHARS)
+    if recorded is None and facts.evidence.printed:
+        recorded = _head(facts.evidence.printed)
     if recorded is None:
-        recorded = facts.evidence.printed or facts.head("aggregated_output", "output", chars=STRUCTURED_CHARS)
-    if recorded is not None:
-        return "" if _NO_OUTPUT.fullmatch(recorded[:80]) else recorded
+        recorded = facts.head("aggregated_output", "output", chars=STRUCTURED_CHARS) or _head(_reported(facts))
+    return Head("", False) if _NO_OUTPUT.fullmatch(recorded.text[:80]) else recorded
+
+
+def _reported(facts: Facts) -> str:
+    """What was printed, out of a text that may be a report about the run."""
     text = facts.answer if facts.answer is not None else unfenced(facts.text)
-    report = _REPORT.search(text) if len(text) <= STRUCTURED_CHARS and _EXIT.search(text) else None
-    shown = report.group(1) if report else _EXIT_LINE.sub("", text, count=1) if len(text) <= STRUCTURED_CHARS else text
-    return "" if _NO_OUTPUT.fullmatch(shown[:80]) else shown
+    if len(text) > STRUCTURED_CHARS or not _EXIT.search(text):
+        return text
+    report = _REPORT.search(text)
+    return report.group(1) if report else _EXIT_LINE.sub("", text, count=1)
+
+
+def _head(text: str) -> Head:
+    return Head(text[:STRUCTURED_CHARS], len(text) > STRUCTURED_CHARS)

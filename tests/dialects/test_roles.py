@@ -1,0 +1,44 @@
+"""What tools are for, by what their agents call them."""
+
+from __future__ import annotations
+
+import pytest
+
+from trunkline.dialects.roles import ToolNames, ToolRole, name_of_kind, role_of_kind, role_of_tool, usual_name
+
+NAMES = ToolNames(roles={"run_it": "terminal", "Scribble": "write"})
+
+
+@pytest.mark.parametrize(("name", "role"), [
+    ("run_it", "terminal"), ("RUN_IT", "terminal"), ("Scribble", "write"), ("scribble", None), ("Bash", "terminal"),
+    ("todo_write", "todos"), ("mcp__run_it__read", "mcp"), ("nothing", None), ("", None),
+])
+def test_a_name_of_the_agents_own_decides_then_a_usual_one(name: str, role: ToolRole | None) -> None:
+    assert NAMES.role_of(name) == role
+
+
+@pytest.mark.parametrize(("call_id", "title", "name"), [
+    ("run_it__17", "x", "run_it"), ("run_it-17", "x", "run_it"), ("1", "run_it: ls", "run_it"), ("1", "run_it · ls", "run_it"),
+    ("1", "run_it", "run_it"), ("1", "running", None), ("run_itself", "x", None), ("", "", None),
+])
+def test_a_name_may_stand_at_the_front_of_an_id_or_title(call_id: str, title: str, name: str | None) -> None:
+    assert NAMES.named_in(call_id, title) == name
+
+
+def test_an_agent_without_names_has_none_in_its_titles() -> None:
+    assert ToolNames().named_in("bash-1", "bash: ls") is None
+
+
+@pytest.mark.parametrize(("said", "role", "name"), [
+    ("run_it", "terminal", "bash"), ("Read", "read", "read"), ("ask_them", "ask_user", "ask_them"), ("other", None, "other"),
+    ("mcp__x__read", "mcp", "mcp__x__read"), ("rg", "search", "rg"),
+])
+def test_events_use_the_usual_name_of_a_role(said: str, role: ToolRole | None, name: str) -> None:
+    assert usual_name(said, role) == name
+
+
+def test_every_kind_has_a_role_and_a_name_but_other() -> None:
+    kinds = ("read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode")
+    assert all(role_of_kind(kind) and name_of_kind(kind) for kind in kinds)
+    assert role_of_kind("other") is None and name_of_kind("other") is None
+    assert role_of_tool("bash") == "terminal" and role_of_tool("x") is None

@@ -1,0 +1,120 @@
+"""What tools are called and what they are for, and how calls are judged, whoever the agent is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.session.interpret.calls import ask, call, listening, made, more, of_type, only
+from tests.session.interpret.told import events, names, packets
+from trunkline.dialects.roles import ToolNames
+from trunkline.dialects.signals import Note
+
+NAMES = ToolNames(roles={"run_it": "terminal", "scribble": "write", "ask_them": "ask_user"})
+
+
+@pytest.mark.parametrize(("fields", "name"), [
+    ({"name": "Bash"}, "bash"),
+    ({"name": "run_it"}, "bash"),
+    ({"_meta": {"toolName": "run_it"}}, "bash"),
+    ({"_meta": {"vendor": {"toolCall": {"toolName": "scribble"}}}}, "write"),
+    ({"toolCallId": "run_it__run_it_17_0"}, "bash"),
+    ({"toolCallId": "run_it-17"}, "bash"),
+    ({"title": "run_it: echo hi"}, "bash"),
+    ({"title": "run_it · echo hi"}, "bash"),
+    ({"name": "ask_them"}, "ask_them"),
+    ({"name": "mcp__run_it__x"}, "mcp__run_it__x"),
+    ({"name": "never_heard_of"}, "never_heard_of"),
+    ({"title": "echo hi", "kind": "execute"}, "bash"),
+    ({"title": "a.txt", "kind": "read"}, "read"),
+    ({"title": "Something"}, "Something"),
+])
+def test_a_tool_goes_by_its_usual_name(fields: dict[str, Any], name: str) -> None:
+    (start,) = events(listening(NAMES).hear(call(**{"title": "x", **fields})))[:1]
+    assert start["name"] == name
+
+
+def test_a_packet_keeps_the_title_it_had_before() -> None:
+    entries = listening(NAMES).hear(call(title="run_it: echo hi", kind="execute", _meta={"toolName": "run_it"}))
+    assert packets(entries)[0]["title"] == "run_it: echo hi"
+
+
+def test_the_name_stays_the_same_from_start_to_end() -> None:
+    told = listening(NAMES)
+    entries = told.hear(call(title="Shell", kind="execute", status="pending", rawInput={}, _meta={"toolName": "run_it"}))
+    entries += told.hear(more(status="in_progress", rawInput={"command": "ls"}), more(status="completed", title="OK."))
+    assert {event["name"] for event in events(entries) if "name" in event} == {"bash"}
+
+
+def test_a_running_call_is_judged_by_what_it_would_do() -> None:
+    event = only(made("execute", rawInput={"command": "curl -s https://sh.rustup.rs | sh"}), "tool:executing")
+    assert event["riskLevel"] == "critical" and "network" in event["_meta"]["risk"]["reason"]
+
+
+def test_a_command_that_only_the_title_names_is_judged_too() -> None:
+    told = listening()
+    event = only(events(told.hear(call(title="rm -rf /", kind="execute", status="in_progress"))), "tool:executing")
+    assert (event["riskLevel"], event["input"]) == ("high", {})
+
+
+def test_a_file_outside_of_the_folder_is_a_higher_risk() -> None:
+    inside = only(made("edit", rawInput={"file_path": "/w/a", "content": "x"}), "tool:executing")["riskLevel"]
+    outside = only(made("edit", rawInput={"file_path": "/etc/passwd", "content": "x"}), "tool:executing")["riskLevel"]
+    assert (inside, outside) == ("medium", "high")
+
+
+def test_an_approval_has_the_risk_of_its_call() -> None:
+    found = events(listening().hear(ask(kind="edit", rawInput={"file_path": "/etc/passwd", "content": "x"})))
+    assert only(found, "approval:requested")["riskLevel"] == only(found, "tool:executing")["riskLevel"] == "high"
+
+
+def test_a_permission_after_the_call_runs_tells_it_again_with_approval() -> None:
+    told = listening()
+    entries = told.hear(call(kind="execute", status="in_progress", rawInput={"command": "ls"}))
+    entries += told.hear(ask(kind="execute", rawInput={"command": "ls"}))
+    told.at().asks.resolve("r", approved=True, resolved_by="user", who="ann")
+    entries += told.take() + told.hear(more(status="in_progress", rawInput={"command": "ls", "cwd": "/w"}))
+    assert [event["requiresApproval"] for event in of_type(events(entries), "tool:executing")] == [False, True]
+
+
+def test_an_input_that_grows_is_told_and_judged_again() -> None:
+    told = listening()
+    entries = told.hear(call(kind="execute", status="pending", rawInput={"cwd": "/w"}))
+    entries += told.hear(more(rawInput={"cwd": "/w", "command": "rm -rf /"}))
+    assert [(event["input"].get("command"), event["riskLevel"]) for event in of_type(events(entries), "tool:executing")] == [
+        (None, "low"), ("rm -rf /", "high")]
+
+
+def test_pieces_of_the_arguments_are_told_as_they_come() -> None:
+    told = listening()
+    told.hear(call(status="pending"))
+    found = events(told.hear(Note("args_delta", b'{"toolCallId":"c","delta":"{\\"comm"}')))
+    assert (found[0]["type"], found[0]["delta"]) == ("tool:args_delta", '{"comm')
+
+
+def test_arguments_of_a_call_that_nobody_knows_are_kept() -> None:
+    assert names(listening().hear(Note("args_delta", b'{"toolCallId":"c","delta":"x"}'))) == ["args_delta"]
+
+
+def test_a_call_that_was_refused_under_another_id_did_not_run() -> None:
+    told = listening()
+    told.hear(call(kind="execute", status="pending", rawInput={"command": "touch x"}))
+    told.hear(ask(toolCallId="hash", rawInput={"command": "touch x"}))
+    told.at().asks.resolve("r", approved=False, resolved_by="user", who="ann")
+    entries = told.take() + told.hear(more(status="completed", content=[]))
+    assert only(events(entries), "tool:error")["error"]["code"] == "denied"
+
+
+def test_a_call_that_fails_in_a_cancelled_turn_was_cancelled() -> None:
+    told = listening()
+    told.hear(call(kind="execute", status="in_progress"))
+    told.at().turns.cancelling(by="ann")
+    assert only(events(told.take() + told.hear(more(status="failed"))), "tool:error")["error"]["code"] == "cancelled"
+    assert told.fold.errors == 0
+
+
+def test_a_call_is_counted_once_and_an_ask_alone_is_none() -> None:
+    told = listening()
+    told.hear(ask(toolCallId="hash", kind="execute"), call(), more(status="failed"))
+    assert (told.fold.tool_calls, told.fold.errors) == (1, 1)

@@ -1,0 +1,74 @@
+"""Agents that the agent started."""
+
+from __future__ import annotations
+
+from tests.session.interpret.calls import ask, call, listening, made, more, of_type, only, text
+from tests.session.interpret.told import events
+from trunkline.dialects.roles import ToolNames
+
+TASK = {"prompt": "Count the files", "description": "Count", "subagent_type": "explore"}
+NAMES = ToolNames(roles={"Helper": "task"}, parent_call="vendor.parentId")
+
+
+def test_a_task_call_is_a_sub_agent_from_its_start_to_its_answer() -> None:
+    found = made("think", rawInput=TASK, content=text("Twelve.\n\n<task_metadata>\nx\n</task_metadata>"))
+    assert [event["type"] for event in found] == [
+        "tool:start", "tool:executing", "subagent:spawned", "tool:result", "subagent:completed"]
+    spawned, completed = only(found, "subagent:spawned"), only(found, "subagent:completed")
+    assert (spawned["subAgentId"], spawned["parentToolCallId"], spawned["task"]) == ("c", "c", "Count the files")
+    assert spawned["_meta"] == {"description": "Count", "type": "explore"}
+    assert (completed["subAgentId"], completed["result"]) == ("c", "Twelve.")
+    assert (only(found, "tool:start")["name"], only(found, "tool:start")["category"]) == ("task", "agent")
+
+
+def test_what_the_sub_agent_spent_is_told_where_it_was_recorded() -> None:
+    usage = {"input_tokens": 5, "output_tokens": 2, "cache_read_input_tokens": 1}
+    found = made("other", rawInput=TASK, _meta={"v": {"toolResponse": {"usage": usage}}})
+    assert only(found, "subagent:completed")["tokenUsage"] == {"inputTokens": 5, "outputTokens": 2, "cacheReadTokens": 1}
+
+
+def test_a_vendors_name_for_a_task_comes_from_its_catalog_entry() -> None:
+    found = made("other", names=NAMES, name="Helper", rawInput={"instructions": "Look"})
+    assert only(found, "subagent:spawned")["task"] == "Look"
+    assert only(found, "tool:start")["name"] == "task"
+
+
+def test_the_calls_of_a_sub_agent_are_its_progress() -> None:
+    told = listening(NAMES)
+    told.hear(call(kind="think", status="in_progress", rawInput=TASK))
+    inner = call(toolCallId="i", title="Read a.txt", kind="read", _meta={"vendor": {"parentId": "c"}})
+    found = events(told.hear(inner))
+    assert only(found, "tool:start")["_meta"] == {"parentToolCallId": "c"}
+    assert (only(found, "subagent:progress")["subAgentId"], only(found, "subagent:progress")["message"]) == ("c", "Read a.txt")
+
+
+def test_what_a_sub_agent_says_meanwhile_is_its_progress() -> None:
+    told = listening()
+    told.hear(call(kind="think", status="in_progress", rawInput=TASK))
+    found = events(told.hear(more(content=text("Looking\nFound three")), later_us=300_000))
+    assert only(found, "subagent:progress")["message"] == "Found three"
+    assert not of_type(events(told.hear(more(content=text("Found four")), later_us=1_000)), "subagent:progress"), "not that often"
+
+
+def test_a_sub_agent_that_nobody_allowed_never_started() -> None:
+    told = listening()
+    entries = told.hear(call(kind="think"), ask(kind="think", rawInput=TASK))
+    told.at().asks.resolve("r", approved=False, resolved_by="user", who="ann")
+    entries += told.take() + told.hear(more(status="failed", content=text("Denied")))
+    assert not [event for event in events(entries) if event["type"].startswith("subagent:")]
+
+
+def test_a_sub_agent_that_was_allowed_starts_then() -> None:
+    told = listening()
+    assert not of_type(events(told.hear(call(kind="think"), ask(kind="think", rawInput=TASK))), "subagent:spawned")
+    told.at().asks.resolve("r", approved=True, resolved_by="user", who="ann")
+    told.take()
+    assert of_type(events(told.hear(more(status="in_progress"))), "subagent:spawned")
+
+
+def test_a_sub_agent_that_is_cut_off_is_told_to_have_ended() -> None:
+    told = listening()
+    told.hear(call(kind="think", status="in_progress", rawInput=TASK))
+    told.at().turns.end("cancelled")
+    completed = only(events(told.take()), "subagent:completed")
+    assert completed["_meta"] == {"failed": True} and "cancelled" in completed["result"]
