@@ -22,7 +22,8 @@ class Phone:
     """A client on ``/ws`` that follows everything and notes what it hears."""
 
     def __init__(self, hub: HubProcess, sessions: Any = "*") -> None:
-        self.socket: ClientConnection = connect(hub.url.replace("http", "ws", 1) + "/ws", open_timeout=WAIT_S, max_size=None, legacy=True)
+        url = hub.url.replace("http", "ws", 1) + "/ws"
+        self.socket: ClientConnection = connect(url, open_timeout=WAIT_S, max_size=None, legacy=True)
         self.heard: list[dict[str, Any]] = []
         self._say({"type": "hello", "versions": ["1.0.0"], "token": hub.token})
         assert self.next()["type"] == "welcome"

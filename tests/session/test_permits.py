@@ -21,7 +21,7 @@ async def write(stage: Stage, path: str = "a.txt", content: str = "new\n") -> st
 
 
 async def execute(stage: Stage, command: str, *args: str) -> str:
-    async with stage.session.permits.run(command, args, None):
+    async with stage.session.permits.run(command, args, None, {}):
         return "ran"
 
 

@@ -103,7 +103,8 @@ class Approvals:
 
     async def ask_people(self, ask: PermissionAsk) -> bool:
         """The hub asks, for something that an agent has it do; whether it may be done."""
-        answer = self._our_asks[ask.request_id] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._our_asks[ask.request_id] = answer
         self._pen.at().asks.permission(ask)
         self._pen.write()
         self.asked(ask)

@@ -7,8 +7,9 @@ Rule 2: bad parameters and refused paths are errors of our tree; the driver turn
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
 
 import msgspec
 
@@ -16,7 +17,6 @@ from trunkline.agents.catalog import Quirks
 from trunkline.agents.process import ChildCommand
 from trunkline.dialects import acp
 from trunkline.errors import NotFound, Unsupported
-from trunkline.session.permits import Permits
 from trunkline.session.terminals import Terminals
 from trunkline.session.workspace import Workspace
 
@@ -29,10 +29,22 @@ Printed = Callable[[str, str, int | None], None]
 _encode = msgspec.json.Encoder().encode
 
 
+class Permitting(Protocol):
+    """Who says what may be done; raises Forbidden where it may not."""
+
+    def write(self, path: str, content: str) -> AbstractAsyncContextManager[None]:
+        """Around the writing of a file."""
+
+    def run(self, command: str, args: Sequence[str], cwd: str | None,
+            env: Mapping[str, str]) -> AbstractAsyncContextManager[None]:
+        """Around the start of a command."""
+
+
 class ClientCalls:
     """Serves one agent's requests."""
 
-    def __init__(self, workspace: Workspace, env: Mapping[str, str], quirks: Quirks, permits: Permits, acted: Callable[[], None],
+    def __init__(self, workspace: Workspace, env: Mapping[str, str], quirks: Quirks, permits: Permitting,
+                 acted: Callable[[], None],
                  printed: Printed = lambda terminal_id, output, exit_code: None) -> None:
         self._workspace = workspace
         self._permits = permits
@@ -80,7 +92,8 @@ class ClientCalls:
 
     async def _create(self, params: bytes) -> dict[str, str]:
         ask: acp.CreateTerminalRequest = acp.decode_params(acp.TERMINAL_CREATE, params)
-        async with self._permits.run(ask.command, ask.args or [], ask.cwd):
+        variables = {pair.name: pair.value for pair in ask.env or []}
+        async with self._permits.run(ask.command, ask.args or [], ask.cwd, variables):
             self._acted()
             return {"terminalId": await self._terminals.create(ask)}
 

@@ -107,8 +107,8 @@ def _check(name: str, field: dict[str, Any], value: Any) -> None:
         raise Invalid(f"{name} must be a {kind}", details={"field": name})
     if isinstance(value, list):
         items = field.get("items")
-        for item in value if isinstance(items, dict) else []:
-            _check_choice(name, items, item)
+        for item in value:
+            _check_choice(name, items if isinstance(items, dict) else {}, item)
         return
     _check_choice(name, field, value)
 

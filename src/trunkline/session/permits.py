@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -55,12 +55,12 @@ class Permits:
             yield
 
     @asynccontextmanager
-    async def run(self, command: str, args: Sequence[str], cwd: str | None) -> AsyncIterator[None]:
+    async def run(self, command: str, args: Sequence[str], cwd: str | None, env: Mapping[str, str]) -> AsyncIterator[None]:
         """Around the start of a command: Forbidden where it may not be."""
         line = shlex.join([command, *args]) if args else command
-        call = self._call(lambda told: _is_same(command_of(told.state), command, args))
-        about = {"kind": "execute", "title": f"Run {line}"[:200],
-                 "rawInput": {"command": line, **({"cwd": cwd} if cwd else {})}}
+        call = self._call(lambda told: not env and _is_same(command_of(told.state), command, args))
+        given = {"command": line, **({"cwd": cwd} if cwd else {}), **({"env": dict(env)} if env else {})}
+        about = {"kind": "execute", "title": f"Run {line}"[:200], "rawInput": given}
         async with self._allowed(call, about):
             yield
 

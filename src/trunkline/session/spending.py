@@ -7,7 +7,7 @@ Rule 2: reaching a cap holds the session and ends the running turn: a turn that 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -76,7 +76,7 @@ class Spending:
 
     def _tell(self, crossing: Crossing) -> None:
         text = f"{crossing.spent:g} of {crossing.limit:g} {crossing.cap} are spent"
-        meta = {"cap": crossing.cap, "spent": crossing.spent, "limit": crossing.limit, "share": crossing.share}
+        meta: dict[str, Any] = {"cap": crossing.cap, "spent": crossing.spent, "limit": crossing.limit, "share": crossing.share}
         lifecycle = self._pen.at().lifecycle
         if crossing.share < 1:
             lifecycle.notify("warning", "A cap is near", f"{text} in this session.", **meta)

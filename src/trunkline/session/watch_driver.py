@@ -70,7 +70,8 @@ class WatchDriver:
         """There is nothing of ours to cancel."""
         refuse()
 
-    def answer_permission(self, request_id: str, option_id: str | None) -> None:
+    def answer_permission(self, request_id: str, option_id: str | None, *, reason: str | None = None,
+                          updated_input: msgspec.Raw | None = None) -> None:
         """Nobody asked us."""
         refuse()
 

@@ -94,6 +94,7 @@ def shortened(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for event in events:
         event = {key: _cut(value) for key, value in event.items() if key not in VOLATILE}
+        event.get("_meta", {}).get("chain", {}).pop("head", None)
         last = found[-1] if found else {}
         if event["type"].endswith(":delta") and last.get("type") == event["type"] and last["messageId"] == event["messageId"]:
             last["deltas"] = last.get("deltas", 1) + 1

@@ -86,6 +86,6 @@ def _cap(session_id: str, at: int, event: context.NotificationEvent) -> Notice |
     meta = {} if event.meta is msgspec.UNSET else event.meta
     if "cap" not in meta:
         return None
-    facts = {name: meta[name] for name in ("cap", "share", "spent", "limit") if name in meta}
+    facts: dict[str, Any] = {name: meta[name] for name in ("cap", "share", "spent", "limit") if name in meta}
     facts["message"] = (event.message or event.title)[:TEXT_MOST]
     return Notice(occasion="cap", session_id=session_id, at=at, facts=facts)
