@@ -163,8 +163,8 @@ class Hub:
         """Sessions that only their readers, if anybody, still hold: a second one of the same id must not be made."""
         self._creating: set[Session] = set()
         self._opening: dict[str, asyncio.Task[Session]] = {}
-        self._asking: dict[tuple[str, str | None], asyncio.Task[Sequence[AgentSession]]] = {}
-        """Agents that were started only to be asked for their sessions, by agent and folder."""
+        self._asking: dict[tuple[str, ...], asyncio.Task[Sequence[AgentSession]]] = {}
+        """Agents that were started only to be asked for their sessions, by agent and folders."""
         self._attaching: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
         self._deleted: set[str] = set()
         self._turns: dict[str, int] = {}
@@ -274,17 +274,19 @@ class Hub:
         """Held by whoever looks for a session and attaches to it, so that nobody else does the same meanwhile."""
         return self._attaching.setdefault((agent, agent_session_id), asyncio.Lock())
 
-    async def agent_sessions(self, agent: str, cwd: str | None = None) -> Sequence[AgentSession]:
-        """The sessions of the agent's own store, of one folder or of all; none where the agent does not list them."""
+    async def agent_sessions(self, agent: str, folders: Sequence[str] = ()) -> Sequence[AgentSession]:
+        """The sessions of the agent's own store; none where the agent does not list them. (Some list only those of a folder
+        that one names, so whoever knows folders names them.)"""
         self._check_open()
         spec = self._spec(agent)
         for session in self._sessions.values():
             if session.fold.agent == agent and session.agent_running and not session.busy:
-                return await session.agent_sessions(cwd)
-        asking = self._asking.get((agent, cwd))
+                return await session.agent_sessions(folders)
+        key = (agent, *folders)
+        asking = self._asking.get(key)
         if asking is None:
-            asking = self._asking[agent, cwd] = asyncio.create_task(self._ask_for_sessions(spec, cwd))
-            asking.add_done_callback(lambda _: self._asking.pop((agent, cwd), None))
+            asking = self._asking[key] = asyncio.create_task(self._ask_for_sessions(spec, folders))
+            asking.add_done_callback(lambda _: self._asking.pop(key, None))
         return await asyncio.shield(asking)
 
     async def session(self, session_id: str) -> Session:
@@ -419,14 +421,14 @@ class Hub:
             calls=ClientCalls(session.workspace, env, spec.quirks, session.permits, session.acted, session.printed),
             mcp_servers=session.fold.mcp_servers, sink=session, new_id=lambda: self._lent.new_id("req"), version=__version__)
 
-    async def _ask_for_sessions(self, spec: AgentSpec, cwd: str | None) -> Sequence[AgentSession]:
+    async def _ask_for_sessions(self, spec: AgentSpec, folders: Sequence[str]) -> Sequence[AgentSession]:
         """Ask an agent that is started for the question."""
 
         def driver(folder: str, sink: Inquiry) -> AcpDriver:
             return AcpDriver(spec, cwd=folder, env=self._env_for(spec, {}), calls=NoCalls(), mcp_servers=[], sink=sink,
                              new_id=lambda: self._lent.new_id("req"), version=__version__)
 
-        return await ask_for_sessions(driver, Inquiry(self._lent.new_id("list"), self._pids), cwd)
+        return await ask_for_sessions(driver, Inquiry(self._lent.new_id("list"), self._pids), folders)
 
     def _watch_driver(self, spec: AgentSpec, session: Session, path: str) -> WatchDriver:
         store = discovery.store_of(spec.store, catalog.expand(spec.paths.sessions, self.environ))

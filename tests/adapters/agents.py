@@ -31,7 +31,7 @@ HISTORY = [
 
 
 def store(tmp_path: Path, *offers: str, sessions: int = 1, page_size: int = 100, history: list[dict[str, Any]] | None = None,
-          name: str = "store.json") -> str:
+          name: str = "store.json", scoped: bool = False) -> str:
     """The command of an agent that has some sessions of its own in the folder ``project``, and offers these methods."""
     project = tmp_path / "project"
     project.mkdir(exist_ok=True)
@@ -39,7 +39,7 @@ def store(tmp_path: Path, *offers: str, sessions: int = 1, page_size: int = 100,
               "updatedAt": f"2026-01-{number + 1:02d}T00:00:00+00:00"} for number in range(sessions)]
     told = {info["sessionId"]: HISTORY if history is None else history for info in infos}
     path = tmp_path / name
-    path.write_text(json.dumps({"offers": offers, "sessions": infos, "pageSize": page_size, "history": told}))
+    path.write_text(json.dumps({"offers": offers, "sessions": infos, "pageSize": page_size, "history": told, "scoped": scoped}))
     return f"{PUPPET} --store {shlex.quote(str(path))}"
 
 

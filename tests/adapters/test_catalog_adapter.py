@@ -107,6 +107,20 @@ def test_the_agents_own_sessions_are_asked_for_page_by_page_and_nothing_is_left_
     run(scenario(), 20)
 
 
+def test_an_agent_that_lists_only_a_named_folders_sessions_is_asked_for_the_folders_the_hub_knows(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with library(tmp_path, puppet=store(tmp_path, "list", "load", scoped=True)) as line:
+            adapter = line.adapter("puppet")
+            assert await adapter.discover_sessions() == []
+            started = StartSessionOptions(project_path=str(tmp_path / "project"), prompt="/echo here")
+            await line.adapter("demo-fast").start_session(started)
+            assert names(await adapter.discover_sessions()) == ["own-0"]
+            session = await adapter.attach_to_session("own-0")
+            assert said(await history(session), "assistant") == ["Blue it is. Done.", "Red too."]
+
+    run(scenario(), 20)
+
+
 def test_an_agent_that_does_not_offer_a_list_is_not_asked_and_that_is_no_error(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with library(tmp_path, puppet=store(tmp_path, "load")) as line:

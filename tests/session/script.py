@@ -53,7 +53,7 @@ class ScriptedDriver:
                        modes=self.modes_of_new,
                        config_options=None)
 
-    async def list_sessions(self, cwd: str | None = None) -> list[AgentSession]:
+    async def list_sessions(self, folders: Sequence[str] = ()) -> list[AgentSession]:
         return []
 
     def check_prompt(self, blocks: Sequence[msgspec.Raw]) -> None:

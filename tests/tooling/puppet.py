@@ -18,7 +18,8 @@
 
 Options: ``--session ID`` (the id it gives every session), ``--new ERROR_CODE MESSAGE`` (how it refuses session/new),
 ``--store FILE`` (sessions of its own: ``{"offers": ["list", "load", "resume"], "sessions": [SessionInfo], "pageSize": N,
-"history": {ID: [UPDATE]}}``; a load tells the updates again, and a session without history is refused).
+"history": {ID: [UPDATE]}, "scoped": BOOL}``; a load tells the updates again, a session without history is refused, and a scoped
+store lists only the sessions of the folder that is named).
 """
 
 from __future__ import annotations
@@ -100,7 +101,8 @@ class Puppet:
 
     def _page(self, params: Json) -> Json:
         """A page of the store's sessions; the cursor is where it begins."""
-        fitting = [info for info in self._store["sessions"] if params.get("cwd") in (None, info["cwd"])]
+        everywhere = [] if self._store.get("scoped") else [None]
+        fitting = [info for info in self._store["sessions"] if params.get("cwd") in (*everywhere, info["cwd"])]
         start = int(params.get("cursor", 0))
         end = start + self._store.get("pageSize", len(fitting) or 1)
         page: Json = {"sessions": fitting[start:end]}

@@ -31,6 +31,10 @@ from trunkline.hub import Hub, NewSession, Session, SessionView, content_blocks
 from trunkline.journal.base import RowFilter
 from trunkline.session.driver import AgentSession
 
+FOLDERS_MOST = 10
+FOLDERS_FROM = 100
+"""Folders of the hub's newest sessions that an agent's list is asked for one by one."""
+
 TITLE_MOST = 200
 """Characters of an agent's own title that its session is shown with."""
 
@@ -133,10 +137,15 @@ class CatalogAdapter:
         if not await self.is_installed():
             return ()
         try:
-            return await self._hub.agent_sessions(self.name)
+            return await self._hub.agent_sessions(self.name, await self._folders())
         except RemoteError as error:
             log.warning("%s could not be asked for its sessions: %s", self.name, error.message)
             return ()
+
+    async def _folders(self) -> list[str]:
+        """Folders that the hub knows, the most recently used first: some agents list only the sessions of one that is named."""
+        views = await self._hub.list(RowFilter(limit=FOLDERS_FROM))
+        return list(dict.fromkeys(view.cwd for view in views))[:FOLDERS_MOST]
 
     async def _found(self) -> list[FoundSession]:
         """What is in the agent's files."""
@@ -151,7 +160,7 @@ class CatalogAdapter:
         """The folder and the title of a session that the agent has."""
         if found is not None:
             return found.cwd, found.title
-        for listed in await self._hub.agent_sessions(self.name):
+        for listed in await self._hub.agent_sessions(self.name, await self._folders()):
             if listed.session_id == session_id:
                 return listed.cwd, (listed.title or "")[:TITLE_MOST]
         raise NotFound(f"{self._spec.display_name} has no session {session_id}", details={"sessionId": session_id})

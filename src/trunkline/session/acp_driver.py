@@ -106,9 +106,9 @@ class AcpDriver:
         """Start the agent and open no session: enough to ask what it has."""
         await self._in_time(self._launch())
 
-    async def list_sessions(self, cwd: str | None = None) -> list[AgentSession]:
+    async def list_sessions(self, folders: Sequence[str] = ()) -> list[AgentSession]:
         """The sessions of the agent's own store; none where it does not offer to list them."""
-        return await listed(self._bounded, cwd) if self._lists else []
+        return await listed(self._bounded, folders) if self._lists else []
 
     async def _open(self, previous: str | None, adopt: bool) -> tuple[acp.InitializeResponse, How, Opened]:
         hello = await self._launch()

@@ -70,8 +70,8 @@ class Driver(Protocol):
 
         With ``adopt`` the previous one was begun by somebody else: it is opened or that fails, and its replay is heard."""
 
-    async def list_sessions(self, cwd: str | None = None) -> list[AgentSession]:
-        """The sessions of the agent's own store, of one folder or of all; none where it does not list them."""
+    async def list_sessions(self, folders: Sequence[str] = ()) -> list[AgentSession]:
+        """The sessions of the agent's own store, and those of these folders; none where it does not list them."""
 
     def prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
         """Send a prompt; its end is heard as TurnEnd."""

@@ -7,8 +7,9 @@ Rule 2: an agent that is started only to be asked is on record like any other, a
 from __future__ import annotations
 
 import asyncio
+import logging
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -16,7 +17,7 @@ import msgspec
 from trunkline.agents.process import Exit
 from trunkline.dialects import acp
 from trunkline.dialects.signals import Signal
-from trunkline.errors import Unsupported
+from trunkline.errors import AgentError, Unsupported
 from trunkline.session.driver import AgentSession
 from trunkline.session.pids import PidFiles, PidRecord
 
@@ -31,6 +32,9 @@ PAGES_MOST = 200
 
 Ask = Callable[[str, dict[str, Any]], Awaitable[msgspec.Raw | None]]
 """Sends one request and waits for its result, for a bounded time."""
+
+
+log = logging.getLogger("trunkline.session")
 
 
 class _Extra(msgspec.Struct, rename="camel"):
@@ -48,11 +52,20 @@ class _Page(msgspec.Struct):
     sessions: list[_Stamped] = []
 
 
-async def listed(ask: Ask, cwd: str | None) -> list[AgentSession]:
-    """Every page of an agent's list, the same session once."""
+async def listed(ask: Ask, folders: Sequence[str] = ()) -> list[AgentSession]:
+    """Every session that the agent lists, and every one that it lists only when its folder is named; each once."""
+    found = await _pages(ask, {})
+    for folder in folders:
+        try:
+            found = {**await _pages(ask, {"cwd": folder}), **found}
+        except AgentError as error:
+            log.info("the sessions of %s could not be listed: %s", folder, error.message)
+    return list(found.values())
+
+
+async def _pages(ask: Ask, params: dict[str, Any]) -> dict[str, AgentSession]:
     found: dict[str, AgentSession] = {}
     cursors: set[str] = set()
-    params: dict[str, Any] = {} if cwd is None else {"cwd": cwd}
     while len(found) < LISTED_MOST and len(cursors) < PAGES_MOST:
         result = await ask(acp.SESSION_LIST, params)
         page: acp.ListSessionsResponse = acp.decode_result(acp.SESSION_LIST, result)
@@ -65,7 +78,7 @@ async def listed(ask: Ask, cwd: str | None) -> list[AgentSession]:
             break
         cursors.add(page.next_cursor)
         params = {**params, "cursor": page.next_cursor}
-    return list(found.values())
+    return found
 
 
 def _created(page: bytes) -> dict[str, str]:
@@ -111,13 +124,13 @@ class Inquiry:
 
 
 async def ask_for_sessions(make_driver: Callable[[str, Inquiry], AcpDriver], inquiry: Inquiry,
-                           cwd: str | None) -> list[AgentSession]:
+                           folders: Sequence[str]) -> list[AgentSession]:
     """Start an agent in an empty folder, ask for its sessions, end it."""
     with tempfile.TemporaryDirectory(prefix="trunkline-list-", ignore_cleanup_errors=True) as folder:
         driver = make_driver(folder, inquiry)
         try:
             await driver.greet()
-            return await driver.list_sessions(cwd)
+            return await driver.list_sessions(folders)
         finally:
             await asyncio.shield(_end(driver, inquiry))
 

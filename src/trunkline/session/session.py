@@ -194,9 +194,9 @@ class Session:
         """The file that this session follows says this, up to that position."""
         self._watched.heard(told, position)
 
-    async def agent_sessions(self, cwd: str | None = None) -> list[AgentSession]:
+    async def agent_sessions(self, folders: Sequence[str] = ()) -> list[AgentSession]:
         """The sessions of the agent's own store, asked of the running agent."""
-        return await self._link.driver.list_sessions(cwd)
+        return await self._link.driver.list_sessions(folders)
 
     def look_again(self) -> None:
         """A hint: what the agent wrote may be more than was heard."""

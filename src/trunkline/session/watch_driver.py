@@ -54,7 +54,7 @@ class WatchDriver:
         return Started(how="loaded" if adopt else "resumed", agent_session_id=previous, agent_info=None, capabilities=None,
                        modes=None, config_options=None)
 
-    async def list_sessions(self, cwd: str | None = None) -> list[AgentSession]:
+    async def list_sessions(self, folders: Sequence[str] = ()) -> list[AgentSession]:
         """There is no agent to ask."""
         return []
 
