@@ -279,6 +279,42 @@ def test_a_change_that_cannot_be_found_again_is_counted_not_guessed(tmp_path: Pa
     run(check())
 
 
+def test_a_diff_that_is_too_long_for_its_event_is_there_on_request(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await hub.session()
+            old = "".join(f"{n}\n" for n in range(2000))
+            await hub.turn(session, change(hub.folder / "long.txt", old, old.replace("1", "one")))
+            events = [json.loads(entry.event) for entry in await session.feed.read(after=0, max_bytes=1 << 24)]
+            (told,) = [event for event in events if event["type"] == "file:change"]
+            assert "diff" not in told
+            answer = await hub.ask("GET", told["_meta"]["diff"]["url"])
+            found = answer.json()
+            assert (found["base"], found["truncated"]) == ("call", False)
+            assert [(each["path"], each["additions"], each["deletions"]) for each in found["files"]] == [
+                ("long.txt", told["linesAdded"], told["linesRemoved"])]
+
+    run(check())
+
+
+def test_an_entry_that_changed_no_file_says_so_and_one_that_is_not_there_is_not_found(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await hub.session()
+            await hub.turn(session, "/raw " + json.dumps({
+                "sessionUpdate": "tool_call", "toolCallId": "w", "title": "w", "kind": "edit", "status": "completed",
+                "rawInput": {"file_path": str(hub.folder / "w.txt"), "content": "a\nb\n"}}))
+            events = [json.loads(entry.event) for entry in await session.feed.read(after=0)]
+            (result,) = [event for event in events if event["type"] == "tool:result"]
+            written = (await hub.ask("GET", f"/sessions/{session.id}/diff?entry={result['seq']}")).json()
+            assert [(each["path"], each["additions"]) for each in written["files"]] == [("w.txt", 2)]
+            nothing = (await hub.ask("GET", f"/sessions/{session.id}/diff?entry=1")).json()
+            assert (nothing["base"], nothing["reason"]) == (None, "entry 1 shows no change to a file")
+            assert (await hub.ask("GET", f"/sessions/{session.id}/diff?entry=99999")).status == 404
+
+    run(check())
+
+
 def test_where_nothing_can_be_said_the_answer_says_why(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:

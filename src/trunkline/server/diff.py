@@ -49,7 +49,7 @@ class FileDiff(msgspec.Struct):
 class Diff(msgspec.Struct):
     """All changes as one unified diff; ``base`` is what they are measured against, null where there is nothing to compare."""
 
-    base: Literal["HEAD", "empty", "session"] | None
+    base: Literal["HEAD", "empty", "session", "call"] | None
     files: list[FileDiff]
     diff: str
     truncated: bool = False
@@ -57,9 +57,12 @@ class Diff(msgspec.Struct):
 
 
 async def diff(call: Call) -> Reply:
-    """Changes in the session's folder."""
+    """Changes in the session's folder, or those that one entry tells of."""
     session = await call.session()
     space = Workspace(session.roots)
+    entry = call.integer("entry", least=1)
+    if entry is not None:
+        return reply(await _of_entry(session.feed, space, entry))
     git = Git(space.roots[0])
     try:
         base = await git.base()
@@ -225,9 +228,23 @@ class _Change(msgspec.Struct, rename="camel"):
     new_text: str | None = None
 
 
-class _Packet(msgspec.Struct):
+class _Packet(msgspec.Struct, rename="camel"):
     status: str | None = None
     content: list[_Change] | None = None
+    raw_input: _Written | None = None
+
+
+class _Written(msgspec.Struct, rename="camel"):
+    """A write as its input tells it."""
+
+    file_path: str | None = None
+    path: str | None = None
+    content: str | None = None
+    snake_path: str | None = msgspec.field(default=None, name="file_path")
+
+    def change(self) -> _Change:
+        """The same as a change: of what was there before nothing is known."""
+        return _Change("diff", self.file_path or self.snake_path or self.path, None, self.content)
 
 
 _packet = msgspec.json.Decoder(_Packet)
@@ -251,6 +268,33 @@ async def _since_session_began(feed: Feed, space: Workspace) -> Diff:
         reason = f"{unclear} more changed files cannot be compared" if unclear else None
         return Diff("session", files, "".join(texts), reason=reason)
     return Diff(None, [], "", reason="not a git repository, and the session recorded no file changes that can be compared")
+
+
+async def _of_entry(feed: Feed, space: Workspace, seq: int) -> Diff:
+    """What one tool call's entry tells of files; long diffs are not in its event."""
+    entries = await feed.read(after=seq - 1, before=seq + 1)
+    if not entries:
+        raise NotFound(f"no entry {seq} in this session")
+    try:
+        packet = _packet.decode(entries[0].packet or b"{}")
+    except msgspec.ValidationError:
+        packet = _Packet()
+    told = [change for change in packet.content or () if change.type == "diff"]
+    told = told or ([packet.raw_input.change()] if packet.raw_input is not None else [])
+    told = [change for change in told if change.path and change.new_text is not None]
+    if not told:
+        return Diff(None, [], "", reason=f"entry {seq} shows no change to a file")
+    texts = await asyncio.to_thread(lambda: [_shown(space, change) for change in told])
+    return Diff("call", [file for text in texts for file in sections(text)], "".join(texts))
+
+
+def _shown(space: Workspace, change: _Change) -> str:
+    path = change.path or ""
+    try:
+        name = space.relative(resolve(space, path))
+    except (Forbidden, Invalid, NotFound):
+        name = path.lstrip("/")
+    return unified(name, change.old_text or None, change.new_text)
 
 
 async def _recorded_changes(feed: Feed) -> dict[str, list[_Change]]:

@@ -63,7 +63,7 @@ def tell(writer: Writer, facts: Facts, changes: list[Change], shown_by: int, ext
         return
     for change in changes:
         _count(writer.fold.files, change)
-    url = f"/sessions/{writer.fold.session_id}/messages?after={shown_by - 1}&before={shown_by + 1}"
+    url = f"/sessions/{writer.fold.session_id}/diff?entry={shown_by}"
     call_id = facts.state.tool_call_id
     if len(changes) > 1:
         _tell_batch(writer, facts, changes, url, extra or {})
