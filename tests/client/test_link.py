@@ -20,7 +20,7 @@ from trunkline.client import Client, ContextEvent, Endpoint, Link, Watch, WatchS
 from trunkline.client import watch as watches
 from trunkline.dialects.acp import TextContent
 from trunkline.dialects.context import MessageDeltaEvent
-from trunkline.errors import SessionDeleted, SessionNotFound, Unauthorized, Unavailable
+from trunkline.errors import AlreadyResolved, Invalid, SessionDeleted, SessionNotFound, Unauthorized, Unavailable
 from trunkline.hub import Decision, Session
 
 
@@ -201,6 +201,53 @@ def test_what_was_asked_and_answered_while_the_line_was_down_is_known_after_it(t
                 await read_until(watch, session.feed.last_seq)
                 assert link.connections == 2
                 assert link.pending == []
+
+    run(check())
+
+
+def test_a_command_is_answered_or_raises_why_not(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with linked(tmp_path) as (hub, link, _):
+            session = await hub.session()
+            request_id = await ask_something(session)
+            ids = {"requestId": request_id, "toolCallId": session.fold.approvals[request_id].tool_call_id}
+            await link.command(session.id, {"command": "deny_tool_call", **ids})
+            with pytest.raises(AlreadyResolved):
+                await link.command(session.id, {"command": "approve_tool_call", **ids})
+            with pytest.raises(SessionNotFound):
+                await link.command("none", {"command": "cancel"})
+
+    run(check())
+
+
+@pytest.mark.parametrize("life", [200, 300, 500, 700, 1_000, 2_000, 3_000])
+def test_a_command_whose_answer_was_lost_is_sent_again_and_done_once(tmp_path: Path, life: int) -> None:
+    async def check() -> None:
+        async with listening(tmp_path) as served, line(served.port, [life, life + 50]) as wire, \
+                Client(wire.url, TOKEN) as client, client.connect() as link:
+            session = await served.hub.session()
+            link.watch(session.id)  # what it brings uses the line up
+            for number in range(4):
+                await link.command(session.id, {"command": "send_message", "message": f"/echo {number}",
+                                                "_meta": {"whenBusy": "queue"}})
+            while session.fold.turn is not None or session.fold.queue:
+                await session.feed.wait(session.feed.last_seq)
+            said = [event["content"][0]["text"] for event in await events_of(session)
+                    if event["type"] == "message:complete" and event["role"] == "user"]
+            assert said == [f"/echo {number}" for number in range(4)]
+            assert link.connections > 1
+
+    run(check())
+
+
+def test_a_command_over_http_does_the_same(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with listening(tmp_path) as served, Client(f"http://127.0.0.1:{served.port}", TOKEN) as client:
+            session = await served.hub.session()
+            first = await client.command(session.id, {"command": "send_message", "message": "/echo one"}, key="k")
+            assert await client.command(session.id, {"command": "send_message", "message": "/echo one"}, key="k") == first
+            with pytest.raises(Invalid):
+                await client.command(session.id, {"command": "dance"})
 
     run(check())
 
