@@ -41,12 +41,13 @@ class _Watcher:
     async def run(self) -> None:
         """Look whenever something was committed or deleted."""
         feed = self._hub.everything
-        position = feed.last_pos
+        position, forgotten = feed.last_pos, feed.forgotten
         self._known = await self._rows(whole=True)
         while not feed.closed:
-            await feed.wait(position)
-            deleted, position = feed.last_pos == position, feed.last_pos
-            await self._look(whole=deleted)
+            if feed.forgotten == forgotten:
+                await feed.wait(position)
+            whole, forgotten, position = feed.forgotten != forgotten, feed.forgotten, feed.last_pos
+            await self._look(whole)
             await asyncio.sleep(LOOK_GAP_S)
 
     async def _look(self, whole: bool) -> None:

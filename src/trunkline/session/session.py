@@ -236,7 +236,7 @@ class Session:
 
     async def pause(self, *, by: str, reason: str | None = None, interrupt: bool = False) -> list[str]:
         """Hold the session: rules allow nothing, the queue waits; with ``interrupt`` the turn ends too. Returns what is held."""
-        self._check_open()
+        self._check_driven()
         held = self._hold(reason or "paused", by, interrupt=interrupt)
         await self._write_and_store()
         if "turn" in held:
@@ -245,7 +245,7 @@ class Session:
 
     async def resume(self, *, by: str) -> bool:
         """Let a held session go on; one whose agent is gone gets it back. False where nothing was held or gone."""
-        self._check_open()
+        self._check_driven()
         if self.fold.paused is None:
             if self.fold.status != "completed":
                 return False
@@ -264,7 +264,7 @@ class Session:
 
     async def terminate(self, *, by: str) -> None:
         """End the session: its turn, its agent and everything that the agent started. Its history stays."""
-        self._check_open()
+        self._check_driven()
         if self.fold.status == "completed" and not self._link.running:
             return
         self.fold.paused = None
@@ -278,7 +278,7 @@ class Session:
 
     async def set_permission_policy(self, policy: context.PermissionPolicy, *, by: str) -> None:
         """Answer this session's approvals by these rules from now on, those that wait included."""
-        self._check_open()
+        self._check_driven()
         self.fold.permission_policy = check_permission_policy(policy)
         self._pen.at().writer.custom("permission_policy_set", {"policy": policy}, meta={"by": by})
         await self._write_and_store()
@@ -286,7 +286,7 @@ class Session:
 
     async def set_limits(self, caps: Caps | None, waits: Waits | None, *, by: str) -> None:
         """Set what the session may spend, and how long its approvals wait."""
-        self._check_open()
+        self._check_driven()
         if waits is not None:
             self.fold.waits = waits
         data = {"caps": caps if caps is not None else self.fold.caps, "waits": self.fold.waits}
