@@ -24,6 +24,7 @@ _SMELLS: Final = re.compile(
     r"\b(curl|wget)\b[^|\n]{0,2000}\|[^|\n]{0,200}\b(ba|z|da|k|)sh\b|/dev/(tcp|udp)/|\b(of=|>\s*)/dev/(sd|nvme|disk|hd|vd|mmcblk)|:\(\)\s*\{"
 )
 """What is looked for in a line that cannot be parsed."""
+_SMELLED: Final = 32768
 _LONE_RETURN: Final = re.compile(r"\r(?!\n)")
 _MAX_SCRIPTS: Final = 16
 _MAX_SCRIPTS_DEPTH: Final = 2
@@ -65,12 +66,11 @@ def _unreadable(line: str, parsed: ParsedLine) -> list[Finding]:
     found: list[Finding] = []
     if not parsed.complete:
         found.append(Finding("high", f"cannot be read as a shell command: {parsed.problem}"))
-        if _SMELLS.search(line):
+        if _SMELLS.search(line[:_SMELLED]) or _SMELLS.search(line[-_SMELLED:]):
             found.append(Finding("critical", "cannot be read, and looks like fetched code, a raw device or a shell for others"))
-    if not line.isascii() and _INVISIBLE.search(line):
-        found.append(Finding("high", "has characters that cannot be seen"))
-    elif _INVISIBLE.search(line) or _LONE_RETURN.search(line):
-        found.append(Finding("high", "has control characters, which can hide parts of it"))
+    seen = line if parsed.complete else line[:_SMELLED]
+    if _INVISIBLE.search(seen) or _LONE_RETURN.search(seen):
+        found.append(Finding("high", "has characters that cannot be seen and may hide parts of it"))
     return found
 
 
