@@ -175,7 +175,7 @@ class Hub:
             clock=_now_us, new_id=lambda prefix: f"{prefix}_{secrets.token_hex(8)}",
             limits=Limits(approval_s=options.approval_timeout_s, silence_s=options.idle_timeout_s,
                           tool_silence_s=options.tool_timeout_s, agent_idle_s=options.agent_idle_stop_s),
-            policies=self.policies, chain_key=_chain_key(options), guarded=_guarded(options),
+            policies=self.policies, chain_key=_chain_key(options), guarded=guarded_folders(options),
             preview_url=lambda session_id, artifact: self._preview(session_id, artifact), turn_ended=self._count_turn,
             tool_names=self._tool_names, home=self.environ.get("HOME"),
         )
@@ -524,7 +524,7 @@ def _chain_key(options: HubOptions) -> bytes:
     return audit_key(options.data_dir / "audit.key")
 
 
-def _guarded(options: HubOptions) -> tuple[str, ...]:
+def guarded_folders(options: HubOptions) -> tuple[str, ...]:
     """What no rule opens to an agent: the hub's own data, and the rules themselves."""
     if options.memory:
         return ()

@@ -14,6 +14,7 @@ from tests.server.site import Site, site
 from trunkline.hub import Decision, Session
 from trunkline.server.notify.notifier import LOOK_AGAIN_S, Notifier
 from trunkline.server.notify.outbox import Outbox
+from trunkline.session.caps import Caps
 
 PAGE = "https://hub.example"
 
@@ -52,7 +53,6 @@ async def scene(folder: Path, *rules: dict[str, Any]) -> AsyncIterator[Scene]:
         hooks = tuple(there.hook(**rule) for rule in rules or ({},))
         notifier = Notifier(hub.hub, hub.app.parts.streams.watching, hooks, PAGE, clock=clock, outbox=outbox)
         following = asyncio.create_task(notifier.run())
-        await asyncio.sleep(0)  # it follows from where the hub is when it begins
         try:
             yield Scene(hub, there, clock, outbox)
         finally:
@@ -156,6 +156,18 @@ def test_a_rule_narrows_to_its_agents_and_events_and_each_rule_is_told_once(tmp_
     run(check())
 
 
+def test_a_cap_that_is_reached_is_told(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with scene(tmp_path, {"events": ("cap",)}) as it:
+            session = await it.hub.session()
+            await it.hub.turn(session, "/echo one")
+            await session.set_limits(Caps(turns=1), None, by="test")
+            got = (await it.there.got()).json()
+            assert (got["type"], got["data"]["cap"], got["data"]["share"], got["data"]["limit"]) == ("cap", "turns", 1.0, 1)
+
+    run(check())
+
+
 def test_a_receiver_that_hangs_holds_no_session_up(tmp_path: Path) -> None:
     async def check() -> None:
         async with scene(tmp_path) as it:
@@ -191,7 +203,6 @@ def test_the_notifier_ends_with_its_hub(tmp_path: Path) -> None:
         async with site(tmp_path) as hub, receiver() as there:
             notifier = Notifier(hub.hub, hub.app.parts.streams.watching, (there.hook(),), PAGE)
             following = asyncio.create_task(notifier.run())
-            await asyncio.sleep(0)
         await following
 
     run(check())

@@ -1,0 +1,189 @@
+"""The policy over HTTP: read it, replace it, ask it.
+
+Rule 1: who may write the policy may let an agent do anything: that takes ``admin``.
+Rule 2: a policy is taken whole or not at all, and a key that it does not know is an error: it may have been what limited a rule.
+Rule 3: to explain is to decide without doing anything: the same function, the same words.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from trunkline.dialects.context import PermissionPolicy, RiskLevel
+from trunkline.errors import Invalid
+from trunkline.hub import Hub, guarded_folders
+from trunkline.server.call import Call, Reply, reply
+from trunkline.session.policy import Action, Considered, Policy, PolicyAsk, Rule, Source, policy_ask
+from trunkline.session.policy_text import written_rule
+
+
+class NewRule(Rule, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A rule as a client sends it."""
+
+
+class NewPolicy(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
+    """The policy to be: the file's text, or its rules and the protocol's own policy."""
+
+    text: str | None = None
+    rules: list[NewRule] | None = None
+    auto_approve: PermissionPolicy | None = None
+
+
+class PolicyView(msgspec.Struct, rename="camel", kw_only=True):
+    """The policy in force and the file as it is. ``problem`` says why these are not the same, null when they are."""
+
+    text: str
+    rules: list[Rule]
+    auto_approve: PermissionPolicy | None
+    problem: str | None
+    path: str | None
+
+
+class Question(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
+    """What an agent might want: a command, a change of a path, or a call of a tool with its input.
+
+    With ``sessionId`` it is that session's agent and folder that ask, and its own rules count."""
+
+    command: str | None = None
+    path: str | None = None
+    tool: str | None = None
+    kind: str | None = None
+    input: dict[str, Any] | None = None
+    agent: str = ""
+    cwd: str | None = None
+    session_id: str | None = None
+
+
+class RuleLookedAt(msgspec.Struct, rename="camel", kw_only=True):
+    """A rule in the order in which it counts; ``why`` says what stands against it."""
+
+    rule: Rule
+    source: Source
+    fits: bool
+    why: str
+
+
+class Explanation(msgspec.Struct, rename="camel", kw_only=True):
+    """What would happen, which rule says so, and why."""
+
+    action: Action
+    source: Source
+    why: str
+    rule: Rule | None
+    risk: RiskLevel
+    risk_reason: str
+    considered: list[RuleLookedAt]
+
+
+async def show(call: Call) -> Reply:
+    """The policy that is in force."""
+    return reply(await asyncio.to_thread(_view, call))
+
+
+async def replace(call: Call) -> Reply:
+    """Put another policy in its place."""
+    text = _text(await call.body(NewPolicy))
+    await asyncio.to_thread(call.hub.policies.replace, text)
+    return reply(await asyncio.to_thread(_view, call))
+
+
+async def explain(call: Call) -> Reply:
+    """What the policy would say, and why."""
+    question = await call.body(Question)
+    return reply(await _explained(call, question))
+
+
+def _view(call: Call) -> PolicyView:
+    book = call.hub.policies
+    policy = book.policy
+    return PolicyView(text=book.text(), rules=list(policy.rules), auto_approve=policy.auto_approve, problem=book.problem,
+                      path=str(book.path) if book.path is not None else None)
+
+
+def _text(new: NewPolicy) -> str:
+    if (new.text is None) == (new.rules is None):
+        raise Invalid("exactly one of text and rules is needed", details={"field": "text"})
+    if new.text is not None:
+        if new.auto_approve is not None:
+            raise Invalid("autoApprove goes with rules; beside text it stands in the text", details={"field": "autoApprove"})
+        return new.text
+    parts = [_auto_approve(new.auto_approve)] if new.auto_approve is not None else []
+    return "\n".join([*parts, *(written_rule(rule) for rule in new.rules or [])])
+
+
+def _auto_approve(policy: PermissionPolicy) -> str:
+    """The table of the file; booleans and lists of strings are written in TOML as in JSON."""
+    values = msgspec.to_builtins(policy.auto_approve)
+    return "".join(["[auto_approve]\n", *(f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items())])
+
+
+async def _explained(call: Call, question: Question) -> Explanation:
+    fold = (await call.hub.session(question.session_id)).fold if question.session_id is not None else None
+    rules, own = (list(fold.rules), fold.permission_policy) if fold is not None else ([], None)
+    agent, cwd = (fold.agent, fold.cwd) if fold is not None else (question.agent, _folder(question.cwd))
+    asked = _Asked(call.hub, question, agent=agent, cwd=cwd, session_id=fold.session_id if fold is not None else "",
+                   turn_id=fold.turn.turn_id if fold is not None and fold.turn is not None else None)
+    return await asyncio.to_thread(asked.answer, rules, own)
+
+
+class _Asked:
+    """A question with everything that the policy wants to know; the rest of the work looks at the disk, so a thread does it."""
+
+    def __init__(self, hub: Hub, question: Question, *, agent: str, cwd: str, session_id: str, turn_id: str | None) -> None:
+        self._hub = hub
+        self._tool, self._kind, self._input = _call_of(question)
+        self._agent = agent
+        self._cwd = cwd
+        self._session_id = session_id
+        self._turn_id = turn_id
+        self._home = hub.environ.get("HOME")
+
+    def answer(self, rules: list[Rule], own: PermissionPolicy | None) -> Explanation:
+        """What the policy says."""
+        from trunkline.dialects.risk import explain_risk  # only who asks needs the shell's parser
+
+        policy: Policy = self._hub.policies.policy
+        ask, now_us = self._ask(), time.time_ns() // 1000
+        verdict = policy.decide(ask, session_rules=rules, session_policy=own, now_us=now_us)
+        risk = explain_risk(self._tool, self._input, cwd=self._cwd, roots=[self._cwd], home=self._home, kind=self._kind)
+        looked_at = policy.consider(ask, session_rules=rules, now_us=now_us)
+        return Explanation(
+            action=verdict.action, source=verdict.source, why=verdict.why, rule=verdict.rule, risk=ask.risk,
+            risk_reason=risk.reason, considered=[_looked_at(each) for each in looked_at])
+
+    def _ask(self) -> PolicyAsk:
+        return policy_ask(
+            self._tool, self._kind, self._input, agent=self._agent, cwd=self._cwd, roots=[self._cwd], home=self._home,
+            session_id=self._session_id, turn_id=self._turn_id, resolve=os.path.realpath,
+            guarded=guarded_folders(self._hub.options))
+
+
+def _looked_at(one: Considered) -> RuleLookedAt:
+    return RuleLookedAt(rule=one.rule, source=one.source, fits=one.fit.ok, why=one.fit.why)
+
+
+def _call_of(question: Question) -> tuple[str, str | None, dict[str, Any]]:
+    """The tool call that a question is about: its name, its kind, its input."""
+    given = [name for name in ("command", "path", "input") if getattr(question, name) is not None]
+    if len(given) != 1:
+        raise Invalid("exactly one of command, path and input is needed", details={"field": given[1] if given else "command"})
+    if question.command is not None:
+        return question.tool or "execute", question.kind or "execute", {"command": question.command}
+    if question.path is not None:
+        return question.tool or "edit", question.kind or "edit", {"path": question.path}
+    if question.tool is None:
+        raise Invalid("tool is needed beside input", details={"field": "tool"})
+    return question.tool, question.kind, question.input or {}
+
+
+def _folder(cwd: str | None) -> str:
+    if cwd is not None and not os.path.isabs(cwd):
+        raise Invalid(f"cwd must be an absolute path, not {cwd[:200]!r}", details={"field": "cwd"})
+    return cwd or str(Path.home())

@@ -1,0 +1,122 @@
+"""The policy over HTTP: read, replaced, asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.aio import run
+from tests.server.site import Site, site
+
+TEXT = '# ours\n[[rules]]\nid = "tests"\ncommand = ["npm test*"]\naction = "allow"\n'
+AUTO = {"reads": True, "writes": ["docs/**"], "commands": False, "searches": True}
+
+
+async def explained(hub: Site, **question: Any) -> Any:
+    answer = await hub.ask("POST", "/policy/explain", json_body=question)
+    assert answer.status == 200, answer.body
+    return answer.json()
+
+
+def test_a_policy_is_replaced_as_text_and_read_as_text_and_rules(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            empty = (await hub.ask("GET", "/policy")).json()
+            assert (empty["text"], empty["rules"], empty["autoApprove"], empty["problem"]) == ("", [], None, None)
+            put = await hub.ask("PUT", "/policy", json_body={"text": TEXT})
+            assert put.status == 200, put.body
+            assert put.json() == (await hub.ask("GET", "/policy")).json()
+            assert put.json()["text"] == TEXT
+            assert put.json()["rules"] == [{"action": "allow", "command": ["npm test*"], "id": "tests"}]
+
+    run(check())
+
+
+def test_a_policy_is_replaced_as_rules_and_written_as_a_file_that_says_the_same(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            rules = [{"action": "deny", "path": ["**/.env", "é \"quoted\""], "reason": "secrets"},
+                     {"action": "allow", "category": ["file_read"], "expiresAt": "2030-01-01T00:00:00Z"}]
+            auto = {"autoApprove": AUTO}
+            put = await hub.ask("PUT", "/policy", json_body={"rules": rules, "autoApprove": auto})
+            assert put.status == 200, put.body
+            assert (put.json()["rules"], put.json()["autoApprove"]) == (rules, auto)
+            again = await hub.ask("PUT", "/policy", json_body={"text": put.json()["text"]})
+            assert (again.json()["rules"], again.json()["autoApprove"]) == (rules, auto)
+
+    run(check())
+
+
+@pytest.mark.parametrize(("body", "complaint"), [
+    ({}, "exactly one of text and rules"), ({"text": "", "rules": []}, "exactly one of text and rules"),
+    ({"text": "", "autoApprove": {"autoApprove": AUTO}}, "autoApprove"),
+    ({"text": "[[rules]]\naction = \"perhaps\"\n"}, "rule 1"), ({"text": "[["}, "not TOML"),
+    ({"rules": [{"action": "allow", "comand": ["ls"]}]}, "comand"), ({"rules": [{"action": "allow"}]}, "what it is about"),
+    ({"policy": ""}, "policy"),
+])
+def test_what_is_no_policy_is_refused_and_changes_nothing(tmp_path: Path, body: dict[str, Any], complaint: str) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            await hub.ask("PUT", "/policy", json_body={"text": TEXT})
+            answer = await hub.ask("PUT", "/policy", json_body=body)
+            assert (answer.status, answer.json()["code"]) == (400, "invalid")
+            assert complaint in answer.json()["message"]
+            assert (await hub.ask("GET", "/policy")).json()["text"] == TEXT
+
+    run(check())
+
+
+def test_the_policy_says_what_it_would_do_and_why(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            await hub.ask("PUT", "/policy", json_body={"text": TEXT + '\n[[rules]]\npath = ["secret/**"]\naction = "deny"\n'})
+            allowed = await explained(hub, command="npm test", cwd="/x")
+            assert (allowed["action"], allowed["source"], allowed["rule"]["id"]) == ("allow", "policy file", "tests")
+            assert allowed["risk"] in ("low", "medium") and allowed["riskReason"] and allowed["why"]
+            asked = await explained(hub, command="npm test && rm -rf x", cwd="/x")
+            assert (asked["action"], asked["rule"]) == ("ask", None)
+            assert [(each["rule"].get("id"), each["fits"]) for each in asked["considered"]] == [(None, False), ("tests", False)]
+            assert all(each["why"] for each in asked["considered"])
+            assert (await explained(hub, path="secret/a", cwd="/x"))["action"] == "deny"
+            assert (await explained(hub, tool="write", kind="edit", input={"path": "/x/secret/a"}, cwd="/x"))["action"] == "deny"
+
+    run(check())
+
+
+def test_of_a_session_its_own_folder_and_rules_count(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await hub.session()
+            auto = {"command": "set_permission_policy", "policy": {"autoApprove": AUTO}}
+            sent = await hub.ask("POST", f"/sessions/{session.id}/commands", json_body={"command": auto})
+            assert sent.status == 200, sent.body
+            assert (await explained(hub, path="docs/a.md", cwd=str(hub.folder)))["action"] == "ask"
+            own = await explained(hub, path="docs/a.md", sessionId=session.id)
+            assert (own["action"], own["source"]) == ("allow", "permission policy")
+            assert (await explained(hub, path="../docs/a.md", sessionId=session.id))["action"] == "ask"
+
+    run(check())
+
+
+@pytest.mark.parametrize(("question", "status"), [
+    ({}, 400), ({"command": "ls", "path": "x"}, 400), ({"input": {}}, 400), ({"command": "ls", "cwd": "here"}, 400),
+    ({"command": "ls", "sessionId": "ses_none"}, 404), ({"comand": "ls"}, 400),
+])
+def test_a_question_that_makes_no_sense_is_refused(tmp_path: Path, question: dict[str, Any], status: int) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            assert (await hub.ask("POST", "/policy/explain", json_body=question)).status == status
+
+    run(check())
+
+
+def test_only_an_admin_changes_the_policy(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            made = (await hub.ask("POST", "/auth/tokens", json_body={"name": "page", "scope": "control"})).json()
+            assert (await hub.ask("PUT", "/policy", json_body={"text": TEXT}, token=made["secret"])).status == 403
+            assert (await hub.ask("GET", "/policy", token=made["secret"])).json()["text"] == ""
+
+    run(check())
