@@ -26,7 +26,8 @@ INTERRUPTED = "[Request interrupted by user"
 HIDDEN = ("<command-", "<local-command-", "<bash-", "<task-notification>", "<system-reminder>", "Caveat: The messages below")
 """Beginnings of user lines that no person wrote."""
 
-ENDS: dict[str, StopReason] = {"end_turn": "end_turn", "stop_sequence": "end_turn", "max_tokens": "max_tokens", "refusal": "refusal"}
+ENDS: dict[str, StopReason] = {
+    "end_turn": "end_turn", "stop_sequence": "end_turn", "max_tokens": "max_tokens", "refusal": "refusal"}
 TITLES = ("custom-title", "ai-title", "summary")
 """Lines that name the session, the kind that counts most first."""
 
