@@ -106,6 +106,23 @@ def test_a_call_that_was_refused_under_another_id_did_not_run() -> None:
     assert only(events(entries), "tool:error")["error"]["code"] == "denied"
 
 
+def test_the_same_command_again_without_an_ask_did_run() -> None:
+    told = listening()
+    told.hear(call(toolCallId="1", kind="execute", rawInput={"command": "ls"}))
+    told.hear(ask(toolCallId="1", rawInput={"command": "ls"}))
+    told.at().asks.resolve("r", approved=False, resolved_by="user", who="ann")
+    told.hear(more(toolCallId="1", status="failed"))
+    entries = told.hear(call(toolCallId="2", kind="execute", rawInput={"command": "ls"}, status="completed"))
+    assert of_type(events(entries), "tool:result")
+
+
+def test_a_title_that_turns_out_to_be_the_command_is_judged() -> None:
+    told = listening()
+    told.hear(call(title="Shell", kind="execute", status="in_progress"))
+    found = events(told.hear(ask(title="rm -rf /", kind="execute")))
+    assert only(found, "approval:requested")["riskLevel"] == "high"
+
+
 def test_a_call_that_fails_in_a_cancelled_turn_was_cancelled() -> None:
     told = listening()
     told.hear(call(kind="execute", status="in_progress"))

@@ -134,8 +134,11 @@ class Facts:
         for key in COMMAND_KEYS:
             if line := command_line(self.input.get(key)):
                 return line
-        title = self.state.first_title or self.state.title
-        return _TITLED.sub("", title, count=1) if self.role == "terminal" and not self.input else ""
+        if self.role != "terminal" or self.input:
+            return ""
+        # A later title may sum the call up; a first one of a single word only names the tool.
+        first = self.state.first_title
+        return _TITLED.sub("", first if " " in first.strip() else self.state.title or first, count=1)
 
     @cached_property
     def paths(self) -> list[str]:

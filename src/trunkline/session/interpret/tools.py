@@ -41,13 +41,18 @@ _ENDINGS: dict[Ending, str] = {
     "abandoned": "The turn ended and the agent never said how this tool call went.",
 }
 
+_JUDGED: Final = frozenset({"raw_input", "kind", "name", "title", "locations"})
+"""What a call's risk is judged by; a title counts where it is all that names the command."""
+
 NEAR_CALLS: Final = 64
 """Calls that are looked back through for one that a permission was really about."""
 
 SPLICED_FROM: Final = 4096
 """Outputs from this many bytes on are put into their event as they stand in the packet, not encoded again."""
 
-KEPT_TERMINALS: Final = 64
+KEPT_TERMINALS: Final = 16
+"""Outputs of the hub's terminals that wait for the call which points at them."""
+
 PROGRESS_GAP_US: Final = 250_000
 
 
@@ -117,7 +122,7 @@ class ToolStory:
     def risk(self, call: OpenCall) -> tuple[context.RiskLevel, str]:
         """How much harm a call can do, and why; judged once for each input."""
         if call.risk_level is None:
-            facts, cwd = self._facts(call), self._writer.fold.cwd
+            facts, cwd = self.facts(call), self._writer.fold.cwd
             judged = explain_risk(name_of(call.state), facts.subject, cwd=cwd, roots=self._roots or (cwd,), home=self._home,
                                   kind=call.state.kind)
             call.risk_level, call.risk_reason = judged.level, judged.reason
@@ -130,7 +135,8 @@ class ToolStory:
                 ending: Ending = "denied" if call.denied else "cancelled" if cancelled else "abandoned"
                 self._end_open(call, ending)
 
-    def _facts(self, call: OpenCall) -> Facts:
+    def facts(self, call: OpenCall) -> Facts:
+        """What is known of a call, whatever form the agent told it in."""
         return Facts(call, self._names, self._writer.fold.cwd)
 
     def _merge(self, call: OpenCall, update: acp.ToolCall | acp.ToolCallUpdate, *, asks: bool = False) -> frozenset[str]:
@@ -138,7 +144,7 @@ class ToolStory:
         if "content" in changed:
             call.shows_ask = asks
         observe(call, update, self._names)
-        if changed & {"raw_input", "kind", "name"}:
+        if changed & _JUDGED:
             call.risk_level = None
         return changed
 
@@ -193,20 +199,20 @@ class ToolStory:
             if call.spawned and "content" in changed:
                 self._sub_agent_said(call)
         if not call.finished and not self._waits(call):
-            subagents.spawn(self._writer, self._facts(call))
+            subagents.spawn(self._writer, self.facts(call))
         if "raw_input" in changed:
             self._todos(state)
 
     def _sub_agent_said(self, call: OpenCall) -> None:
         if self._writer.at - call.progress_at >= PROGRESS_GAP_US:
             call.progress_at = self._writer.at
-            lines = self._facts(call).text.rstrip()[-2 * subagents.PROGRESS_CHARS:].split("\n")
+            lines = self.facts(call).text.rstrip()[-2 * subagents.PROGRESS_CHARS:].split("\n")
             subagents.progress(self._writer, call, lines[-1].strip())
 
     def _finish(self, call: OpenCall, carried: Carried, token: memoryview | None) -> None:
         call.finished = True
         self._take_terminals(call)
-        facts = self._facts(call)
+        facts = self.facts(call)
         done: list[Change] = []
         output: bytes | memoryview | None = None
         event: context.Event
@@ -263,8 +269,8 @@ class ToolStory:
         call.finished = True
         state = call.state
         message = _ENDINGS[ending]
-        facts = self._facts(call)
-        # Some agents ask for an edit under an id of its own and never say how it went. It was allowed, so it was made.
+        facts = self.facts(call)
+        # Some agents ask for an edit under an id of its own and never say how it went. It was allowed, so it is told, with doubt.
         allowed = ending == "abandoned" and call.asked and not self._waits(call)
         done = changes_of(facts, self._writer.fold.files) if allowed and facts.evidence.diffs else []
         state.status = "failed"
@@ -288,7 +294,8 @@ class ToolStory:
         """Whether a call was not allowed, though its agent calls it completed; the no may stand under the ask's own id."""
         if not call.denied and not call.asked and call.state.raw_input is not None:
             near = islice(reversed(self._writer.fold.calls.values()), NEAR_CALLS)
-            call.denied = any(each.denied and each.state.raw_input == call.state.raw_input for each in near)
+            asks = (each for each in near if each.denied and not each.counted and each.since >= call.since)
+            call.denied = any(each.state.raw_input == call.state.raw_input for each in asks)
         return call.denied
 
     def _take_terminals(self, call: OpenCall) -> None:
