@@ -16,8 +16,8 @@ A file (or table) has these keys; ``command`` is the only one that must be there
 | quirks       | table            | where it needs other treatment than the protocol says, see below                      |
 | tools        | table of strings | its names for its tools, each with the tool's role (``ToolRole`` of ``dialects.roles``)   |
 | parent_call  | string           | where in a tool call's ``_meta`` it names the call whose sub-agent makes it: ``a.b``   |
-| features     | list of strings  | what runs of it have shown it to do, beyond what every agent does: ``git``, ``approval.preview`` |
-| paths        | table of strings | where it keeps its ``sessions``, ``config`` and ``logs``; ``~`` and ``${NAME:-default}`` are filled in |
+| features     | list of strings  | what its runs have shown beyond what every agent does: ``git``, ``approval.preview``    |
+| paths        | table of strings | its ``sessions``, ``config``, ``logs``; ``~`` and ``${NAME:-default}`` are filled in       |
 | store        | string           | whose session files these are: a module of ``trunkline.discovery`` that can read them |
 
 | key                          | type            | means                                                                     |
@@ -27,7 +27,7 @@ A file (or table) has these keys; ``command`` is the only one that must be there
 | detect.path_lacks            | string          | only a program whose real path does not contain this counts               |
 | detect.version_args          | list of strings | what prints the version, ``["--version"]`` if absent; ``[]`` = never ask  |
 | quirks.missing_file_is_empty | boolean         | a missing file is read as empty text instead of an error (its writes need it) |
-| quirks.usage_of_session      | boolean         | the tokens on a prompt's answer are those of the session so far, not of the turn |
+| quirks.usage_of_session      | boolean         | a prompt's answer counts the tokens of the session, not of the turn       |
 
 A first word ``{python}`` in ``command`` or ``detect.executable`` is the interpreter that runs the hub.
 
