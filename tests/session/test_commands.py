@@ -11,6 +11,7 @@ import pytest
 
 from tests.aio import run
 from tests.session.script import Stage, text
+from trunkline.dialects.context import UserQuestionEvent
 from trunkline.dialects.signals import QuestionAsk
 from trunkline.errors import AlreadyResolved, Expired, Invalid, NotFound, Unsupported
 from trunkline.session.lent import Limits
@@ -144,7 +145,8 @@ def test_what_we_do_not_know_in_meta_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_question_is_answered_by_a_plain_string_or_an_object(tmp_path: Path) -> None:
-    schema = msgspec.json.encode({"type": "object", "properties": {"colour": {"type": "string", "enum": ["red", "blue"]}}})
+    schema = msgspec.json.encode({"type": "object", "properties": {"colour": {
+        "type": "string", "enum": ["red", "blue"], "default": "blue"}}})
 
     async def scenario() -> None:
         stage = Stage(tmp_path)
@@ -152,6 +154,8 @@ def test_a_question_is_answered_by_a_plain_string_or_an_object(tmp_path: Path) -
         await stage.send()
         stage.driver.say(QuestionAsk("q-1", "Which colour?", schema))
         await stage.packets("question_requested")
+        (asked,) = [event for event in await stage.events() if isinstance(event, UserQuestionEvent)]
+        assert (asked.options, asked.default_value) == (["red", "blue"], "blue")
         with pytest.raises(Invalid, match="red, blue"):
             await stage.execute("answer_question", questionId="q-1", answer="green")
         await stage.execute("answer_question", questionId="q-1", answer="red")

@@ -19,6 +19,7 @@ from trunkline.dialects.context import (
     ChangeType,
     EnvironmentContext,
     EnvironmentModel,
+    MessageContent,
     PermissionPolicy,
     RiskLevel,
     TokenUsage,
@@ -65,11 +66,11 @@ class OpenText(msgspec.Struct):
 
 
 class OpenUserMessage(msgspec.Struct):
-    """What a person once said, being told again piece by piece. ``parts`` are ACP content blocks, ``size`` all their bytes."""
+    """What a person once said, being told again piece by piece. ``size`` counts all its bytes, those of cut parts too."""
 
     message_id: str
     agent_message_id: str | None = None
-    parts: list[msgspec.Raw] = msgspec.field(default_factory=list)
+    parts: list[MessageContent] = msgspec.field(default_factory=list)
     size: int = 0
 
 

@@ -19,7 +19,7 @@ from trunkline.errors import Forbidden, TrunklineError
 from trunkline.session.approvals import Approvals
 from trunkline.session.fold import OpenCall
 from trunkline.session.gatekeeper import Gatekeeper
-from trunkline.session.interpret.asks import command_of, paths_of
+from trunkline.session.interpret.asks import paths_of
 from trunkline.session.pen import Pen
 from trunkline.session.workspace import Workspace
 
@@ -58,7 +58,7 @@ class Permits:
     async def run(self, command: str, args: Sequence[str], cwd: str | None, env: Mapping[str, str]) -> AsyncIterator[None]:
         """Around the start of a command: Forbidden where it may not be."""
         line = shlex.join([command, *args]) if args else command
-        call = self._call(lambda told: not env and _is_same(command_of(told.state), command, args))
+        call = self._call(lambda told: not env and _is_same(self._command(told), command, args))
         given = {"command": line, **({"cwd": cwd} if cwd else {}), **({"env": dict(env)} if env else {})}
         about = {"kind": "execute", "title": f"Run {line}"[:200], "rawInput": given}
         async with self._allowed(call, about):
@@ -101,6 +101,9 @@ class Permits:
         """The agent's own call that this belongs to; one that was approved before one that was not."""
         fitting = [call for call in self._pen.fold.calls.values() if not call.finished and is_it(call)]
         return max(fitting, key=lambda call: call.approved, default=None)
+
+    def _command(self, call: OpenCall) -> str:
+        return self._pen.at().tools.facts(call).command
 
     def _real_paths(self, call: OpenCall) -> list[str]:
         root = self._workspace.roots[0]

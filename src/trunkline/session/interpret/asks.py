@@ -18,7 +18,8 @@ from trunkline.dialects.acp.calls import CallState, merge
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk
 from trunkline.errors import Invalid
 from trunkline.session.chain import sealed
-from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, Decided, QuestionView, remember
+from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, Decided, OpenCall, QuestionView, remember
+from trunkline.session.forms import choices_of, fields_of
 from trunkline.session.interpret.lifecycle import standing
 from trunkline.session.interpret.tools import ToolStory, name_of
 from trunkline.session.interpret.writer import Writer
@@ -48,12 +49,12 @@ class AskStory:
         self._tools.executing(call, requires_approval=True)
         writer = self._writer
         _, reason = self._tools.risk(call)
-        about = self._about(state)
+        about = self._about(call)
         view = ApprovalView(
             request_id=ask.request_id, tool_call_id=state.tool_call_id, tool_name=name_of(state),
-            title=state.title or name_of(state), description=_describe(state), risk_level=about.risk,
+            title=state.title or name_of(state), description=_describe(state, about.command), risk_level=about.risk,
             risk_reason=reason, options=list(ask.options), tool_input=context.as_object(state.raw_input),
-            preview=_preview(state, writer.fold.cwd), about=about, always=_always(about), editable=ask.editable,
+            preview=_preview(state, about.command, writer.fold.cwd), about=about, always=_always(about), editable=ask.editable,
             requested_at=context.iso_ms(writer.at), expires_at=self._expiry(),
         )
         writer.fold.approvals[ask.request_id] = view
@@ -106,15 +107,15 @@ class AskStory:
         """What the rules look at in an ask that is not (yet) told of."""
         state = CallState(tool_call_id=ask.request_id)
         merge(state, _asked_for(ask))
-        return self._about(state)
+        return self._about(OpenCall(state, self._writer.at))
 
-    def _about(self, state: CallState) -> PolicyAsk:
-        """What the rules look at: the input, and the paths that the agent named beside it."""
-        fold = self._writer.fold
-        given = msgspec.json.decode(bytes(context.as_object(state.raw_input)))
-        return policy_ask(name_of(state), state.kind, given, agent=fold.agent, cwd=fold.cwd, roots=self._roots or (fold.cwd,),
-                           home=self._home, session_id=fold.session_id, turn_id=fold.turn.turn_id if fold.turn else None,
-                           locations=paths_of(state), guarded=self._guarded)
+    def _about(self, call: OpenCall) -> PolicyAsk:
+        """What the rules look at: the input in whatever form it was told, and the paths that the agent named beside it."""
+        fold, facts = self._writer.fold, self._tools.facts(call)
+        return policy_ask(name_of(call.state), call.state.kind, facts.subject, agent=fold.agent, cwd=fold.cwd,
+                          roots=self._roots or (fold.cwd,), home=self._home, session_id=fold.session_id,
+                          turn_id=fold.turn.turn_id if fold.turn else None, locations=paths_of(call.state),
+                          guarded=self._guarded)
 
     def _expiry(self) -> str:
         own = self._writer.fold.waits.approval_s
@@ -129,7 +130,8 @@ class AskStory:
     def question(self, ask: QuestionAsk, *, cap: str | None = None) -> None:
         """The agent, or the hub itself, wants to know something."""
         writer = self._writer
-        options = _options(ask.schema)
+        field = _only_field(ask.schema)
+        options = _options(field)
         view = QuestionView(
             question_id=ask.request_id, question=ask.message, options=options, url=ask.url,
             schema=msgspec.Raw(ask.schema) if ask.schema else msgspec.UNSET, tool_call_id=ask.tool_call_id,
@@ -143,7 +145,7 @@ class AskStory:
             meta["cap"] = cap
         event = context.UserQuestionEvent(
             question_id=view.question_id, question=view.question, options=options or msgspec.UNSET,
-            expires_at=view.expires_at, meta=meta or msgspec.UNSET,
+            default_value=_default(field), expires_at=view.expires_at, meta=meta or msgspec.UNSET,
         )
         writer.add(event, packet=packets.question_requested_packet(
             at_us=writer.at, question_id=view.question_id, question=view.question, options=options, schema=ask.schema,
@@ -198,8 +200,7 @@ def _requested_meta(view: ApprovalView) -> dict[str, Any]:
     return meta
 
 
-def _describe(state: CallState) -> str:
-    command = command_of(state)
+def _describe(state: CallState, command: str | None) -> str:
     if command:
         return f"Run: {command[:200]}"
     return state.title or name_of(state)
@@ -220,22 +221,10 @@ def paths_of(state: CallState) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*changed, *located]))
 
 
-def command_of(state: CallState) -> str:
-    """The command line that a call runs; empty where it runs none."""
-    if state.raw_input is None:
-        return ""
-    value = msgspec.json.decode(state.raw_input)
-    command = value.get("command") if isinstance(value, dict) else None
-    if isinstance(command, list):
-        command = " ".join(str(word) for word in command)
-    return command if isinstance(command, str) else ""
-
-
-def _preview(state: CallState, cwd: str) -> context.ApprovalPreview | None:
+def _preview(state: CallState, command: str | None, cwd: str) -> context.ApprovalPreview | None:
     diff = next((item for item in state.content or [] if isinstance(item, acp.Diff)), None)
     if diff is not None and len(diff.new_text) + len(diff.old_text or "") <= DIFF_BYTES:
         return context.DiffPreview(path=diff.path, diff=_unified(diff))
-    command = command_of(state)
     if command:
         return context.CommandPreview(command=command, working_dir=cwd)
     texts = [item.content.text for item in state.content or []
@@ -251,19 +240,21 @@ def _unified(diff: acp.Diff) -> str:
     return "".join(difflib.unified_diff(old, new, f"a/{name}", f"b/{name}"))
 
 
-def _options(schema: bytes | None) -> list[str] | None:
-    """The choices of a form with a single field; richer forms are in the schema."""
-    if schema is None:
-        return None
-    form = msgspec.json.decode(schema)
-    fields = form.get("properties") if isinstance(form, dict) else None
-    if not isinstance(fields, dict) or len(fields) != 1:
-        return None
-    field = next(iter(fields.values()))
-    if not isinstance(field, dict):
-        return None
-    if isinstance(field.get("enum"), list):
-        return [str(choice) for choice in field["enum"]]
-    if isinstance(field.get("oneOf"), list):
-        return [str(choice.get("const")) for choice in field["oneOf"] if isinstance(choice, dict)]
-    return ["true", "false"] if field.get("type") == "boolean" else None
+def _only_field(schema: bytes | None) -> dict[str, Any]:
+    """The field of a form that has just one; richer forms are in the schema."""
+    fields = fields_of(schema)
+    return next(iter(fields.values())) if len(fields) == 1 else {}
+
+
+def _options(field: dict[str, Any]) -> list[str] | None:
+    """What a form with a single field offers to choose from."""
+    choices = choices_of(field) or (["true", "false"] if field.get("type") == "boolean" else [])
+    return [_as_text(choice) for choice in choices] or None
+
+
+def _default(field: dict[str, Any]) -> str | msgspec.UnsetType:
+    return _as_text(field["default"]) if field.get("default") is not None else msgspec.UNSET
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -7,8 +7,6 @@ Rule 3: while an agent tells its history again, what the person said is a messag
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
 
 from trunkline.dialects import acp, context
@@ -16,7 +14,7 @@ from trunkline.session.fold import Fold, OpenText, OpenUserMessage
 from trunkline.session.interpret.writer import NOTHING_CARRIED, TEXT_LIMIT, Carried, Writer
 
 IMAGE_IN_EVENT = 64 << 10
-"""Images up to this many base64 characters travel in events as ``data:`` URLs; larger ones are in the update."""
+"""Images up to this many base64 characters travel in events as ``data:`` URLs; for larger ones the hub has an address."""
 
 LAST_TEXT = 200
 """Characters of the newest message kept for lists of sessions."""
@@ -98,10 +96,10 @@ class TextStory:
         elif carried.update is not None:
             writer.custom("user_content", {"messageId": message.message_id}, update=carried.update, packet=carried.packet,
                           raw=carried.raw)
-        part = acp.encode(block)
-        message.size += len(part)
+        part = part_of(block, self._fold.session_id, self._fold.seq)
+        message.size += len(context.to_raw(part))
         if message.size <= TEXT_LIMIT:
-            message.parts.append(msgspec.Raw(part))
+            message.parts.append(part)
 
     def _open_user(self, agent_message_id: str | None, carried: Carried) -> OpenUserMessage:
         self.close()
@@ -115,8 +113,9 @@ class TextStory:
         self.close()
         message_id = f"msg-{self._writer.fold.seq + 1}"
         started = context.MessageStartEvent(message_id=message_id, role="assistant")
-        self._writer.add(started, update=carried.update, packet=carried.packet, raw=carried.raw)
-        self._writer.add(context.MessageCompleteEvent(message_id=message_id, role="assistant", content=content_of([block])))
+        seq = self._writer.add(started, update=carried.update, packet=carried.packet, raw=carried.raw)
+        content = [part_of(block, self._fold.session_id, seq)]
+        self._writer.add(context.MessageCompleteEvent(message_id=message_id, role="assistant", content=content))
         self._fold.messages += 1
 
     def close(self, stop_reason: str | None = None) -> None:
@@ -150,7 +149,7 @@ class TextStory:
             return
         fold.user_message = None
         fold.messages += 1
-        content = content_of([acp.read(bytes(part), acp.ContentBlock) for part in message.parts])
+        content = message.parts
         cut = {"truncated": {"bytes": message.size}} if message.size > TEXT_LIMIT else {}
         self._writer.add(context.MessageCompleteEvent(
             message_id=message.message_id, role="user", content=content, meta={"replayed": True, **cut}))
@@ -227,18 +226,14 @@ def _decode_text(token: bytes) -> str:
     return msgspec.json.decode(token, type=str)
 
 
-def content_of(blocks: Sequence[acp.ContentBlock]) -> list[context.MessageContent]:
-    """ACP content blocks as the Agent Context Protocol's message content."""
-    return [_part_of(block) for block in blocks]
-
-
-def _part_of(block: acp.ContentBlock) -> context.MessageContent:
+def part_of(block: acp.ContentBlock, session_id: str, seq: int) -> context.MessageContent:
+    """An ACP content block as a part of a message; ``seq`` is the entry whose update carries it."""
     match block:
         case acp.TextContent():
             return context.TextPart(text=block.text)
         case acp.ImageContent():
             if len(block.data) > IMAGE_IN_EVENT:
-                return context.TextPart(text=f"[image, {block.mime_type}, {len(block.data)} characters]")
+                return context.ImagePart(url=f"/sessions/{session_id}/images/{seq}", mime_type=block.mime_type)
             return context.ImagePart(url=f"data:{block.mime_type};base64,{block.data}", mime_type=block.mime_type)
         case acp.AudioContent():
             return context.TextPart(text=f"[audio, {block.mime_type}]")

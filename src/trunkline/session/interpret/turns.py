@@ -15,7 +15,7 @@ from trunkline.dialects.signals import StopReason
 from trunkline.errors import TrunklineError
 from trunkline.session.fold import KEPT_KEYS, Fold, QueuedPrompt, Sent, Turn, remember
 from trunkline.session.interpret.asks import AskStory
-from trunkline.session.interpret.text import TextStory, content_of, entitle
+from trunkline.session.interpret.text import TextStory, entitle, part_of
 from trunkline.session.interpret.tools import ToolStory
 from trunkline.session.interpret.usage import UsageStory
 from trunkline.session.interpret.writer import Writer
@@ -116,6 +116,7 @@ class TurnStory:
     def _write_prompt(self, turn_id: str, blocks: list[msgspec.Raw], by: str) -> None:
         writer = self._writer
         message_id = f"user-{turn_id}"
+        content: list[context.MessageContent] = []
         for index, block in enumerate(blocks):
             update: bytes | None = b'{"sessionUpdate":"user_message_chunk","content":%b}' % bytes(block)
             text = acp.text_chunk(update) if update else None
@@ -123,12 +124,13 @@ class TurnStory:
                 started = context.MessageStartEvent(message_id=message_id, role="user", meta={"by": by, "turnId": turn_id})
                 writer.add(started, update=update)
                 update = None
+            seq = writer.fold.seq + (update is not None)
+            content.append(part_of(acp.read(bytes(block), acp.ContentBlock), writer.fold.session_id, seq))
             if text is not None:
                 delta = msgspec.json.decode(text.text, type=str)
                 writer.add(context.MessageDeltaEvent(message_id=message_id, role="user", delta=delta), update=update)
             elif update is not None:
                 writer.custom("user_content", {"messageId": message_id, "index": index}, update=update)
-        content = content_of([acp.read(bytes(block), acp.ContentBlock) for block in blocks])
         writer.add(context.MessageCompleteEvent(message_id=message_id, role="user", content=content, meta={"by": by}))
         writer.fold.messages += 1
         entitle(writer.fold, content)
