@@ -63,9 +63,13 @@ class ApprovalView(View):
     title: str = ""
     description: str = ""
     risk_level: str = ""
+    risk_reason: str = ""
     options: list[OptionView] = []
     tool_input: Any = None
     preview: Any = None
+    about: dict[str, Any] | None = None
+    always: dict[str, Any] | None = None
+    editable: bool = False
     requested_at: str = ""
     expires_at: str = ""
 
@@ -79,6 +83,7 @@ class QuestionView(View):
     schema: dict[str, Any] | None = None
     url: str | None = None
     tool_call_id: str | None = None
+    cap: str | None = None
     asked_at: str = ""
     expires_at: str = ""
 
@@ -139,6 +144,12 @@ class SessionView(View):
     config_options: Any = None
     commands: list[dict[str, Any]] | None = None
     artifacts: int = 0
+    paused: dict[str, Any] | None = None
+    caps: dict[str, Any] | None = None
+    waits: dict[str, Any] = {}
+    rules: list[dict[str, Any]] = []
+    permission_policy: dict[str, Any] | None = None
+    tokens: dict[str, Any] | None = None
     agent_info: Any = None
     agent_start: str | None = None
     agent_session_id: str | None = None
