@@ -38,7 +38,7 @@ LISTED = 200
 """Sessions in a snapshot of the hub; the others are in ``GET /sessions``."""
 ID_LENGTH = 255
 
-NORMAL, NOT_TEXT, FAILED, STOPPING = 1000, 1003, 1011, 1012
+NOT_TEXT, FAILED, STOPPING = 1003, 1011, 1012
 BAD_HELLO, NOT_LET_IN, NO_HELLO = 4400, 4401, 4408
 
 
