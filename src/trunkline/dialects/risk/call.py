@@ -68,6 +68,7 @@ class Call:
         self.findings: list[Finding] = []
         self.traits: int = Trait.NONE
         self.writes: list[str] = []
+        self.reads: list[str] = []
         self.runs: list[str] = []
         self.downloads: list[str] = []
         self.scripts: list[str] = []
@@ -141,6 +142,7 @@ class Call:
         """It reads this file, or a folder's listing."""
         kind = self.places.kind(path)
         secret = self.places.secret(path)
+        self.reads.append(self.places.resolve(path))
         if secret:
             self.traits |= Trait.SECRET if contents else Trait.NONE
             own = secret == "own" and contents

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from trunkline.dialects.risk import secrets_list
 from trunkline.dialects.risk.call import Call, Trait
 
+
 class Telling(NamedTuple):
     """What gives a kind of code away: whole names, and texts that are looked for as they are."""
 
@@ -27,26 +28,32 @@ def _telling(names: str, *texts: str) -> Telling:
 
 
 _RUNS: Final = _telling(
-    "system popen Popen subprocess child_process exec execSync execFile execFileSync execv execve execl execlp execvp execvpe spawn spawnSync "
-    "spawnl spawnv posix_spawn qx shell_exec passthru proc_open pcntl_exec getRuntime ProcessBuilder pty getoutput getstatusoutput startfile "
+    "system popen Popen subprocess child_process exec execSync execFile execFileSync execv execve execl execlp execvp "
+    "execvpe spawn spawnSync "
+    "spawnl spawnv posix_spawn qx shell_exec passthru proc_open pcntl_exec getRuntime ProcessBuilder pty getoutput "
+    "getstatusoutput startfile "
     "Open3 PTY ctypes win32api ShellExecute fork multiprocessing",
     "os.execute", "io.popen", "%x[", "%x{", "%x(", "Deno.run", "Deno.Command", "do shell script", "cmd.Start", "exec.Command",
 )  # fmt: skip
 _DELETES: Final = _telling(
-    "rmtree unlink unlinkSync rmdir rmdirSync rmSync removedirs removeSync rm_rf rm_r truncate truncateSync chmod chmodSync chown killpg "
+    "rmtree unlink unlinkSync rmdir rmdirSync rmSync removedirs removeSync rm_rf rm_r truncate truncateSync chmod "
+    "chmodSync chown killpg "
     "send2trash taskkill deleteTree",
     "os.remove", "os.rename", "os.replace", "os.kill", "fs.rm", "promises.rm", "FileUtils.rm", "FileUtils.remove", "File.delete",
     "process.kill", "Deno.remove", "DROP TABLE", "DROP DATABASE", "drop table",
 )  # fmt: skip
 _NETWORK: Final = _telling(
-    "urllib urllib2 urllib3 urlopen urlretrieve requests httpx aiohttp socket fetch axios LWP curl_init curl_exec XMLHttpRequest ftplib "
-    "smtplib paramiko TCPSocket UDPSocket fsockopen telnetlib websocket websockets WebSocket gethostbyname getaddrinfo DownloadString iwr "
+    "urllib urllib2 urllib3 urlopen urlretrieve requests httpx aiohttp socket fetch axios LWP curl_init curl_exec "
+    "XMLHttpRequest ftplib "
+    "smtplib paramiko TCPSocket UDPSocket fsockopen telnetlib websocket websockets WebSocket gethostbyname getaddrinfo "
+    "DownloadString iwr "
     "WebClient https httplib pycurl boto3 dns",
     "http.client", "http.get", "http.request", "Net::HTTP", "net/http", "open-uri", "URI.open", "IO::Socket", "/inet/",
     "'http://", '"http://', "'https://", '"https://', "Invoke-WebRequest", "'net'", '"net"',
 )  # fmt: skip
 _EVALUATES: Final = _telling(
-    "eval exec Function compile __import__ importlib runpy execfile instance_eval class_eval module_eval create_function loadstring "
+    "eval exec Function compile __import__ importlib runpy execfile instance_eval class_eval module_eval "
+    "create_function loadstring "
     "runInThisContext runInNewContext __builtins__ getattr globals constructor IEX marshal pickle vm",
     "Invoke-Expression", "load(", "assert($", "do FILE",
 )  # fmt: skip
@@ -65,7 +72,8 @@ _LITERAL: Final = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|`([^`]
 _LIST: Final = re.compile(r"[\[(]\s*((?:['\"][^'\"]*['\"]\s*,?\s*){2,})[\])]")
 _IMPORT: Final = re.compile(r"\b(?:import|from)\s+([\w.]+(?:\s*,\s*[\w.]+)*)")
 _PURE_MODULES: Final = frozenset(
-    "sys json math re platform datetime collections itertools functools string textwrap statistics decimal fractions random time pprint "
+    "sys json math re platform datetime collections itertools functools string textwrap statistics decimal fractions "
+    "random time pprint "
     "typing locale calendar uuid hashlib struct unicodedata sysconfig ast difflib operator".split()
 )
 _SUSPECT: Final = re.compile(

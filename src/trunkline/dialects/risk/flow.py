@@ -18,7 +18,9 @@ from trunkline.dialects.risk.levels import Finding
 
 _CAPTURED: Final = ("$(…)", "<(…)")
 _SUBSTITUTED: Final = (*_CAPTURED, ">(…)")
-_UNPACKERS: Final = frozenset("tar gtar bsdtar unzip 7z 7za gunzip gzip bunzip2 unxz xz unrar cpio ar dpkg-deb zstd unzstd".split())
+_UNPACKERS: Final = frozenset(
+    "tar gtar bsdtar unzip 7z 7za gunzip gzip bunzip2 unxz xz unrar cpio ar dpkg-deb zstd unzstd".split()
+)
 _MOVERS: Final = frozenset("mv cp install ln chmod".split())
 _ANYTHING: Final = "*"
 """An unpacked download: any file that is run afterwards may come from it."""
@@ -67,8 +69,11 @@ def _fetched_and_run(calls: list[Call]) -> Iterator[Finding]:
     captured = False
     for index, call in enumerate(calls):
         fetches = call.traits & Trait.FETCHES
-        source = _fetching_source(calls, index) if call.writes or call.traits & Trait.EXECUTES or call.name in _UNPACKERS else None
-        if any(_is_download(path, downloads) for path in call.runs):
+        source = (
+            _fetching_source(calls, index) if call.writes or call.traits & Trait.EXECUTES or call.name in _UNPACKERS else None
+        )
+        read = [path for other in feeding(calls, index) for path in other.reads] if call.traits & Trait.EXECUTES else []
+        if any(_is_download(path, downloads) for path in (*call.runs, *read)):
             yield Finding("critical", f"runs what it downloaded: {call.command.text[:50]}")
         if call.traits & Trait.EXECUTES and source is not None:
             yield Finding("critical", f"runs code from the network: {source.command.text[:50]} → {call.command.text[:30]}")

@@ -199,6 +199,8 @@ def _secret(places: Places, sketch: str) -> str:
         return "own"
     if _GLOB.search(path) and any(_could_be(path, sample) for sample in secrets_list.SAMPLES):
         return "own"
+    if _GLOB.search(path) and _matches(path.rpartition("/")[2], ".env"):
+        return "project"
     return "project" if secrets_list.PROJECT.search(lowered) else ""
 
 

@@ -25,19 +25,23 @@ Role = Literal["terminal", "write", "delete", "move", "read", "fetch", "harmless
 
 _ROLE_NAMES: Final[dict[Role, frozenset[str]]] = {
     "terminal": frozenset(
-        "bash shell sh zsh terminal exec execute executecommand runcommand runterminalcmd runshellcommand runinterminal shellcommand "
+        "bash shell sh zsh terminal exec execute executecommand runcommand runterminalcmd runshellcommand runinterminal "
+        "shellcommand "
         "localshell runbash bashtool powershell developershell commandexecution executebash terminalcreate runcommands "
         "runinbackground execcommand sendcommand".split()
     ),
     "write": frozenset(
         "write edit multiedit notebookedit writefile editfile createfile strreplace strreplaceeditor strreplacebasededittool "
-        "applypatch applydiff replace replaceinfile writetofile inserttext insert insertcontent patch filewrite fileedit searchreplace "
-        "editnotebook createdirectory mkdir texteditor editor update fswritetextfile writetextfile fswrite append savefile".split()
+        "applypatch applydiff replace replaceinfile writetofile inserttext insert insertcontent patch filewrite fileedit "
+        "searchreplace "
+        "editnotebook createdirectory mkdir texteditor editor update fswritetextfile writetextfile fswrite append "
+        "savefile".split()
     ),
     "delete": frozenset("delete deletefile remove removefile rm deletedirectory trash".split()),
     "move": frozenset("move rename movefile renamefile mv copyfile".split()),
     "read": frozenset(
-        "read readfile readmanyfiles view viewfile cat openfile glob grep ls list listdirectory listdir listfiles search searchfiles "
+        "read readfile readmanyfiles view viewfile cat openfile glob grep ls list listdirectory listdir listfiles search "
+        "searchfiles "
         "find filesearch grepsearch codebasesearch notebookread readtextfile ripgrep searchtext fsread".split()
     ),
     "fetch": frozenset("webfetch fetch websearch urlfetch browse httprequest googlewebsearch fetchurl readurl".split()),

@@ -18,7 +18,18 @@ from trunkline.dialects.shell.spans import spans
 from trunkline.dialects.shell.syntax import ParsedLine, Redirect, SimpleCommand, Span, SpanRole
 from trunkline.dialects.shell.wrappers import SHELLS, WRAPPERS, shell_script
 
-__all__ = ["SHELLS", "WRAPPERS", "ParsedLine", "Redirect", "SimpleCommand", "Span", "SpanRole", "parse_shell", "shell_script", "spans"]
+__all__ = [
+    "SHELLS",
+    "WRAPPERS",
+    "ParsedLine",
+    "Redirect",
+    "SimpleCommand",
+    "Span",
+    "SpanRole",
+    "parse_shell",
+    "shell_script",
+    "spans",
+]
 
 _RECENT: Final = 16
 """Lines kept parsed. A call is announced, judged, asked for and decided within moments, each time with the same line."""

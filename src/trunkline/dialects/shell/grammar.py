@@ -23,7 +23,8 @@ _ASIDE: Final = re.compile(
     rb"|<<-?[ \t]*(['\"]?)(\w+)\1[^\n]*\n(?:[^\n]*\n)*?[ \t]*\2(?=\n|$)",
     re.DOTALL,
 )
-"""What holds no operators: quoted text, here-docs, and comments, so that a quote in one does not count. Roughly: it bounds a cost, it decides nothing else."""
+"""What holds no operators: quoted text, here-docs, and comments, so that a quote in one does not count. Roughly: "
+"it bounds a cost, it decides nothing else."""
 _OPERATORS: Final = b"()<>|&;$`{}[]!?@"
 MAX_BARE_BYTES: Final = 4096
 """Text outside quotes and here-docs."""

@@ -166,7 +166,8 @@ class LineReader:
                 self._statement(child, deeper, ())
 
     def _test(self, node: Node, place: Place) -> None:
-        """``[ a > b ]`` writes the file b, though it looks like a comparison; an index in a name is computed when it is tested."""
+        """``[ a > b ]`` writes the file b, though it looks like a comparison; an index in a name is computed when it is "
+        "tested."""
         text = self._slice(node)
         if _COMPUTED_INDEX.search(text):
             self._finish(self._reserve(), [Word("[", "[", "["), Word(text, text, text)], (), (), place, -1, 0)

@@ -1,9 +1,10 @@
 """What each program does, by name: one judge per program or family of programs.
 
     reading.py   programs that look                    running.py   shells, interpreters, build tools
-    files.py     programs that change files            network.py   programs that talk to other machines
-    versions.py  git and its like                      machine.py   processes, services, disks, users
-    packages.py  package managers                      services.py  containers, clouds, databases
+    files.py     programs that change files            archives.py  tar and its like
+    versions.py  git                                   forges.py    gh, hg
+    packages.py  package managers                      network.py   programs that talk to other machines
+    machine.py   processes, services, disks, users     services.py  containers, clouds, databases
 
 Rule 1: a judge is a function from a call to nothing; it notes on the call.
 Rule 2: a name counts only where the shell would find that program. ``./ls`` and ``/tmp/git`` are files that somebody made.
@@ -17,7 +18,18 @@ from collections.abc import Callable
 from typing import Final
 
 from trunkline.dialects.risk.call import Call
-from trunkline.dialects.risk.programs import files, machine, network, packages, reading, running, services, versions
+from trunkline.dialects.risk.programs import (
+    archives,
+    files,
+    forges,
+    machine,
+    network,
+    packages,
+    reading,
+    running,
+    services,
+    versions,
+)
 from trunkline.dialects.shell import WRAPPERS
 
 Judge = Callable[[Call], None]
@@ -26,7 +38,9 @@ _JUDGES: Final[dict[str, Judge]] = {
     **dict.fromkeys(WRAPPERS, reading.silent),
     **reading.JUDGES,
     **files.JUDGES,
+    **archives.JUDGES,
     **versions.JUDGES,
+    **forges.JUDGES,
     **packages.JUDGES,
     **running.JUDGES,
     **network.JUDGES,

@@ -202,77 +202,13 @@ def _scp(call: Call) -> None:
     _copies_remote(call, [path for path in call.operands if path not in skip])
 
 
-def _tar(call: Call) -> None:
-    for option in ("--to-command", "--use-compress-program", "--rsh-command", "--info-script", "--new-volume-script", "-I", "-F"):
-        value = call.value(option)
-        if value and not re.fullmatch(r"(zstd|pigz|gzip|xz|bzip2|lz4|pbzip2|pixz|zstdmt)( -\S+)*", value):
-            call.scripts.append(value)
-            call.note("high", "runs a program for what is in the archive", value)
-    for arg in call.args:
-        if "checkpoint-action" in arg and "exec" in arg:
-            call.scripts.append(arg.rpartition("exec=")[2])
-            call.note("high", "runs a program while it packs", arg)
-    first = call.args[0] if call.args else ""
-    mode = call.letters + (first if not first.startswith("-") else "")
-    if call.has("", "--remove-files", "--recursive-unlink", "--unlink-first", "--delete"):
-        call.note("high", "deletes files", call.command.text)
-    if "P" in mode and "x" in mode:
-        call.note("high", "unpacks to absolute paths", call.command.text)
-    if "x" in mode or call.has("", "--extract", "--get"):
-        call.note("medium", "unpacks an archive", call.command.text)
-        _into(call, call.value("-C", "--directory"))
-    if "c" in mode or call.has("", "--create"):
-        target = call.value("--file") or _archive(call)
-        if target and target != "-":
-            call.write(target)
-        _packs(call, tuple(path for path in call.operands if path not in (first, target)))
-
-
-def _archive(call: Call) -> str | None:
-    """The word behind a cluster of letters with an ``f``: ``tar czf x.tgz``."""
-    for at, arg in enumerate(call.args[:-1]):
-        if re.fullmatch(r"-?[A-Za-z]*f", arg) and (at == 0 or arg.startswith("-")):
-            return call.args[at + 1]
-    return None
-
-
-def _into(call: Call, folder: str | None) -> None:
-    if folder:
-        call.write(folder)
-
-
-def _packs(call: Call, paths: tuple[str, ...]) -> None:
-    """An archive of files; of everything, when it packs a home."""
-    for path in paths:
-        call.read(path)
-        if call.places.holds_secrets(path):
-            call.traits |= Trait.SECRET
-            call.note("high", "packs a folder that holds credentials", path)
-
-
-def _zip(call: Call) -> None:
-    if call.has("", "--unzip-command") or "TT" in call.letters:
-        call.note("high", "runs a program", call.command.text)
-    if call.has("m", "--move"):
-        call.note("high", "deletes files after packing", call.command.text)
-    for path in call.operands[:1]:
-        call.write(path)
-    _packs(call, call.operands[1:])
-
-
-def _unpacks(call: Call) -> None:
-    call.traits |= Trait.DECODES
-    if call.has("ltvcp", "--stdout", "--list", "--test", "--to-stdout"):
-        return
-    call.note("medium", "unpacks or packs files", call.command.text)
-    _into(call, call.value("-d", "--directory"))
-
-
 def _patch(call: Call) -> None:
     if call.has("", "--dry-run"):
         return
     call.note("medium", "changes files of the project", call.command.text)
-    _into(call, call.value("-d", "--directory"))
+    folder = call.value("-d", "--directory")
+    if folder:
+        call.write(folder)
 
 
 def _mknod(call: Call) -> None:
@@ -305,27 +241,6 @@ JUDGES: Final[dict[str, Callable[[Call], None]]] = {
     ),
     **dict.fromkeys(("sed", "gsed", "ssed"), _sed),
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk", "original-awk"), _awk),
-    **dict.fromkeys(
-        (
-            "gunzip",
-            "unzip",
-            "bunzip2",
-            "unxz",
-            "7z",
-            "7za",
-            "unrar",
-            "gzip",
-            "bzip2",
-            "xz",
-            "zstd",
-            "lz4",
-            "unzstd",
-            "ar",
-            "cpio",
-        ),
-        _unpacks,
-    ),
-    **dict.fromkeys(("tar", "gtar", "bsdtar", "star"), _tar),
     **dict.fromkeys(("split", "csplit"), _splits),
     "chmod": _chmod,
     "tee": _tee,
@@ -337,7 +252,6 @@ JUDGES: Final[dict[str, Callable[[Call], None]]] = {
     "install": _install,
     "rsync": _rsync,
     "scp": _scp,
-    "zip": _zip,
     "patch": _patch,
     "mknod": _mknod,
     "shuf": _shuf,

@@ -9,19 +9,24 @@ from trunkline.dialects.risk.call import Call, Trait
 
 _POWER: Final = "shutdown reboot halt poweroff init telinit kexec pm-suspend pmset systemsetup".split()
 _USERS: Final = (
-    "useradd usermod userdel groupadd groupmod groupdel adduser deluser addgroup delgroup passwd chpasswd newusers vipw vigr visudo chsh "
+    "useradd usermod userdel groupadd groupmod groupdel adduser deluser addgroup delgroup passwd chpasswd newusers vipw "
+    "vigr visudo chsh "
     "chfn gpasswd chage dscl dseditgroup newgrp pam-auth-update faillock authconfig".split()
 )
 _KERNEL: Final = (
-    "modprobe insmod rmmod depmod sysctl setenforce auditctl swapon swapoff ldconfig update-initramfs grub-install update-grub efibootmgr "
-    "dracut kmod hwclock ntpdate chronyc setsebool semanage apparmor_parser aa-disable csrutil spctl nvram kextload bpftool".split()
+    "modprobe insmod rmmod depmod sysctl setenforce auditctl swapon swapoff ldconfig update-initramfs grub-install "
+    "update-grub efibootmgr "
+    "dracut kmod hwclock ntpdate chronyc setsebool semanage apparmor_parser aa-disable csrutil spctl nvram kextload "
+    "bpftool".split()
 )
 _FIREWALL: Final = (
     "iptables ip6tables iptables-restore nft ufw firewall-cmd pfctl ipset ebtables route ifconfig iwconfig nmcli tc brctl".split()
 )
 _DISKS: Final = (
-    "fdisk sfdisk gdisk sgdisk cfdisk parted partprobe wipefs blkdiscard hdparm nvme cryptsetup lvremove lvcreate vgremove vgcreate "
-    "pvremove pvcreate lvm mdadm zfs zpool btrfs mkswap losetup tune2fs resize2fs e2fsck fsck xfs_repair debugfs badblocks diskutil hdiutil "
+    "fdisk sfdisk gdisk sgdisk cfdisk parted partprobe wipefs blkdiscard hdparm nvme cryptsetup lvremove lvcreate "
+    "vgremove vgcreate "
+    "pvremove pvcreate lvm mdadm zfs zpool btrfs mkswap losetup tune2fs resize2fs e2fsck fsck xfs_repair debugfs "
+    "badblocks diskutil hdiutil "
     "newfs newfs_apfs format diskpart flashrom fwupdmgr ddrescue partclone mke2fs mkfs mkdosfs mkntfs sg_format".split()
 )
 _LOOKS: Final = ("-l", "--list", "list", "info", "status", "show", "-h", "--help", "--version", "-V", "scan", "report")
@@ -53,7 +58,12 @@ def _kernel(call: Call) -> None:
 
 
 def _firewall(call: Call) -> None:
-    if not call.args or call.operands[:1] and call.operands[0] in ("status", "list", "show", "monitor") or call.has("LS", "--list", "--list-all"):
+    if (
+        not call.args
+        or call.operands[:1]
+        and call.operands[0] in ("status", "list", "show", "monitor")
+        or call.has("LS", "--list", "--list-all")
+    ):
         return
     call.note("high", "changes the network of the machine", call.command.text)
 

@@ -17,18 +17,35 @@ _DATA: Final = ("-d", "--data", "--data-binary", "--data-raw", "--data-urlencode
 _FORM: Final = ("-F", "--form", "--form-string")
 _BODY_FILES: Final = ("--post-file", "--body-file", "--upload-file")
 _TAKES: Final = frozenset(
-    "-H --header -u --user -b --cookie -c --cookie-jar -d --data --data-binary --data-raw --data-urlencode --json -F --form -o --output "
-    "-X --request -A --user-agent -e --referer -m --max-time --connect-timeout -T --upload-file -x --proxy -w --write-out --cert --key "
-    "--cacert --retry -O --output-document -P --directory-prefix --post-data --post-file --header -t --tries --timeout -K --config "
-    "--resolve --url -D --dump-header -r --range --limit-rate --interface --data-ascii --form-string --method --body-data --body-file".split()
+    """
+    -H --header -u --user -b --cookie -c --cookie-jar -d --data --data-binary --data-raw --data-urlencode
+    --json -F --form -o --output
+    -X --request -A --user-agent -e --referer -m --max-time --connect-timeout -T --upload-file
+    -x --proxy -w --write-out --cert --key
+    --cacert --retry -K --config --resolve --url -D --dump-header -r --range
+    --limit-rate --interface --data-ascii --form-string -C
+    """.split()
 )
+_WGET_TAKES: Final = frozenset(
+    """
+    -O --output-document -P --directory-prefix -o --output-file -a --append-output -t --tries -T --timeout
+    -w --wait -U --user-agent
+    -e --execute --header --post-data --post-file --method --body-data --body-file -A -R -D -I -X -l --level -Q -i --input-file
+    --limit-rate --load-cookies --referer --user --password --ca-certificate --certificate --private-key
+    """.split()
+)
+_METHODS: Final = frozenset("GET POST PUT PATCH DELETE HEAD OPTIONS".split())
 
 
 def _targets(call: Call) -> list[str]:
     """The addresses: operands that are no value of an option."""
-    takes = _TAKES - {"-O", "-P"} if call.name == "curl" else _TAKES
+    takes = _WGET_TAKES if call.name.startswith("wget") else _TAKES
     skip = {at + 1 for at, arg in enumerate(call.args) if arg in takes}
-    found = [arg for at, arg in enumerate(call.args) if at not in skip and not (arg.startswith("-") and arg != "-")]
+    found = [
+        arg
+        for at, arg in enumerate(call.args)
+        if at not in skip and not (arg.startswith("-") and arg != "-") and arg not in _METHODS
+    ]
     url = call.value("--url")
     return found + ([url] if url else [])
 
@@ -53,7 +70,7 @@ def _http(call: Call) -> None:
         call.note(
             "medium" if method != "DELETE" else "high", "changes or deletes something on another machine", call.command.text
         )
-    if call.value("--use-askpass", "--engine") is not None:
+    if call.value("--use-askpass", "--engine") is not None or (call.name.startswith("wget") and call.value("-e", "--execute")):
         call.note("high", "loads or runs a program", call.command.text)
 
 
@@ -203,7 +220,8 @@ JUDGES: Final[dict[str, Callable[[Call], None]]] = {
     ),
     **dict.fromkeys(("ssh", "mosh", "autossh", "sshpass", "slogin"), _ssh),
     **dict.fromkeys(
-        "ftp sftp lftp tftp rclone mail mailx mutt sendmail msmtp swaks s3cmd s4cmd mc gsutil b2 ipfs croc wormhole magic-wormhole "
+        "ftp sftp lftp tftp rclone mail mailx mutt sendmail msmtp swaks s3cmd s4cmd mc gsutil b2 ipfs croc wormhole "
+        "magic-wormhole "
         "transfer ffsend dropbox gdrive kermit uucp rcp telegram-send slack-cli ntfy".split(),
         _transfers,
     ),

@@ -29,7 +29,7 @@ _NODE: Final = _manager(
 )
 _PYTHON: Final = _manager(f"{_COMMON} freeze inspect debug cache hash tree lock-check", "publish upload")
 _SYSTEM: Final = _manager(
-    f"{_COMMON} policy depends rdepends showpkg changelog leaves uses desc cat formulae casks tap-info list-installed info-installed",
+    f"{_COMMON} policy depends rdepends showpkg changelog leaves uses desc cat formulae casks tap-info",
     "remove purge autoremove autopurge erase uninstall full-upgrade dist-upgrade edit-sources tap untap rm zap del",
 )
 _MANAGERS: Final[dict[str, Manager]] = {
@@ -55,7 +55,8 @@ _MANAGERS: Final[dict[str, Manager]] = {
         _PYTHON,
     ),
     **dict.fromkeys(
-        "apt apt-get aptitude dnf yum zypper apk pacman yay paru brew port snap flatpak choco winget scoop emerge xbps-install nix-env nix pkg "
+        "apt apt-get aptitude dnf yum zypper apk pacman yay paru brew port snap flatpak choco winget scoop emerge "
+        "xbps-install nix-env nix pkg "
         "opkg rpm dpkg nala eopkg microdnf swupd".split(),
         _SYSTEM,
     ),
@@ -79,7 +80,8 @@ _MANAGERS: Final[dict[str, Manager]] = {
     "twine": _manager("check", "upload register"),
 }
 _FOREIGN: Final = re.compile(
-    r"^(git\+|git:|https?://|ssh://|github:|gitlab:|bitbucket:|hg\+|svn\+|file:|git@)|\.(tgz|tar\.gz|whl|zip|deb|rpm|pkg)$|^[\w.-]+ ?@ ?(git\+|https?:)"
+    r"^(git\+|git:|https?://|ssh://|github:|gitlab:|bitbucket:|hg\+|svn\+|file:|git@)|\.(tgz|tar\.gz|whl|zip|deb|rpm"
+    r"|pkg)$|^[\w.-]+ ?@ ?(git\+|https?:)"
     r"|^[A-Za-z][\w-]*/[\w.-]+(#.*)?$"
 )
 _INDEX: Final = re.compile(

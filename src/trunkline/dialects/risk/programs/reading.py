@@ -12,10 +12,11 @@ from trunkline.dialects.risk.call import Call, Trait
 _SILENT: Final = """
     true false : test [ [[ pwd whoami id uname arch which whereis type hash basename dirname realpath readlink seq sleep wait jobs
     nproc getconf groups users w who last uptime free vmstat lscpu lsusb lspci locale tput clear cal bc dc expr factor numfmt
-    cd pushd popd dirs shift return exit break continue logout umask ulimit times getopts help info tldr let shopt bind
+    cd pushd popd dirs shift return exit break continue logout umask ulimit times getopts help info tldr let
+    shopt unalias lsblk blkid
     mktemp mkfifo stty tty nl yes sw_vers cloc tokei scc ps pgrep pstree pidof htop lsof
-    ss netstat top df findmnt local readonly unset complete compgen caller enable suspend bg fg disown command builtin
-    cmp getent lsb_release hostnamectl timedatectl localectl loginctl
+    ss netstat top df findmnt local readonly unset compgen caller suspend bg fg disown command builtin
+    cmp getent lsb_release 
 """.split()
 """Their operands are no files worth a look."""
 
@@ -65,6 +66,7 @@ def _searches(call: Call) -> None:
     for path in call.operands[0 if explicit else 1 :]:
         call.read(path)
         if call.places.holds_secrets(path) and call.has("rR", "--recursive"):
+            call.traits |= Trait.SECRET
             call.note("medium", "searches where credentials are", path)
     if call.name in ("jq", "yq", "gron"):
         _filters(call)
@@ -131,6 +133,18 @@ def _declares(call: Call) -> None:
         call.note("medium", "prints all variables, which may hold credentials")
 
 
+def _hooks(call: Call) -> None:
+    """bind, complete, enable: some options make the shell load or run something."""
+    if call.has("xCf") or (call.name == "complete" and call.has("F")):
+        call.note("high", "makes the shell load or run something", call.command.text)
+
+
+def _controls(call: Call) -> None:
+    """hostnamectl and its like: they look, until they set."""
+    if any(word.startswith(("set", "terminate", "kill", "lock", "enable", "disable")) for word in call.operands):
+        call.note("high", "changes how the system runs", call.command.text)
+
+
 def _find(call: Call) -> None:
     """find and fd: listing, deleting, writing lists; what they execute is judged by itself."""
     if "-delete" in call.args:
@@ -143,6 +157,13 @@ def _find(call: Call) -> None:
         if path.startswith("-") or path in ("(", "!"):
             break
         call.read(path, contents=False)
+        if call.places.holds_secrets(path):
+            call.traits |= Trait.SECRET
+    for option in ("-name", "-iname", "-path", "-wholename"):
+        pattern = call.value(option) if option in call.args else None
+        if pattern and call.places.secret(pattern):
+            call.traits |= Trait.SECRET
+            call.note("medium", "looks for credentials", pattern)
 
 
 def _history(call: Call) -> None:
@@ -216,6 +237,8 @@ JUDGES: Final[dict[str, Callable[[Call], None]]] = {
     **dict.fromkeys(("find", "gfind", "fd", "fdfind", "locate", "mdfind"), _find),
     **dict.fromkeys(("base64", "base32", "basenc", "xxd", "uudecode", "openssl-base64"), _encodes),
     "tr": _translates,
+    **dict.fromkeys(("bind", "complete", "enable"), _hooks),
+    **dict.fromkeys(("hostnamectl", "timedatectl", "localectl", "loginctl"), _controls),
     "sort": _sort,
     "uniq": _uniq,
     "date": _date,

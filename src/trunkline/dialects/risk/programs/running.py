@@ -12,7 +12,8 @@ from trunkline.dialects.risk.programs.packages import manages
 from trunkline.dialects.shell import SHELLS, shell_script
 
 _QUIET_MODULES: Final = frozenset(
-    "pytest unittest mypy ruff flake8 pylint json.tool doctest timeit this platform sysconfig site compileall py_compile tokenize "
+    "pytest unittest mypy ruff flake8 pylint json.tool doctest timeit this platform sysconfig site compileall "
+    "py_compile tokenize "
     "ast dis inspect calendar coverage tabnanny pyflakes pycodestyle bandit pyright nose trace importlinter keyword".split()
 )
 _LOCAL_TOOLS: Final = frozenset(
@@ -42,7 +43,8 @@ _LANGUAGES: Final[dict[str, str]] = {
     "python": "python", "python2": "python", "python3": "python", "pypy": "python", "pypy3": "python", "ipython": "python",
     "perl": "perl", "ruby": "ruby", "jruby": "ruby", "node": "node", "nodejs": "node", "php": "php", "lua": "lua",
     "luajit": "lua", "rscript": "r", "r": "r", "osascript": "osascript", "elixir": "elixir", "iex": "elixir", "julia": "julia",
-    "groovy": "groovy", "scala": "scala", "tclsh": "tclsh", "expect": "expect", "pwsh": "pwsh", "powershell": "pwsh", "deno": "deno",
+    "groovy": "groovy", "scala": "scala", "tclsh": "tclsh", "expect": "expect", "pwsh": "pwsh", "powershell": "pwsh", "
+    ""deno": "deno",
     "irb": "ruby", "guile": "guile", "racket": "racket", "ghci": "ghci", "runghc": "ghci", "jshell": "jshell",
 }  # fmt: skip
 
@@ -62,6 +64,13 @@ def _script(call: Call, path: str) -> None:
         call.note("high", "runs a script that is only known when it runs", path)
 
 
+def _from_input(call: Call) -> None:
+    """A shell or an interpreter that reads its script from a file: ``sh < x``."""
+    for redirect in call.command.redirects:
+        if redirect.reads:
+            _script(call, redirect.sketch)
+
+
 def _shell(call: Call) -> None:
     """A shell: literal ``-c`` texts are judged as commands of the line already."""
     text, at = shell_script(call.command.words)
@@ -76,6 +85,7 @@ def _shell(call: Call) -> None:
         _script(call, call.command.sketch[at])
     else:
         call.traits |= Trait.EXECUTES
+        _from_input(call)
         if call.command.stdin_text is None:
             call.at_least("medium", "starts a shell", call.command.text)
     for option in ("--rcfile", "--init-file"):
@@ -183,6 +193,7 @@ def _file_or_input(call: Call, language: str) -> None:
         call.note("high", "runs a script that is only known when it runs", operands[0])
     else:
         call.traits |= Trait.EXECUTES
+        _from_input(call)
         if call.command.stdin_text is not None:
             judge_code(call, call.command.stdin_text, language)
         call.at_least("medium", f"starts {language}", call.command.text)
@@ -259,9 +270,12 @@ JUDGES: Final[dict[str, Callable[[Call], None]]] = {
     **dict.fromkeys(_LANGUAGES, _interpreter),
     **dict.fromkeys(("source", "."), _source),
     **dict.fromkeys(
-        "make gmake bmake ninja cmake meson bazel bazelisk buck gradle gradlew mvn mvnw ant sbt rake just task mage scons tox nox invoke "
-        "fab waf lake dune stack cabal mix rebar3 xcodebuild msbuild dotnet flutter dart gulp grunt turbo nx lerna vite webpack rollup "
-        "esbuild next nuxt astro parcel storybook hugo jekyll mkdocs sphinx-build swift zig tsx ts-node pre-commit act earthly".split(),
+        "make gmake bmake ninja cmake meson bazel bazelisk buck gradle gradlew mvn mvnw ant sbt rake just task mage scons "
+        "tox nox invoke "
+        "fab waf lake dune stack cabal mix rebar3 xcodebuild msbuild dotnet flutter dart gulp grunt turbo nx lerna vite "
+        "webpack rollup "
+        "esbuild next nuxt astro parcel storybook hugo jekyll mkdocs sphinx-build swift zig tsx ts-node pre-commit act "
+        "earthly".split(),
         _build,
     ),
     **dict.fromkeys(

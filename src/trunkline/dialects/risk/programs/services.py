@@ -164,16 +164,19 @@ def _remote_runs(call: Call) -> None:
 JUDGES: Final[dict[str, Callable[[Call], None]]] = {
     **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose", "podman-compose", "buildah", "ctr", "crictl"), _container),
     **dict.fromkeys(
-        "kubectl oc helm k9s kustomize flux argocd aws gcloud az doctl hcloud linode-cli ibmcloud oci eksctl gsutil kops istioctl".split(),
+        "kubectl oc helm k9s kustomize flux argocd aws gcloud az doctl hcloud linode-cli ibmcloud oci eksctl gsutil kops "
+        "istioctl".split(),
         _cluster,
     ),
     **dict.fromkeys(("terraform", "tofu", "terragrunt", "pulumi", "cdk", "cdktf"), _terraform),
     **dict.fromkeys(
-        "vercel netlify fly flyctl heroku firebase wrangler railway render serverless sls sam eb cap amplify supabase surge gh-pages now".split(),
+        "vercel netlify fly flyctl heroku firebase wrangler railway render serverless sls sam eb cap amplify supabase surge "
+        "gh-pages now".split(),
         _deploys,
     ),
     **dict.fromkeys(
-        "psql mysql mariadb sqlite3 sqlite mongo mongosh redis-cli duckdb clickhouse-client cqlsh sqlcmd usql pgcli mycli influx".split(),
+        "psql mysql mariadb sqlite3 sqlite mongo mongosh redis-cli duckdb clickhouse-client cqlsh sqlcmd usql pgcli mycli "
+        "influx".split(),
         _database,
     ),
     **dict.fromkeys(

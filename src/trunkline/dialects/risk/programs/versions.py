@@ -301,7 +301,8 @@ def _clone(call: Call, git: _Git) -> None:
 
 
 _VERBS: Final[dict[str, Callable[[Call, _Git], None]]] = {
-    "push": _push, "reset": _reset, "clean": _clean, "checkout": _checkout, "switch": _checkout, "restore": _restore, "branch": _branch,
+    "push": _push, "reset": _reset, "clean": _clean, "checkout": _checkout, "switch": _checkout, "restore": _restore, "
+    ""branch": _branch,
     "tag": _tag, "stash": _stash, "commit": _commit, "add": _add, "stage": _add, "rebase": _rewrites, "filter-branch": _rewrites,
     "filter-repo": _rewrites, "replace": _rewrites, "fast-import": _rewrites, "reflog": _reflog, "gc": _gc, "prune": _gc,
     "prune-packed": _gc, "remote": _remote, "config": _config, "submodule": _submodule, "bisect": _bisect, "worktree": _worktree,
@@ -309,74 +310,4 @@ _VERBS: Final[dict[str, Callable[[Call, _Git], None]]] = {
     "imap-send": _sends, "archive": _archive, "update-ref": _refs, "clone": _clone,
 }  # fmt: skip
 
-
-_GH_QUIET: Final = frozenset("view list status diff checks browse search ls version help".split())
-_GH_GRAVE: Final = frozenset(
-    "delete archive rename transfer remove set unlock revoke lock disable logout login refresh setup-git".split()
-)
-
-
-def _hosted(call: Call) -> None:
-    """gh, glab: a forge's own command line."""
-    noun = call.operands[0] if call.operands else ""
-    verb = call.operands[1] if len(call.operands) > 1 else ""
-    if noun == "auth" and verb in ("token", "status"):
-        if verb == "token" or call.has("t", "--show-token"):
-            call.traits |= Trait.SECRET
-            call.note("high", "prints a credential", call.command.text)
-    elif noun == "api":
-        method = (call.value("-X", "--method") or "GET").upper()
-        sends = method != "GET" or call.has("fF", "--field", "--raw-field", "--input")
-        call.traits |= Trait.FETCHES
-        call.note(
-            "high" if method == "DELETE" else "medium",
-            "changes something on the forge" if sends else "asks the forge",
-            call.command.text,
-        )
-    elif noun in ("gist", "release", "secret", "variable", "ssh-key", "gpg-key", "extension") and verb not in _GH_QUIET:
-        call.traits |= Trait.SENDS
-        for path in call.operands[2:]:
-            call.read(path)
-        call.note("high", "publishes, or changes keys and secrets", call.command.text)
-    elif noun == "alias" and verb == "set":
-        call.scripts.extend(word.lstrip("!") for word in call.operands[3:4])
-        call.note("high", "makes an alias that runs a command", call.command.text)
-    elif verb in _GH_GRAVE or (noun == "pr" and verb == "merge"):
-        call.note("high", "changes the repository for everybody", call.command.text)
-    elif verb not in _GH_QUIET and noun not in ("", "status", "search", "version", "help", "browse"):
-        call.note("medium", "changes something on the forge", call.command.text)
-
-
-def _other(call: Call) -> None:
-    """hg, svn, jj."""
-    verb = call.operands[0] if call.operands else ""
-    if any("hooks." in arg or "alias." in arg or "--config" in arg for arg in call.args):
-        call.note("high", "makes it run a program", call.command.text)
-    elif verb in ("strip", "purge", "revert", "rollback", "delete", "rm", "remove", "abandon", "histedit", "rebase"):
-        call.note("high", "deletes or throws away changes", call.command.text)
-    elif verb not in (
-        "status",
-        "st",
-        "log",
-        "diff",
-        "show",
-        "info",
-        "cat",
-        "blame",
-        "annotate",
-        "id",
-        "summary",
-        "heads",
-        "branches",
-        "",
-    ):
-        call.note("medium", "changes the repository", call.command.text)
-
-
-JUDGES: Final[dict[str, Callable[[Call], None]]] = {
-    "git": _git,
-    "hub": _git,
-    "yadm": _git,
-    **dict.fromkeys(("gh", "glab", "tea"), _hosted),
-    **dict.fromkeys(("hg", "svn", "jj", "bzr", "fossil"), _other),
-}
+JUDGES: Final[dict[str, Callable[[Call], None]]] = {"git": _git, "hub": _git, "yadm": _git}
