@@ -58,12 +58,9 @@ def _kernel(call: Call) -> None:
 
 
 def _firewall(call: Call) -> None:
-    if (
-        not call.args
-        or call.operands[:1]
-        and call.operands[0] in ("status", "list", "show", "monitor")
-        or call.has("LS", "--list", "--list-all")
-    ):
+    if not call.args or call.has("LS", "--list", "--list-all"):
+        return
+    if call.operands[:1] and call.operands[0] in ("status", "list", "show", "monitor"):
         return
     call.note("high", "changes the network of the machine", call.command.text)
 

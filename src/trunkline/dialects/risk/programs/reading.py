@@ -16,7 +16,7 @@ _SILENT: Final = """
     shopt unalias lsblk blkid
     mktemp mkfifo stty tty nl yes sw_vers cloc tokei scc ps pgrep pstree pidof htop lsof
     ss netstat top df findmnt local readonly unset compgen caller suspend bg fg disown command builtin
-    cmp getent lsb_release 
+    cmp getent lsb_release
 """.split()
 """Their operands are no files worth a look."""
 

@@ -301,8 +301,8 @@ def _clone(call: Call, git: _Git) -> None:
 
 
 _VERBS: Final[dict[str, Callable[[Call, _Git], None]]] = {
-    "push": _push, "reset": _reset, "clean": _clean, "checkout": _checkout, "switch": _checkout, "restore": _restore, "
-    ""branch": _branch,
+    "push": _push, "reset": _reset, "clean": _clean, "checkout": _checkout, "switch": _checkout, "restore": _restore,
+    "branch": _branch,
     "tag": _tag, "stash": _stash, "commit": _commit, "add": _add, "stage": _add, "rebase": _rewrites, "filter-branch": _rewrites,
     "filter-repo": _rewrites, "replace": _rewrites, "fast-import": _rewrites, "reflog": _reflog, "gc": _gc, "prune": _gc,
     "prune-packed": _gc, "remote": _remote, "config": _config, "submodule": _submodule, "bisect": _bisect, "worktree": _worktree,
