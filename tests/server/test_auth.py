@@ -182,15 +182,16 @@ NEEDED = {
              "GET /sessions/{id}/files/content", "GET /sessions/{id}/files/find", "GET /sessions/{id}/diff",
              "GET /sessions/{id}/artifacts", "GET /sessions/{id}/artifacts/{artifactId}", "GET /readyz", "GET /metrics",
              "GET /openapi.json", "GET /docs", "POST /auth/logout", "GET /events", "GET /sessions/{id}/events",
-             "GET /sessions/{id}/history", "GET /sessions/{id}/snapshot", "GET /adapters", "GET /approvals", "GET /search"},
+             "GET /sessions/{id}/history", "GET /sessions/{id}/snapshot", "GET /adapters", "GET /approvals", "GET /search",
+             "GET /policy", "POST /policy/explain", "GET /sessions/{id}/images/{seq}"},
     "approve": {"POST /sessions/{id}/commands", "POST /sessions/{id}/permissions/{requestId}",
                 "POST /sessions/{id}/questions/{questionId}"},
     "control": {"POST /sessions", "PATCH /sessions/{id}", "DELETE /sessions/{id}", "POST /sessions/{id}/send-message",
                 "POST /sessions/{id}/cancel", "POST /sessions/{id}/mode", "POST /sessions/{id}/config",
                 "PATCH /sessions/{id}/queue/{turnId}", "DELETE /sessions/{id}/queue/{turnId}", "DELETE /sessions/{id}/queue",
                 "POST /sessions/{id}/files", "GET /folders", "GET /adapters/{name}/sessions",
-                "POST /adapters/{name}/sessions/{id}/attach"},
-    "admin": {"POST /auth/codes", "GET /auth/tokens", "POST /auth/tokens", "DELETE /auth/tokens/{tokenId}"},
+                "POST /adapters/{name}/sessions/{id}/attach", "POST /sessions/{id}/limits"},
+    "admin": {"POST /auth/codes", "GET /auth/tokens", "POST /auth/tokens", "DELETE /auth/tokens/{tokenId}", "PUT /policy"},
 }
 
 
