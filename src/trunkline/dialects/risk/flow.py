@@ -68,7 +68,7 @@ def _fetched_and_run(calls: list[Call]) -> Iterator[Finding]:
     downloads: set[str] = set()
     captured = False
     for index, call in enumerate(calls):
-        fetches = call.traits & Trait.FETCHES
+        fetches = bool(call.traits & Trait.FETCHES)
         source = (
             _fetching_source(calls, index) if call.writes or call.traits & Trait.EXECUTES or call.name in _UNPACKERS else None
         )

@@ -13,10 +13,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
+from trunkline.dialects.shell.prefixes import WRAPPERS
 from trunkline.dialects.shell.reader import LineReader, Place
 from trunkline.dialects.shell.spans import spans
 from trunkline.dialects.shell.syntax import ParsedLine, Redirect, SimpleCommand, Span, SpanRole
-from trunkline.dialects.shell.wrappers import SHELLS, WRAPPERS, shell_script
+from trunkline.dialects.shell.wrappers import SHELLS, shell_script
 
 __all__ = [
     "SHELLS",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec import structs
 
 from trunkline.dialects.shell.grammar import parse_tree, refusal
+from trunkline.dialects.shell.redirects import read_heredoc, read_redirect
 from trunkline.dialects.shell.syntax import ParsedLine, Redirect, SimpleCommand
 from trunkline.dialects.shell.words import Nested, Word, read_text, read_words
 from trunkline.dialects.shell.wrappers import Inner, unwrap
@@ -270,32 +271,11 @@ class LineReader:
         found: list[Redirect] = []
         for node in nodes:
             if node.type == "heredoc_redirect":
-                found.append(self._heredoc(node, nested))
+                found.append(read_heredoc(node, self._source, nested))
                 found.extend(self._redirects([c for c in node.named_children if c.type in _REDIRECTS], place))
             else:
-                found.append(self._redirect(node, nested))
+                found.append(read_redirect(node, self._source, nested))
         return found
-
-    def _redirect(self, node: Node, nested: Nested) -> Redirect:
-        operator = next((child.type for child in node.children if not child.is_named), "")
-        descriptor = next((self._slice(child) for child in node.named_children if child.type == "file_descriptor"), "")
-        target = next((child for child in node.named_children if child.type != "file_descriptor"), None)
-        value, sketch = ("", "") if target is None else read_text(target, self._source, nested)
-        body = value if node.type == "herestring_redirect" else None
-        return Redirect(operator=operator, target=value, sketch=sketch, descriptor=descriptor, body=body)
-
-    def _heredoc(self, node: Node, nested: Nested) -> Redirect:
-        """A here-doc: literal when its delimiter is quoted or nothing in it is expanded."""
-        start = next((self._slice(child) for child in node.named_children if child.type == "heredoc_start"), "")
-        body = next((child for child in node.named_children if child.type == "heredoc_body"), None)
-        operator = next((child.type for child in node.children if not child.is_named), "<<")
-        text = "" if body is None else self._slice(body)
-        if body is not None and not any(quote in start for quote in "'\"\\"):
-            dynamic = [child for child in body.named_children if child.type != "heredoc_content"]
-            for child in dynamic:
-                read_text(child, self._source, nested)
-            return Redirect(operator=operator, target="", sketch=text, body=None if dynamic else text)
-        return Redirect(operator=operator, target="", sketch=text, body=text)
 
     def _substitution(self, node: Node, place: Place) -> None:
         """The commands in ``$(…)``, backticks, ``<(…)`` and ``>(…)``."""

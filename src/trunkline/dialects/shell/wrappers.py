@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
+from trunkline.dialects.shell.prefixes import FEEDS_ARGUMENTS, PREFIXES, RUNNERS, Prefix, prefix
 from trunkline.dialects.shell.syntax import SimpleCommand
 
 SHELLS: Final = frozenset("sh bash dash zsh ksh mksh ash rbash fish csh tcsh hush yash elvish".split())
@@ -27,101 +28,6 @@ class Inner(NamedTuple):
     transparent: bool = False
 
 
-class Prefix(NamedTuple):
-    """A wrapper whose inner command is simply the rest of its words."""
-
-    values: frozenset[str] = frozenset()
-    """Options that take the next word."""
-    operands: int = 0
-    """Words of its own before the command (``timeout 5``)."""
-    transparent: bool = False
-    assigns: bool = False
-    """Takes ``NAME=value`` before the command."""
-
-
-def _prefix(values: str = "", operands: int = 0, transparent: bool = False, assigns: bool = False) -> Prefix:
-    return Prefix(frozenset(values.split()), operands, transparent, assigns)
-
-
-_PREFIXES: Final[dict[str, Prefix]] = {
-    "sudo": _prefix("-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir --chroot --role", assigns=True),
-    "doas": _prefix("-u -C"),
-    "pkexec": _prefix("--user"),
-    "run0": _prefix("-u --user -D"),
-    "env": _prefix("-u -C --unset --chdir", transparent=True, assigns=True),
-    "nohup": _prefix(transparent=True),
-    "timeout": _prefix("-s -k --signal --kill-after", 1, transparent=True),
-    "gtimeout": _prefix("-s -k --signal --kill-after", 1, transparent=True),
-    "nice": _prefix("-n --adjustment", transparent=True),
-    "ionice": _prefix("-c -n --class --classdata", transparent=True),
-    "time": _prefix("-f -o --format --output", transparent=True),
-    "command": _prefix(transparent=True),
-    "builtin": _prefix(transparent=True),
-    "exec": _prefix("-a", transparent=True),
-    "coproc": _prefix(transparent=True),
-    "stdbuf": _prefix("-i -o -e", transparent=True),
-    "unbuffer": _prefix(transparent=True),
-    "setsid": _prefix(transparent=True),
-    "noglob": _prefix(transparent=True),
-    "nocorrect": _prefix(transparent=True),
-    "caffeinate": _prefix("-t -w", transparent=True),
-    "chronic": _prefix(transparent=True),
-    "xvfb-run": _prefix("-n -s -e -f --server-args", transparent=True),
-    "dbus-run-session": _prefix(transparent=True),
-    "taskset": _prefix("", 1, transparent=True),
-    "chrt": _prefix("", 1),
-    "strace": _prefix("-o -e -p -s -u -E -a -I -P -X"),
-    "ltrace": _prefix("-o -e -p -s -u -n -a"),
-    "faketime": _prefix("", 1),
-    "torsocks": _prefix(),
-    "proxychains": _prefix("-f"),
-    "proxychains4": _prefix("-f"),
-    "firejail": _prefix(),
-    "bwrap": _prefix("--bind --ro-bind --dev --proc --tmpfs --chdir"),
-    "chroot": _prefix("", 1),
-    "unshare": _prefix("-S -G"),
-    "nsenter": _prefix("-t -S -G --target"),
-    "systemd-run": _prefix("-u -p -M -H --unit --property --on-calendar"),
-    "setarch": _prefix("", 1),
-    "linux32": _prefix(),
-    "linux64": _prefix(),
-    "busybox": _prefix(),
-    "toybox": _prefix(),
-    "xargs": _prefix("-I -i -n -P -L -l -d -a -E -e -s --max-args --max-procs --delimiter --arg-file --replace --max-lines"),
-    "gxargs": _prefix("-I -n -P -L -d -a -E -s --max-args --max-procs --delimiter --arg-file"),
-    "parallel": _prefix("-j --jobs -a --arg-file -I -n -N --colsep --delay --timeout --joblog --results"),
-    "dotenv": _prefix("-f -e"),
-    "cross-env": _prefix(assigns=True, transparent=True),
-    "winpty": _prefix(transparent=True),
-    "rtk": _prefix(transparent=True),
-}
-WRAPPERS: Final = frozenset(_PREFIXES) | {"alias", "trap", "watch", "script", "flock", "entr"}
-"""Commands that are only as dangerous as what they run."""
-_FEEDS_ARGUMENTS: Final = frozenset({"xargs", "gxargs", "parallel"})
-
-_RUNNERS: Final[dict[tuple[str, str], Prefix]] = {
-    ("uv", "run"): _prefix("--with --python -p --directory --project --extra --group --env-file --package"),
-    ("poetry", "run"): _prefix(),
-    ("pipenv", "run"): _prefix(),
-    ("pdm", "run"): _prefix("-p"),
-    ("hatch", "run"): _prefix(),
-    ("rye", "run"): _prefix(),
-    ("pixi", "run"): _prefix("-e"),
-    ("bundle", "exec"): _prefix(),
-    ("pnpm", "exec"): _prefix(),
-    ("yarn", "exec"): _prefix(),
-    ("npm", "exec"): _prefix("-p --package -w --workspace"),
-    ("bun", "x"): _prefix(),
-    ("mise", "exec"): _prefix(),
-    ("mise", "x"): _prefix(),
-    ("asdf", "exec"): _prefix(),
-    ("direnv", "exec"): _prefix("", 1),
-    ("conda", "run"): _prefix("-n -p --name --prefix --cwd"),
-    ("rustup", "run"): _prefix("", 1),
-    ("gh", "alias"): _prefix(),
-}
-
-
 def unwrap(command: SimpleCommand) -> Inner | None:
     """What a command runs, or None when it runs nothing that is in its words."""
     name = command.name
@@ -133,11 +39,11 @@ def unwrap(command: SimpleCommand) -> Inner | None:
     reader = _READERS.get(name)
     if reader is not None:
         return reader(words)
-    prefix = _PREFIXES.get(name)
-    if prefix is not None:
-        return _rest(name, prefix, words, 1)
+    starter = PREFIXES.get(name)
+    if starter is not None:
+        return _rest(name, starter, words, 1)
     if len(words) > 2 and words[1] is not None:
-        runner = _RUNNERS.get((name, words[1]))
+        runner = RUNNERS.get((name, words[1]))
         if runner is not None:
             return _rest(f"{name} {words[1]}", runner, words, 2)
     return None
@@ -156,25 +62,25 @@ def first_operand(words: Words, start: int, values: frozenset[str]) -> int:
     return at
 
 
-def _rest(name: str, prefix: Prefix, words: Words, start: int) -> Inner | None:
+def _rest(name: str, starter: Prefix, words: Words, start: int) -> Inner | None:
     """The words after a wrapper's own options and operands."""
     if name == "command" and any(word in ("-v", "-V") for word in words[1:2]):
         return None
     if name == "env" and (split := _split_string(words)) is not None:
         return split
-    at = first_operand(words, start, prefix.values)
+    at = first_operand(words, start, starter.values)
     assignments: list[str] = []
-    while prefix.assigns and at < len(words) and (word := words[at]) is not None and "=" in word and not word.startswith("="):
+    while starter.assigns and at < len(words) and (word := words[at]) is not None and "=" in word and not word.startswith("="):
         assignments.append(word)
         at += 1
-    at += prefix.operands
+    at += starter.operands
     if at >= len(words):
         return None
     picked: list[int | str] = list(range(at, len(words)))
-    if name in _FEEDS_ARGUMENTS:
+    if name in FEEDS_ARGUMENTS:
         picked = [index if not _is_slot(words[index]) else "{}" for index in range(at, len(words)) if words[index] != ":::"]
         picked.append("{}")
-    return Inner(name, commands=(tuple(picked),), assignments=tuple(assignments), transparent=prefix.transparent)
+    return Inner(name, commands=(tuple(picked),), assignments=tuple(assignments), transparent=starter.transparent)
 
 
 def _is_slot(word: str | None) -> bool:
@@ -291,12 +197,12 @@ def _trap(words: Words) -> Inner | None:
 
 def _flock(words: Words) -> Inner | None:
     by_text = _after_option(("-c", "--command"), "flock")(words)
-    return by_text or _rest("flock", _prefix("-w -E --timeout", 1), words, 1)
+    return by_text or _rest("flock", prefix("-w -E --timeout", 1), words, 1)
 
 
 def _npx(words: Words) -> Inner | None:
     by_text = _after_option(("-c", "--call"), "npx")(words)
-    return by_text or _rest("npx", _prefix("-p --package -w --workspace"), words, 1)
+    return by_text or _rest("npx", prefix("-p --package -w --workspace"), words, 1)
 
 
 def _su(words: Words) -> Inner | None:

@@ -1,0 +1,101 @@
+"""The table of programs that start the command behind them: ``sudo``, ``env``, ``timeout 5``, ``xargs``, ``uv run``."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Prefix(NamedTuple):
+    """A wrapper whose inner command is simply the rest of its words."""
+
+    values: frozenset[str] = frozenset()
+    """Options that take the next word."""
+    operands: int = 0
+    """Words of its own before the command (``timeout 5``)."""
+    transparent: bool = False
+    assigns: bool = False
+    """Takes ``NAME=value`` before the command."""
+
+
+def prefix(values: str = "", operands: int = 0, transparent: bool = False, assigns: bool = False) -> Prefix:
+    """A row of the table; ``values`` are options separated by blanks."""
+    return Prefix(frozenset(values.split()), operands, transparent, assigns)
+
+
+PREFIXES: Final[dict[str, Prefix]] = {
+    "sudo": prefix("-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir --chroot --role", assigns=True),
+    "doas": prefix("-u -C"),
+    "pkexec": prefix("--user"),
+    "run0": prefix("-u --user -D"),
+    "env": prefix("-u -C --unset --chdir", transparent=True, assigns=True),
+    "nohup": prefix(transparent=True),
+    "timeout": prefix("-s -k --signal --kill-after", 1, transparent=True),
+    "gtimeout": prefix("-s -k --signal --kill-after", 1, transparent=True),
+    "nice": prefix("-n --adjustment", transparent=True),
+    "ionice": prefix("-c -n --class --classdata", transparent=True),
+    "time": prefix("-f -o --format --output", transparent=True),
+    "command": prefix(transparent=True),
+    "builtin": prefix(transparent=True),
+    "exec": prefix("-a", transparent=True),
+    "coproc": prefix(transparent=True),
+    "stdbuf": prefix("-i -o -e", transparent=True),
+    "unbuffer": prefix(transparent=True),
+    "setsid": prefix(transparent=True),
+    "noglob": prefix(transparent=True),
+    "nocorrect": prefix(transparent=True),
+    "caffeinate": prefix("-t -w", transparent=True),
+    "chronic": prefix(transparent=True),
+    "xvfb-run": prefix("-n -s -e -f --server-args", transparent=True),
+    "dbus-run-session": prefix(transparent=True),
+    "taskset": prefix("", 1, transparent=True),
+    "chrt": prefix("", 1),
+    "strace": prefix("-o -e -p -s -u -E -a -I -P -X"),
+    "ltrace": prefix("-o -e -p -s -u -n -a"),
+    "faketime": prefix("", 1),
+    "torsocks": prefix(),
+    "proxychains": prefix("-f"),
+    "proxychains4": prefix("-f"),
+    "firejail": prefix(),
+    "bwrap": prefix("--bind --ro-bind --dev --proc --tmpfs --chdir"),
+    "chroot": prefix("", 1),
+    "unshare": prefix("-S -G"),
+    "nsenter": prefix("-t -S -G --target"),
+    "systemd-run": prefix("-u -p -M -H --unit --property --on-calendar"),
+    "setarch": prefix("", 1),
+    "linux32": prefix(),
+    "linux64": prefix(),
+    "busybox": prefix(),
+    "toybox": prefix(),
+    "xargs": prefix("-I -i -n -P -L -l -d -a -E -e -s --max-args --max-procs --delimiter --arg-file --replace --max-lines"),
+    "gxargs": prefix("-I -n -P -L -d -a -E -s --max-args --max-procs --delimiter --arg-file"),
+    "parallel": prefix("-j --jobs -a --arg-file -I -n -N --colsep --delay --timeout --joblog --results"),
+    "dotenv": prefix("-f -e"),
+    "cross-env": prefix(assigns=True, transparent=True),
+    "winpty": prefix(transparent=True),
+    "rtk": prefix(transparent=True),
+}
+WRAPPERS: Final = frozenset(PREFIXES) | {"alias", "trap", "watch", "script", "flock", "entr"}
+"""Commands that are only as dangerous as what they run."""
+FEEDS_ARGUMENTS: Final = frozenset({"xargs", "gxargs", "parallel"})
+
+RUNNERS: Final[dict[tuple[str, str], Prefix]] = {
+    ("uv", "run"): prefix("--with --python -p --directory --project --extra --group --env-file --package"),
+    ("poetry", "run"): prefix(),
+    ("pipenv", "run"): prefix(),
+    ("pdm", "run"): prefix("-p"),
+    ("hatch", "run"): prefix(),
+    ("rye", "run"): prefix(),
+    ("pixi", "run"): prefix("-e"),
+    ("bundle", "exec"): prefix(),
+    ("pnpm", "exec"): prefix(),
+    ("yarn", "exec"): prefix(),
+    ("npm", "exec"): prefix("-p --package -w --workspace"),
+    ("bun", "x"): prefix(),
+    ("mise", "exec"): prefix(),
+    ("mise", "x"): prefix(),
+    ("asdf", "exec"): prefix(),
+    ("direnv", "exec"): prefix("", 1),
+    ("conda", "run"): prefix("-n -p --name --prefix --cwd"),
+    ("rustup", "run"): prefix("", 1),
+    ("gh", "alias"): prefix(),
+}

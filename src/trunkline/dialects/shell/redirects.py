@@ -1,0 +1,40 @@
+"""One redirection out of its syntax node: where it goes, or the text of a here-doc."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trunkline.dialects.shell.syntax import Redirect
+from trunkline.dialects.shell.words import Nested, read_text
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+def read_redirect(node: Node, source: bytes, nested: Nested) -> Redirect:
+    """``2>> log`` or ``<<< text``."""
+    operator = next((child.type for child in node.children if not child.is_named), "")
+    descriptor = next((child for child in node.named_children if child.type == "file_descriptor"), None)
+    target = next((child for child in node.named_children if child.type != "file_descriptor"), None)
+    value, sketch = ("", "") if target is None else read_text(target, source, nested)
+    body = value if node.type == "herestring_redirect" else None
+    shown = "" if descriptor is None else _slice(descriptor, source)
+    return Redirect(operator=operator, target=value, sketch=sketch, descriptor=shown, body=body)
+
+
+def read_heredoc(node: Node, source: bytes, nested: Nested) -> Redirect:
+    """A here-doc: literal when its delimiter is quoted or nothing in it is expanded."""
+    start = next((_slice(child, source) for child in node.named_children if child.type == "heredoc_start"), "")
+    body = next((child for child in node.named_children if child.type == "heredoc_body"), None)
+    operator = next((child.type for child in node.children if not child.is_named), "<<")
+    text = "" if body is None else _slice(body, source)
+    if body is None or any(quote in start for quote in "'\"\\"):
+        return Redirect(operator=operator, target="", sketch=text, body=text)
+    dynamic = [child for child in body.named_children if child.type != "heredoc_content"]
+    for child in dynamic:
+        read_text(child, source, nested)
+    return Redirect(operator=operator, target="", sketch=text, body=None if dynamic else text)
+
+
+def _slice(node: Node, source: bytes) -> str:
+    return source[node.start_byte : node.end_byte].decode("utf-8", "replace")
