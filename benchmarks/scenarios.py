@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from benchmarks.fold import chunk_ratio, result_ratio
 from benchmarks.machine import HERE, START_S, BareAgent, HubProcess, cpu_s, rss_mb
 from benchmarks.wire import Api, connect, open_stream, prompt_request, stream_request
 
@@ -235,8 +236,17 @@ def stalled_reader(scale: Scale) -> list[Figure]:
     ]
 
 
+def interpretation(scale: Scale) -> list[Figure]:
+    """i: what the fold adds to reading an update."""
+    rounds = max(1, int(scale.rounds * scale.factor))
+    chunk, result = chunk_ratio(rounds), result_ratio(rounds)
+    return [Figure("i  interpreting a chunk, in decodes of it", f"{chunk:.1f} x", "<= 6 x", chunk <= 6),
+            Figure("i  interpreting a result of 100 KB", f"{result:.1f} x", "<= 4 x", result <= 4)]
+
+
 SCENARIOS: dict[str, Callable[[Scale], list[Figure]]] = {
     "ab": flat_out, "c": round_trip, "d": many_readers, "e": many_sessions, "f": replay, "g": at_rest, "h": stalled_reader,
+    "i": interpretation,
 }
 
 

@@ -178,6 +178,32 @@ def test_the_hubs_stream_has_every_session_under_rising_pos(tmp_path: Path) -> N
     run(check())
 
 
+def test_a_reader_behind_what_was_deleted_waits_for_news_and_does_not_spin(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with site(tmp_path) as hub:
+            gone = await hub.session()
+            await hub.hub.delete(gone.id)
+            looked: list[int] = []
+            read = hub.hub.everything.read
+
+            async def counted(**how: Any) -> Any:
+                looked.append(how["after"])
+                return await read(**how)
+
+            hub.hub.everything.read = counted  # type: ignore[method-assign]
+            reader = hub.open("GET", "/events?after=0")
+            await reader.start()
+            for _ in range(50):
+                await asyncio.sleep(0)
+            assert len(looked) <= 2
+            new = await hub.session()
+            found = await read_until(reader, hub.hub.everything.last_pos)
+            assert {event["sessionId"] for _, event in found} == {new.id}
+            await reader.leave()
+
+    run(scene())
+
+
 def test_the_hubs_stream_can_be_filtered_too(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:

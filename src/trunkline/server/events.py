@@ -128,10 +128,11 @@ async def follow_hub(feed: HubFeed, after: int, wanted: TypeFilter, outlet: Outl
     outlet.leaves_out = not wanted.everything
     while not feed.closed:
         await feed.wait(position)
+        newest = feed.last_pos
         found = await feed.read(after=position)
         frames = b"".join([packet_frame(entry.pos, entry.event) for _, entry in found if wanted.matches_encoded(entry.event)])
-        if found:
-            position = outlet.position = found[-1][1].pos
+        # What was deleted meanwhile is not found, and not waited for either.
+        position = outlet.position = found[-1][1].pos if found else max(position, newest)
         if frames:
             await outlet.write(frames)
 

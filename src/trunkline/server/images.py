@@ -26,11 +26,11 @@ class _Carrier(msgspec.Struct):
 
 async def image(call: Call) -> Reply:
     """The picture in one entry of a session."""
+    session = await call.session()
     text = call.part("seq")
     if not text.isdigit() or len(text) > 15:
         raise Invalid(f"seq must be a number, not {text[:40]!r}")
     seq = int(text)
-    session = await call.session()
     entries = await session.feed.read(after=seq - 1, before=seq + 1) if seq else []
     try:
         picture = msgspec.json.decode(entries[0].update or b"null", type=_Carrier).content if entries else None

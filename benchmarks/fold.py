@@ -1,0 +1,84 @@
+"""What interpreting costs beside merely reading: the fold of an update against its msgspec decode, interleaved in one process."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from trunkline.dialects.signals import Update
+from trunkline.session.fold import Fold
+from trunkline.session.interpret import Interpreter
+
+CHUNK = msgspec.json.encode({"sessionUpdate": "agent_message_chunk", "content": {
+    "type": "text", "text": "some words of an answer that is being streamed, as long as they usually are: about two hundred and "
+    "fifty bytes in all with what the protocol puts around them, no more and hardly any less."}})
+CHUNKS = 2_000
+RESULT_BYTES = 100_000
+RESULTS = 60
+
+
+def chunk_ratio(rounds: int) -> float:
+    """Interpreting a plain chunk, in multiples of its decode."""
+    signals = [Update(CHUNK)] * CHUNKS
+    decode = msgspec.json.Decoder(dict[str, Any]).decode
+
+    def interpret() -> None:
+        told = _session()
+        for signal in signals:
+            told.hear([signal])
+        told.take()
+
+    return _ratio(interpret, lambda: [decode(CHUNK) for _ in range(CHUNKS)], rounds)
+
+
+def result_ratio(rounds: int) -> float:
+    """Interpreting a tool's result of 100 KB, in multiples of its decode."""
+    text = "\n".join(f"line {number}: what a command printed, neither short nor long" for number in range(1800))[:RESULT_BYTES]
+    results = [msgspec.json.encode({
+        "sessionUpdate": "tool_call_update", "toolCallId": f"c{number}", "status": "completed",
+        "content": [{"type": "content", "content": {"type": "text", "text": text}}]}) for number in range(RESULTS)]
+    starts = [Update(msgspec.json.encode({
+        "sessionUpdate": "tool_call", "toolCallId": f"c{number}", "title": "List", "kind": "execute", "status": "in_progress",
+        "rawInput": {"command": "ls -l"}})) for number in range(RESULTS)]
+    decode = msgspec.json.Decoder(dict[str, Any]).decode
+    told: list[Interpreter] = []
+
+    def prepare() -> None:
+        told[:] = [_session()]
+        told[0].hear(starts)
+        told[0].take()
+
+    def interpret() -> None:
+        for result in results:
+            told[0].hear([Update(result)])
+        told[0].take()
+
+    return _ratio(interpret, lambda: [decode(result) for result in results], rounds, prepare)
+
+
+def _session() -> Interpreter:
+    told = Interpreter(Fold(session_id="ses_1", agent="bench", cwd="/project", created_at=0, updated_at=0))
+    told.at(1_790_000_000_000_000).turns.start("turn_1", [msgspec.Raw(b'{"type":"text","text":"go"}')], by="bench")
+    told.take()
+    return told
+
+
+def _ratio(one: Callable[[], object], other: Callable[[], object], rounds: int,
+           prepare: Callable[[], None] = lambda: None) -> float:
+    """Medians of both, each as often first as second: whoever comes second finds memory that is warm already."""
+    took: tuple[list[float], list[float]] = ([], [])
+    for number in range(rounds * 4):
+        prepare()
+        for which in (0, 1) if number % 2 else (1, 0):
+            took[which].append(_timed((one, other)[which]))
+    return statistics.median(took[0]) / statistics.median(took[1])
+
+
+def _timed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
