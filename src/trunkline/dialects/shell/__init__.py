@@ -1,11 +1,13 @@
 """What a shell line would run, without running it.
 
-syntax.py    the values: SimpleCommand, Redirect, ParsedLine, Span
-grammar.py   tree-sitter's bash grammar, loaded on first use, and its bounds
-words.py     one word: quotes, escapes, braces
-reader.py    a tree to the simple commands in it
-wrappers.py  sudo, env, xargs, sh -c, find -exec …: commands that run commands
-spans.py     which part of a line is what, for highlighting
+    syntax.py    the values: SimpleCommand, Redirect, ParsedLine, Span
+    grammar.py   tree-sitter's bash grammar, loaded on first use, and its bounds
+    words.py     one word: quotes, escapes, braces
+    redirects.py one redirection, one here-doc
+    reader.py    a tree to the simple commands in it
+    prefixes.py  the table of programs that start the command behind them
+    wrappers.py  sudo, env, xargs, sh -c, find -exec …: commands that run commands
+    spans.py     which part of a line is what, for highlighting
 """
 
 from __future__ import annotations

@@ -30,7 +30,10 @@ MAX_COMMANDS: Final = 500
 _PLACEHOLDER: Final = SimpleCommand(text="", words=())
 _REDIRECTS: Final = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 _DECLARERS: Final = frozenset({"declaration_command", "unset_command"})
-_NO_ARGUMENT: Final = _REDIRECTS | {"file_descriptor", "heredoc_start", "heredoc_body", "heredoc_end", "pipeline", "comment"}
+_ARGUMENTS: Final = frozenset(
+    {"word", "string", "raw_string", "ansi_c_string", "translated_string", "concatenation", "number", "brace_expression"}
+    | {"simple_expansion", "expansion", "command_substitution", "process_substitution", "arithmetic_expansion"}
+)
 _COMPUTED_INDEX: Final = re.compile(r"['\"\w]\[[^\]]*(\$\(|`)")
 _BACKTICK_ESCAPE: Final = re.compile(r"\\([`\\$])")
 
@@ -227,7 +230,7 @@ class LineReader:
     def _trailing(self, redirect: Node, nested: Nested) -> list[Word]:
         """Arguments that the grammar files under the redirection before them."""
         skip = 1 if redirect.type == "file_redirect" else 0
-        parts = [child for child in redirect.named_children if child.type not in _NO_ARGUMENT]
+        parts = [child for child in redirect.named_children if child.type in _ARGUMENTS]
         if redirect.type == "herestring_redirect":
             skip = 1
         after = redirect.next_sibling
