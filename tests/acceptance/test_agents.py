@@ -5,19 +5,27 @@ from __future__ import annotations
 import json
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.tooling.events import events_of, ways_back
-from tests.tooling.hub_process import HubProcess, Session, end_of, text_of
+from tests.tooling.hub_process import FAST_DEMO, HubProcess, Session, end_of, text_of
 from tests.tooling.processes import children_of, eventually, is_alive
 
 NewHub = Callable[..., HubProcess]
 SOON_MS = 100
 AFRESH = "The agent started afresh"
+
+
+@pytest.fixture
+def puppet(hub: HubProcess) -> Iterator[Session]:
+    """A session with the agent that does exactly what it is told; a rule lets it write and run through the hub."""
+    session = hub.new_session("trusted")
+    yield session
+    session.delete()
 
 
 def steps(*script: list[Any]) -> str:
@@ -256,8 +264,8 @@ def test_a_terminal_runs_tells_its_output_and_is_gone_after_release(puppet: Sess
 
 
 def test_nothing_of_the_hubs_own_reaches_a_terminal(new_hub: NewHub) -> None:
-    hub = new_hub(env={"TRUNKLINE_TOKEN": "a-secret-token"})
-    session = hub.new_session("fast")
+    hub = new_hub(env={"TRUNKLINE_TOKEN": "a-secret-token"}, agents={"trusted": FAST_DEMO})
+    session = hub.new_session("trusted")
     said = text_of(session.say("/terminal env; cat /proc/$PPID/environ | tr '\\0' '\\n' | grep TRUNKLINE_NOTHING"))
     assert "PATH=" in said and "TRUNKLINE" not in said
 
@@ -292,7 +300,7 @@ def test_what_agents_started_ends_with_the_hub(new_hub: NewHub) -> None:
 def test_a_terminal_that_still_runs_ends_with_its_session_and_with_its_agent(hub: HubProcess, tmp_path: Path) -> None:
     create = ["ask", "terminal/create", {"command": "/bin/sh", "args": ["-c", "sleep 600 & echo $! > half; mv half pid; wait"]}]
     for ending in (["say", "deleted"], ["die", 1, str(tmp_path / "clock")]):
-        session = hub.new_session("puppet")
+        session = hub.new_session("trusted")
         session.say(steps(create, ["await", str(session.folder / "pid")], ending))
         pid = int((session.folder / "pid").read_text())
         session.delete()
@@ -302,7 +310,7 @@ def test_a_terminal_that_still_runs_ends_with_its_session_and_with_its_agent(hub
 def test_a_hub_leaves_no_zombies(new_hub: NewHub, tmp_path: Path) -> None:
     hub = new_hub()
     for _ in range(3):
-        session = hub.new_session("puppet")
+        session = hub.new_session("trusted")
         session.say(steps(["child"], ["die", 1, str(tmp_path / "clock")]))
         session.say(steps(["ask", "terminal/create", {"command": "true"}]))
         session.delete()

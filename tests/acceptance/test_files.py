@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,6 +15,14 @@ import pytest
 from tests.tooling.hub_process import HubProcess, Session, own_environment, types_of
 from tests.tooling.processes import eventually
 from tests.tooling.wire import Reply
+
+
+@pytest.fixture
+def puppet(hub: HubProcess) -> Iterator[Session]:
+    """A session with the agent that does exactly what it is told; a rule lets it write and run through the hub."""
+    session = hub.new_session("trusted")
+    yield session
+    session.delete()
 
 
 def get(session: Session, what: str, **query: str) -> Reply:
@@ -199,7 +208,7 @@ def test_an_artifact_that_changes_keeps_its_id_and_gets_a_new_version(puppet: Se
 
 def test_artifacts_keep_their_ids_over_a_restart(new_hub: Any) -> None:
     hub = new_hub()
-    session = hub.new_session("puppet")
+    session = hub.new_session("trusted")
     (artifact,) = make(session, {"note.txt": "one"})
     hub.restart()
     (kept,) = session.wire.get(f"{session.path}/artifacts")
@@ -251,7 +260,7 @@ def test_a_preview_shows_its_own_folder_only(puppet: Session) -> None:
 
 
 def test_a_preview_of_a_deleted_session_is_gone(hub: HubProcess) -> None:
-    session = hub.new_session("puppet")
+    session = hub.new_session("trusted")
     (artifact,) = make(session, {"note.txt": "x"})
     assert preview(session, artifact["preview_url"]).body == b"x"
     session.delete()

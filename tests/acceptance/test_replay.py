@@ -22,9 +22,18 @@ AGENT_COMMANDS = {f"{agent}-{run}": f"{REPLAY} {shlex.quote(str(FOLDER / f'{agen
                   for agent in AGENTS for run in RUNS}
 
 
+UNASKED_WRITES = """
+[[rules]]
+agent = ["qwen-*"]
+category = ["file_write", "file_edit"]
+action = "allow"
+"""
+"""This agent has its client write a file without asking first; nobody was there to be asked when it was recorded."""
+
+
 @pytest.fixture(scope="module")
 def replaying(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
-    with HubProcess(tmp_path_factory.mktemp("hub"), agents=AGENT_COMMANDS) as hub:
+    with HubProcess(tmp_path_factory.mktemp("hub"), agents=AGENT_COMMANDS, policy=UNASKED_WRITES) as hub:
         yield hub
 
 

@@ -29,6 +29,13 @@ STOP_S = 20.0
 PYTHON = shlex.quote(sys.executable)
 DEMO = f"{PYTHON} -m trunkline.agents.demo"
 FAST_DEMO = f"{DEMO} --fast"
+TRUSTED = """\
+[[rules]]
+agent = ["trusted"]
+risk = ["low", "medium", "high", "critical"]
+action = "allow"
+"""
+"""Lets the agent of that name write and run without asking; it is a puppet like any other."""
 PUPPET = f"{PYTHON} {shlex.quote(str(Path(__file__).with_name('puppet.py')))}"
 
 
@@ -36,13 +43,16 @@ class HubProcess:
     """One data folder and the hub that serves it, now and after restarts."""
 
     def __init__(self, root: Path, *flags: str, agents: Mapping[str, str] | None = None, env: Mapping[str, str] | None = None,
-                 port: int = 0) -> None:
+                 port: int = 0, policy: str = "") -> None:
         self.root = root
         self.home = root / "home"
         self.data = root / "data"
         self.log_path = root / "hub.log"
         self.home.mkdir(parents=True, exist_ok=True)
-        named = {"fast": FAST_DEMO, "puppet": PUPPET, **(agents or {})}
+        self.data.mkdir(mode=0o700, exist_ok=True)
+        if not (self.data / "policy.toml").exists():
+            (self.data / "policy.toml").write_text(TRUSTED + policy)
+        named = {"fast": FAST_DEMO, "puppet": PUPPET, "trusted": PUPPET, **(agents or {})}
         self._flags = [*(f"--agent={name}={command}" for name, command in named.items()), *flags]
         self._env = {**own_environment(self.home), **(env or {})}
         self._port = port

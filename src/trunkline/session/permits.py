@@ -57,6 +57,8 @@ class Permits:
     @asynccontextmanager
     async def run(self, command: str, args: Sequence[str], cwd: str | None, env: Mapping[str, str]) -> AsyncIterator[None]:
         """Around the start of a command: Forbidden where it may not be."""
+        if cwd is not None:
+            self._workspace.resolve(cwd)
         line = shlex.join([command, *args]) if args else command
         call = self._call(lambda told: not env and _is_same(self._command(told), command, args))
         given = {"command": line, **({"cwd": cwd} if cwd else {}), **({"env": dict(env)} if env else {})}
