@@ -26,6 +26,7 @@ class NewLimits(msgspec.Struct, forbid_unknown_fields=True):
 
 async def set_limits(call: Call) -> Reply:
     """Set them; what was spent already counts."""
+    session = await call.session()
     new = await call.body(NewLimits)
     if new.caps is None and new.waits is None:
         raise Invalid("caps or waits is needed", details={"field": "caps"})
@@ -33,6 +34,5 @@ async def set_limits(call: Call) -> Reply:
     if wait_s is not None and not WAIT_LEAST_S <= wait_s <= WAIT_MOST_S:
         raise Invalid(f"waits.approvalS must be between {WAIT_LEAST_S:g} and {WAIT_MOST_S:g}",
                       details={"field": "waits.approvalS"})
-    session = await call.session()
     await session.set_limits(new.caps, new.waits, by=call.caller.name)
     return reply(session.view())
