@@ -1,4 +1,4 @@
-"""Sessions by id: the one module that knows both ends, the agents' and the clients'.
+"""The hub: sessions made, found, joined, deleted and recovered.
 
 Rule 1: wiring only. What a session does is in ``session/``; what clients may do is in ``server/``.
 Rule 2: one hub per data directory (the lock is taken by whoever starts it). What an earlier hub left open is closed at the start,
@@ -12,56 +12,40 @@ import asyncio
 import logging
 import os
 import secrets
-import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from weakref import WeakValueDictionary
 
 import msgspec
 
-from trunkline import __version__, discovery
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
-from trunkline.agents.environment import clean_env
 from trunkline.agents.family import end_leftover
-from trunkline.dialects import acp
 from trunkline.dialects.context import iso_ms
-from trunkline.dialects.roles import ToolNames
 from trunkline.discovery.base import FoundSession
-from trunkline.discovery.follow import Follower
 from trunkline.errors import (
     HubRestarted,
     HubStopping,
-    Invalid,
-    NotFound,
     SessionDeleted,
     SessionNotFound,
     SessionUnreadable,
     TrunklineError,
-    Unsupported,
 )
+from trunkline.hub.drivers import Drivers
+from trunkline.hub.setup import allowed_env, chain_key, folder, guarded_folders, journal_for, mcp_server, now_us
+from trunkline.hub.shapes import AgentInfo, HubMetrics, HubOptions, NewSession, PendingAsk, content_blocks, pending_ask
 from trunkline.journal.base import Journal, RowFilter, SessionRow
 from trunkline.journal.committer import Committer
 from trunkline.journal.search import SearchIndex
-from trunkline.session.acp_driver import AcpDriver
-from trunkline.session.approvals import Answer, Decision
-from trunkline.session.chain_key import audit_key
-from trunkline.session.client_calls import ClientCalls
-from trunkline.session.driver import AgentSession, Driver
-from trunkline.session.feed import Feed, TailBudget
-from trunkline.session.fold import NULL, ApprovalView, Artifact, Fold, QuestionView, SessionView, restore, view_of
+from trunkline.session.driver import AgentSession
+from trunkline.session.feed import TailBudget
+from trunkline.session.fold import NULL, Artifact, Fold, SessionView, restore, view_of
 from trunkline.session.hub_feed import HubFeed
 from trunkline.session.lent import Lent, Limits
-from trunkline.session.listing import Inquiry, NoCalls, ask_for_sessions
 from trunkline.session.pids import PidFiles
 from trunkline.session.policy_book import PolicyBook
-from trunkline.session.session import Accepted, Session, check_title
-from trunkline.session.watch_driver import WatchDriver
-
-__all__ = ["Accepted", "AgentInfo", "Answer", "Decision", "Feed", "Hub", "HubMetrics", "HubOptions", "NewSession", "PendingAsk",
-           "Session", "SessionView"]
+from trunkline.session.session import Session, check_title
 
 log = logging.getLogger("trunkline.hub")
 
@@ -70,73 +54,6 @@ OPEN_STATUSES = frozenset({"starting", "running", "thinking", "waiting_for_appro
 
 KEPT_IDLE = 200
 """Sessions kept in memory though nobody uses them; beyond it the one that was used longest ago is dropped."""
-
-
-class HubOptions(msgspec.Struct, kw_only=True):
-    """How a hub is set up."""
-
-    data_dir: Path
-    durability: str = "normal"
-    agents: dict[str, AgentSpec] = msgspec.field(default_factory=dict)
-    approval_timeout_s: float = 600.0
-    idle_timeout_s: float = 900.0
-    tool_timeout_s: float = 7200.0
-    agent_idle_stop_s: float = 1800.0
-    policy_file: Path | None = None
-    """The rules for all sessions; None: in the data folder."""
-    memory: bool = False
-    """Keep the journal in memory only: for programs that want no trace."""
-
-
-class NewSession(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
-    """What a client gives to start a session."""
-
-    agent: str
-    cwd: str
-    title: str | None = None
-    mcp_servers: list[msgspec.Raw] = msgspec.field(default_factory=list)
-    mode: str | None = None
-    prompt: str | list[acp.ContentBlock] | None = None
-    env: dict[str, str] = msgspec.field(default_factory=dict)
-
-
-class AgentInfo(msgspec.Struct, rename="camel", kw_only=True):
-    """An agent of the catalog as clients see it."""
-
-    name: str
-    display_name: str
-    icon: str
-    command: list[str]
-    docs_url: str
-    install_hint: str
-    env_allow: list[str]
-    installed: bool
-    path: str | None
-    version: str | None
-    capabilities: msgspec.Raw
-    """What the agent said of itself when it was last started by this hub."""
-
-
-class PendingAsk(msgspec.Struct, rename="camel", kw_only=True):
-    """An approval or a question that waits for somebody, and the session it waits in."""
-
-    session_id: str
-    agent: str
-    title: str
-    cwd: str
-    approval: ApprovalView | msgspec.UnsetType = msgspec.UNSET
-    question: QuestionView | msgspec.UnsetType = msgspec.UNSET
-
-
-class HubMetrics(msgspec.Struct):
-    """Counters and gauges, read by ``/metrics``."""
-
-    entries: int = 0
-    commits: int = 0
-    sessions_open: int = 0
-    agents_running: int = 0
-    readers_waiting: int = 0
-    turns: dict[str, int] = msgspec.field(default_factory=dict)
 
 
 class Hub:
@@ -149,8 +66,7 @@ class Hub:
         """Set by the server: the address under which an artifact can be shown."""
         self.environ = os.environ if environ is None else environ
         """Where agents are looked for, and what they may see a part of."""
-        self._journal: Journal = _journal_for(options)
-        self._committer = Committer(self._journal, on_drained=self._drained)
+        self._journal: Journal = journal_for(options)
         self.policies = PolicyBook(None if options.memory else options.policy_file or options.data_dir / "policy.toml")
         self.everything = HubFeed(self._journal)
         """The entries of all sessions, in the order of their commits."""
@@ -170,14 +86,15 @@ class Hub:
         self._turns: dict[str, int] = {}
         self._capabilities: dict[str, msgspec.Raw] = {}
         self._closing = False
+        self._drivers = Drivers(self.agents, self.environ, self._pids, _new_id)
         self._lent = Lent(
             journal=self._journal, committer=self._committer, budget=TailBudget(), pids=self._pids,
-            clock=_now_us, new_id=lambda prefix: f"{prefix}_{secrets.token_hex(8)}",
+            clock=now_us, new_id=_new_id,
             limits=Limits(approval_s=options.approval_timeout_s, silence_s=options.idle_timeout_s,
                           tool_silence_s=options.tool_timeout_s, agent_idle_s=options.agent_idle_stop_s),
-            policies=self.policies, chain_key=_chain_key(options), guarded=guarded_folders(options),
+            policies=self.policies, chain_key=chain_key(options), guarded=guarded_folders(options),
             preview_url=lambda session_id, artifact: self._preview(session_id, artifact), turn_ended=self._count_turn,
-            tool_names=self._tool_names, home=self.environ.get("HOME"),
+            tool_names=self._drivers.tool_names, home=self.environ.get("HOME"),
         )
 
     async def __aenter__(self) -> Self:
@@ -226,8 +143,8 @@ class Hub:
         found: list[PendingAsk] = []
         for session in self._sessions.values():
             fold = session.fold
-            found += [_pending(fold, approval=approval) for approval in fold.approvals.values()]
-            found += [_pending(fold, question=question) for question in fold.questions.values()]
+            found += [pending_ask(fold, approval=approval) for approval in fold.approvals.values()]
+            found += [pending_ask(fold, question=question) for question in fold.questions.values()]
         return found
 
     async def agent_infos(self) -> list[AgentInfo]:
@@ -237,38 +154,38 @@ class Hub:
     async def create(self, new: NewSession, *, by: str) -> Session:
         """Start a session: the agent is running and ready when this returns."""
         self._check_open()
-        spec = self._spec(new.agent)
-        cwd = _folder(new.cwd)
+        spec = self._drivers.spec(new.agent)
+        cwd = folder(new.cwd)
         session_id = self._lent.new_id("ses")
         now = self._lent.clock()
         if new.title is not None:
             check_title(new.title)
         fold = Fold(session_id=session_id, agent=spec.name, cwd=cwd, created_at=now, updated_at=now,
-                    mcp_servers=[_mcp_server(raw) for raw in new.mcp_servers])
+                    mcp_servers=[mcp_server(raw) for raw in new.mcp_servers])
 
         async def open(session: Session) -> None:
-            await session.open(env=_allowed(new.env, spec), mode=new.mode, title=new.title, by=by)
+            await session.open(env=allowed_env(new.env, spec), mode=new.mode, title=new.title, by=by)
             if new.prompt is not None:
                 await session.send(content_blocks(new.prompt), by=by)
 
-        return await self._begin(Session(fold, self._lent, self._driver_for), open)
+        return await self._begin(Session(fold, self._lent, self._drivers.driver_for), open)
 
     async def attach(self, agent: str, agent_session_id: str, cwd: str, *, title: str | None = None, by: str) -> Session:
         """Take over a session of the agent's own store: its history becomes ours, as far as the agent tells it again."""
         self._check_open()
-        spec = self._spec(agent)
+        spec = self._drivers.spec(agent)
         now = self._lent.clock()
-        fold = Fold(session_id=self._lent.new_id("ses"), agent=spec.name, cwd=_folder(cwd), created_at=now, updated_at=now,
+        fold = Fold(session_id=self._lent.new_id("ses"), agent=spec.name, cwd=folder(cwd), created_at=now, updated_at=now,
                     title=title or "", agent_session_id=agent_session_id)
-        return await self._begin(Session(fold, self._lent, self._driver_for), lambda session: session.adopt(by=by))
+        return await self._begin(Session(fold, self._lent, self._drivers.driver_for), lambda session: session.adopt(by=by))
 
     async def follow(self, agent: str, found: FoundSession, *, by: str) -> Session:
         """Watch a session that another program runs, by the file that it writes."""
         self._check_open()
-        spec = self._spec(agent)
+        spec = self._drivers.spec(agent)
         fold = Fold(session_id=self._lent.new_id("ses"), agent=spec.name, cwd=found.cwd, created_at=found.created_at,
                     updated_at=found.created_at, title=found.title, agent_session_id=found.id, watches=found.path)
-        return await self._begin(Session(fold, self._lent, self._driver_for), lambda session: session.watch(by=by))
+        return await self._begin(Session(fold, self._lent, self._drivers.driver_for), lambda session: session.watch(by=by))
 
     def attach_lock(self, agent: str, agent_session_id: str) -> asyncio.Lock:
         """Held by whoever looks for a session and attaches to it, so that nobody else does the same meanwhile."""
@@ -278,14 +195,14 @@ class Hub:
         """The sessions of the agent's own store; none where the agent does not list them. (Some list only those of a folder
         that one names, so whoever knows folders names them.)"""
         self._check_open()
-        spec = self._spec(agent)
+        spec = self._drivers.spec(agent)
         for session in self._sessions.values():
             if session.fold.agent == agent and session.agent_running and not session.busy:
                 return await session.agent_sessions(folders)
         key = (agent, *folders)
         asking = self._asking.get(key)
         if asking is None:
-            asking = self._asking[key] = asyncio.create_task(self._ask_for_sessions(spec, folders))
+            asking = self._asking[key] = asyncio.create_task(self._drivers.ask_for_sessions(spec, folders))
             asking.add_done_callback(lambda _: self._asking.pop(key, None))
         return await asyncio.shield(asking)
 
@@ -361,7 +278,7 @@ class Hub:
         fold = restore(row.checkpoint)
         # Behind the checkpoint there is only text that was still growing.
         fold.seq = row.last_seq
-        return Session(fold, self._lent, self._driver_for)
+        return Session(fold, self._lent, self._drivers.driver_for)
 
     async def _recover(self) -> None:
         """End agents that were left behind and turns that were cut off."""
@@ -411,53 +328,12 @@ class Hub:
         await self._journal.delete(session.id)
         self.everything.forget_tail()
 
-    def _driver_for(self, session: Session) -> Driver:
-        spec = self._spec(session.fold.agent)
-        if session.fold.watches is not None:
-            return self._watch_driver(spec, session, session.fold.watches)
-        env = self._env_for(spec, session.env)
-        return AcpDriver(
-            spec, cwd=session.fold.cwd, env=env,
-            calls=ClientCalls(session.workspace, env, spec.quirks, session.permits, session.acted, session.printed),
-            mcp_servers=session.fold.mcp_servers, sink=session, new_id=lambda: self._lent.new_id("req"), version=__version__)
-
-    async def _ask_for_sessions(self, spec: AgentSpec, folders: Sequence[str]) -> Sequence[AgentSession]:
-        """Ask an agent that is started for the question."""
-
-        def driver(folder: str, sink: Inquiry) -> AcpDriver:
-            return AcpDriver(spec, cwd=folder, env=self._env_for(spec, {}), calls=NoCalls(), mcp_servers=[], sink=sink,
-                             new_id=lambda: self._lent.new_id("req"), version=__version__)
-
-        return await ask_for_sessions(driver, Inquiry(self._lent.new_id("list"), self._pids), folders)
-
-    def _watch_driver(self, spec: AgentSpec, session: Session, path: str) -> WatchDriver:
-        store = discovery.store_of(spec.store, catalog.expand(spec.paths.sessions, self.environ))
-        if store is None:
-            raise Unsupported(f"the session files of {spec.display_name} cannot be read")
-        position = session.fold.watch_position
-        return WatchDriver(Follower(path, store.reading(), position, session.followed, folder=store.folder))
-
-    def _env_for(self, spec: AgentSpec, more: Mapping[str, str]) -> dict[str, str]:
-        return clean_env(spec.env_allow, {**self.environ, **more}, {**spec.env})
-
     async def _agent_info(self, spec: AgentSpec) -> AgentInfo:
         found = await catalog.detect(spec, self.environ)
         return AgentInfo(
             name=spec.name, display_name=spec.display_name, icon=spec.icon, command=[*spec.command], docs_url=spec.docs_url,
             install_hint=spec.install_hint, env_allow=[*spec.env_allow], installed=found.installed, path=found.path,
             version=found.version, capabilities=self._capabilities.get(spec.name, NULL))
-
-    def _spec(self, name: str) -> AgentSpec:
-        try:
-            return self.agents[name]
-        except KeyError:
-            known = ", ".join(sorted(self.agents))
-            raise NotFound(f"no agent {name!r}; known are: {known}", details={"agent": name}) from None
-
-    def _tool_names(self, agent: str) -> ToolNames:
-        """What an agent calls its tools; a session may outlive its agent's entry."""
-        spec = self.agents.get(agent)
-        return spec.tool_names if spec is not None else ToolNames()
 
     def _preview(self, session_id: str, artifact: Artifact) -> str | None:
         url: str | None = self.preview_url(session_id, artifact)
@@ -491,67 +367,9 @@ class Hub:
             raise HubStopping("the hub is stopping")
 
 
-def _pending(fold: Fold, approval: ApprovalView | msgspec.UnsetType = msgspec.UNSET,
-             question: QuestionView | msgspec.UnsetType = msgspec.UNSET) -> PendingAsk:
-    return PendingAsk(session_id=fold.session_id, agent=fold.agent, title=fold.title, cwd=fold.cwd, approval=approval,
-                      question=question)
-
-
 def _not_found(session_id: str) -> SessionNotFound:
     return SessionNotFound(f"no session {session_id}", details={"sessionId": session_id})
 
 
-def content_blocks(prompt: str | list[acp.ContentBlock]) -> list[acp.ContentBlock]:
-    """A prompt as content blocks; plain text is one block."""
-    return [acp.TextContent(text=prompt)] if isinstance(prompt, str) else prompt
-
-
-def _journal_for(options: HubOptions) -> Journal:
-    if options.memory:
-        from trunkline.journal.memory import MemoryJournal
-        return MemoryJournal()
-    from trunkline.journal.sqlite import SqliteJournal
-    if options.durability not in ("normal", "full"):
-        raise Invalid(f"durability must be normal or full, not {options.durability!r}")
-    return SqliteJournal(options.data_dir / "journal.db", durability=options.durability)  # type: ignore[arg-type]
-
-
-def _chain_key(options: HubOptions) -> bytes:
-    """The key of the approvals' hash chain: beside the database, not in it."""
-    if options.memory:
-        return secrets.token_bytes(32)
-    options.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return audit_key(options.data_dir / "audit.key")
-
-
-def guarded_folders(options: HubOptions) -> tuple[str, ...]:
-    """What no rule opens to an agent: the hub's own data, and the rules themselves."""
-    if options.memory:
-        return ()
-    return (str(options.data_dir), *([str(options.policy_file)] if options.policy_file else []))
-
-
-def _allowed(env: Mapping[str, str], spec: AgentSpec) -> dict[str, str]:
-    """The caller's variables that this agent may see."""
-    allowed = clean_env(spec.env_allow, env)
-    return {name: value for name, value in env.items() if name in allowed}
-
-
-def _mcp_server(raw: msgspec.Raw) -> msgspec.Raw:
-    """An MCP server in the form that agents expect, whichever of the usual forms the client wrote."""
-    try:
-        return msgspec.Raw(acp.encode(acp.read(bytes(raw), acp.McpServer)))
-    except Invalid as error:
-        raise Invalid(f"mcpServers: {error.message}") from error
-
-
-def _folder(cwd: str) -> str:
-    if not os.path.isabs(cwd):
-        raise Invalid(f"cwd must be an absolute path, not {cwd!r}")
-    if not os.path.isdir(cwd):
-        raise Invalid(f"cwd is not a folder: {cwd}")
-    return os.path.realpath(cwd)
-
-
-def _now_us() -> int:
-    return time.time_ns() // 1000
+def _new_id(prefix: str) -> str:
+    return f"{prefix}_{secrets.token_hex(8)}"

@@ -1,0 +1,19 @@
+"""Sessions by id: the one package that knows both ends, the agents' and the clients'.
+
+    sessions.py   the hub: sessions made, found, joined, deleted, recovered
+    drivers.py    which driver a session gets         shapes.py   what a hub takes and tells
+    setup.py      a hub put together from its options
+"""
+
+from __future__ import annotations
+
+from trunkline.hub.sessions import Hub
+from trunkline.hub.setup import guarded_folders
+from trunkline.hub.shapes import AgentInfo, HubMetrics, HubOptions, NewSession, PendingAsk, content_blocks
+from trunkline.session.approvals import Answer, Decision
+from trunkline.session.feed import Feed
+from trunkline.session.fold import SessionView
+from trunkline.session.session import Accepted, Session
+
+__all__ = ["Accepted", "AgentInfo", "Answer", "Decision", "Feed", "Hub", "HubMetrics", "HubOptions", "NewSession", "PendingAsk",
+           "Session", "SessionView", "content_blocks", "guarded_folders"]

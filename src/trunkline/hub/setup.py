@@ -1,0 +1,72 @@
+"""How a hub is put together from its options, and what it makes of what clients give."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import Mapping
+
+import msgspec
+
+from trunkline.agents.catalog import AgentSpec
+from trunkline.agents.environment import clean_env
+from trunkline.dialects import acp
+from trunkline.errors import Invalid
+from trunkline.hub.shapes import HubOptions
+from trunkline.journal.base import Journal
+from trunkline.session.chain_key import audit_key
+
+
+def journal_for(options: HubOptions) -> Journal:
+    """The journal in memory, or in the data folder."""
+    if options.memory:
+        from trunkline.journal.memory import MemoryJournal
+        return MemoryJournal()
+    from trunkline.journal.sqlite import SqliteJournal
+    if options.durability not in ("normal", "full"):
+        raise Invalid(f"durability must be normal or full, not {options.durability!r}")
+    return SqliteJournal(options.data_dir / "journal.db", durability=options.durability)  # type: ignore[arg-type]
+
+
+def chain_key(options: HubOptions) -> bytes:
+    """The key of the approvals' hash chain: beside the database, not in it."""
+    if options.memory:
+        return secrets.token_bytes(32)
+    options.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return audit_key(options.data_dir / "audit.key")
+
+
+def guarded_folders(options: HubOptions) -> tuple[str, ...]:
+    """What no rule opens to an agent: the hub's own data, and the rules themselves."""
+    if options.memory:
+        return ()
+    return (str(options.data_dir), *([str(options.policy_file)] if options.policy_file else []))
+
+
+def allowed_env(env: Mapping[str, str], spec: AgentSpec) -> dict[str, str]:
+    """The caller's variables that this agent may see."""
+    allowed = clean_env(spec.env_allow, env)
+    return {name: value for name, value in env.items() if name in allowed}
+
+
+def mcp_server(raw: msgspec.Raw) -> msgspec.Raw:
+    """An MCP server in the form that agents expect, whichever of the usual forms the client wrote."""
+    try:
+        return msgspec.Raw(acp.encode(acp.read(bytes(raw), acp.McpServer)))
+    except Invalid as error:
+        raise Invalid(f"mcpServers: {error.message}") from error
+
+
+def folder(cwd: str) -> str:
+    """The real path of a folder that is there."""
+    if not os.path.isabs(cwd):
+        raise Invalid(f"cwd must be an absolute path, not {cwd!r}")
+    if not os.path.isdir(cwd):
+        raise Invalid(f"cwd is not a folder: {cwd}")
+    return os.path.realpath(cwd)
+
+
+def now_us() -> int:
+    """UTC, microseconds."""
+    return time.time_ns() // 1000
