@@ -117,6 +117,12 @@ class Approvals:
         """The hub asks how to go on after a cap was reached; it waits until somebody answers."""
         self._pen.at().asks.question(ask, cap=cap)
 
+    def forget_caps(self, *, by: str) -> None:
+        """How to go on after a cap was decided otherwise: take the question about it back."""
+        for question_id, view in list(self._pen.fold.questions.items()):
+            if view.cap is not None:
+                self._pen.at().asks.answered(question_id, action="cancel", content=None, who=by)
+
     async def decide(self, request_id: str, decision: Decision, *, by: str) -> None:
         """Somebody answers an approval."""
         view = self._pen.fold.approvals.get(request_id)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+import mimetypes
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import parse_qs, urlsplit
@@ -152,7 +153,11 @@ class CommandDesk:
         if parts.netloc or parts.path != f"/sessions/{self._session.id}/files/content" or not path:
             raise Invalid("an attachment must be a data: URL or an address of this session's files "
                           f"(/sessions/{self._session.id}/files/content?path=…)", details={"field": "attachments"})
-        return await self._session.image(path)
+        picture, _ = mimetypes.guess_type(path)
+        if picture is None or not picture.startswith("image/"):
+            raise Invalid(f"{path} is not a picture", details={"field": "attachments"})
+        content = await asyncio.to_thread(self._session.workspace.read_bytes, path)
+        return acp.ImageContent(data=base64.b64encode(content).decode(), mime_type=picture)
 
     async def _approve(self, command: context.ApproveToolCallCommand, command_id: str | None, by: str) -> dict[str, Any]:
         meta = _meta(command, _ApproveMeta)

@@ -2,6 +2,8 @@
 
     pen.py         writes entries, in order, into the journal        link.py      the agent: started, kept, stopped
     turn.py        plays turns, each to exactly one end              approvals.py asks and answers
+    hold.py        pauses, goes on, ends for good                    spending.py  caps on what is spent
+    commands.py    the nine commands, told to clients                permits.py   what the agent has us do
     artifacts.py   what the agent made, found on disk                deadlines.py time limits
 
 Rule 1: single writer. Everything runs on the hub's loop; signals arrive by plain calls, acts by coroutines, and both write
@@ -12,9 +14,6 @@ is in the journal.
 
 from __future__ import annotations
 
-import asyncio
-import base64
-import mimetypes
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -32,8 +31,9 @@ from trunkline.session.deadlines import Alarms, SilenceWatch
 from trunkline.session.driver import AgentSession, Driver
 from trunkline.session.errands import Errands
 from trunkline.session.feed import Feed
-from trunkline.session.fold import Artifact, Fold, Pause, SessionView, Waits
+from trunkline.session.fold import Artifact, Fold, SessionView, Waits
 from trunkline.session.gatekeeper import Gatekeeper
+from trunkline.session.hold import Hold
 from trunkline.session.interpret import Interpreter
 from trunkline.session.interpret.conditions import TITLE_MOST
 from trunkline.session.interpret.text import text_of
@@ -78,10 +78,11 @@ class Session:
         self._approvals = Approvals(self._pen, self._link, self._alarms, self._errands, self._watch, self._gate,
                                     lent.limits.approval_s)
         self.permits = Permits(self._pen, self._approvals, self._gate, self.workspace, lent.new_id)
-        self._spending = Spending(self._pen, self._alarms, self, lent.new_id)
+        self._hold = Hold(self._pen, self._link, self._approvals, self._errands, lent.clock)
+        self._spending = self._hold.spending = Spending(self._pen, self._alarms, self._hold, lent.new_id)
         self._finder = ArtifactFinder(self._pen, self.workspace.roots[0], lent.preview_url, lent.clock)
-        self._turns = TurnPlayer(self._pen, self._link, self._approvals, self._finder, self._alarms, self._errands,
-                                 self._watch, self._spending, lent)
+        self._turns = self._hold.turns = TurnPlayer(self._pen, self._link, self._approvals, self._finder, self._alarms,
+                                                    self._errands, self._watch, self._spending, lent)
         self._approvals.cap_answered = self._spending.answered
         self._desk = CommandDesk(self)
         self._watched = Watched(self._pen, lent.new_id)
@@ -237,44 +238,17 @@ class Session:
     async def pause(self, *, by: str, reason: str | None = None, interrupt: bool = False) -> list[str]:
         """Hold the session: rules allow nothing, the queue waits; with ``interrupt`` the turn ends too. Returns what is held."""
         self._check_driven()
-        held = self._hold(reason or "paused", by, interrupt=interrupt)
-        await self._write_and_store()
-        if "turn" in held:
-            await self._turns.cancel(by=by)
-        return held
+        return await self._hold.pause(by=by, reason=reason, interrupt=interrupt)
 
     async def resume(self, *, by: str) -> bool:
         """Let a held session go on; one whose agent is gone gets it back. False where nothing was held or gone."""
         self._check_driven()
-        if self.fold.paused is None:
-            if self.fold.status != "completed":
-                return False
-            await self._ensure_agent()
-            self._pen.at().writer.status("idle", reason="resumed", meta={"by": by})
-            await self._write_and_store()
-            return True
-        for crossing in self._spending.reached():
-            raise Invalid(f"the session's cap is used up ({crossing.text}); raise it, or answer the question about it")
-        self.fold.paused = None
-        self._pen.at().lifecycle.unpaused(by)
-        await self._write_and_store()
-        self._approvals.look_again()
-        self._turns.play_queued()
-        return True
+        return await self._hold.resume(by=by)
 
     async def terminate(self, *, by: str) -> None:
         """End the session: its turn, its agent and everything that the agent started. Its history stays."""
         self._check_driven()
-        if self.fold.status == "completed" and not self._link.running:
-            return
-        self.fold.paused = None
-        self._pen.at().turns.clear_queue(by=by)
-        await self._turns.cancel(by=by)
-        self._turns.end_now(TurnEnd(stop="cancelled"))
-        await self._turns.ended()
-        await self._link.stop()
-        self._pen.at().lifecycle.completed("terminated", by)
-        await self._write_and_store()
+        await self._hold.terminate(by=by)
 
     async def set_permission_policy(self, policy: context.PermissionPolicy, *, by: str) -> None:
         """Answer this session's approvals by these rules from now on, those that wait included."""
@@ -295,39 +269,10 @@ class Session:
             self._spending.set(caps)
         await self._write_and_store()
 
-    async def image(self, path: str) -> acp.ImageContent:
-        """A picture among the session's files, as a prompt carries it."""
-        mime, _ = mimetypes.guess_type(path)
-        if mime is None or not mime.startswith("image/"):
-            raise Invalid(f"{path} is not a picture", details={"path": path})
-        data = await asyncio.to_thread(self.workspace.read_bytes, path)
-        return acp.ImageContent(data=base64.b64encode(data).decode(), mime_type=mime)
-
     async def note(self, name: str, data: dict[str, Any], *, by: str) -> None:
         """Write down what somebody did, where no other entry says it."""
         self._pen.at().writer.custom(name, data, meta={"by": by})
         await self._write_and_store()
-
-    def hold(self, reason: str, question: QuestionAsk, cap: str) -> None:
-        """A cap is reached: hold the session, end its turn, and ask how to go on."""
-        held = self._hold(reason, "hub", interrupt=True)
-        self._approvals.ask_about_cap(question, cap)
-        self._pen.write()
-        if "turn" in held:
-            self._errands.run(self._turns.cancel(by="hub"))
-
-    def worked_us(self) -> int:
-        """Time spent in turns so far."""
-        return self._turns.worked_us()
-
-    def _hold(self, reason: str, by: str, *, interrupt: bool) -> list[str]:
-        held = ["approvals", "queue"]
-        if interrupt and self.fold.turn is not None:
-            held.append("turn")
-        at = context.iso_ms(self._lent.clock())
-        self.fold.paused = Pause(since=at, by=by, reason=reason, held=held)
-        self._pen.at().lifecycle.paused(reason, held, by)
-        return held
 
     async def decide(self, request_id: str, decision: Decision, *, by: str) -> None:
         """Answer an approval."""
