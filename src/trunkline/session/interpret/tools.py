@@ -20,7 +20,6 @@ import msgspec
 
 from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import CallState, merge
-from trunkline.dialects.risk import explain_risk
 from trunkline.dialects.roles import ToolNames
 from trunkline.session.fold import OpenCall, Todo, remember
 from trunkline.session.interpret import changes, git, subagents, web
@@ -122,6 +121,8 @@ class ToolStory:
     def risk(self, call: OpenCall) -> tuple[context.RiskLevel, str]:
         """How much harm a call can do, and why; judged once for each input."""
         if call.risk_level is None:
+            from trunkline.dialects.risk import explain_risk  # a hub without tool calls needs none of it
+
             facts, cwd = self.facts(call), self._writer.fold.cwd
             judged = explain_risk(name_of(call.state), facts.subject, cwd=cwd, roots=self._roots or (cwd,), home=self._home,
                                   kind=call.state.kind)
