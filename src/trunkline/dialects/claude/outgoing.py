@@ -1,0 +1,115 @@
+"""What we write to the CLI: lines of JSON, each ready for its stdin.
+
+Rule 1: every line is whole and valid JSON: one that is not ends the CLI.
+Rule 2: only what 2.0.77 takes is sent unasked; newer requests are answered by an error there, or by nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from trunkline.dialects import acp
+from trunkline.errors import Invalid
+
+Json = dict[str, Any]
+
+_encode = msgspec.json.Encoder().encode
+
+KEEP_ALIVE: Final = b'{"type":"keep_alive"}\n'
+"""Says nothing; every version takes it."""
+
+
+def user_message(blocks: Sequence[bytes], session_id: str | None = None, uuid: str | None = None) -> bytes:
+    """A prompt, from content blocks of the Agent Client Protocol. ``uuid`` names it, so that its end can be told."""
+    content = [block for raw in blocks for block in _content(raw)]
+    frame: Json = {"type": "user", "message": {"role": "user", "content": content}, "parent_tool_use_id": None,
+                   "session_id": session_id or ""}
+    if uuid is not None:
+        frame["uuid"] = uuid
+    return _line(frame)
+
+
+def initialize(request_id: str, **fields: Any) -> bytes:
+    """The first line to write; the answer tells commands, models, modes. ``fields`` as the CLI names them."""
+    return request(request_id, "initialize", fields)
+
+
+def interrupt(request_id: str, *, cancel_queued: bool = True) -> bytes:
+    """End the turn. Builds that know the flag also drop prompts that wait; others ignore it."""
+    return request(request_id, "interrupt", {"cancel_queued": True} if cancel_queued else {})
+
+
+def set_mode(request_id: str, mode: str) -> bytes:
+    """Switch the permission mode."""
+    return request(request_id, "set_permission_mode", {"mode": mode})
+
+
+def set_model(request_id: str, model: str | None) -> bytes:
+    """Switch the model; None is the CLI's own choice."""
+    return request(request_id, "set_model", {"model": model} if model is not None else {})
+
+
+def set_thinking(request_id: str, tokens: int | None) -> bytes:
+    """How many tokens the model may think; 0 for none, None for the CLI's own choice."""
+    return request(request_id, "set_max_thinking_tokens", {"max_thinking_tokens": tokens})
+
+
+def request(request_id: str, subtype: str, fields: Mapping[str, Any]) -> bytes:
+    """Any control request."""
+    return _line({"type": "control_request", "request_id": request_id, "request": {"subtype": subtype, **fields}})
+
+
+def succeeded(request_id: str, response: Any) -> bytes:
+    """The answer to a request of the CLI's."""
+    return _line({"type": "control_response",
+                  "response": {"subtype": "success", "request_id": request_id, "response": response}})
+
+
+def failed(request_id: str, error: str) -> bytes:
+    """A request of the CLI's that we do not serve."""
+    return _line({"type": "control_response", "response": {"subtype": "error", "request_id": request_id, "error": error}})
+
+
+def _line(frame: Json) -> bytes:
+    return _encode(frame) + b"\n"
+
+
+def _content(raw: bytes) -> list[Json]:
+    """A content block of a prompt as the Messages API has it."""
+    try:
+        block = acp.read(raw, acp.ContentBlock)
+    except Invalid:
+        return []
+    match block:
+        case acp.TextContent():
+            return [_text(block.text)]
+        case acp.ImageContent():
+            return [_image(block)]
+        case acp.ResourceLink():
+            return [_text(f"[@{block.name}]({block.uri})")]
+        case acp.EmbeddedResource():
+            return _resource(block)
+        case _:
+            return [_text(f"[audio, {block.mime_type}]")]
+
+
+def _image(block: acp.ImageContent) -> Json:
+    if block.data:
+        return {"type": "image", "source": {"type": "base64", "media_type": block.mime_type, "data": block.data}}
+    return {"type": "image", "source": {"type": "url", "url": block.uri or ""}}
+
+
+def _resource(block: acp.EmbeddedResource) -> list[Json]:
+    resource = block.resource
+    if isinstance(resource.text, str):
+        return [_text(f"[@{resource.uri}]({resource.uri})\n<context ref=\"{resource.uri}\">\n{resource.text}\n</context>")]
+    if resource.mime_type == "application/pdf" and isinstance(resource.blob, str):
+        return [{"type": "document", "source": {"type": "base64", "media_type": resource.mime_type, "data": resource.blob}}]
+    return [_text(f"[@{resource.uri}]({resource.uri})")]
+
+
+def _text(text: str) -> Json:
+    return {"type": "text", "text": text}
