@@ -8,7 +8,8 @@ order, and the lines around it survive.
 Rule 2: a line is decoded once, as an envelope; params, results and ids stay the peer's own bytes.
 Rule 3: an id is opaque. The peer's are echoed byte for byte; ours are integers, and the two never meet in one table.
 Rule 4: what has only one right answer is answered here: requests we do not serve (-32601), batches and requests
-without a method name (-32600). Noise is never answered: agents log on stdout and would answer the answers.
+without a method name (-32600). Noise from an agent is never answered: agents log on stdout and would answer the answers.
+Where we are the agent (``complains``), noise is answered as JSON-RPC says (-32700, -32600, id null).
 
 Two leniencies, both because the alternative is a dead session: the ``jsonrpc`` member is not looked at, and an answer
 with neither ``result`` nor ``error`` counts as ``result: null`` (what JavaScript writes for an undefined result).
@@ -176,15 +177,18 @@ class Peer:
     """One end of a JSON-RPC connection.
 
     ``methods`` names the requests that we serve: any other is answered -32601 at once and never shown. None serves all.
+    ``complains``: noise is answered, too. ``last_id`` is the id after which ours begin.
     """
 
-    def __init__(self, *, methods: Iterable[str] | None = None, limit: int = MAX_LINE) -> None:
+    def __init__(self, *, methods: Iterable[str] | None = None, limit: int = MAX_LINE, complains: bool = False,
+                 last_id: int = 0) -> None:
         self._served = None if methods is None else frozenset(methods)
+        self._complains = complains
         self._splitter = LineSplitter(limit)
         self._messages: list[Message] = []
         self._writes: list[bytes] = []
         self._pending: dict[int, str] = {}
-        self._last_id = 0
+        self._last_id = last_id
         self._ascii = True
 
     @property
@@ -202,6 +206,10 @@ class Peer:
         self._ascii = clean if not lines else data.isascii()
         if lines:
             self._receive_lines(lines, clean)
+
+    def receive_message(self, data: bytes) -> None:
+        """Take one whole message, as a frame or a body brought it: a line break within is white space."""
+        self._receive_lines([data], data.isascii() or _utf8_fault(data) is None)
 
     def receive_eof(self) -> None:
         """The stream has ended; a last line without newline still counts."""
@@ -238,9 +246,9 @@ class Peer:
         self._splitter.cut = {}
         for index, line in enumerate(lines):
             if index in cut:
-                self._malformed(line, f"longer than {self._splitter._limit} bytes", cut[index])
+                self._malformed(line, f"longer than {self._splitter._limit} bytes", cut[index], code=ErrorCode.INVALID_REQUEST)
             elif (why := _utf8_fault(line)) is not None:
-                self._malformed(line, why)
+                self._malformed(line, why, code=ErrorCode.PARSE_ERROR)
             else:
                 self._receive_lines([line], True)
 
@@ -256,7 +264,8 @@ class Peer:
 
     def _receive_answer(self, line: bytes, envelope: _Envelope) -> None:
         if envelope.id is UNSET:
-            self._malformed(line, "neither request, notification nor answer" if envelope.error is UNSET else "error without id")
+            why = "neither request, notification nor answer" if envelope.error is UNSET else "error without id"
+            self._malformed(line, why, code=ErrorCode.INVALID_REQUEST if envelope.error is UNSET else None)
             return
         our_id = self._our_id(envelope.id)
         if our_id is None:
@@ -286,8 +295,9 @@ class Peer:
             self._malformed(line, "batches are not supported")
             self.send_error(NULL, ErrorCode.INVALID_REQUEST, "Batches are not supported")
             return
-        self._malformed(line, _reason(error))
         wrong = _addressed(text)
+        code = ErrorCode.INVALID_REQUEST if isinstance(error, msgspec.ValidationError) else ErrorCode.PARSE_ERROR
+        self._malformed(line, _reason(error), code=code if wrong is None else None)
         if wrong is not None:
             self.send_error(wrong.id, ErrorCode.INVALID_REQUEST, "The method must be a string")
 
@@ -302,9 +312,12 @@ class Peer:
         else:
             self._receive_envelope(line, envelope)
 
-    def _malformed(self, line: bytes, why: str, size: int | None = None) -> None:
+    def _malformed(self, line: bytes, why: str, size: int | None = None, *, code: ErrorCode | None = None) -> None:
+        """Something that is no message; ``code`` is what its sender may be told of it."""
         kept = line if len(line) <= KEPT_OF_MALFORMED else line[:KEPT_OF_MALFORMED]
         self._messages.append(Malformed(kept, why, len(line) if size is None else size))
+        if self._complains and code is not None:
+            self.send_error(NULL, code, why[:1].upper() + why[1:])
 
     # -- out -------------------------------------------------------------------------------------------------------
 

@@ -87,15 +87,21 @@ class ClientCalls:
         ask = acp.decode_params(acp.FS_WRITE_TEXT_FILE, params)
         async with self._permits.write(ask.path, ask.content):
             self._acted()
-            await asyncio.to_thread(self._workspace.write_text, ask.path, ask.content)
+            await self._store(ask)
         return {}
+
+    async def _store(self, ask: acp.WriteTextFileRequest) -> None:
+        await asyncio.to_thread(self._workspace.write_text, ask.path, ask.content)
 
     async def _create(self, params: bytes) -> dict[str, str]:
         ask: acp.CreateTerminalRequest = acp.decode_params(acp.TERMINAL_CREATE, params)
         variables = {pair.name: pair.value for pair in ask.env or []}
         async with self._permits.run(ask.command, ask.args or [], ask.cwd, variables):
             self._acted()
-            return {"terminalId": await self._terminals.create(ask)}
+            return {"terminalId": await self._start(ask)}
+
+    async def _start(self, ask: acp.CreateTerminalRequest) -> str:
+        return await self._terminals.create(ask)
 
     async def _output(self, params: bytes) -> dict[str, Any]:
         terminal_id = acp.decode_params(acp.TERMINAL_OUTPUT, params).terminal_id

@@ -29,6 +29,7 @@ from trunkline.session.caps import Caps
 from trunkline.session.commands import CommandDesk, CommandOutcome
 from trunkline.session.deadlines import Alarms, SilenceWatch
 from trunkline.session.driver import AgentSession, Driver
+from trunkline.session.editors import Editors
 from trunkline.session.errands import Errands
 from trunkline.session.feed import Feed
 from trunkline.session.fold import Artifact, Fold, SessionView, Waits
@@ -67,6 +68,8 @@ class Session:
         self.env: dict[str, str] = {}
         """Variables that came with the session's start; in memory only."""
         self.workspace = Workspace([fold.cwd])
+        self.editors = Editors(fold)
+        """Who of those that send prompts serves files and terminals."""
         self._lent = lent
         self._alarms = Alarms()
         self._errands = Errands()
