@@ -1,23 +1,33 @@
-"""Which driver a session gets: its agent's own process, or the file that somebody else's agent writes."""
+"""Which driver a session gets: one that speaks its agent's language, or one for the file that somebody else's agent writes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+import secrets
+import uuid
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 from trunkline import __version__, discovery
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.environment import clean_env
 from trunkline.dialects.roles import ToolNames
+from trunkline.dialects.signals import Signal
+from trunkline.discovery.base import Store
 from trunkline.discovery.follow import Follower
 from trunkline.errors import NotFound, Unsupported
 from trunkline.session.acp_driver import AcpDriver
-from trunkline.session.client_calls import ClientCalls
+from trunkline.session.claude_driver import ClaudeDriver
 from trunkline.session.driver import AgentSession, Driver
+from trunkline.session.editors import EditorCalls
+from trunkline.session.fold import Fold
 from trunkline.session.listing import Inquiry, NoCalls, ask_for_sessions
 from trunkline.session.pids import PidFiles
 from trunkline.session.session import Session
 from trunkline.session.watch_driver import WatchDriver
+
+REPLAYED = 200
+"""Signals of a conversation's file that are told in one go; the loop runs between."""
 
 
 class Drivers:
@@ -49,19 +59,32 @@ class Drivers:
         if session.fold.watches is not None:
             return self._watch_driver(spec, session, session.fold.watches)
         env = self._env_for(spec, session.env)
+        if spec.driver == "claude":
+            return self._claude_driver(spec, session, env)
         return AcpDriver(
             spec, cwd=session.fold.cwd, env=env,
-            calls=ClientCalls(session.workspace, env, spec.quirks, session.permits, session.acted, session.printed),
+            calls=EditorCalls(session.editors, session.id, session.workspace, env, spec.quirks, session.permits, session.acted,
+                              session.printed),
             mcp_servers=session.fold.mcp_servers, sink=session, new_id=lambda: self._new_id("req"), version=__version__)
 
     async def ask_for_sessions(self, spec: AgentSpec, folders: Sequence[str]) -> Sequence[AgentSession]:
-        """Ask an agent that is started for the question."""
+        """Ask an agent that is started for the question; one that cannot be asked has only its files, which others read."""
+        if spec.driver != "acp":
+            return []
 
         def driver(folder: str, sink: Inquiry) -> AcpDriver:
             return AcpDriver(spec, cwd=folder, env=self._env_for(spec, {}), calls=NoCalls(), mcp_servers=[], sink=sink,
                              new_id=lambda: self._new_id("req"), version=__version__)
 
         return await ask_for_sessions(driver, Inquiry(self._new_id("list"), self._pids), folders)
+
+    def _claude_driver(self, spec: AgentSpec, session: Session, env: dict[str, str]) -> ClaudeDriver:
+        fold = session.fold
+        store = discovery.store_of(spec.store, catalog.expand(spec.paths.sessions, env))
+        return ClaudeDriver(
+            spec, cwd=fold.cwd, env=env, mcp_servers=fold.mcp_servers, sink=session, new_id=self._new_id,
+            new_uuid=_new_uuid, history=lambda session_id: _history(store, session_id), is_known=fold.turns > 0,
+            waits=lambda: _waits(fold), fork=fold.fork_of is not None and fold.fork_of == fold.agent_session_id)
 
     def _watch_driver(self, spec: AgentSpec, session: Session, path: str) -> WatchDriver:
         store = discovery.store_of(spec.store, catalog.expand(spec.paths.sessions, self._environ))
@@ -72,3 +95,31 @@ class Drivers:
 
     def _env_for(self, spec: AgentSpec, more: Mapping[str, str]) -> dict[str, str]:
         return clean_env(spec.env_allow, {**self._environ, **more}, {**spec.env})
+
+
+async def _history(store: Store | None, session_id: str) -> AsyncIterator[list[Signal]]:
+    """What a session's file tells, in pieces; nothing where there is none."""
+    told = await asyncio.to_thread(_read_all, store, session_id) if store is not None else []
+    for start in range(0, len(told), REPLAYED):
+        yield told[start:start + REPLAYED]
+        await asyncio.sleep(0)
+
+
+def _read_all(store: Store, session_id: str) -> list[Signal]:
+    found = store.find(session_id)
+    if found is None:
+        return []
+    reading = store.reading()
+    with open(found.path, "rb") as file:
+        told = [signal for line in file if line.endswith(b"\n") for _, signal in reading.line(line)]
+    return [*told, *(signal for _, signal in reading.settle())]
+
+
+def _new_uuid() -> str:
+    return str(uuid.UUID(bytes=secrets.token_bytes(16), version=4))
+
+
+def _waits(fold: Fold) -> bool:
+    """Whether a person is asked, or a tool runs: an agent that says nothing then is not stuck."""
+    runs = any(not call.finished and call.state.status == "in_progress" for call in fold.calls.values())
+    return runs or bool(fold.approvals or fold.questions)

@@ -27,10 +27,12 @@ from trunkline.discovery.base import FoundSession
 from trunkline.errors import (
     HubRestarted,
     HubStopping,
+    Invalid,
     SessionDeleted,
     SessionNotFound,
     SessionUnreadable,
     TrunklineError,
+    Unsupported,
 )
 from trunkline.hub.drivers import Drivers
 from trunkline.hub.setup import allowed_env, chain_key, folder, guarded_folders, journal_for, mcp_server, now_us
@@ -178,6 +180,24 @@ class Hub:
         fold = Fold(session_id=self._lent.new_id("ses"), agent=spec.name, cwd=folder(cwd), created_at=now, updated_at=now,
                     title=title or "", agent_session_id=agent_session_id)
         return await self._begin(Session(fold, self._lent, self._drivers.driver_for), lambda session: session.adopt(by=by))
+
+    async def fork(self, session_id: str, *, cwd: str | None = None, title: str | None = None, by: str) -> Session:
+        """Branch a session off another one, with all that was said in it so far; both go on by themselves."""
+        self._check_open()
+        source = await self.session(session_id)
+        fold = source.fold
+        spec = self._drivers.spec(fold.agent)
+        if spec.driver != "claude" or fold.watches is not None:
+            raise Unsupported(f"sessions with {spec.display_name} cannot be forked")
+        if fold.turns == 0 or fold.agent_session_id is None:
+            raise Invalid("nothing was said in this session yet; start a new one instead of a fork")
+        now = self._lent.clock()
+        branch = Session(Fold(
+            session_id=self._lent.new_id("ses"), agent=fold.agent, cwd=folder(cwd) if cwd is not None else fold.cwd,
+            created_at=now, updated_at=now, title=title or fold.title, agent_session_id=fold.agent_session_id,
+            fork_of=fold.agent_session_id, mcp_servers=fold.mcp_servers), self._lent, self._drivers.driver_for)
+        branch.env = source.env
+        return await self._begin(branch, lambda session: session.adopt(by=by))
 
     async def follow(self, agent: str, found: FoundSession, *, by: str) -> Session:
         """Watch a session that another program runs, by the file that it writes."""

@@ -14,7 +14,7 @@ import msgspec
 from trunkline.agents.process import Exit
 from trunkline.dialects.signals import Signal
 
-How = Literal["new", "resumed", "loaded"]
+How = Literal["new", "resumed", "loaded", "forked"]
 
 
 class Started(msgspec.Struct, kw_only=True):

@@ -313,7 +313,9 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     chosen_options: dict[str, str | bool] = msgspec.field(default_factory=dict)
     """The agent's options that somebody set, to be set again when it comes back."""
     agent_start: str | None = None
-    """How the agent came to its session last: new, resumed or loaded."""
+    """How the agent came to its session last: new, resumed, loaded or forked."""
+    fork_of: str | None = None
+    """The agent's session that this one branched off: while it is still ``agent_session_id``, the branch is not made yet."""
     watches: str | None = None
     """The file that this session follows, where somebody else runs the agent: there is nobody here to say anything to."""
     watch_position: int = 0

@@ -19,8 +19,9 @@ from typing import get_args
 import msgspec
 
 from trunkline.agents.process import Exit
+from trunkline.dialects import acp
 from trunkline.dialects.signals import StopReason, TurnEnd
-from trunkline.errors import AgentError, AgentExited, IdleTimeout, StorageError, TrunklineError
+from trunkline.errors import AgentAuthRequired, AgentError, AgentExited, IdleTimeout, StorageError, TrunklineError
 from trunkline.session.approvals import Approvals
 from trunkline.session.artifacts import ArtifactFinder
 from trunkline.session.deadlines import Alarms, SilenceWatch
@@ -244,7 +245,8 @@ class TurnPlayer:
         fault = end.error
         assert fault is not None, "a turn ends by a stop reason or by an error"
         details = {"agentData": msgspec.Raw(fault.data)} if fault.data is not None else None
-        error = AgentError(fault.message, details=details, agent_code=str(fault.code))
+        kind = AgentAuthRequired if fault.code == acp.ErrorCode.AUTH_REQUIRED else AgentError
+        error = kind(fault.message, details=details, agent_code=str(fault.code))
         turns.fail(error, rpc_code=fault.code)
         return error.code
 

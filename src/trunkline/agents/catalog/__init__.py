@@ -6,7 +6,7 @@ A file (or table) has these keys; ``command`` is the only one that must be there
 |--------------|------------------|---------------------------------------------------------------------------------------|
 | display_name | string           | the name people read; the agent's name if absent                                      |
 | icon         | string           | one or two characters shown beside it (no file, no network)                           |
-| command      | list of strings  | program and arguments that speak the Agent Client Protocol on stdio                   |
+| command      | list of strings  | program and arguments; what it speaks on stdio is ``driver``'s word                    |
 | docs_url     | string           | where the agent is described                                                          |
 | install_hint | string           | a command that installs it; shown when it is missing, never run                       |
 | login_hint   | string           | what to do when it wants a login                                                      |
@@ -19,6 +19,7 @@ A file (or table) has these keys; ``command`` is the only one that must be there
 | features     | list of strings  | what its runs have shown beyond what every agent does: ``git``, ``approval.preview``    |
 | paths        | table of strings | its ``sessions``, ``config``, ``logs``; ``~`` and ``${NAME:-default}`` are filled in       |
 | store        | string           | whose session files these are: a module of ``trunkline.discovery`` that can read them |
+| driver       | string           | what it speaks: ``acp`` if absent, or ``claude`` for Claude Code's own stream of JSON lines |
 
 | key                          | type            | means                                                                     |
 |------------------------------|-----------------|---------------------------------------------------------------------------|
@@ -48,7 +49,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -95,6 +96,9 @@ class Paths(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     logs: str = ""
 
 
+Speaks = Literal["acp", "claude"]
+
+
 class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One agent as a file or a user's settings describe it."""
 
@@ -113,6 +117,7 @@ class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     store: str = ""
     tools: dict[str, ToolRole] = {}
     parent_call: str = ""
+    driver: Speaks = "acp"
 
 
 class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,6 +139,7 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     store: str = ""
     tools: dict[str, ToolRole] = {}
     parent_call: str = ""
+    driver: Speaks = "acp"
 
     @property
     def tool_names(self) -> ToolNames:
@@ -181,6 +187,7 @@ def spec_from_table(name: str, table: Mapping[str, Any], *, source: str = "") ->
         store=entry.store,
         tools=entry.tools,
         parent_call=entry.parent_call,
+        driver=entry.driver,
     )
 
 

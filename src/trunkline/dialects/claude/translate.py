@@ -34,6 +34,10 @@ class Translator:
         self.failure: AgentFault | None = None
         """The newest error result that ended no prompt: why a start failed (an unknown id to resume, no login)."""
 
+        self.working = False
+        """The CLI began a turn that no prompt of ours asked for, and has not ended it (asked by the driver, which holds prompts
+        meanwhile: one that is sent now would be folded into that turn)."""
+
     def receive(self, line: bytes) -> list[Signal]:
         """What one line of stdout means."""
         return [Malformed(line[:4096], "not translated yet", len(line))]

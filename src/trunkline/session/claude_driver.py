@@ -1,0 +1,296 @@
+"""Drives the Claude Code CLI by its own stream of JSON lines: one process per session, its input open until the end.
+
+    claude_command.py   which conversation, with which flags      claude_process.py   the process, control requests, the end
+    claude_faults.py    what goes wrong, and what to do           dialects/claude     what its lines mean
+
+Rule 1: permissions come as ``can_use_tool`` on the same stream. Nothing is written into anybody's settings.
+Rule 2: never two prompts in one turn: the CLI would fold the second into the first. One that comes while the CLI works of its
+own accord (a background task woke it) waits until that is over.
+Rule 3: a conversation that comes back without its history says so; one that was asked for by its id is there, or it is an error.
+Rule 4: a stream that falls silent is told to people long before the session gives up on it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from trunkline.agents import catalog
+from trunkline.agents.catalog import AgentSpec, launch_command
+from trunkline.agents.process import Exit
+from trunkline.dialects import acp
+from trunkline.dialects.claude import outgoing
+from trunkline.dialects.signals import AgentFault, Signal, TurnEnd, Update
+from trunkline.errors import AgentNotRunning, Invalid, NotFound, TrunklineError, Unsupported
+from trunkline.session import claude_command, claude_faults
+from trunkline.session.claude_command import Version, Way
+from trunkline.session.claude_process import ClaudeProcess
+from trunkline.session.deadlines import SilenceWatch
+from trunkline.session.driver import AgentSession, DriverSink, How, Started
+
+START_TIMEOUT_S = 90.0
+"""The CLI takes 0.5 to 3 s on two cores; many MCP servers, a cold disk or a slow hook take far longer."""
+
+STALL_S = 120.0
+"""How long the CLI may say nothing, with no tool running and nobody asked, before people are told."""
+
+History = Callable[[str], AsyncIterator[list[Signal]]]
+"""What a conversation's file tells, in pieces."""
+
+_CAPABILITIES: dict[str, Any] = {
+    "loadSession": True,
+    "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
+    "mcpCapabilities": {"http": True, "sse": True},
+    "sessionCapabilities": {"resume": {}, "fork": {}},
+}
+
+_HOW: dict[str, How] = {"new": "new", "resume": "resumed", "fork": "forked"}
+
+_encode = msgspec.json.Encoder().encode
+
+
+class ClaudeDriver:
+    """One CLI with one conversation in it."""
+
+    def __init__(self, spec: AgentSpec, *, cwd: str, env: Mapping[str, str], mcp_servers: Sequence[msgspec.Raw],
+                 sink: DriverSink, new_id: Callable[[str], str], new_uuid: Callable[[], str], history: History | None = None,
+                 fork: bool = False, is_known: bool = False, waits: Callable[[], bool] = lambda: False) -> None:
+        """``fork``: the session begins as a branch of ``previous``. ``is_known``: something was said in it before. ``waits``: a
+        tool runs or a person is asked, so that silence means nothing."""
+        self._spec = spec
+        self._cwd = cwd
+        self._env = env
+        self._servers = list(mcp_servers)
+        self._sink = sink
+        self._new_id = new_id
+        self._new_uuid = new_uuid
+        self._history = history
+        self._fork = fork
+        self._is_known = is_known
+        self._cli: ClaudeProcess | None = None
+        self._is_open = False
+        self._version: str | None = None
+        self._bypass = claude_command.may_bypass(env, os.geteuid())
+        self._prompted = False
+        self._next: list[msgspec.Raw] | None = None
+        """A prompt that waits until the CLI has ended what it began of its own accord."""
+        self._held: list[Signal] = []
+        self._flowing = asyncio.Event()
+        self._flowing.set()
+        self._watch = SilenceWatch(lambda: STALL_S, waits, self._fell_silent)
+
+    async def start(self, previous: str | None, *, adopt: bool = False) -> Started:
+        """Start the CLI: with the previous conversation where it has it, else with a new one; to adopt or fork, only with it."""
+        version = await self._find_version()
+        asked_for = adopt or self._fork
+        way = self._way(previous)
+        try:
+            await self._open(way, version)
+        except NotFound as lost:
+            if asked_for or way.kind == "new":
+                raise
+            way = Way("new", self._new_uuid())
+            await self._open(way, version)
+            self._say_lost(lost)
+        if asked_for and previous is not None:
+            await self._replay(previous)
+        self._is_open = True
+        asyncio.get_running_loop().call_soon(self._deliver_early)
+        return self._started(way, adopt)
+
+    async def list_sessions(self, folders: Sequence[str] = ()) -> list[AgentSession]:
+        """The CLI lists nothing; its files are found by ``discovery``."""
+        return []
+
+    def check_prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
+        """Raise Unsupported for audio, which the CLI does not take."""
+        for raw in blocks:
+            if isinstance(acp.read(bytes(raw), acp.ContentBlock), acp.AudioContent):
+                raise Unsupported(f"{self._spec.display_name} takes no audio in prompts")
+
+    def prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
+        """Send a prompt, or hold it until the CLI is at rest; its end is heard as TurnEnd."""
+        self._prompted = True
+        if self._running().translator.working:
+            self._next = list(blocks)
+        else:
+            self._send(blocks)
+
+    def cancel(self) -> None:
+        """Interrupt the turn. A prompt that the CLI has not heard of ends without it."""
+        cli = self._running()
+        cli.request(outgoing.interrupt)
+        if self._next is not None:
+            self._next = None
+            self._hear([TurnEnd(stop="cancelled")])
+
+    def answer_permission(self, request_id: str, option_id: str | None, *, reason: str | None = None,
+                          updated_input: msgspec.Raw | None = None) -> None:
+        """Answer an ask by option, or as cancelled; with the input that a person changed."""
+        cli = self._running()
+        edited = bytes(updated_input) if updated_input is not None else None
+        line = cli.translator.answer_permission(request_id, option_id, reason=reason, updated_input=edited)
+        if line is not None:
+            cli.write(line)
+
+    def answer_question(self, request_id: str, action: str, content: msgspec.Raw | None) -> None:
+        """Answer a question: accept with content, decline or cancel."""
+        cli = self._running()
+        line = cli.translator.answer_question(request_id, action, bytes(content) if content is not None else None)
+        if line is not None:
+            cli.write(line)
+
+    async def set_mode(self, mode_id: str) -> None:
+        """Switch the permission mode. Old versions take any word, so that it is looked up here."""
+        cli = self._running()
+        offered = [mode.id for mode in acp.read(bytes(self._modes(cli)), acp.SessionModeState).available_modes]
+        if mode_id not in offered:
+            raise Invalid(f"{self._spec.display_name} has no mode {mode_id!r}; its modes are: {', '.join(offered)}")
+        await cli.ask("set_permission_mode", lambda request_id: outgoing.set_mode(request_id, mode_id))
+
+    async def set_config(self, config_id: str, value: str | bool) -> msgspec.Raw | None:
+        """Set an option; the complete list of options comes back."""
+        cli = self._running()
+        body = await cli.ask(
+            config_id, lambda request_id: cli.translator.option_request(request_id, config_id, value))
+        return cli.translator.option_set(config_id, value, body)
+
+    def pause_reading(self) -> None:
+        """Stop taking the CLI's output, and its history, for a while."""
+        self._flowing.clear()
+        if self._cli is not None:
+            self._cli.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Take it again."""
+        self._flowing.set()
+        if self._cli is not None:
+            self._cli.resume_reading()
+
+    def look_again(self) -> None:
+        """Nothing to look at: the CLI says everything itself."""
+
+    async def stop(self) -> None:
+        """End the CLI and everything it started."""
+        self._watch.stop()
+        if self._cli is not None:
+            await self._cli.stop()
+
+    async def _find_version(self) -> Version | None:
+        """Which version is installed; one that cannot be driven is refused before it is started."""
+        launch_command(self._spec, self._env)
+        found = await catalog.detect(self._spec, self._env)
+        version = claude_command.read_version(found.version)
+        self._version = found.version
+        if version is not None and version < claude_command.LEAST:
+            raise claude_faults.too_old(self._spec, version)
+        return version
+
+    def _way(self, previous: str | None) -> Way:
+        if previous is None:
+            return Way("new", self._new_uuid())
+        return Way("fork", self._new_uuid(), previous) if self._fork else Way("resume", previous)
+
+    async def _open(self, way: Way, version: Version | None) -> None:
+        """Start a process and greet it; whatever goes wrong says what to do, and leaves no process."""
+        cli = self._cli = ClaudeProcess(self._spec.display_name, self._new_id, self._hear, self._exited)
+        servers = claude_command.write_mcp_config(self._servers)
+        words = claude_command.flags(way, version=version, bypass=self._bypass, mcp_config=servers)
+        try:
+            process = await cli.spawn((*launch_command(self._spec, self._env), *words), cwd=self._cwd, env=self._env)
+            self._sink.spawned(process.pid, process.start_time, process.marker)
+            body = await cli.ask("initialize", outgoing.initialize, within_s=START_TIMEOUT_S)
+            self._hear(cli.translator.greeted(body))
+        except TrunklineError as error:
+            await cli.stop()
+            if cli.ended is None:  # there never was a process
+                raise
+            raise self._start_failure(cli, error) from error
+        finally:
+            if servers is not None:
+                os.unlink(servers)
+
+    def _start_failure(self, cli: ClaudeProcess, error: TrunklineError) -> TrunklineError:
+        told = cli.translator.failure
+        what = told.message if told is not None else error.message
+        return claude_faults.start_failure(self._spec, what, cli.stderr, self._version)
+
+    def _started(self, way: Way, adopt: bool) -> Started:
+        cli = self._running()
+        info = {"name": self._spec.name, "title": self._spec.display_name, "version": self._version or "unknown"}
+        return Started(
+            how="loaded" if adopt and way.kind == "resume" else _HOW[way.kind], agent_session_id=way.session_id,
+            agent_info=msgspec.Raw(_encode(info)), capabilities=msgspec.Raw(_encode(_CAPABILITIES)), modes=self._modes(cli),
+            config_options=cli.translator.options())
+
+    def _modes(self, cli: ClaudeProcess) -> msgspec.Raw:
+        return cli.translator.modes(bypass=self._bypass)
+
+    async def _replay(self, session_id: str) -> None:
+        """Tell what was said in a conversation that somebody else began: the CLI does not."""
+        if self._history is None:
+            return
+        async for told in self._history(session_id):
+            await self._flowing.wait()
+            self._sink.heard([signal for signal in told if not isinstance(signal, TurnEnd)])
+
+    def _say_lost(self, lost: NotFound) -> None:
+        if self._is_known:
+            self._notice("warning", "The agent begins anew", f"{lost.message} What was said before is still shown here, but the "
+                         "agent does not know of it.")
+
+    def _send(self, blocks: Sequence[msgspec.Raw]) -> None:
+        cli = self._running()
+        name = self._new_uuid()
+        cli.translator.prompted(name)
+        cli.write(outgoing.user_message([bytes(block) for block in blocks], cli.translator.session_id, name))
+        self._watch.start()
+
+    def _hear(self, signals: list[Signal]) -> None:
+        self._watch.heard()
+        told = [self._explained(signal) if isinstance(signal, TurnEnd) else signal for signal in signals]
+        if not self._is_open:
+            self._held += told
+        elif told:
+            self._sink.heard(told)
+        if self._next is not None and not self._running().translator.working:
+            blocks, self._next = self._next, None
+            self._send(blocks)
+
+    def _explained(self, end: TurnEnd) -> TurnEnd:
+        self._prompted = False
+        self._watch.stop()
+        if end.error is None:
+            return end
+        return msgspec.structs.replace(end, error=claude_faults.explained(self._spec, end.error))
+
+    def _deliver_early(self) -> None:
+        early, self._held = self._held, []
+        if early:
+            self._sink.heard(early)
+
+    def _fell_silent(self) -> None:
+        self._notice("warning", f"{self._spec.display_name} is silent", f"Nothing was heard for {STALL_S:.0f} s; its model may "
+                     "be slow or out of reach. It may still go on; cancel the turn to stop waiting.")
+
+    def _notice(self, severity: str, title: str, description: str) -> None:
+        update = {"sessionUpdate": "notice", "severity": severity, "title": title, "description": description}
+        self._hear([Update(_encode(update))])
+
+    def _exited(self, exit: Exit, stderr: str) -> None:
+        self._watch.stop()
+        if not self._is_open:
+            return  # whoever waits for the start hears of it
+        fault: AgentFault | None = claude_faults.death(self._spec, exit, stderr) if self._prompted else None
+        if fault is not None:
+            self._sink.heard([TurnEnd(error=fault)])
+        self._sink.exited(exit, stderr)
+
+    def _running(self) -> ClaudeProcess:
+        if self._cli is None:
+            raise AgentNotRunning(f"{self._spec.display_name} is not running")
+        return self._cli

@@ -1,0 +1,150 @@
+"""One process of the Claude Code CLI: its lines in and out, and the control requests that wait for their answers.
+
+Rule 1: one reader for the life of the process. One read of the pipe becomes one list of signals, in the order of the lines.
+Rule 2: every control request has a timeout: old versions never answer what they do not know.
+Rule 3: it ends in this order, so that no command of its tools is left behind: interrupt, end of input, wait, SIGTERM, wait,
+SIGKILL, then whatever it left. Its shell commands run in sessions of their own, and only an interrupt ends them on all versions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+
+from trunkline.agents.process import AgentProcess, Exit
+from trunkline.dialects.claude import outgoing
+from trunkline.dialects.claude.translate import ControlAnswer, Translator
+from trunkline.dialects.jsonrpc import LineSplitter
+from trunkline.dialects.signals import Malformed, Signal
+from trunkline.errors import AgentError, AgentExited, RemoteError
+
+LINE_MOST = 256 << 20
+"""Bytes of one line: a file that is written stands in it up to three times."""
+
+CALL_TIMEOUT_S = 30.0
+"""For control requests, which the CLI answers from memory."""
+
+INTERRUPT_S = 2.0
+"""How long an ending process may take to answer the interrupt; one that hangs is ended without."""
+
+CLOSE_STDIN_S = 5.0
+TERM_S = 5.0
+"""A process that is ended sooner loses the last lines of its transcript."""
+
+STDERR_LINES = 20
+
+log = logging.getLogger("trunkline.session")
+
+
+class ClaudeProcess:
+    """Implements what is the same whatever the conversation. ``hear`` gets signals, ``gone`` the one exit."""
+
+    def __init__(self, name: str, new_id: Callable[[str], str], hear: Callable[[list[Signal]], None],
+                 gone: Callable[[Exit, str], None]) -> None:
+        self.translator = Translator(new_id)
+        self.ended: AgentExited | None = None
+        """Set when the process is gone."""
+        self._name = name
+        self._new_id = new_id
+        self._hear = hear
+        self._gone = gone
+        self._splitter = LineSplitter(LINE_MOST)
+        self._process: AgentProcess | None = None
+        self._waiting: dict[str, asyncio.Future[ControlAnswer]] = {}
+
+    async def spawn(self, command: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> AgentProcess:
+        """Start the CLI."""
+        self._process = await AgentProcess.spawn(command, cwd=cwd, env=env, on_data=self._received, on_exit=self._exited)
+        return self._process
+
+    @property
+    def stderr(self) -> str:
+        """Its last words."""
+        return self._process.stderr_tail(STDERR_LINES) if self._process is not None else ""
+
+    def write(self, line: bytes) -> None:
+        """Send one whole line."""
+        if self._process is not None and self.ended is None:
+            self._process.write(line)
+
+    def request(self, make_line: Callable[[str], bytes]) -> asyncio.Future[ControlAnswer]:
+        """Send a control request at once; its answer is awaited elsewhere, or not at all."""
+        request_id = self._new_id("ctl")
+        answer: asyncio.Future[ControlAnswer] = asyncio.get_running_loop().create_future()
+        line = make_line(request_id)
+        self._waiting[request_id] = answer
+        answer.add_done_callback(lambda settled: self._forget(request_id, settled))
+        if self.ended is not None:
+            answer.set_exception(self.ended)
+        self.write(line)
+        return answer
+
+    async def ask(self, what: str, make_line: Callable[[str], bytes], *, within_s: float = CALL_TIMEOUT_S) -> bytes:
+        """Send a control request and wait for its answer's body; AgentError where it is refused or not answered."""
+        answer = self.request(make_line)
+        try:
+            async with asyncio.timeout(within_s):
+                told = await answer
+        except TimeoutError:
+            raise AgentError(f"{self._name} did not answer {what} within {within_s:.0f} s") from None
+        if not told.ok:
+            raise AgentError(f"{self._name} refused {what}: {told.error or 'no reason given'}", details={"request": what})
+        return told.body
+
+    def pause_reading(self) -> None:
+        """Stop taking its output for a while."""
+        if self._process is not None:
+            self._process.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Take it again."""
+        if self._process is not None:
+            self._process.resume_reading()
+
+    async def stop(self) -> None:
+        """End it and everything that it started."""
+        if self._process is None:
+            return
+        if self.ended is None:
+            self._process.resume_reading()  # the answer stands behind what was not read
+            try:
+                await self.ask("interrupt", outgoing.interrupt, within_s=INTERRUPT_S)
+            except RemoteError as error:
+                log.info("%s is ended without an interrupt: %s", self._name, error.message)
+        await self._process.stop(close_stdin_s=CLOSE_STDIN_S, term_s=TERM_S)
+
+    def _received(self, data: bytes) -> None:
+        lines = self._splitter.feed(data)
+        cut = self._splitter.cut
+        signals: list[Signal] = []
+        for index, line in enumerate(lines):
+            if index in cut:
+                signals.append(Malformed(line, f"longer than {LINE_MOST} bytes", cut[index]))
+            elif line:
+                signals += self.translator.receive(line)
+        self._settle()
+        for line in self.translator.take_output():
+            self.write(line)
+        if signals:
+            self._hear(signals)
+
+    def _settle(self) -> None:
+        for told in self.translator.take_answers():
+            answer = self._waiting.get(told.request_id)
+            if answer is not None and not answer.done():
+                answer.set_result(told)
+
+    def _exited(self, exit: Exit) -> None:
+        stderr = self.stderr
+        self.ended = AgentExited(f"{self._name} ended ({exit})",
+                                 details={"exitCode": exit.code, "signal": exit.signal, "stderr": stderr})
+        for answer in list(self._waiting.values()):
+            if not answer.done():
+                answer.set_exception(self.ended)
+        self._gone(exit, stderr)
+
+    def _forget(self, request_id: str, answer: asyncio.Future[ControlAnswer]) -> None:
+        self._waiting.pop(request_id, None)
+        if not answer.cancelled():
+            answer.exception()  # an exit that nobody waited for is told by ``gone``
