@@ -80,8 +80,9 @@ class ClaudeProcess:
         self.write(line)
         return answer
 
-    async def ask(self, what: str, make_line: Callable[[str], bytes], *, within_s: float = CALL_TIMEOUT_S) -> bytes:
-        """Send a control request and wait for its answer's body; AgentError where it is refused or not answered."""
+    async def ask(self, what: str, make_line: Callable[[str], bytes], *, within_s: float | None = None) -> bytes:
+        """Send a control request and wait for its answer's body; AgentError where it is refused or not answered in time."""
+        within_s = CALL_TIMEOUT_S if within_s is None else within_s
         answer = self.request(make_line)
         try:
             async with asyncio.timeout(within_s):
