@@ -1,4 +1,6 @@
-"""Claude Code's tools, told as the Agent Client Protocol tells tool calls: kind, title, places, changes of files.
+"""Claude Code's tools, told as the Agent Client Protocol tells tool calls: kind, title, places, what is about to change.
+
+    results.py   how a call ended      patches.py   what it changed
 
 Rule 1: a tool that nobody knows yet is told too: by its name, as kind ``other``.
 Rule 2: nothing here fails on an input of another shape than expected; what is not there is not told.
@@ -8,50 +10,56 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from trunkline.dialects.claude.patches import diff_of
+
 Json = dict[str, Any]
 
 TODOS: Final = "TodoWrite"
-"""The one call that is told as a plan instead of a call."""
-
-WHOLE_FILE: Final = 128 << 10
-"""Characters of a file up to which a change is shown within the whole of it."""
+"""The call that writes the whole plan."""
 
 KINDS: Final[dict[str, str]] = {
-    "Read": "read", "NotebookRead": "read", "LS": "read", "Write": "edit", "Edit": "edit", "MultiEdit": "edit",
-    "NotebookEdit": "edit", "Bash": "execute", "BashOutput": "execute", "KillShell": "execute", "KillBash": "execute",
-    "PowerShell": "execute", "Glob": "search", "Grep": "search", "ToolSearch": "search", "WebFetch": "fetch",
-    "WebSearch": "fetch", "Task": "think", "Agent": "think", "ExitPlanMode": "switch_mode", "EnterPlanMode": "switch_mode",
+    "Read": "read", "NotebookRead": "read", "LS": "read", "ReadMcpResource": "read", "ListMcpResources": "read",
+    "Write": "edit", "Edit": "edit", "MultiEdit": "edit", "NotebookEdit": "edit", "Bash": "execute", "BashOutput": "execute",
+    "KillShell": "execute", "KillBash": "execute", "PowerShell": "execute", "Monitor": "execute", "TaskOutput": "execute",
+    "TaskStop": "execute", "Glob": "search", "Grep": "search", "ToolSearch": "search", "LSP": "search", "WebFetch": "fetch",
+    "WebSearch": "fetch", "web_search": "fetch", "web_fetch": "fetch", "Task": "think", "Agent": "think", TODOS: "think",
+    "TaskCreate": "think", "TaskUpdate": "think", "TaskList": "think", "TaskGet": "think", "ExitPlanMode": "switch_mode",
+    "EnterPlanMode": "switch_mode",
 }
+
+_MCP: Final = "mcp__"
+
+
+def described(call_id: str, name: str, given: Json) -> Json:
+    """A call by its input: what it is about, as far as that is known before it runs."""
+    call: Json = {"toolCallId": call_id, "title": title_of(name, given), "name": name, "kind": KINDS.get(name, "other"),
+                  "rawInput": given, "_meta": {"claudeCode": {"toolName": name}}}
+    path = text_in(given, "file_path") or text_in(given, "notebook_path")
+    if path:
+        line = given.get("offset")
+        call["locations"] = [{"path": path, "line": line} if type(line) is int and line >= 0 else {"path": path}]
+    elif name in ("Glob", "Grep", "LS") and text_in(given, "path"):
+        call["locations"] = [{"path": text_in(given, "path")}]
+    shown = _shown(name, given)
+    if shown is not None:
+        call["content"] = [shown]
+    return call
 
 
 def announced(call_id: str, name: str, given: Json) -> Json:
-    """A ``tool_call`` update for a call that begins."""
-    update: Json = {
-        "sessionUpdate": "tool_call", "toolCallId": call_id, "title": _title(name, given), "name": name,
-        "kind": KINDS.get(name, "other"), "status": "in_progress", "rawInput": given, "_meta": {"claudeCode": {"toolName": name}},
-    }
-    path = _text(given, "file_path") or _text(given, "notebook_path")
-    if path:
-        line = given.get("offset")
-        update["locations"] = [{"path": path, "line": line} if type(line) is int and line >= 0 else {"path": path}]
-    diff = _planned_change(name, given)
-    if diff is not None:
-        update["content"] = [diff]
-    return update
+    """A ``tool_call`` update for a call whose input is known."""
+    return {"sessionUpdate": "tool_call", "status": "in_progress", **described(call_id, name, given)}
 
 
-def ended(call_id: str, name: str, given: Json, answer: Any, record: Any, failed: bool) -> Json:
-    """A ``tool_call_update`` for a call that ended: ``answer`` is what the model was told, ``record`` what was kept beside it."""
-    text = answer_text(answer)
-    content: list[Json] = [{"type": "content", "content": {"type": "text", "text": text}}] if text else []
-    if not failed and isinstance(record, dict):
-        diff = _done_change(name, given, record)
-        if diff is not None:
-            content = [diff]
-    output: Any = record if isinstance(record, dict) and "stdout" in record else text
-    update: Json = {"sessionUpdate": "tool_call_update", "toolCallId": call_id, "status": "failed" if failed else "completed",
-                    "content": content, "rawOutput": output}
-    return {**update, "_meta": {"claudeCode": {"toolName": name}}} if name else update
+def begun(call_id: str, name: str) -> Json:
+    """A ``tool_call`` update for a call whose input the model still writes."""
+    return {"sessionUpdate": "tool_call", "toolCallId": call_id, "status": "pending", "title": title_of(name, {}), "name": name,
+            "kind": KINDS.get(name, "other"), "_meta": {"claudeCode": {"toolName": name}}}
+
+
+def told(call_id: str, name: str, given: Json) -> Json:
+    """A ``tool_call_update`` for a call that has begun: here is its input."""
+    return {"sessionUpdate": "tool_call_update", "status": "in_progress", **described(call_id, name, given)}
 
 
 def plan(given: Json) -> Json | None:
@@ -59,87 +67,100 @@ def plan(given: Json) -> Json | None:
     todos = given.get("todos")
     if not isinstance(todos, list):
         return None
-    entries = [{"content": _text(todo, "content"), "priority": "medium", "status": _status(todo)}
+    entries = [{"content": text_in(todo, "content"), "priority": "medium", "status": plan_status(todo)}
                for todo in todos if isinstance(todo, dict)]
     return {"sessionUpdate": "plan", "entries": entries}
 
 
-def answer_text(answer: Any) -> str:
-    """The text of a tool's answer: itself, or its text blocks."""
-    if isinstance(answer, str):
-        return answer
-    blocks = answer if isinstance(answer, list) else []
-    return "\n".join(_text(block, "text") for block in blocks if isinstance(block, dict) and block.get("type") == "text")
-
-
-def _title(name: str, given: Json) -> str:
-    match name:
-        case "Bash" | "PowerShell":
-            return _text(given, "command") or name
-        case "Read" | "Write" | "Edit" | "MultiEdit":
-            return f"{'Edit' if name == 'MultiEdit' else name} {_text(given, 'file_path')}".strip()
-        case "NotebookEdit":
-            return f"Edit {_text(given, 'notebook_path')}".strip()
-        case "Glob" | "Grep":
-            return f"{'Find' if name == 'Glob' else 'Grep'} {_text(given, 'pattern')}".strip()
-        case "WebFetch":
-            return f"Fetch {_text(given, 'url')}".strip()
-        case "WebSearch":
-            return f'"{_text(given, "query")}"'
-        case "Task" | "Agent":
-            return _text(given, "description") or "Task"
-    return name
-
-
-def _planned_change(name: str, given: Json) -> Json | None:
-    """What a call is about to change, as far as its input says."""
-    path = _text(given, "file_path")
-    if not path:
-        return None
-    if name == "Write" and isinstance(given.get("content"), str):
-        return _diff(path, None, given["content"])
-    if name == "Edit" and isinstance(given.get("old_string"), str) and isinstance(given.get("new_string"), str):
-        return _diff(path, given["old_string"], given["new_string"])
-    return None
-
-
-def _done_change(name: str, given: Json, record: Json) -> Json | None:
-    """What a call changed, within the whole file where that was kept and is not too long."""
-    path = _text(record, "filePath") or _text(given, "file_path")
-    before = record.get("originalFile")
-    if not path:
-        return None
-    if name == "Write" and isinstance(given.get("content"), str):
-        return _diff(path, before if isinstance(before, str) else None, given["content"])
-    if name not in ("Edit", "MultiEdit") or not isinstance(before, str) or len(before) > WHOLE_FILE:
-        return _planned_change(name, given)
-    after = before
-    for edit in given["edits"] if isinstance(given.get("edits"), list) else [given]:
-        after = _edited(after, edit)
-    return _diff(path, before, after) if after != before else _planned_change(name, given)
-
-
-def _edited(text: str, edit: Any) -> str:
-    if not isinstance(edit, dict):
-        return text
-    old, new = edit.get("old_string"), edit.get("new_string")
-    if not isinstance(old, str) or not isinstance(new, str) or not old:
-        return text
-    return text.replace(old, new) if edit.get("replace_all") is True else text.replace(old, new, 1)
-
-
-def _diff(path: str, old: str | None, new: str) -> Json:
-    diff: Json = {"type": "diff", "path": path, "newText": new}
-    if old is not None:
-        diff["oldText"] = old
-    return diff
-
-
-def _status(todo: Json) -> str:
-    status = _text(todo, "status")
+def plan_status(todo: Json) -> str:
+    """The status of a step, in the protocol's words."""
+    status = text_in(todo, "status")
     return status if status in ("pending", "in_progress", "completed") else "pending"
 
 
-def _text(fields: Json, name: str) -> str:
+def title_of(name: str, given: Json) -> str:
+    """What people read of a call in one line."""
+    match name:
+        case "Bash" | "PowerShell":
+            return text_in(given, "command") or name
+        case "Read" | "Write" | "Edit" | "MultiEdit" | "NotebookEdit":
+            return _of_file(name, given)
+        case "Glob" | "Grep":
+            return f"{'Find' if name == 'Glob' else 'Grep'} {text_in(given, 'pattern')}".strip()
+        case "WebFetch":
+            return f"Fetch {text_in(given, 'url')}".strip()
+        case "WebSearch" | "web_search":
+            return f'"{text_in(given, "query")}"' if text_in(given, "query") else "Search the web"
+        case "Task" | "Agent":
+            return text_in(given, "description") or "Task"
+    return _of_other(name, given)
+
+
+def _of_file(name: str, given: Json) -> str:
+    verb = name if name in ("Read", "Write") else "Edit"
+    where = text_in(given, "file_path") or text_in(given, "notebook_path")
+    first, count = given.get("offset"), given.get("limit")
+    if name == "Read" and type(first) is int and type(count) is int and count > 0:
+        where += f" ({first} - {first + count - 1})"
+    return f"{verb} {where}".strip()
+
+
+def _of_other(name: str, given: Json) -> str:
+    match name:
+        case "TodoWrite":
+            return "Update the plan"
+        case "TaskCreate":
+            return f"Create task: {text_in(given, 'subject')}".rstrip(": ")
+        case "TaskUpdate":
+            return " ".join(["Update task", text_in(given, "taskId"), text_in(given, "status")]).strip()
+        case "TaskList":
+            return "List tasks"
+        case "Skill":
+            return f"Load skill: {text_in(given, 'skill') or text_in(given, 'command')}".rstrip(": ")
+        case "ExitPlanMode":
+            return "Ready to carry out the plan?"
+        case "EnterPlanMode":
+            return "Plan first"
+        case "AskUserQuestion":
+            return _first_question(given) or "Ask a question"
+    if name.startswith(_MCP):
+        server, _, tool = name.removeprefix(_MCP).partition("__")
+        return f"{tool} ({server})" if tool else server
+    return name
+
+
+def _first_question(given: Json) -> str:
+    asked = given.get("questions")
+    first = asked[0] if isinstance(asked, list) and asked else None
+    return text_in(first, "question") if isinstance(first, dict) else ""
+
+
+def _shown(name: str, given: Json) -> Json | None:
+    """What a call shows before it runs: the change that it is about to make, the plan, the task."""
+    if name in ("Task", "Agent") and text_in(given, "prompt"):
+        return _as_content(text_in(given, "prompt"))
+    if name == "ExitPlanMode" and text_in(given, "plan"):
+        return _as_content(text_in(given, "plan"))
+    return planned_change(name, given)
+
+
+def planned_change(name: str, given: Json) -> Json | None:
+    """What a call is about to change, as far as its input says."""
+    path = text_in(given, "file_path")
+    if not path:
+        return None
+    if name == "Write" and isinstance(given.get("content"), str):
+        return diff_of(path, None, given["content"])
+    if name == "Edit" and isinstance(given.get("old_string"), str) and isinstance(given.get("new_string"), str):
+        return diff_of(path, given["old_string"], given["new_string"])
+    return None
+
+
+def text_in(fields: Json, name: str) -> str:
+    """A member that is a text, else ""."""
     value = fields.get(name)
     return value if isinstance(value, str) else ""
+
+
+def _as_content(text: str) -> Json:
+    return {"type": "content", "content": {"type": "text", "text": text}}

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from trunkline.dialects.claude import tools
+from trunkline.dialects.claude import results, tools
 from trunkline.dialects.signals import Malformed, Note, Signal, StopReason, TurnEnd, Update
 
 Json = dict[str, Any]
@@ -195,7 +195,7 @@ class Transcript:
         name, given = self._calls.pop(call_id, ("", {})) if isinstance(call_id, str) else ("", {})
         if not isinstance(call_id, str) or name == tools.TODOS:
             return []
-        return [_update(tools.ended(call_id, name, given, block.get("content"), record, block.get("is_error") is True))]
+        return [_update(results.ended(call_id, name, given, block.get("content"), record, block.get("is_error") is True))]
 
     def _system(self, line: Line) -> list[Signal]:
         if line.subtype in ("compact_boundary", "api_error"):

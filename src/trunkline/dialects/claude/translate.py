@@ -1,16 +1,74 @@
 """What the CLI says, line by line, as signals; and the lines that answer what it asks. One translator per CLI process.
 
+    frames.py    lines, typed (read by reading.py)    messages.py   texts and thoughts
+    calls.py     tool calls and plans                 asks.py       permissions and questions
+    turns.py     whose turn it is                     stops.py      how it ended
+    settings.py  modes, options, commands             account.py    tokens, money, context
+    remarks.py   retries, limits, hooks, compaction   outgoing.py   what we write
+
 Rule 1: pure and stateful: no I/O, no clock. What has to be written is returned, or waits in ``take_output``.
 Rule 2: nothing that the CLI sends raises. A line that is no object is ``Malformed``; a type that nobody knows is a ``Note``.
+Rule 3: exactly one TurnEnd for each prompt, behind everything that its turn said. A turn that nobody asked for ends in a note.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from typing import Any, Final
 
 import msgspec
 
-from trunkline.dialects.signals import AgentFault, Malformed, Signal
+from trunkline.dialects.claude import outgoing
+from trunkline.dialects.claude.account import Account
+from trunkline.dialects.claude.asks import Asks
+from trunkline.dialects.claude.calls import Calls
+from trunkline.dialects.claude.frames import (
+    ApiRetryFrame,
+    AssistantFrame,
+    Broken,
+    CommandLifecycleFrame,
+    CommandsChangedFrame,
+    CompactBoundaryFrame,
+    ControlCancelFrame,
+    ControlRequestFrame,
+    ControlResponseFrame,
+    ConversationResetFrame,
+    HookFrame,
+    InformationalFrame,
+    InitFrame,
+    KeepAliveFrame,
+    Known,
+    LocalCommandOutputFrame,
+    NotificationFrame,
+    RateLimitFrame,
+    RefusalFrame,
+    ResultFrame,
+    StatusFrame,
+    StreamFrame,
+    System,
+    TaskFrame,
+    TitleFrame,
+    ToolProgressFrame,
+    Unknown,
+    UserFrame,
+)
+from trunkline.dialects.claude.messages import Messages, blocks_of
+from trunkline.dialects.claude.reading import read_frame
+from trunkline.dialects.claude.remarks import SILENT, Remarks
+from trunkline.dialects.claude.settings import Settings
+from trunkline.dialects.claude.stops import stop_of
+from trunkline.dialects.claude.tools import text_in
+from trunkline.dialects.claude.turns import Turns
+from trunkline.dialects.signals import AgentFault, Malformed, Note, Signal, TurnEnd, Update
+
+Json = dict[str, Any]
+
+INTERRUPTED: Final = "[Request interrupted by user"
+KEPT_OF_BROKEN: Final = 4096
+_STDOUT = re.compile(r"<local-command-(?:stdout|stderr)>(.*?)</local-command-(?:stdout|stderr)>", re.DOTALL)
+
+_encode = msgspec.json.Encoder().encode
 
 
 class ControlAnswer(msgspec.Struct, frozen=True):
@@ -26,46 +84,67 @@ class Translator:
     """Translates one CLI process."""
 
     def __init__(self, new_id: Callable[[str], str]) -> None:
-        self._new_id = new_id
+        self._calls = Calls()
+        self._account = Account()
+        self._messages = Messages(self._calls, self._account, new_id)
+        self._asks = Asks(new_id)
+        self._settings = Settings()
+        self._turns = Turns()
+        self._remarks = Remarks(self._account, new_id)
         self._answers: list[ControlAnswer] = []
         self._output: list[bytes] = []
+        self._agents: dict[str, str] = {}
+        """Sub-agents that run, by the CLI's ids, and the calls that started them."""
+        self._interrupted = False
+        self._error: str | None = None
+        """What the CLI called the failure that it told in this turn."""
         self.session_id: str | None = None
         """The CLI's id of the conversation; another one after ``/clear``."""
         self.failure: AgentFault | None = None
         """The newest error result that ended no prompt: why a start failed (an unknown id to resume, no login)."""
 
-        self.working = False
-        """The CLI began a turn that no prompt of ours asked for, and has not ended it (asked by the driver, which holds prompts
-        meanwhile: one that is sent now would be folded into that turn)."""
+    @property
+    def working(self) -> bool:
+        """Whether a turn runs: a prompt's, or one that the CLI began of its own accord."""
+        return self._turns.working
 
     def receive(self, line: bytes) -> list[Signal]:
         """What one line of stdout means."""
-        return [Malformed(line[:4096], "not translated yet", len(line))]
+        line = line.strip()
+        if not line:
+            return []
+        kind, frame = read_frame(line)
+        if isinstance(frame, Broken):
+            return [Malformed(line[:KEPT_OF_BROKEN], frame.why, len(line))]
+        try:
+            return self._told(kind, frame, line)
+        except OverflowError:  # a number that JSON can have and we cannot write: the frame is kept as it came
+            return [Note(kind, line)]
 
     def prompted(self, uuid: str | None = None) -> None:
-        """A user message was written, with this uuid: the next turn is its own, and its result is heard as TurnEnd.
-
-        A result that ends no prompt (a background task woke the agent) is a Note instead."""
+        """A user message was written, with this uuid: the next turn is its own, and its result is heard as TurnEnd."""
+        self._turns.prompted(uuid)
 
     def greeted(self, body: bytes) -> list[Signal]:
         """The answer to ``initialize``: commands, models and modes are known from now on."""
-        return []
+        return self._settings.greeted(body)
 
     def modes(self, *, bypass: bool = False) -> msgspec.Raw:
         """SessionModeState of the Agent Client Protocol; ``bypass`` where the CLI was launched so that it may be chosen."""
-        return msgspec.Raw(b"null")
+        return self._settings.modes(bypass=bypass)
 
     def options(self) -> msgspec.Raw:
         """The list of config options: model, thinking, effort, as far as this CLI has them."""
-        return msgspec.Raw(b"[]")
+        return self._settings.options()
 
     def option_request(self, request_id: str, config_id: str, value: str | bool) -> bytes:
         """The line that sets an option; Invalid where there is no such option or value."""
-        return b""
+        return self._settings.request(request_id, config_id, value)
 
     def option_set(self, config_id: str, value: str | bool, body: bytes) -> msgspec.Raw:
         """The CLI took it (``body`` is its answer): all options now."""
-        return self.options()
+        self._settings.took(config_id, value, body)
+        return self._settings.options()
 
     def take_answers(self) -> list[ControlAnswer]:
         """Answers to our control requests since the last call."""
@@ -80,8 +159,192 @@ class Translator:
     def answer_permission(self, request_id: str, option_id: str | None, *, reason: str | None = None,
                           updated_input: bytes | None = None) -> bytes | None:
         """The line that answers an ask; None where it is no longer open. ``option_id`` None denies."""
-        return None
+        decided = self._asks.decide(request_id, option_id, reason, updated_input)
+        if decided is None:
+            return None
+        ask, line = decided
+        self._calls.edited(ask.call_id, ask.given)
+        return line
 
     def answer_question(self, request_id: str, action: str, content: bytes | None) -> bytes | None:
         """The line that answers a question (accept, decline, cancel); None where it is no longer open."""
-        return None
+        return self._asks.answer(request_id, action, content)
+
+    def _told(self, kind: str, frame: Known | System | Unknown, line: bytes) -> list[Signal]:
+        if not isinstance(frame, Unknown) and frame.session_id and self.session_id is None:
+            self.session_id = frame.session_id
+        match frame:
+            case StreamFrame():
+                return self._messages.piece(frame)
+            case AssistantFrame():
+                return self._assistant(frame)
+            case UserFrame():
+                return self._user(frame, line)
+            case ResultFrame():
+                return self._result(frame, line)
+            case ControlRequestFrame():
+                return self._requested(frame.request_id, frame.request, line)
+            case ControlResponseFrame():
+                return self._answered(frame)
+            case ControlCancelFrame():
+                return self._asks.withdraw(frame.request_id)
+            case InitFrame():
+                return self._init(frame)
+            case CommandLifecycleFrame():
+                if frame.state == "started":
+                    self._turns.taken([frame.command_uuid])
+                return []
+            case ConversationResetFrame():
+                return self._reset(line)
+        return self._remark(kind, frame, line)
+
+    def _remark(self, kind: str, frame: Known | System | Unknown, line: bytes) -> list[Signal]:
+        remarks = self._remarks
+        match frame:
+            case StatusFrame():
+                self._turns.taken(frame.user_message_uuids or [])
+                return self._settings.switched(frame.permission_mode) + remarks.status(frame)
+            case CompactBoundaryFrame():
+                return remarks.boundary(frame, line)
+            case ApiRetryFrame():
+                return remarks.retry(frame)
+            case RateLimitFrame():
+                return remarks.limits(frame, line)
+            case HookFrame():
+                return remarks.hook(kind, frame, line)
+            case TaskFrame():
+                return self._task(kind, frame, line)
+            case ToolProgressFrame():
+                return remarks.tool_runs(frame)
+            case InformationalFrame() | NotificationFrame() | RefusalFrame():
+                return remarks.notice(frame)
+            case TitleFrame():
+                return [_update({"sessionUpdate": "session_info_update", "title": frame.title})] if frame.title else []
+            case CommandsChangedFrame():
+                return self._settings.changed(frame)
+            case LocalCommandOutputFrame():
+                return self._messages.say(_printed(frame.content))
+            case KeepAliveFrame():
+                return []
+        return [] if kind in SILENT else [Note(kind, line)]
+
+    def _init(self, frame: InitFrame) -> list[Signal]:
+        """A turn begins."""
+        told: list[Signal] = []
+        if frame.session_id and frame.session_id != self.session_id:
+            told.append(Note("session_id", _encode({"sessionId": frame.session_id, "previous": self.session_id})))
+            self.session_id = frame.session_id
+        if self._turns.begun():
+            told.append(Note("background_turn", b'{"state":"started"}'))
+        return told + self._settings.begun(frame)
+
+    def _assistant(self, frame: AssistantFrame) -> list[Signal]:
+        if frame.error is not None and frame.parent_tool_use_id is None:
+            self._error = frame.error
+        return self._messages.whole(frame)
+
+    def _user(self, frame: UserFrame, line: bytes) -> list[Signal]:
+        """Results of tools; what the CLI says in the person's name is no message of theirs."""
+        blocks = blocks_of(frame.message.content)
+        told: list[Signal] = []
+        for block in blocks:
+            if block.get("type") == "tool_result":
+                told += self._tool_result(block, frame)
+        if any(block.get("type") == "tool_result" for block in blocks) or frame.parent_tool_use_id is not None:
+            return told
+        return self._spoken("".join(text_in(block, "text") for block in blocks), frame, line)
+
+    def _spoken(self, text: str, frame: UserFrame, line: bytes) -> list[Signal]:
+        if text.lstrip().startswith(INTERRUPTED):
+            self._interrupted = True
+            return []
+        if text.lstrip().startswith("<local-command-"):
+            return self._messages.say(_printed(text))
+        if frame.is_replay:
+            self._turns.taken([frame.uuid])
+            return []
+        return self._remarks.summary(text) or [Note("synthetic_message" if frame.is_synthetic else "user_message", line)]
+
+    def _tool_result(self, block: Json, frame: UserFrame) -> list[Signal]:
+        call_id = text_in(block, "tool_use_id")
+        told = self._messages.sub_agent_ended(call_id)
+        return told + self._calls.end(call_id, block.get("content"), frame.tool_use_result,
+                                      failed=block.get("is_error") is True, parent=frame.parent_tool_use_id)
+
+    def _result(self, frame: ResultFrame, line: bytes) -> list[Signal]:
+        """A turn is over: what is left to be said, what it took, its end."""
+        end = stop_of(frame, interrupted=self._interrupted, error=self._error)
+        told: list[Signal] = []
+        if frame.result and not self._messages.said_something and end.error is None:
+            told += self._messages.say(frame.result)
+        told += self._messages.turn_ended() + self._remarks.turn_ended(cancelled=end.stop == "cancelled")
+        self._calls.turn_ended()
+        self._interrupted, self._error = False, None
+        if frame.session_id:
+            self.session_id = frame.session_id
+        rest = self._account.rest(frame)
+        usage, spent = self._account.turn(frame)
+        told += spent
+        if self._turns.ended(frame):
+            return [*told, msgspec.structs.replace(end, usage=usage)]
+        if end.error is not None:
+            self.failure = end.error
+        if rest.any:
+            told.append(Note("tokens", _encode({"input": rest.input, "output": rest.output, "cacheRead": rest.read,
+                                                "cacheWrite": rest.written})))
+        return [*told, _own_turn_ended(end, frame)]
+
+    def _requested(self, cli_id: str, request: Any, line: bytes) -> list[Signal]:
+        """The CLI asks something of us; what we do not serve is refused at once, so that it does not wait."""
+        fields = request if isinstance(request, dict) else {}
+        match fields.get("subtype"):
+            case "can_use_tool":
+                return [self._asks.can_use_tool(cli_id, fields, self._agents.get(text_in(fields, "agent_id")))]
+            case "elicitation":
+                return [self._asks.elicitation(cli_id, fields)]
+            case "hook_callback":
+                self._output.append(outgoing.succeeded(cli_id, {}))
+                return []
+        self._output.append(outgoing.failed(cli_id, f"{fields.get('subtype')} is not served here"))
+        return [Note("control_request", line)]
+
+    def _answered(self, frame: ControlResponseFrame) -> list[Signal]:
+        response = frame.response
+        ok = response.subtype == "success"
+        error = None if ok else response.error or response.error_code or "refused"
+        self._answers.append(ControlAnswer(response.request_id, ok, bytes(response.response), error))
+        pending = response.pending_permission_requests
+        told: list[Signal] = []
+        for ask in pending if isinstance(pending, list) else []:
+            cli_id = text_in(ask, "request_id") if isinstance(ask, dict) else ""
+            if cli_id and not self._asks.is_open(cli_id):
+                told += self._requested(cli_id, ask.get("request"), _encode(ask))
+        return told
+
+    def _task(self, kind: str, frame: TaskFrame, line: bytes) -> list[Signal]:
+        if kind == "task_started" and frame.tool_use_id:
+            self._agents[frame.task_id] = frame.tool_use_id
+        elif kind == "task_notification":
+            self._agents.pop(frame.task_id, None)
+        return self._remarks.task(kind, frame, line, is_open=self._calls.is_open(frame.tool_use_id))
+
+    def _reset(self, line: bytes) -> list[Signal]:
+        """``/clear``: the next turn tells the new id."""
+        self._account.cleared()
+        return [*self._calls.cleared(), Note("conversation_reset", line)]
+
+
+def _own_turn_ended(end: TurnEnd, frame: ResultFrame) -> Note:
+    told: Json = {"state": "ended", "stopReason": end.stop, "error": end.error.message if end.error is not None else None,
+                  "origin": frame.origin.kind if frame.origin is not None else None}
+    return Note("background_turn", _encode({name: value for name, value in told.items() if value is not None}))
+
+
+def _printed(text: str) -> str:
+    """What a slash command printed, out of the tags that the CLI puts around it."""
+    found = _STDOUT.findall(text)
+    return "\n".join(part.strip() for part in found if part.strip()) if found else text.strip()
+
+
+def _update(update: Json) -> Update:
+    return Update(_encode(update))

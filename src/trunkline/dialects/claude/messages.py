@@ -1,0 +1,263 @@
+"""What the model says, from the pieces of an answer (``stream_event``) and from whole blocks (``assistant``): never both.
+
+Rule 1: a piece is told when it comes. A whole block tells only what of it was not told in pieces: all of it where the CLI sends
+no pieces, nothing where it sent every one.
+Rule 2: an answer that broke off and is asked for again repeats itself. What was told already is not told again: as long as the
+new answer says the same, it goes on where the old one broke off. Where it says something else it is an answer of its own.
+Rule 3: the main conversation and each sub-agent say one thing at a time; what they say in between each other is kept apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from trunkline.dialects.claude.account import Account
+from trunkline.dialects.claude.calls import Calls
+from trunkline.dialects.claude.frames import AssistantFrame, Message, StreamFrame
+from trunkline.dialects.claude.settings import SYNTHETIC
+from trunkline.dialects.claude.tools import text_in
+from trunkline.dialects.signals import Note, Signal, Update
+
+Json = dict[str, Any]
+
+TEXTS: Final = {"text": "agent_message_chunk", "thinking": "agent_thought_chunk"}
+"""Kinds of blocks that are texts, and the updates that tell them."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Block(msgspec.Struct):
+    """A block of an answer: what it said by now, and what of an earlier attempt it has yet to repeat."""
+
+    kind: str
+    said: list[str] = []
+    size: int = 0
+    confirmed: bool = False
+    call_id: str = ""
+    echo: str = ""
+    """What was told before and is expected to be said again; empty once it was, or once something else was said."""
+
+    def text(self) -> str:
+        """What it said in one piece."""
+        if len(self.said) > 1:
+            self.said = ["".join(self.said)]
+        return self.said[0] if self.said else ""
+
+
+class Answer(msgspec.Struct):
+    """An answer of the model. ``told_as`` is the id that its texts are told under: its own, or that of the broken attempt."""
+
+    id: str
+    model: str = ""
+    told_as: str = ""
+    blocks: dict[int, Block] = {}
+    usage: Any = None
+    is_done: bool = False
+    repeats: list[Block] = []
+    """The texts of the attempt that broke off before it."""
+
+
+class Messages:
+    """What is said in one CLI process."""
+
+    def __init__(self, calls: Calls, account: Account, new_id: Callable[[str], str]) -> None:
+        self._calls = calls
+        self._account = account
+        self._new_id = new_id
+        self._current: dict[str | None, Answer] = {}
+        """By the call that started the sub-agent; None is the main conversation."""
+        self.said_something = False
+        """Whether the main conversation said anything to people since the turn began."""
+
+    def piece(self, frame: StreamFrame) -> list[Signal]:
+        """A piece of an answer."""
+        event, parent = frame.event, frame.parent_tool_use_id
+        if event.type == "content_block_delta":
+            return self._delta(event.index, event.delta if isinstance(event.delta, dict) else {}, parent)
+        match event.type:
+            case "message_start":
+                return self._start(event.message or Message(), parent)
+            case "content_block_start":
+                return self._open(event.index, event.content_block if isinstance(event.content_block, dict) else {}, parent)
+            case "message_delta":
+                return self._spent(event.usage, parent)
+            case "message_stop":
+                return self._stop(parent)
+        return []
+
+    def whole(self, frame: AssistantFrame) -> list[Signal]:
+        """Whole blocks of an answer."""
+        message, parent = frame.message, frame.parent_tool_use_id
+        told = self._same_or_next(message, parent)
+        titles = _titles(frame.tool_use_meta)
+        for block in blocks_of(message.content):
+            told += self._block(self._current[parent], block, parent, titles)
+        return told
+
+    def say(self, text: str) -> list[Signal]:
+        """Something that the CLI says outside of any answer."""
+        return [self._chunk("text", text, self._new_id("msg"), None)] if text else []
+
+    def turn_ended(self) -> list[Signal]:
+        """Nothing more will come of the main conversation's answer."""
+        self.said_something = False
+        return self._drop(None)
+
+    def sub_agent_ended(self, call_id: str) -> list[Signal]:
+        """Nothing more will come of a sub-agent's answer."""
+        return self._drop(call_id)
+
+    def _drop(self, parent: str | None) -> list[Signal]:
+        answer = self._current.pop(parent, None)
+        return self._calls.break_off(_unfinished(answer)) if answer is not None else []
+
+    def _start(self, message: Message, parent: str | None) -> list[Signal]:
+        before = self._current.get(parent)
+        broken = before if before is not None and not before.is_done and before.id != message.id else None
+        answer = self._current[parent] = Answer(message.id, message.model, message.id)
+        if broken is None:
+            return []
+        answer.repeats = [block for block in broken.blocks.values() if block.kind in TEXTS and block.text()]
+        if answer.repeats:
+            answer.told_as = broken.told_as
+        return self._calls.break_off(_unfinished(broken))
+
+    def _same_or_next(self, message: Message, parent: str | None) -> list[Signal]:
+        """See to it that the answer which a whole block belongs to is the current one."""
+        answer = self._current.get(parent)
+        if answer is not None and answer.id == message.id:
+            return []
+        if message.model == SYNTHETIC and answer is not None:
+            answer.is_done = True  # the CLI speaks itself: it does not repeat what the model said
+        told = self._start(message, parent)
+        self._current[parent].is_done = True
+        return told
+
+    def _open(self, index: int, block: Json, parent: str | None) -> list[Signal]:
+        answer = self._answer(parent)
+        kind = text_in(block, "type")
+        opened = answer.blocks[index] = Block(kind, echo=_echo(answer, kind) if kind in TEXTS else "")
+        if kind.endswith("tool_use"):
+            opened.call_id = text_in(block, "id")
+            return self._calls.begin(opened.call_id, text_in(block, "name"), parent)
+        return self._text(answer, opened, text_in(block, kind), parent) if kind in TEXTS else []
+
+    def _delta(self, index: int, delta: Json, parent: str | None) -> list[Signal]:
+        answer = self._answer(parent)
+        block = answer.blocks.get(index)
+        match delta.get("type"):
+            case "text_delta":
+                kind, piece = "text", text_in(delta, "text")
+            case "thinking_delta":
+                kind, piece = "thinking", text_in(delta, "thinking")
+            case "input_json_delta":
+                return self._calls.delta(block.call_id, text_in(delta, "partial_json")) if block is not None else []
+            case _:
+                return []
+        if block is None or block.kind != kind:
+            block = answer.blocks[index] = Block(kind, echo=_echo(answer, kind))
+        return self._text(answer, block, piece, parent)
+
+    def _text(self, answer: Answer, block: Block, piece: str, parent: str | None) -> list[Signal]:
+        """The next piece of a text, as far as it is news."""
+        if not piece:
+            return []
+        block.said.append(piece)
+        block.size += len(piece)
+        if not block.echo:
+            return [self._chunk(block.kind, piece, answer.told_as, parent)]
+        echo, said = block.echo, block.text()
+        if echo.startswith(said):
+            return []
+        block.echo = ""
+        if said.startswith(echo):
+            return [self._chunk(block.kind, said[len(echo):], answer.told_as, parent)]
+        answer.told_as, answer.repeats = answer.id, []
+        return [self._chunk(block.kind, said, answer.told_as, parent)]
+
+    def _block(self, answer: Answer, block: Json, parent: str | None, titles: dict[str, str]) -> list[Signal]:
+        kind = text_in(block, "type")
+        if kind in TEXTS:
+            return self._whole_text(answer, kind, text_in(block, kind), parent)
+        if kind.endswith("tool_use"):
+            call_id, given = text_in(block, "id"), block.get("input")
+            self.said_something = self.said_something or parent is None
+            return self._calls.whole(call_id, text_in(block, "name"), given if isinstance(given, dict) else {}, parent,
+                                     titles.get(call_id, ""))
+        if kind.endswith("tool_result") and text_in(block, "tool_use_id"):
+            content = block.get("content")
+            failed = isinstance(content, dict) and text_in(content, "type").endswith("error")
+            return self._calls.end(text_in(block, "tool_use_id"), content, None, failed=failed, parent=parent)
+        if kind == "redacted_thinking":
+            return [Note("redacted_thinking", b"{}")]
+        return []
+
+    def _whole_text(self, answer: Answer, kind: str, text: str, parent: str | None) -> list[Signal]:
+        """A complete text: what of it was not told in pieces."""
+        block = next((each for each in answer.blocks.values() if each.kind == kind and not each.confirmed), None)
+        if block is None:
+            index = max(answer.blocks, default=-1) + 1
+            block = answer.blocks[index] = Block(kind, echo=_echo(answer, kind))
+        block.confirmed = True
+        said = block.text()
+        return self._text(answer, block, text[len(said):], parent) if text.startswith(said) else []
+
+    def _spent(self, usage: Any, parent: str | None) -> list[Signal]:
+        """The answer's tokens are known; they count when it is complete, since several such events may come."""
+        self._answer(parent).usage = usage
+        return []
+
+    def _stop(self, parent: str | None) -> list[Signal]:
+        answer = self._answer(parent)
+        if answer.is_done:
+            return []
+        answer.is_done = True
+        told = self._calls.break_off(_unfinished(answer))
+        return told + self._account.message(answer.told_as, answer.model, answer.usage) if parent is None else told
+
+    def _answer(self, parent: str | None) -> Answer:
+        answer = self._current.get(parent)
+        if answer is None:
+            answer = self._current[parent] = Answer("", told_as="")
+        return answer
+
+    def _chunk(self, kind: str, text: str, message_id: str, parent: str | None) -> Signal:
+        if parent is None:
+            self.said_something = self.said_something or kind == "text"
+            tail = b',"messageId":%b}' % _encode(message_id) if message_id else b"}"
+        else:
+            tail = b',"messageId":%b,"_meta":{"claudeCode":{"parentToolUseId":%b}}}' % (_encode(message_id), _encode(parent))
+        head = b'{"sessionUpdate":"%b","content":{"type":"text","text":' % TEXTS[kind].encode()
+        return Update(b"%b%b}%b" % (head, _encode(text), tail))
+
+
+def blocks_of(content: Any) -> list[Json]:
+    """The blocks of a message; a plain string is one block of text."""
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def _echo(answer: Answer, kind: str) -> str:
+    """What the next text of an answer is expected to repeat."""
+    if answer.repeats and answer.repeats[0].kind == kind:
+        return answer.repeats.pop(0).text()
+    answer.repeats = []
+    return ""
+
+
+def _unfinished(answer: Answer) -> list[str]:
+    return [block.call_id for block in answer.blocks.values() if block.call_id]
+
+
+def _titles(meta: Any) -> dict[str, str]:
+    """The CLI's own titles of calls to MCP servers."""
+    found = {}
+    for each in meta if isinstance(meta, list) else []:
+        if isinstance(each, dict) and text_in(each, "id") and text_in(each, "display_name"):
+            server = text_in(each, "server_display_name")
+            found[text_in(each, "id")] = text_in(each, "display_name") + (f" ({server})" if server else "")
+    return found

@@ -1,0 +1,78 @@
+"""A line of the CLI's stdout as a frame.
+
+Rule 1: one member of another shape than expected costs that member, not the frame: a ``result`` always ends its turn.
+Rule 2: nothing raises: a line that is no frame is ``Broken``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, get_args
+
+import msgspec
+
+from trunkline.dialects.claude.frames import SYSTEM, Broken, Frame, Known, System, SystemFrame, Unknown
+
+Json = dict[str, Any]
+
+_read = msgspec.json.Decoder(Known).decode
+_read_system = {subtype: msgspec.json.Decoder(kind).decode for subtype, kind in SYSTEM.items()}
+_BY_TYPE: Final[dict[str, type[Frame]]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Known)}
+
+
+def read_frame(line: bytes) -> tuple[str, Known | System | Unknown | Broken]:
+    """One line, and what it is called: its type, or the subtype of a ``system`` frame."""
+    try:
+        frame = _read(line)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return _forgiven(line)
+    if type(frame) is SystemFrame:
+        return frame.subtype, _system(frame.subtype, line)
+    return str(frame.__struct_config__.tag), frame
+
+
+def _system(subtype: str, line: bytes) -> System | Unknown:
+    read = _read_system.get(subtype)
+    if read is None:
+        return Unknown(subtype or "system")
+    try:
+        return read(line)
+    except (msgspec.DecodeError, RecursionError):
+        found: System = _whatever_fits(SYSTEM[subtype], msgspec.json.decode(line))
+        return found
+
+
+def _forgiven(line: bytes) -> tuple[str, Known | System | Unknown | Broken]:
+    """A line that no frame's shape fits: the frame without what does not fit, else what it calls itself."""
+    try:
+        fields = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        return "", Broken(f"not a line of JSON: {error}")
+    if not isinstance(fields, dict):
+        return "", Broken("not a JSON object")
+    kind, subtype = fields.get("type"), fields.get("subtype")
+    if not isinstance(kind, str) or not kind:
+        return "", Broken("a frame without a type")
+    if kind == "system":
+        name = subtype if isinstance(subtype, str) and subtype else "system"
+        return name, _whatever_fits(SYSTEM[name], fields) if name in SYSTEM else Unknown(name)
+    shape = _BY_TYPE.get(kind)
+    if shape is None:
+        return kind, Unknown(kind)
+    frame: Known = _whatever_fits(shape, fields)
+    return kind, frame
+
+
+def _whatever_fits(shape: type[Any], fields: Json) -> Any:
+    """A frame with the members that have the right shape; the others as if they were not there."""
+    found: Json = {}
+    for field in msgspec.structs.fields(shape):
+        if field.encode_name not in fields:
+            continue
+        value, wanted = fields[field.encode_name], field.type
+        try:
+            found[field.name] = msgspec.convert(value, wanted, strict=False)
+        except (msgspec.ValidationError, RecursionError):
+            inner = wanted if isinstance(wanted, type) and issubclass(wanted, msgspec.Struct) else None
+            if inner is not None and isinstance(value, dict):
+                found[field.name] = _whatever_fits(inner, value)
+    return shape(**found)
