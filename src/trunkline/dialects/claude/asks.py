@@ -58,8 +58,9 @@ class Asks:
         self._new_id = new_id
         self._open: dict[str, Open] = {}
 
-    def can_use_tool(self, cli_id: str, request: Json, parent: str | None) -> Signal:
-        """The CLI wants to know whether a tool may run. ``parent`` is the call whose sub-agent asks."""
+    def can_use_tool(self, cli_id: str, request: Json, known: Json, parent: str | None) -> Signal:
+        """The CLI wants to know whether a tool may run. ``known`` is the input as the model wrote it, ``parent`` the call whose
+        sub-agent asks."""
         tool, given = _text(request, "tool_name"), request.get("input")
         given = given if isinstance(given, dict) else {}
         suggestions = request.get("permission_suggestions")
@@ -69,7 +70,9 @@ class Asks:
                                   suggestions=suggestions if isinstance(suggestions, list) else [])
         if tool == QUESTION and (form := form_of(given)) is not None:
             return QuestionAsk(ask_id, words_of(given), _encode(form), tool_call_id=call_id)
-        call = _asked_call(call_id, tool, given, request, parent)
+        # Newer builds keep the plan for themselves unless it is in a file; the model wrote it all the same.
+        shown = {**known, **given} if tool == PLAN else given
+        call = _asked_call(call_id, tool, shown, request, parent)
         options = APPROVALS if tool == PLAN else _options(request)
         return PermissionAsk(ask_id, _encode(call), options, editable=tool not in (PLAN, QUESTION))
 

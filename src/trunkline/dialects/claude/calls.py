@@ -45,6 +45,11 @@ class Calls:
         """Whether a call has begun and not ended."""
         return call_id in self._open
 
+    def input_of(self, call_id: str) -> Json:
+        """The input of an open call as the model wrote it; empty where there is none."""
+        call = self._open.get(call_id)
+        return call.given if call is not None else {}
+
     def begin(self, call_id: str, name: str, parent: str | None) -> list[Signal]:
         """The model begins to write a call."""
         if not call_id or call_id in self._open:

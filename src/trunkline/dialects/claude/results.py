@@ -17,9 +17,11 @@ from trunkline.dialects.claude.tools import planned_change
 Json = dict[str, Any]
 
 COMMANDS: Final = ("Bash", "PowerShell")
+SUB_AGENTS: Final = ("Task", "Agent")
 RAW_CHARS: Final = 64 << 10
 """Characters of a text up to which it is in ``rawOutput`` too."""
 
+_HARNESS: Final = "<tools-used-before-summary>"
 _EXIT = re.compile(r"\A(?:Error: )?Exit code (\d{1,5})\b")
 _TOOL_ERROR = re.compile(r"\A<tool_use_error>(.*)</tool_use_error>\s*\Z", re.DOTALL)
 
@@ -30,7 +32,7 @@ def ended(call_id: str, name: str, given: Json, answer: Any, record: Any, failed
     update: Json = {"sessionUpdate": "tool_call_update", "toolCallId": call_id, "status": "failed" if failed else "completed"}
     kept = record if isinstance(record, dict) else {}
     diffs = [] if failed else _changes(name, given, kept)
-    update["content"] = diffs or _blocks(answer)
+    update["content"] = diffs or _reported(name, kept) or _blocks(answer)
     output = _command_output(text, kept, failed) if name in COMMANDS else _output(text, kept, shown=not diffs)
     if output is not None:
         update["rawOutput"] = output
@@ -65,6 +67,13 @@ def _blocks(answer: Any) -> list[Json]:
     if len(texts) == len(found) > 1:
         return [_content({"type": "text", "text": answer_text(answer)})]
     return [_content(block) for block in found]
+
+
+def _reported(name: str, record: Json) -> list[Json]:
+    """What a sub-agent reported, without what the CLI tells the model about it."""
+    texts = [_text(block, "text") for block in _listed(record.get("content"))] if name in SUB_AGENTS else []
+    report = "\n".join(text for text in texts if text.strip() and not text.startswith(_HARNESS))
+    return [_content({"type": "text", "text": report})] if report else []
 
 
 def _block(block: Json) -> Json | None:

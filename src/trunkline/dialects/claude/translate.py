@@ -285,10 +285,13 @@ class Translator:
         rest = self._account.rest(frame)
         usage, spent = self._account.turn(frame)
         told += spent
+        was_working = self._turns.working
         if self._turns.ended(frame):
             return [*told, msgspec.structs.replace(end, usage=usage)]
         if end.error is not None:
             self.failure = end.error
+        if not was_working:
+            return [*told, Note("result", line)]
         if rest.any:
             told.append(Note("tokens", _encode({"input": rest.input, "output": rest.output, "cacheRead": rest.read,
                                                 "cacheWrite": rest.written})))
@@ -299,7 +302,8 @@ class Translator:
         fields = request if isinstance(request, dict) else {}
         match fields.get("subtype"):
             case "can_use_tool":
-                return [self._asks.can_use_tool(cli_id, fields, self._agents.get(text_in(fields, "agent_id")))]
+                known = self._calls.input_of(text_in(fields, "tool_use_id"))
+                return [self._asks.can_use_tool(cli_id, fields, known, self._agents.get(text_in(fields, "agent_id")))]
             case "elicitation":
                 return [self._asks.elicitation(cli_id, fields)]
             case "hook_callback":

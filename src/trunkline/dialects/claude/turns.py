@@ -54,17 +54,17 @@ class Turns:
 
     def ended(self, result: ResultFrame) -> bool:
         """A turn is over; whether it was a prompt's."""
-        ours = bool(self._prompts) and self._ends_prompt(result)
+        ended = self._prompts_of(result)
         self._is_behind = False
-        if ours:
-            self._prompts.clear()
+        self._prompts = [uuid for uuid in self._prompts if uuid not in ended]
         self.working = bool(self._prompts)
-        return ours
+        return bool(ended)
 
-    def _ends_prompt(self, result: ResultFrame) -> bool:
+    def _prompts_of(self, result: ResultFrame) -> list[str | None]:
+        """The prompts that a result ends; builds that name none end all that they heard of."""
         named = result.user_message_uuids or ([result.user_message_uuid] if result.user_message_uuid else [])
         if named and None not in self._prompts:
-            return any(uuid in self._prompts for uuid in named)
+            return [uuid for uuid in self._prompts if uuid in named]
         if result.origin is not None and result.origin.kind not in OURS:
-            return False
-        return not self._is_behind
+            return []
+        return [] if self._is_behind else list(self._prompts)
