@@ -62,6 +62,13 @@ def test_only_the_agent_whose_writes_need_it_reads_missing_files_as_empty() -> N
     assert [name for name, entry in load().items() if entry.quirks.missing_file_is_empty] == ["gemini"]
 
 
+def test_an_agent_speaks_the_agent_client_protocol_unless_its_entry_says_otherwise() -> None:
+    assert [name for name, entry in load().items() if entry.driver != "acp"] == ["claude-code"]
+    assert spec_from_table("mine", {"command": ["mine"], "driver": "claude"}).driver == "claude"
+    with pytest.raises(Invalid, match="driver"):
+        spec_from_table("mine", {"command": ["mine"], "driver": "telepathy"})
+
+
 def test_a_table_of_the_user_needs_only_a_command() -> None:
     entry = spec_from_table("my-agent", {"command": ["my-agent", "--acp"]})
     assert entry.display_name == "my-agent"

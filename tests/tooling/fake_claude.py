@@ -96,7 +96,9 @@ class FakeClaude:
         elif subtype == "set_permission_mode":
             answer["response"] = {"mode": request["mode"]}
         elif subtype == "interrupt":
-            self._interrupted.set()
+            with self._answered:
+                self._interrupted.set()
+                self._answered.notify_all()
         self._send({"type": "control_response", "response": answer})
 
     def _play(self, prompt: Json) -> None:

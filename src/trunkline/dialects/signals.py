@@ -163,11 +163,21 @@ class SubAgentTold(msgspec.Struct, frozen=True, rename="camel"):
     tokens: TokensSpent | None = None
 
 
-NoteBody = ArgsDelta | RateLimited | Retried | HookRan | TokensSpent | CostSpent | ModelUsed | Progressed | SubAgentTold
+class SessionIdChanged(msgspec.Struct, frozen=True, rename="camel"):
+    """``session_id``: the agent goes on under another id of its own (it forgot the conversation, at the person's word)."""
+
+    session_id: str
+    previous: str | None = None
+
+
+NoteBody = (
+    ArgsDelta | RateLimited | Retried | HookRan | TokensSpent | CostSpent | ModelUsed | Progressed | SubAgentTold
+    | SessionIdChanged
+)
 
 NOTES: dict[str, type[NoteBody]] = {
     "args_delta": ArgsDelta, "rate_limit": RateLimited, "retry": Retried, "hook": HookRan, "tokens": TokensSpent,
-    "cost": CostSpent, "model": ModelUsed, "progress": Progressed, "subagent": SubAgentTold,
+    "cost": CostSpent, "model": ModelUsed, "progress": Progressed, "subagent": SubAgentTold, "session_id": SessionIdChanged,
 }
 
 NOTE_METHOD = "_trunkline/note"

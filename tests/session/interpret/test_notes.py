@@ -102,6 +102,13 @@ def test_a_sub_agent_is_told_from_its_start_to_its_end() -> None:
     assert events(entries)[2]["tokenUsage"] == {"inputTokens": 1, "outputTokens": 2}
 
 
+def test_an_agent_that_goes_on_under_another_id_comes_back_under_that() -> None:
+    told = Told().turn()
+    entries = told.hear(Note("session_id", b'{"sessionId":"new","previous":"old"}'))
+    assert told.fold.agent_session_id == "new"
+    assert names(entries) == ["agent_session_changed"]
+
+
 @given(st.sampled_from([*NOTES, "tomorrow"]), JSON)
 def test_whatever_a_note_holds_it_breaks_nothing_and_leaves_a_trace(kind: str, data: Any) -> None:
     told = Told().turn()

@@ -19,6 +19,7 @@ from trunkline.dialects.signals import (
     Progressed,
     RateLimited,
     Retried,
+    SessionIdChanged,
     SubAgentTold,
     TokensSpent,
     read_note,
@@ -61,6 +62,10 @@ class NoteStory:
                 self._progress(progress)
             case SubAgentTold() as told:
                 self._writer.add(_sub_agent(told))
+            case SessionIdChanged(session_id):
+                # What comes back after a restart is the conversation that the agent has now.
+                self._writer.fold.agent_session_id = session_id
+                self._writer.custom("agent_session_changed", context.as_object(note.data), namespace="agent")
             case _:
                 self._writer.custom(note.kind, context.as_object(note.data), namespace="agent")
 

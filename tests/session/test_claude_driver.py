@@ -1,0 +1,552 @@
+"""The driver of Claude Code's own stream, against a scripted CLI."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.aio import run
+from tests.session.claude_stage import ClaudeStage
+from tests.tooling.processes import is_alive
+from trunkline.dialects.signals import AskWithdrawn, Malformed, PermissionAsk, TurnEnd, Update
+from trunkline.errors import (
+    AgentAuthRequired,
+    AgentError,
+    AgentNotInstalled,
+    AgentProtocolMismatch,
+    AgentStartFailed,
+    Invalid,
+    NotFound,
+    TrunklineError,
+    Unsupported,
+)
+from trunkline.session import claude_driver, claude_process
+
+OLD = "11111111-1111-4111-8111-111111111111"
+
+
+def played(stage: ClaudeStage, play: Coroutine[Any, Any, None]) -> None:
+    """Run a play and end the CLI afterwards, whatever happened."""
+
+    async def both() -> None:
+        try:
+            await play
+        finally:
+            await stage.driver.stop()
+
+    run(both(), timeout_s=30)
+
+
+def refused(stage: ClaudeStage, previous: str | None = None, *, adopt: bool = False) -> TrunklineError:
+    """The error with which the driver does not start."""
+    errors: list[TrunklineError] = []
+
+    async def play() -> None:
+        with pytest.raises(TrunklineError) as caught:
+            await stage.driver.start(previous, adopt=adopt)
+        errors.append(caught.value)
+
+    played(stage, play())
+    return errors[0]
+
+
+# Starting
+
+
+def test_a_new_session_has_an_id_that_we_chose_and_that_the_cli_was_told(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path)
+
+    async def play() -> None:
+        started = await stage.driver.start(None)
+        assert started.how == "new"
+        assert f"--session-id={started.agent_session_id}" in stage.argv()
+        assert stage.log()[1]["request"]["subtype"] == "initialize"
+
+    played(stage, play())
+
+
+def test_a_session_tells_its_modes_models_and_commands_before_the_first_prompt(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path)
+
+    async def play() -> None:
+        started = await stage.driver.start(None)
+        assert started.modes is not None and started.config_options is not None and started.agent_info is not None
+        assert "plan" in [mode["id"] for mode in msgspec.json.decode(started.modes)["availableModes"]]
+        assert "model" in [option["id"] for option in msgspec.json.decode(started.config_options)]
+        assert msgspec.json.decode(started.agent_info)["version"] == "2.1.112"
+        await stage.ears.until(Update)
+        (commands,) = stage.ears.updates("available_commands_update")
+        assert [command["name"] for command in commands["availableCommands"]] == ["compact"]
+
+    played(stage, play())
+
+
+def test_a_session_that_comes_back_is_resumed_and_nothing_of_it_is_told_again(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path, history={OLD: [_said("before")]})
+
+    async def play() -> None:
+        started = await stage.driver.start(OLD)
+        assert (started.how, started.agent_session_id) == ("resumed", OLD)
+        assert f"--resume={OLD}" in stage.argv()
+        assert stage.ears.text() == ""
+
+    played(stage, play())
+
+
+def test_a_session_that_is_adopted_tells_its_history(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path, history={OLD: [_said("one "), TurnEnd(stop="end_turn"), _said("two")]})
+
+    async def play() -> None:
+        started = await stage.driver.start(OLD, adopt=True)
+        assert (started.how, started.agent_session_id) == ("loaded", OLD)
+        assert stage.ears.text() == "one two"
+        assert not any(isinstance(signal, TurnEnd) for signal in stage.ears.signals), "the end of a past turn ends none of ours"
+
+    played(stage, play())
+
+
+def test_a_fork_has_the_history_of_its_source_and_an_id_of_its_own(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path, history={OLD: [_said("before")]}, fork=True)
+
+    async def play() -> None:
+        started = await stage.driver.start(OLD, adopt=True)
+        assert started.how == "forked" and started.agent_session_id != OLD
+        assert {f"--resume={OLD}", "--fork-session", f"--session-id={started.agent_session_id}"} <= set(stage.argv())
+        assert stage.ears.text() == "before"
+
+    played(stage, play())
+
+
+def test_a_conversation_that_the_cli_lost_is_begun_anew_and_people_are_told(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path, missing=[OLD], is_known=True)
+
+    async def play() -> None:
+        started = await stage.driver.start(OLD)
+        assert started.how == "new" and started.agent_session_id != OLD
+        assert f"--session-id={started.agent_session_id}" in stage.argv(1)
+        assert (await stage.turn(["say", "hello"])).stop == "end_turn"
+        (notice,) = stage.ears.updates("notice")
+        assert notice["severity"] == "warning" and OLD in notice["description"]
+        assert stage.ears.exits == [], "the first process was never the session's"
+
+    played(stage, play())
+
+
+def test_a_conversation_in_which_nothing_was_said_is_begun_anew_silently(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path, missing=[OLD])
+
+    async def play() -> None:
+        assert (await stage.driver.start(OLD)).how == "new"
+        await stage.turn(["say", "hello"])
+        assert stage.ears.updates("notice") == []
+
+    played(stage, play())
+
+
+@pytest.mark.parametrize("fork", [False, True])
+def test_a_conversation_that_was_asked_for_by_its_id_is_there_or_it_is_an_error(tmp_path: Path, fork: bool) -> None:
+    error = refused(ClaudeStage(tmp_path, missing=[OLD], fork=fork), OLD, adopt=True)
+    assert isinstance(error, NotFound)
+    assert OLD in error.message and "start a new session" in error.message
+
+
+def test_mcp_servers_reach_the_cli_in_a_private_file_that_is_gone_afterwards(tmp_path: Path) -> None:
+    server = {"name": "files", "command": "/bin/true", "args": [], "env": [{"name": "KEY", "value": "secret"}]}
+    stage = ClaudeStage(tmp_path, mcp_servers=[server])
+
+    async def play() -> None:
+        await stage.driver.start(None)
+        path = stage.argv()[stage.argv().index("--mcp-config") + 1]
+        seen = stage.log()[0]["files"][path]
+        assert json.loads(seen["content"])["mcpServers"]["files"]["env"] == {"KEY": "secret"}
+        assert seen["mode"] == 0o600
+        assert not _exists(path)
+
+    played(stage, play())
+
+
+# What keeps it from starting
+
+
+def test_a_cli_that_is_not_installed_is_named_with_how_to_install_it(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path)
+    (tmp_path / "bin" / "claude").unlink()
+    error = refused(stage)
+    assert isinstance(error, AgentNotInstalled)
+    assert "npm install -g @anthropic-ai/claude-code" in error.message
+
+
+def test_a_cli_that_is_too_old_is_not_started(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path, version="1.0.128")
+    error = refused(stage)
+    assert isinstance(error, AgentProtocolMismatch)
+    assert "1.0.128" in error.message and "2.0.77" in error.message
+    assert stage.log() == []
+
+
+@pytest.mark.parametrize(("said", "kind", "advice"), [
+    ("Not logged in · Please run /login", AgentAuthRequired, "run `claude` once"),
+    ("Error: ENOSPC: no space left on device, mkdir", AgentStartFailed, "free some space"),
+    ("error: unknown option '--permission-prompt-tool'", AgentProtocolMismatch, "Update it"),
+    ("Cannot find module 'x'", AgentStartFailed, "by hand"),
+])
+def test_a_cli_that_ends_at_once_is_quoted_and_what_to_do_is_said(
+        tmp_path: Path, said: str, kind: type[TrunklineError], advice: str) -> None:
+    error = refused(ClaudeStage(tmp_path, fail=said))
+    assert type(error) is kind
+    assert said in error.message and advice in error.message
+
+
+def test_a_cli_that_never_answers_does_not_hold_the_start_up_for_ever(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(claude_driver, "START_TIMEOUT_S", 0.5)
+    monkeypatch.setattr(claude_process, "INTERRUPT_S", 0.2)
+    error = refused(ClaudeStage(tmp_path, deaf=True))
+    assert isinstance(error, AgentStartFailed)
+    assert "initialize" in error.message
+
+
+# Turns
+
+
+def test_text_streams_and_the_turn_ends_once(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path)
+
+    async def play() -> None:
+        await stage.driver.start(None)
+        end = await stage.turn(["say", "Hello "], ["say", "there"])
+        assert (end.stop, end.error) == ("end_turn", None)
+        assert stage.ears.text() == "Hello there"
+        assert sum(isinstance(signal, TurnEnd) for signal in stage.ears.signals) == 1
+
+    played(stage, play())
+
+
+def test_an_image_goes_along_with_the_prompt_and_audio_is_refused(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path)
+    text = msgspec.Raw(b'{"type":"text","text":"[]"}')
+    image = msgspec.Raw(b'{"type":"image","data":"aWk=","mimeType":"image/png"}')
+    audio = msgspec.Raw(b'{"type":"audio","data":"aWk=","mimeType":"audio/wav"}')
+
+    async def play() -> None:
+        await stage.driver.start(None)
+        stage.driver.check_prompt([text, image])
+        with pytest.raises(Unsupported, match="audio"):
+            stage.driver.check_prompt([text, audio])
+        stage.driver.prompt([text, image])
+        (sent,) = await stage.until_sent("user")
+        assert sent["message"]["content"][1] == {
+            "type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aWk="}}
+
+    played(stage, play())
+
+
+def test_an_ask_is_answered_on_the_stream_with_the_whole_input(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path)
+
+    async def play() -> None:
+        await stage.driver.start(None)
+        stage.play(["ask", "Bash", {"command": "make"}])
+        ask: PermissionAsk = await stage.ears.until(PermissionAsk)
+        assert ask.editable
+        stage.driver.answer_permission(ask.request_id, _option(ask, "allow_once"))
+        await stage.ears.until(TurnEnd)
+        answer = json.loads(stage.ears.text())
+        assert (answer["behavior"], answer["updatedInput"]) == ("allow", {"command": "make"})
+
+    played(stage, play())
+
+
+def test_an_edited_input_is_what_the_cli_runs(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path)
+
+    async def play() -> None:
+        await stage.driver.start(None)
+        stage.play(["ask", "Bash", {"command": "make"}])
+        ask: PermissionAsk = await stage.ears.until(PermissionAsk)
+        stage.driver.answer_permission(
+            ask.request_id, _option(ask, "allow_once"), updated_input=msgspec.Raw(b'{"command":"make -n"}'))
+        await stage.ears.until(TurnEnd)
+        assert json.loads(stage.ears.text())["updatedInput"] == {"command": "make -n"}
+
+    played(stage, play())
+
+
+def test_a_denial_carries_its_reason(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path)
+
+    async def play() -> None:
+        await stage.driver.start(None)
+        stage.play(["ask", "Bash", {"command": "make"}])
+        ask: PermissionAsk = await stage.ears.until(PermissionAsk)
+        stage.driver.answer_permission(ask.request_id, _option(ask, "reject_once"), reason="not on a Friday")
+        await stage.ears.until(TurnEnd)
+        answer = json.loads(stage.ears.text())
+        assert answer["behavior"] == "deny" and "not on a Friday" in answer["message"]
+
+    played(stage, play())
+
+
+def test_a_cancelled_turn_is_interrupted_and_ends_as_cancelled(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path)
+
+    async def play() -> None:
+        await stage.driver.start(None)
+        stage.play(["say", "one"], ["wait"])
+        await stage.ears.until(Update)
+        stage.driver.cancel()
+        assert (await stage.ears.until(TurnEnd)).stop == "cancelled"
+        assert len(stage.sent("interrupt")) == 1
+        assert (await stage.turn(["say", "two"])).stop == "end_turn"
+
+    played(stage, play())
+
+
+def test_an_open_ask_is_withdrawn_by_an_interrupt(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path)
+
+    async def play() -> None:
+        await stage.driver.start(None)
+        stage.play(["ask", "Bash", {"command": "make"}])
+        ask: PermissionAsk = await stage.ears.until(PermissionAsk)
+        stage.driver.cancel()
+        assert (await stage.ears.until(AskWithdrawn)).request_id == ask.request_id
+        stage.driver.answer_permission(ask.request_id, None)
+        assert (await stage.ears.until(TurnEnd)).stop == "cancelled"
+
+    played(stage, play())
+
+
+def test_a_prompt_waits_while_the_cli_works_of_its_own_accord(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path)
+    go = tmp_path / "go"
+
+    async def play() -> None:
+        await stage.driver.start(None)
+        stage.play(["own"], ["say", "by myself "], ["await", str(go)], ["own_end"])
+        await stage.ears.until(TurnEnd)
+        await _text(stage, "by myself")
+        stage.play(["say", "as you asked"])
+        await asyncio.sleep(0)
+        assert len(stage.sent("user")) == 1, "it would be folded into the other turn"
+        go.touch()
+        await stage.ears.until(TurnEnd, 2)
+        assert stage.ears.text() == "by myself as you asked"
+
+    played(stage, play())
+
+
+def test_a_prompt_that_waits_ends_at_once_when_it_is_cancelled(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path)
+
+    async def play() -> None:
+        await stage.driver.start(None)
+        stage.play(["own"], ["say", "by myself"], ["wait"], ["own_end"])
+        await stage.ears.until(TurnEnd)
+        await _text(stage, "by myself")
+        stage.play(["say", "never said"])
+        stage.driver.cancel()
+        assert (await stage.ears.until(TurnEnd, 2)).stop == "cancelled"
+        assert (await stage.turn(["say", "!"])).stop == "end_turn"
+        assert stage.ears.text() == "by myself!"
+
+    played(stage, play())
+
+
+def test_a_long_line_and_a_broken_one_do_not_end_the_stream(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path)
+    long = "x" * (5 << 20)
+
+    async def play() -> None:
+        await stage.driver.start(None)
+        await stage.turn(["line", "this is no JSON"], ["say", long])
+        assert stage.ears.text() == long
+        assert (await stage.ears.until(Malformed)).line == b"this is no JSON"
+
+    played(stage, play())
+
+
+# Errors of a turn
+
+
+@pytest.mark.parametrize(("told", "code", "advice"), [
+    ("Not logged in · Please run /login", -32000, "ANTHROPIC_API_KEY"),
+    ("Credit balance is too low", None, "add some"),
+    ("API Error: ENOSPC: no space left on device, write", None, "free some space"),
+])
+def test_a_turn_that_fails_says_what_to_do(tmp_path: Path, told: str, code: int | None, advice: str) -> None:
+    stage = ClaudeStage(tmp_path)
+
+    async def play() -> None:
+        await stage.driver.start(None)
+        end = await stage.turn(["result", {"is_error": True, "result": told, "terminal_reason": "api_error"}])
+        assert end.error is not None
+        assert told in end.error.message and advice in end.error.message
+        assert code in (None, end.error.code)
+
+    played(stage, play())
+
+
+def test_a_cli_that_dies_in_its_turn_is_told_once_with_its_reason(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path)
+
+    async def play() -> None:
+        await stage.driver.start(None)
+        end = await stage.turn(["stderr", "Error: ENOSPC: no space left on device"], ["die", 1])
+        assert end.error is not None and "free some space" in end.error.message
+        exit, stderr = await stage.ears.until_exit()
+        assert exit.code == 1 and "ENOSPC" in stderr
+
+    played(stage, play())
+
+
+def test_a_death_without_a_known_reason_is_left_to_the_session_to_tell(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path)
+
+    async def play() -> None:
+        await stage.driver.start(None)
+        stage.play(["say", "one"], ["die", 3])
+        exit, _ = await stage.ears.until_exit()
+        assert exit.code == 3
+        assert not any(isinstance(signal, TurnEnd) for signal in stage.ears.signals)
+
+    played(stage, play())
+
+
+def test_people_are_told_when_the_stream_falls_silent_and_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(claude_driver, "STALL_S", 0.2)
+    stage = ClaudeStage(tmp_path)
+
+    async def play() -> None:
+        await stage.driver.start(None)
+        stage.play(["say", "one"], ["wait"])
+        while not stage.ears.updates("notice"):  # noqa: ASYNC110 - the notice is what is waited for
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.5)
+        (notice,) = stage.ears.updates("notice")
+        assert "silent" in notice["title"]
+        stage.driver.cancel()
+        assert (await stage.ears.until(TurnEnd)).stop == "cancelled"
+
+    played(stage, play())
+
+
+def test_silence_means_nothing_while_a_person_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(claude_driver, "STALL_S", 0.1)
+    stage = ClaudeStage(tmp_path)
+
+    async def play() -> None:
+        await stage.driver.start(None)
+        stage.play(["ask", "Bash", {"command": "make"}])
+        await stage.ears.until(PermissionAsk)
+        await asyncio.sleep(0.4)
+        assert stage.ears.updates("notice") == []
+
+    played(stage, play())
+
+
+# Settings
+
+
+def test_a_mode_is_set_and_one_that_does_not_exist_is_refused_here(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path)
+
+    async def play() -> None:
+        await stage.driver.start(None)
+        await stage.driver.set_mode("plan")
+        assert [sent["request"]["mode"] for sent in stage.sent("set_permission_mode")] == ["plan"]
+        with pytest.raises(Invalid, match="plan"):
+            await stage.driver.set_mode("nonsense")
+
+    played(stage, play())
+
+
+def test_a_model_and_a_budget_of_thinking_are_set_and_all_options_come_back(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path)
+
+    async def play() -> None:
+        await stage.driver.start(None)
+        options = await stage.driver.set_config("model", "small")
+        assert options is not None
+        chosen = {option["id"]: option["currentValue"] for option in msgspec.json.decode(options)}
+        assert chosen["model"] == "small"
+        await stage.driver.set_config("thinking", "off")
+        assert stage.sent("set_model")[0]["request"]["model"] == "small"
+        assert stage.sent("set_max_thinking_tokens")[0]["request"]["max_thinking_tokens"] == 0
+
+    played(stage, play())
+
+
+def test_what_the_cli_refuses_and_what_it_never_answers_are_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(claude_process, "CALL_TIMEOUT_S", 0.2)
+    stage = ClaudeStage(tmp_path, refuse={"set_permission_mode": "not launched so"}, silent=["set_model"])
+
+    async def play() -> None:
+        await stage.driver.start(None)
+        with pytest.raises(AgentError, match="not launched so"):
+            await stage.driver.set_mode("plan")
+        with pytest.raises(AgentError, match="did not answer"):
+            await stage.driver.set_config("model", "small")
+
+    played(stage, play())
+
+
+# The end
+
+
+def test_it_is_ended_by_an_interrupt_then_by_the_end_of_its_input(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path)
+
+    async def play() -> None:
+        await stage.driver.start(None)
+        stage.play(["child"], ["wait"])
+        await stage.ears.until(Update)
+        child = await _text(stage, "")
+        await stage.driver.stop()
+        assert [entry.get("request", entry).get("subtype", "eof") for entry in stage.log()[-2:]] == ["interrupt", "eof"]
+        exit, _ = await stage.ears.until_exit()
+        assert exit.code == 0
+        assert not is_alive(int(child)), "a command in a session of its own is ended too"
+
+    played(stage, play())
+
+
+def test_one_that_hangs_is_ended_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, seconds in (("INTERRUPT_S", 0.1), ("CLOSE_STDIN_S", 0.1), ("TERM_S", 0.1)):
+        monkeypatch.setattr(claude_process, name, seconds)
+    stage = ClaudeStage(tmp_path, silent=["interrupt"])
+
+    async def play() -> None:
+        await stage.driver.start(None)
+        stage.play(["child"], ["hang"])
+        child = await _text(stage, "")
+        await stage.driver.stop()
+        assert not is_alive(stage.ears.pids[0]) and not is_alive(int(child))
+
+    played(stage, play())
+
+
+def _exists(path: str) -> bool:
+    return os.path.exists(path)
+
+
+def _said(text: str) -> Update:
+    return Update(msgspec.json.encode({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}))
+
+
+def _option(ask: PermissionAsk, kind: str) -> str:
+    return next(option.option_id for option in ask.options if option.kind == kind)
+
+
+async def _text(stage: ClaudeStage, wanted: str) -> str:
+    """What was said, once that was."""
+    while not (text := stage.ears.text()) or wanted not in text:  # noqa: ASYNC110 - the CLI says it when it does
+        await asyncio.sleep(0.005)
+    return text
