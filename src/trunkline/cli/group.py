@@ -23,6 +23,7 @@ class Lazy(NamedTuple):
 COMMANDS: dict[str, Lazy] = {
     "serve": Lazy("trunkline.cli.serve", "Run the hub in this terminal."),
     "run": Lazy("trunkline.cli.run", "Give an agent a prompt and watch it work."),
+    "acp": Lazy("trunkline.cli.acp", "Be an agent to an editor, on stdin and stdout."),
     "agents": Lazy("trunkline.cli.agents", "List the agents that can be run."),
     "sessions": Lazy("trunkline.cli.sessions", "List sessions, or look into one."),
     "policy": Lazy("trunkline.cli.policy", "See, explain and edit the rules that answer for you."),

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -25,11 +25,12 @@ import msgspec
 
 from trunkline.client.asks import Asks
 from trunkline.client.faults import error_of_fault
-from trunkline.client.http import Endpoint, Pool, trust
+from trunkline.client.http import Pool
+from trunkline.client.socket import connected, lost
 from trunkline.client.streams import Patience, Relocate
-from trunkline.client.views import ContextEvent, Fault, HubState, PendingAsk, ServerFrame
+from trunkline.client.views import ContextEvent, HubState, PendingAsk, ServerFrame
 from trunkline.client.watch import HUB, Watch
-from trunkline.errors import Forbidden, Invalid, TrunklineError, Unauthorized, Unavailable
+from trunkline.errors import TrunklineError, Unavailable
 
 if TYPE_CHECKING:
     from websockets.asyncio.client import ClientConnection
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 VERSIONS = ("1.0.0",)
 """Of the Agent Context Protocol, newest first."""
 WELCOME_S = 15.0
-PING_S = 20.0
 
 
 _frame = msgspec.json.Decoder(ServerFrame)
@@ -143,7 +143,7 @@ class Link:
             await self._patience.wait(error)
 
     async def _one_connection(self) -> None:
-        async with _connected(self._pool.endpoint) as socket:
+        async with connected(self._pool.endpoint) as socket:
             await self._greet(socket)
             self._socket = socket
             try:
@@ -233,7 +233,7 @@ class Link:
     async def _say(self, text: bytes) -> None:
         """Send a frame. What a lost connection swallows is said again over the next."""
         if self._socket is not None:
-            with suppress(*_lost()):
+            with suppress(*lost()):
                 await self._socket.send(text, text=True)
 
     def _new_name(self) -> str:
@@ -250,35 +250,3 @@ class Link:
             if not answer.done():
                 answer.set_exception(error)
         self._asks.end(error)
-
-
-def _lost() -> tuple[type[BaseException], ...]:
-    """What a connection that breaks raises."""
-    from websockets.exceptions import ConnectionClosed
-    return (ConnectionClosed, OSError)
-
-
-@asynccontextmanager
-async def _connected(endpoint: Endpoint) -> AsyncIterator[ClientConnection]:
-    from websockets.asyncio.client import connect
-    from websockets.exceptions import InvalidHandshake, InvalidStatus
-    parts = endpoint.parts()
-    scheme = "wss" if parts.scheme == "https" else "ws"
-    address = f"{scheme}://{parts.netloc}{parts.path.rstrip('/')}/ws"
-    lost: tuple[type[BaseException], ...] = (*_lost(), InvalidHandshake, TimeoutError)
-    try:
-        async with connect(address, ssl=trust(endpoint), compression=None, max_size=None, ping_interval=PING_S,
-                           ping_timeout=PING_S, proxy=None) as socket:
-            yield socket
-    except InvalidStatus as error:
-        raise _refusal(endpoint, error.response.status_code, bytes(error.response.body or b"")) from error
-    except lost as error:
-        raise Unavailable(f"no WebSocket to the hub at {endpoint.url}: {str(error) or type(error).__name__}") from error
-
-
-def _refusal(endpoint: Endpoint, status: int, body: bytes) -> TrunklineError:
-    kind = {400: Invalid, 401: Unauthorized, 403: Forbidden}.get(status, Unavailable)
-    try:
-        return error_of_fault(msgspec.json.decode(body, type=Fault))
-    except msgspec.DecodeError:
-        return kind(f"the hub at {endpoint.url} refused the WebSocket with {status}")

@@ -22,6 +22,7 @@ import msgspec
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.family import end_leftover
+from trunkline.dialects import acp
 from trunkline.dialects.context import iso_ms
 from trunkline.discovery.base import FoundSession
 from trunkline.errors import (
@@ -136,6 +137,11 @@ class Hub:
             readers_waiting=sum(session.feed.waiting for session in sessions), turns=dict(self._turns),
         )
 
+    @property
+    def closing(self) -> bool:
+        """Whether the hub is on its way out."""
+        return self._closing
+
     def busy(self) -> bool:
         """Whether a turn runs or an approval waits, anywhere."""
         return any(session.busy for session in self._sessions.values())
@@ -187,7 +193,7 @@ class Hub:
         source = await self.session(session_id)
         fold = source.fold
         spec = self._drivers.spec(fold.agent)
-        if spec.driver != "claude" or fold.watches is not None:
+        if not self.forks(fold.agent) or fold.watches is not None:
             raise Unsupported(f"sessions with {spec.display_name} cannot be forked")
         if fold.turns == 0 or fold.agent_session_id is None:
             raise Invalid("nothing was said in this session yet; start a new one instead of a fork")
@@ -206,6 +212,28 @@ class Hub:
         fold = Fold(session_id=self._lent.new_id("ses"), agent=spec.name, cwd=found.cwd, created_at=found.created_at,
                     updated_at=found.created_at, title=found.title, agent_session_id=found.id, watches=found.path)
         return await self._begin(Session(fold, self._lent, self._drivers.driver_for), lambda session: session.watch(by=by))
+
+    def forks(self, agent: str) -> bool:
+        """Whether sessions with this agent can be forked."""
+        return self._drivers.spec(agent).driver != "acp"
+
+    async def capabilities_of(self, agent: str) -> acp.AgentCapabilities:
+        """What an agent said of itself when it was last started, by this hub or an earlier one; nothing where it never was."""
+        known = self._capabilities.get(agent)
+        if known is None:
+            rows = await self._journal.rows(RowFilter(agent=agent, limit=1))
+            try:
+                known = self._capabilities[agent] = restore(rows[0].checkpoint).agent_capabilities if rows else NULL
+            except SessionUnreadable:
+                known = NULL
+        try:
+            return acp.read(bytes(known), acp.AgentCapabilities)
+        except Invalid:
+            return acp.AgentCapabilities()
+
+    def lend_env(self, session: Session, env: Mapping[str, str]) -> None:
+        """Variables for the next start of a session's agent; those it has stay, unless they are given anew."""
+        session.env = {**session.env, **allowed_env(env, self._drivers.spec(session.fold.agent))}
 
     def attach_lock(self, agent: str, agent_session_id: str) -> asyncio.Lock:
         """Held by whoever looks for a session and attaches to it, so that nobody else does the same meanwhile."""

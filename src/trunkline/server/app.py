@@ -30,7 +30,8 @@ from trunkline.errors import (
     Unauthorized,
 )
 from trunkline.hub import Hub
-from trunkline.server import ws
+from trunkline.server import acp, ws
+from trunkline.server.acp import socket
 from trunkline.server.auth import NOBODY, Gate, check_scope
 from trunkline.server.call import Call, Parts, Reply, asks_for_stream, reply
 from trunkline.server.login import Codes, FailedTries
@@ -89,7 +90,8 @@ class App:
         self._open += 1
         try:
             if scope["type"] == "websocket":
-                await ws.answer(self.parts, scope, receive, send)
+                face = socket if scope["path"] == acp.PATH else ws
+                await face.answer(self.parts, scope, receive, send)
                 return
             answer = await self._answer(Request(scope, receive))
             if answer is not None:

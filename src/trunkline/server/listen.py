@@ -20,7 +20,7 @@ import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from trunkline.server import ws
+from trunkline.server import acp, ws
 from trunkline.server.app import App
 from trunkline.server.call import reply
 from trunkline.server.openapi import ErrorBody
@@ -182,14 +182,17 @@ class _Protocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def _should_upgrade_to_ws(self) -> bool:
-        """Only one address speaks WebSocket; elsewhere the wish is ignored, as HTTP allows."""
-        return self.url.partition(b"?")[0] == ws.PATH.encode()
+        """Only these addresses speak WebSocket; elsewhere the wish is ignored, as HTTP allows."""
+        return self._path() in (ws.PATH, acp.PATH)
 
     def handle_websocket_upgrade(self) -> None:
         """Hand the connection over. What speaks WebSocket is loaded by the first who asks for it."""
-        from trunkline.server.ws.protocol import QuietProtocol
-        self.ws_protocol_class = QuietProtocol
+        from trunkline.server.ws.protocol import QuietProtocol, RoomyProtocol
+        self.ws_protocol_class = RoomyProtocol if self._path() == acp.PATH else QuietProtocol
         super().handle_websocket_upgrade()
+
+    def _path(self) -> str:
+        return self.url.partition(b"?")[0].decode("latin-1")
 
     def data_received(self, data: bytes) -> None:
         """Parse, then look at what a head has come to."""

@@ -109,7 +109,8 @@ class EditorCalls(ClientCalls):
         ask: acp.ReadTextFileRequest = acp.decode_params(acp.FS_READ_TEXT_FILE, params)
         if editor is not None and editor.offers.fs is not None and editor.offers.fs.read_text_file:
             self._workspace.resolve(ask.path)
-            with suppress(LocalError, RemoteError, Unavailable):  # a file that the editor has no buffer of may be on disk all the same
+            # A file that the editor has no buffer of may be on disk all the same.
+            with suppress(LocalError, RemoteError, Unavailable):
                 result = await self._call(editor, acp.FS_READ_TEXT_FILE, ask)
                 return {"content": acp.decode_result(acp.FS_READ_TEXT_FILE, result).content}
         return await super()._read(params)

@@ -10,6 +10,8 @@ from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+ROOMY_BYTES = 64 << 20
+
 _quiet = logging.getLogger("trunkline.server.ws.wire")
 _quiet.setLevel(logging.WARNING)
 
@@ -21,3 +23,11 @@ class QuietProtocol(WebSocketsSansIOProtocol):
         super().__init__(*args, **kwargs)
         self.logger = self.conn.logger = _quiet
         self.conn.debug = False
+
+
+class RoomyProtocol(QuietProtocol):
+    """The same for editors, whose prompts carry pictures and whose answers carry files."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.conn.max_message_size = ROOMY_BYTES

@@ -1,0 +1,271 @@
+"""Lines of an editor become frames to the hub, and frames become lines, over as many connections as it takes.
+
+Rule 1: an update is passed on by its bytes, unread. Only requests, answers and positions are looked at.
+Rule 2: a lost connection is taken up again by itself: the hub is found, or started, the handshake is made again, each session
+goes on after the last position that the editor was sent, and what was not answered is asked again. A prompt has a key, so that
+asking again never says it twice.
+Rule 3: what the hub asked over a lost connection is taken back from the editor; the hub asks again over the next.
+Rule 4: the editor's variables go to a hub on this machine and nowhere else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import quote
+
+import msgspec
+
+from trunkline.cli.acp import messages
+from trunkline.cli.acp.messages import CURSOR_HEAD, OPENING, UPDATE_HEAD, Envelope, params_of
+from trunkline.cli.acp.pipes import EditorLeft
+from trunkline.cli.locate import find_or_start
+from trunkline.cli.run import allowed_env
+from trunkline.cli.settings import Settings
+from trunkline.client.http import Endpoint
+from trunkline.client.socket import connected, lost
+from trunkline.client.streams import Patience
+from trunkline.dialects import acp
+from trunkline.errors import TrunklineError, Unavailable
+
+if TYPE_CHECKING:
+    from websockets.asyncio.client import ClientConnection
+
+GIVE_UP_S = 120.0
+"""How long a hub may be away; the next line of the editor's finds or starts one at any time before that."""
+
+OWN_ID = b'"trunkline-bridge-'
+"""How ids of our own requests begin; no editor's do."""
+
+_WANTS = {"cursor": True, "lines": True}
+
+
+class Out(Protocol):
+    """Where lines for the editor go."""
+
+    async def write(self, data: bytes) -> None:
+        """Write; returns when more can be taken."""
+
+
+class Unanswered(msgspec.Struct):
+    """A request of the editor's on its way, as it is sent to the hub."""
+
+    method: str
+    session_id: str
+    line: bytes
+
+
+class Bridge:
+    """One editor's line to the hub."""
+
+    def __init__(self, settings: Settings, agent: str | None, out: Out) -> None:
+        self._settings = settings
+        self._path = "/acp" if agent is None else f"/acp?agent={quote(agent, safe='')}"
+        self._out = out
+        self._patience = Patience(GIVE_UP_S)
+        self._socket: ClientConnection | None = None
+        self._ready = False
+        self._local = False
+        self._hello: bytes | None = None
+        self._greeted = False
+        self._env_allow: tuple[str, ...] = ()
+        self._unanswered: dict[bytes, Unanswered] = {}
+        self._sessions: dict[str, int] = {}
+        self._asked: dict[bytes, None] = {}
+        self._later: list[bytes] = []
+        self._own: dict[bytes, asyncio.Future[bool]] = {}
+        self._own_number = 0
+
+    async def run(self, lines: AsyncIterator[bytes]) -> None:
+        """Carry messages until the editor's lines end; raises what keeps the hub away for good."""
+        hub = asyncio.create_task(self._stay_connected())
+        editor = asyncio.create_task(self._listen(lines))
+        try:
+            await asyncio.wait((hub, editor), return_when=asyncio.FIRST_COMPLETED)
+            if hub.done():
+                await self._refuse_all(hub)
+                await hub
+            await editor
+        except EditorLeft:
+            return
+        finally:
+            for task in (hub, editor):
+                task.cancel()
+            await asyncio.gather(hub, editor, return_exceptions=True)
+
+    # -- the editor's lines
+
+    async def _listen(self, lines: AsyncIterator[bytes]) -> None:
+        async for line in lines:
+            told = self._from_editor(line)
+            if told is None:
+                continue
+            if self._ready and self._socket is not None:
+                await self._say(self._socket, told)
+            else:
+                self._later.append(told)
+
+    def _from_editor(self, line: bytes) -> bytes | None:
+        """What the hub is sent for a line; None for an answer that nobody waits for."""
+        message = messages.read(line)
+        if message is None:
+            return line  # the hub says what is wrong with it
+        if message.method is msgspec.UNSET:
+            known = message.id is not msgspec.UNSET and bytes(message.id) in self._asked
+            if known:
+                del self._asked[bytes(message.id)]  # type: ignore[arg-type]  # known: it is set
+            return line if known else None
+        if message.id is msgspec.UNSET:
+            return line
+        return self._request(line, message)
+
+    def _request(self, line: bytes, message: Envelope) -> bytes:
+        assert message.id is not msgspec.UNSET and message.method is not msgspec.UNSET, "a request has both"
+        request_id, method = bytes(message.id), acp.canonical_method(message.method, side="agent")
+        if method == acp.INITIALIZE:
+            self._hello = messages.with_meta(message.params, _WANTS, inside="clientCapabilities")
+            line = messages.request(request_id, method, self._hello)
+        elif method in OPENING:
+            env = allowed_env(self._env_allow, os.environ) if self._local else {}
+            line = messages.request(request_id, method, messages.with_meta(message.params, {"env": env}))
+        elif method == acp.SESSION_PROMPT:
+            key = {"key": secrets.token_hex(16)}
+            line = messages.request(request_id, method, messages.with_meta(message.params, key))
+        self._unanswered[request_id] = Unanswered(method, params_of(message.params).session_id, line)
+        return line
+
+    # -- the hub's frames
+
+    async def _stay_connected(self) -> None:
+        while True:
+            try:
+                endpoint = await find_or_start(self._settings)
+                await self._one_connection(endpoint)
+                trouble = Unavailable(f"the hub at {endpoint.url} hung up")
+            except Unavailable as error:
+                trouble = error
+            await self._hung_up()
+            await self._patience.wait(trouble)
+
+    async def _one_connection(self, endpoint: Endpoint) -> None:
+        headers = {"Authorization": f"Bearer {endpoint.token}"} if endpoint.token else {}
+        self._local = endpoint.is_loopback()
+        async with connected(endpoint, self._path, headers) as socket:
+            self._socket = socket
+            taking_up = asyncio.create_task(self._take_up(socket))
+            try:
+                async for frame in socket:
+                    await self._from_hub(frame.encode() if isinstance(frame, str) else frame)
+            finally:
+                self._socket, self._ready = None, False
+                taking_up.cancel()
+                await asyncio.gather(taking_up, return_exceptions=True)
+
+    async def _take_up(self, socket: ClientConnection) -> None:
+        """Be where we were: the handshake, the sessions, what is not answered; then what came meanwhile."""
+        if self._greeted and self._hello is not None:
+            await self._ask_hub(socket, acp.INITIALIZE, self._hello)
+            loading = {asked.session_id for asked in self._unanswered.values() if asked.method == acp.SESSION_LOAD}
+            for session_id, after in [each for each in self._sessions.items() if each[0] not in loading]:
+                if not await self._ask_hub(socket, acp.SESSION_RESUME, self._resume_params(session_id, after)):
+                    del self._sessions[session_id]
+        while self._later:
+            later, self._later = self._later, []
+            for line in later:
+                await self._say(socket, line)
+        self._ready = True
+
+    def _resume_params(self, session_id: str, after: int) -> bytes:
+        env = allowed_env(self._env_allow, os.environ) if self._local else {}
+        ours = {"after": after, "env": env}
+        return msgspec.json.encode({"sessionId": session_id, "cwd": os.getcwd(), "mcpServers": [], "_meta": {"trunkline": ours}})
+
+    async def _ask_hub(self, socket: ClientConnection, method: str, params: bytes) -> bool:
+        """Ask something of our own; returns whether the hub agreed."""
+        self._own_number += 1
+        request_id = b'%b%d"' % (OWN_ID, self._own_number)
+        answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._own[request_id] = answer
+        await self._say(socket, messages.request(request_id, method, params))
+        return await answer
+
+    async def _say(self, socket: ClientConnection, line: bytes) -> None:
+        # What a lost connection swallows is said again over the next, if it is not answered.
+        with suppress(*lost()):
+            await socket.send(line, text=True)
+
+    async def _from_hub(self, frame: bytes) -> None:
+        passed = [line for line in frame.split(b"\n") if line.startswith(UPDATE_HEAD) or self._told(line)]
+        self._patience.progress()
+        if passed:
+            passed.append(b"")
+            await self._out.write(b"\n".join(passed))
+
+    def _told(self, line: bytes) -> bool:
+        """Learn from a message that is no update; returns whether it is for the editor."""
+        message = messages.read(line)
+        if message is None:
+            return False
+        if line.startswith(CURSOR_HEAD):
+            told = params_of(message.params)
+            self._sessions[told.session_id] = told.seq
+            return False
+        if message.id is msgspec.UNSET:
+            return True
+        if message.method is not msgspec.UNSET:
+            self._asked[bytes(message.id)] = None
+            return True
+        return self._answered(bytes(message.id), message)
+
+    def _answered(self, request_id: bytes, message: Envelope) -> bool:
+        own = self._own.pop(request_id, None)
+        if own is not None:
+            if not own.done():
+                own.set_result(message.error is msgspec.UNSET)
+            return False
+        asked = self._unanswered.pop(request_id, None)
+        if asked is not None and message.error is msgspec.UNSET:
+            self._settled(asked, message.result)
+        return True
+
+    def _settled(self, asked: Unanswered, result: Any) -> None:
+        if asked.method == acp.INITIALIZE:
+            self._greeted = True
+            self._env_allow = messages.env_allow_of(result)
+        elif asked.method in OPENING:
+            self._sessions.setdefault(params_of(result).session_id or asked.session_id, 0)
+        elif asked.method in (acp.SESSION_CLOSE, acp.SESSION_DELETE):
+            self._sessions.pop(asked.session_id, None)
+
+    # -- when there is no hub
+
+    async def _hung_up(self) -> None:
+        """The connection is gone: what it asked is taken back, what it was asked is asked again over the next."""
+        for own in self._own.values():
+            own.cancel()
+        self._own.clear()
+        asked, self._asked = self._asked, {}
+        waiting = [each.line for each in self._unanswered.values()]
+        self._later = [*map(self._again, self._unanswered.values()), *(line for line in self._later if line not in waiting)]
+        lines = [messages.taken_back(request_id) for request_id in asked]
+        if lines:
+            await self._out.write(b"\n".join([*lines, b""]))
+
+    def _again(self, asked: Unanswered) -> bytes:
+        """A request that is sent once more. A load goes on where it was: the editor has what came before."""
+        after = self._sessions.get(asked.session_id)
+        return messages.with_after(asked.line, after) if asked.method == acp.SESSION_LOAD and after else asked.line
+
+    async def _refuse_all(self, hub: asyncio.Task[None]) -> None:
+        """There will be no hub: whoever waits hears why."""
+        error = hub.exception()
+        if isinstance(error, EditorLeft):
+            return
+        why = error.message if isinstance(error, TrunklineError) else repr(error)
+        lines = [messages.refusal(request_id, why) for request_id in self._unanswered]
+        if lines:
+            await self._out.write(b"\n".join([*lines, b""]))

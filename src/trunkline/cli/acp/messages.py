@@ -1,0 +1,124 @@
+"""Messages as the bridge sees them: the few members it looks at, and what it adds to them on their way to the hub."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from trunkline.dialects import acp
+
+UPDATE_HEAD = b'{"jsonrpc":"2.0","method":"session/update"'
+CURSOR_HEAD = b'{"jsonrpc":"2.0","method":"_trunkline/cursor"'
+SESSION_FORK = "session/fork"
+OPENING = frozenset({acp.SESSION_NEW, acp.SESSION_LOAD, acp.SESSION_RESUME, SESSION_FORK})
+"""The requests after whose answer the editor has a session open."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Envelope(msgspec.Struct):
+    """What tells messages apart."""
+
+    id: Raw | UnsetType = UNSET
+    method: str | UnsetType = UNSET
+    params: Raw | UnsetType = UNSET
+    result: Raw | UnsetType = UNSET
+    error: Raw | UnsetType = UNSET
+
+
+class Params(msgspec.Struct, rename="camel"):
+    """What the bridge wants to know of a request's params, or of an answer's result."""
+
+    session_id: str = ""
+    seq: int = 0
+    request_id: Raw = Raw(b"null")
+
+
+class _Ours(msgspec.Struct, rename="camel"):
+    env_allow: tuple[str, ...] = ()
+
+
+class _Meta(msgspec.Struct):
+    trunkline: _Ours = msgspec.field(default_factory=_Ours)
+
+
+class Hello(msgspec.Struct):
+    """The hub's answer to initialize: which variables the agent may see."""
+
+    meta: _Meta = msgspec.field(name="_meta", default_factory=_Meta)
+
+
+_envelope = msgspec.json.Decoder(Envelope)
+_params = msgspec.json.Decoder(Params)
+
+
+def read(line: bytes) -> Envelope | None:
+    """A line's envelope; None for what is no message."""
+    try:
+        return _envelope.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def params_of(raw: Raw | UnsetType) -> Params:
+    """The members that the bridge knows; empty where they are not."""
+    try:
+        return _params.decode(raw) if raw is not UNSET else Params()
+    except (msgspec.DecodeError, RecursionError):
+        return Params()
+
+
+def env_allow_of(result: Raw | UnsetType) -> tuple[str, ...]:
+    """The patterns of variables that the hub's answer to initialize names."""
+    try:
+        return msgspec.json.decode(result, type=Hello).meta.trunkline.env_allow if result is not UNSET else ()
+    except (msgspec.DecodeError, RecursionError):
+        return ()
+
+
+def request(request_id: bytes, method: str, params: Any) -> bytes:
+    """A request as a line."""
+    body = params if isinstance(params, bytes) else _encode(params)
+    return b'{"jsonrpc":"2.0","id":%b,"method":%b,"params":%b}' % (request_id, _encode(method), body)
+
+
+def refusal(request_id: bytes, message: str) -> bytes:
+    """An answer of our own, when there is no hub to give one."""
+    error = {"code": int(acp.ErrorCode.INTERNAL_ERROR), "message": " ".join(message.split())}
+    return b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (request_id, _encode(error))
+
+
+def taken_back(request_id: bytes) -> bytes:
+    """Tells the editor that nobody waits for its answer any more."""
+    return b'{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":%b}}' % request_id
+
+
+def with_meta(params: Raw | UnsetType, ours: Mapping[str, Any], *, inside: str | None = None) -> bytes:
+    """Params with ``_meta.trunkline`` (or ``<inside>._meta.trunkline``) filled in; what stands there already stays."""
+    members = _members(params)
+    if inside is not None:
+        members[inside] = Raw(with_meta(members.get(inside, UNSET), ours))
+        return _encode(members)
+    meta = _members(members.get("_meta", UNSET))
+    meta["trunkline"] = Raw(_encode({**ours, **_members(meta.get("trunkline", UNSET))}))
+    members["_meta"] = Raw(_encode(meta))
+    return _encode(members)
+
+
+def with_after(line: bytes, after: int) -> bytes:
+    """A request with the position that its sender has reached."""
+    members = _members(Raw(line))
+    params = _members(members.get("params", UNSET))
+    meta = _members(params.get("_meta", UNSET))
+    meta["trunkline"] = {**_members(meta.get("trunkline", UNSET)), "after": after}
+    return _encode({**members, "params": {**params, "_meta": meta}})
+
+
+def _members(raw: Raw | UnsetType) -> dict[str, Any]:
+    try:
+        return dict(msgspec.json.decode(raw, type=dict[str, Raw])) if raw is not UNSET else {}
+    except (msgspec.DecodeError, RecursionError):
+        return {}  # params that are no object: the hub says what is wrong with them

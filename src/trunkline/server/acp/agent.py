@@ -1,0 +1,481 @@
+"""Trunkline as an Agent Client Protocol agent: one editor's connection, whatever carries it.
+
+    line.py        messages to and from the editor      attachment.py  one session as the editor sees it
+    updates.py     updates as it may get them           asks.py        permissions and questions, put to it
+    settings.py    modes and options                    faults.py      errors as numbers
+    socket.py      over a WebSocket                     http.py        over streamable HTTP
+
+Rule 1: a session belongs to the hub. A connection that ends takes nothing with it.
+Rule 2: a request is answered exactly once; what it may do is what the caller's token may.
+Rule 3: what we add to the protocol stands in ``_meta.trunkline``, or in methods that begin with ``_trunkline/``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+import msgspec
+
+from trunkline import __version__
+from trunkline.agents import catalog
+from trunkline.agents.catalog import AgentSpec
+from trunkline.dialects import acp, jsonrpc
+from trunkline.errors import AgentNotInstalled, Invalid, NotFound, SessionNotFound, TrunklineError, Unsupported
+from trunkline.hub import Hub, NewSession, Session
+from trunkline.journal.base import RowFilter
+from trunkline.server.acp.attachment import Attachment, OpenPrompt
+from trunkline.server.acp.line import EditorLine, Left, Wire
+from trunkline.server.acp.settings import modes_of, settings_of
+from trunkline.server.auth import Caller, check_scope
+from trunkline.server.tokens import Scope
+
+SESSION_FORK = "session/fork"
+LISTED = 50
+"""Sessions in one page of a list."""
+LISTED_MOST = 100_000
+REQUESTS_AT_ONCE = 64
+
+log = logging.getLogger("trunkline.server")
+
+_encode = msgspec.json.Encoder().encode
+
+
+class OurMeta(msgspec.Struct, rename="camel"):
+    """``_meta.trunkline`` of a request."""
+
+    agent: str | None = None
+    """session/new: which agent."""
+    title: str | None = None
+    env: dict[str, str] = msgspec.field(default_factory=dict)
+    """new, load, resume: the editor's variables; the agent's own list says which of them it sees."""
+    key: str | None = None
+    """prompt: the same key twice is one prompt."""
+    after: int | None = None
+    """load, resume: the position up to which the editor knows the session."""
+    cursor: bool = False
+    """In the client's capabilities: tell me my position."""
+    lines: bool = False
+    """In the client's capabilities: several messages may share a frame, one a line."""
+
+
+class Asked(msgspec.Struct):
+    """One request on its way."""
+
+    id: msgspec.Raw
+    params: bytes | None
+    stream: str | None
+    """Where its answer goes: the session's stream, or the connection's."""
+
+
+Handler = Callable[[Asked], Awaitable[None]]
+
+
+class AcpAgent:
+    """Serves one editor."""
+
+    def __init__(self, hub: Hub, caller: Caller, wire: Wire, *, agent: str | None = None,
+                 check_live: Callable[[], None] = lambda: None) -> None:
+        self._hub = hub
+        self._caller = caller
+        self._line = EditorLine(wire)
+        self._agent = agent
+        self._check_live = check_live
+        self._greeted = False
+        self.takes_lines = False
+        """Whether several messages may share a frame."""
+        self._by = caller.name
+        self._attached: dict[str, Attachment] = {}
+        self._requests: dict[bytes, asyncio.Task[None]] = {}
+        self._errands: set[asyncio.Task[None]] = set()
+        self._methods: dict[str, tuple[Scope | None, Handler]] = {
+            acp.INITIALIZE: (None, self._initialize),
+            acp.AUTHENTICATE: (None, self._authenticate),
+            acp.SESSION_NEW: ("control", self._new),
+            acp.SESSION_LOAD: ("view", self._load),
+            acp.SESSION_RESUME: ("view", self._resume),
+            acp.SESSION_LIST: ("view", self._list),
+            acp.SESSION_CLOSE: ("control", self._close),
+            acp.SESSION_DELETE: ("control", self._delete),
+            SESSION_FORK: ("control", self._fork),
+            acp.SESSION_PROMPT: ("control", self._prompt),
+            acp.SESSION_CANCEL: ("control", self._cancel_asked),
+            acp.SESSION_SET_MODE: ("control", self._set_mode),
+            acp.SESSION_SET_CONFIG_OPTION: ("control", self._set_option),
+        }
+
+    def watches(self, session_id: str) -> bool:
+        """Whether the editor looks at this session."""
+        attached = self._attached.get(session_id)
+        return attached is not None and attached.following
+
+    def has(self, session_id: str) -> bool:
+        """Whether the editor has this session open."""
+        return session_id in self._attached
+
+    async def room(self) -> None:
+        """Wait while too much is being done for this editor at once."""
+        while len(self._requests) >= REQUESTS_AT_ONCE:
+            await asyncio.wait(self._requests.values(), return_when=asyncio.FIRST_COMPLETED)
+
+    def receive(self, message: bytes, stream: str | None = None) -> None:
+        """Take one message. Requests are begun in the order in which they came."""
+        for heard in self._line.hear(message):
+            if isinstance(heard, jsonrpc.Request):
+                self._begin(heard, stream)
+            elif isinstance(heard, jsonrpc.Notification):
+                self._notified(heard)
+        complaints = self._line.take()
+        if complaints:
+            self.spawn(self._line.send(complaints, stream))
+
+    async def leave(self) -> None:
+        """The connection is over. Sessions go on; what was begun for them is carried out."""
+        self._line.close()
+        for request in list(self._requests.values()):
+            request.cancel()
+        await asyncio.gather(*self._requests.values(), return_exceptions=True)
+        for attached in self._attached.values():
+            await attached.end()
+        self._attached.clear()
+        await asyncio.gather(*self._errands, return_exceptions=True)
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something beside the conversation."""
+        task = asyncio.create_task(_quietly(work))
+        self._errands.add(task)
+        task.add_done_callback(self._errands.discard)
+
+    # -- requests
+
+    def _begin(self, request: jsonrpc.Request, stream: str | None) -> None:
+        asked = Asked(request.id, bytes(request.params) if request.params is not None else None, stream)
+        key = bytes(request.id)
+        task = asyncio.create_task(self._answer(acp.canonical_method(request.method, side="agent"), asked))
+        self._requests[key] = task
+
+        def ended(task: asyncio.Task[None]) -> None:
+            if self._requests.get(key) is task:
+                del self._requests[key]
+
+        task.add_done_callback(ended)
+
+    async def _answer(self, method: str, asked: Asked) -> None:
+        try:
+            try:
+                await self._serve(method, asked)
+            except TrunklineError as error:
+                await self._line.send(self._line.error(asked.id, error), asked.stream)
+            except asyncio.CancelledError:
+                cancelled = self._line.fault(asked.id, acp.ErrorCode.REQUEST_CANCELLED, "request cancelled")
+                await self._line.send(cancelled, asked.stream)
+            except (Left, OSError):
+                raise
+            except Exception as error:  # the request's boundary: an editor that is not answered hangs
+                log.error("%s failed", method, exc_info=error)
+                failed = TrunklineError("the hub failed to answer; its log says more")
+                await self._line.send(self._line.error(asked.id, failed), asked.stream)
+        except (Left, OSError):
+            return
+
+    async def _serve(self, method: str, asked: Asked) -> None:
+        scope, handler = self._methods[method]
+        if not self._greeted and method != acp.INITIALIZE:
+            lines = self._line.fault(asked.id, acp.ErrorCode.INVALID_REQUEST, f"initialize comes before {method}")
+            await self._line.send(lines, asked.stream)
+            return
+        self._check_live()
+        if scope is not None:
+            check_scope(self._caller, scope)
+        await handler(asked)
+
+    async def _reply(self, asked: Asked, result: bytes | msgspec.Struct | dict[str, Any]) -> None:
+        body = _encode(result) if isinstance(result, dict) else result
+        await self._line.send(self._line.result(asked.id, body), asked.stream)
+
+    def _notified(self, heard: jsonrpc.Notification) -> None:
+        params = bytes(heard.params) if heard.params is not None else None
+        method = acp.canonical_method(heard.method, side="agent")
+        if method == acp.SESSION_CANCEL:
+            self.spawn(self._cancel(params))
+        elif method == acp.CANCEL_REQUEST:
+            self.spawn(self._cancel_request(params))
+
+    # -- the handshake
+
+    async def _initialize(self, asked: Asked) -> None:
+        hello: acp.InitializeRequest = acp.decode_params(acp.INITIALIZE, asked.params)
+        if hello.client_capabilities is not None:
+            self._line.offers = hello.client_capabilities
+        if hello.client_info is not None and hello.client_info.name.strip():
+            self._by = f"{self._caller.name} ({' '.join(hello.client_info.name.split())[:60]})"
+        wants = _ours(self._line.offers.meta)
+        self._line.tells_cursor = wants.cursor
+        spec = self._spec(None)
+        answer = acp.InitializeResponse(
+            protocol_version=acp.PROTOCOL_VERSION, agent_capabilities=await self._capabilities(spec), auth_methods=_logins(spec),
+            agent_info=acp.Implementation(name="trunkline", title=f"Trunkline ({spec.display_name})", version=__version__),
+            meta={"trunkline": {"agent": spec.name, "envAllow": list(spec.env_allow)}})
+        self._greeted = True
+        await self._reply(asked, answer)
+        self.takes_lines = wants.lines
+
+    async def _capabilities(self, spec: AgentSpec) -> acp.AgentCapabilities:
+        """What the hub gives to every agent, and what this one is known to take."""
+        known = await self._hub.capabilities_of(spec.name)
+        offered = acp.Offered()
+        session: dict[str, Any] = {name: offered for name in ("list", "delete", "resume", "close")}
+        return _Capabilities(
+            load_session=True, prompt_capabilities=acp.PromptCapabilities(
+                image=known.prompt.image, audio=known.prompt.audio, embedded_context=True),
+            mcp_capabilities=known.mcp,
+            session_capabilities=_SessionCapabilities(**session, fork=offered if self._hub.forks(spec.name) else None),
+            meta={"trunkline": {"cursor": True, "lines": True, "key": True, "after": True, "eventIds": True}})
+
+    async def _authenticate(self, asked: Asked) -> None:
+        """The person has logged in, by the agent's own means: the next session/new shows whether that is so."""
+        method_id = acp.decode_params(acp.AUTHENTICATE, asked.params).method_id
+        known = [method.id for method in _logins(self._spec(None))]
+        if method_id not in known:
+            raise Invalid(f"no way to log in is called {method_id!r}; there is: {', '.join(known) or 'none'}")
+        await self._reply(asked, {})
+
+    def _spec(self, wanted: str | None) -> AgentSpec:
+        """The agent that was asked for, or the connection's own, or the first that is installed."""
+        name = wanted or self._agent
+        if name is None:
+            name = self._agent = default_agent(self._hub)
+        if name not in self._hub.agents:
+            raise NotFound(f"no agent {name!r}; known are: {', '.join(sorted(self._hub.agents))}", details={"agent": name})
+        return self._hub.agents[name]
+
+    # -- sessions
+
+    async def _new(self, asked: Asked) -> None:
+        ask: acp.NewSessionRequest = acp.decode_params(acp.SESSION_NEW, asked.params)
+        ours = _ours(ask.meta)
+        spec = self._spec(ours.agent)
+        session = await self._hub.create(NewSession(
+            agent=spec.name, cwd=ask.cwd, title=ours.title, env=ours.env, mcp_servers=_servers(ask.mcp_servers)), by=self._by)
+        await self._opened(asked, session)
+
+    async def _fork(self, asked: Asked) -> None:
+        ask: acp.ResumeSessionRequest = acp.decode_params(acp.SESSION_RESUME, asked.params)  # the same shape
+        session = await self._hub.fork(ask.session_id, cwd=ask.cwd, by=self._by)
+        await self._opened(asked, session)
+
+    async def _opened(self, asked: Asked, session: Session) -> None:
+        """A session is there that was not before: the editor learns its id before it hears anything of it."""
+        attached = self._attach(session)
+        settings = settings_of(session.fold, self._line.offers)
+        answer = acp.NewSessionResponse(
+            session_id=session.id, modes=settings.modes, config_options=settings.config_options,
+            meta={"trunkline": {"agent": session.fold.agent}})
+        await self._reply(asked, answer)
+        attached.follow(0)
+
+    async def _load(self, asked: Asked) -> None:
+        ask: acp.LoadSessionRequest = acp.decode_params(acp.SESSION_LOAD, asked.params)
+        session = await self._taken_up(ask.session_id, ask.mcp_servers, _ours(ask.meta))
+        attached = self._attach(session)
+        until = (await session.snapshot()).last_seq
+        await attached.replay(min(_ours(ask.meta).after or 0, until), until, asked.stream)
+        await self._reply(asked, settings_of(session.fold, self._line.offers))
+        attached.follow(until)
+
+    async def _resume(self, asked: Asked) -> None:
+        ask: acp.ResumeSessionRequest = acp.decode_params(acp.SESSION_RESUME, asked.params)
+        ours = _ours(ask.meta)
+        session = await self._taken_up(ask.session_id, ask.mcp_servers or [], ours)
+        attached = self._attach(session)
+        newest = (await session.snapshot()).last_seq
+        await self._reply(asked, settings_of(session.fold, self._line.offers))
+        if not attached.following:
+            attached.follow(newest if ours.after is None else min(ours.after, newest))
+
+    async def _taken_up(self, session_id: str, servers: list[acp.McpServer], ours: OurMeta) -> Session:
+        """A session that somebody opens again: what came with it counts when its agent is started next."""
+        session = await self._hub.session(session_id)
+        if ours.env:
+            self._hub.lend_env(session, ours.env)
+        if servers:
+            session.fold.mcp_servers = _servers(servers)
+        return session
+
+    async def _list(self, asked: Asked) -> None:
+        ask: acp.ListSessionsRequest = acp.decode_params(acp.SESSION_LIST, asked.params)
+        skipped = _position(ask.cursor)
+        found: list[acp.SessionInfo] = []
+        while len(found) <= LISTED:
+            views = await self._hub.list(RowFilter(limit=skipped + LISTED + 1))
+            for view in views[skipped:]:
+                if len(found) > LISTED:
+                    break
+                skipped += 1
+                if ask.cwd is None or view.cwd == ask.cwd:
+                    found.append(acp.SessionInfo(
+                        session_id=view.id, cwd=view.cwd, title=view.title or None, updated_at=view.updated_at,
+                        meta={"trunkline": {"agent": view.agent, "status": view.status}}))
+            if len(views) <= skipped:
+                break
+        more = len(found) > LISTED
+        await self._reply(asked, acp.ListSessionsResponse(
+            sessions=found[:LISTED], next_cursor=str(skipped - 1) if more else None))
+
+    async def _close(self, asked: Asked) -> None:
+        """Stop the agent, for everybody; what was said stays."""
+        session = await self._hub.session(acp.decode_params(acp.SESSION_CLOSE, asked.params).session_id)
+        await session.terminate(by=self._by)
+        attached = self._attached.pop(session.id, None)
+        if attached is not None:
+            await attached.reached(session.feed.last_seq)
+            await attached.end()
+        await self._reply(asked, {})
+
+    async def _delete(self, asked: Asked) -> None:
+        session_id = acp.decode_params(acp.SESSION_DELETE, asked.params).session_id
+        try:
+            await self._hub.delete(session_id)
+        except SessionNotFound:
+            pass  # the protocol wants it so: who deletes twice has what it wants
+        attached = self._attached.pop(session_id, None)
+        if attached is not None:
+            await attached.reached(attached.session.feed.last_seq)
+            await attached.end()
+        await self._reply(asked, {})
+
+    # -- work
+
+    async def _prompt(self, asked: Asked) -> None:
+        ask: acp.PromptRequest = acp.decode_params(acp.SESSION_PROMPT, asked.params)
+        attached = await self._joined(ask.session_id)
+        prompt = OpenPrompt(asked.id, _ours(ask.meta).key or secrets.token_hex(16))
+        # Who leaves, or takes the request back, does not undo a prompt that is on its way into the journal.
+        await asyncio.shield(asyncio.ensure_future(attached.prompt(prompt, ask.prompt)))
+
+    async def _cancel_asked(self, asked: Asked) -> None:
+        await (await self._joined(acp.decode_params(acp.SESSION_CANCEL, asked.params).session_id)).cancel()
+        await self._reply(asked, {})
+
+    async def _cancel(self, params: bytes | None) -> None:
+        check_scope(self._caller, "control")
+        await (await self._joined(acp.decode_params(acp.SESSION_CANCEL, params).session_id)).cancel()
+
+    async def _cancel_request(self, params: bytes | None) -> None:
+        """The editor takes a request back: a prompt ends as cancelled, anything else is broken off."""
+        wanted = bytes(acp.decode_params(acp.CANCEL_REQUEST, params).request_id)
+        for attached in self._attached.values():
+            prompt = attached.open_prompt(wanted)
+            if prompt is not None:
+                check_scope(self._caller, "control")
+                await attached.cancel_prompt(prompt)
+                return
+        request = self._requests.get(wanted)
+        if request is not None:
+            request.cancel()
+
+    async def _set_mode(self, asked: Asked) -> None:
+        ask: acp.SetSessionModeRequest = acp.decode_params(acp.SESSION_SET_MODE, asked.params)
+        session = (await self._joined(ask.session_id)).session
+        modes = modes_of(session.fold)
+        known = [mode.id for mode in modes.available_modes] if modes is not None else []
+        if ask.mode_id not in known:
+            raise Invalid(f"no mode {ask.mode_id!r}; there are: {', '.join(known) or 'none'}")
+        await session.set_mode(ask.mode_id, by=self._by)
+        await self._reply(asked, {})
+
+    async def _set_option(self, asked: Asked) -> None:
+        ask: acp.SetSessionConfigOptionRequest = acp.decode_params(acp.SESSION_SET_CONFIG_OPTION, asked.params)
+        session = (await self._joined(ask.session_id)).session
+        await session.set_config(ask.config_id, ask.value, by=self._by)
+        options = settings_of(session.fold, self._line.offers).config_options
+        if options is None:
+            raise Unsupported(f"{session.fold.agent} has no options")
+        await self._reply(asked, acp.SetSessionConfigOptionResponse(config_options=options))
+
+    # -- attachments
+
+    def _attach(self, session: Session) -> Attachment:
+        attached = self._attached.get(session.id)
+        if attached is None:
+            attached = self._attached[session.id] = Attachment(
+                session, self._line, self._by, self.spawn, answers=self._caller.scope != "view",
+                stopping=lambda: self._hub.closing)
+        return attached
+
+    async def _joined(self, session_id: str) -> Attachment:
+        """The editor's place in a session; one that it did not open in this connection is joined where it stands."""
+        session = await self._hub.session(session_id)
+        attached = self._attach(session)
+        if not attached.following:
+            newest = (await session.snapshot()).last_seq
+            if not attached.following:
+                attached.follow(newest)
+        return attached
+
+
+class _SessionCapabilities(acp.SessionCapabilities, frozen=True, kw_only=True):
+    """With what the schema calls unstable."""
+
+    fork: acp.Offered | None = None
+
+
+class _Capabilities(acp.AgentCapabilities, frozen=True, kw_only=True):
+    session_capabilities: _SessionCapabilities | None = None
+
+
+def default_agent(hub: Hub) -> str:
+    """The first agent of the catalog that is installed; the demo agent where none is."""
+    for name, spec in hub.agents.items():
+        if name != DEMO and _is_installed(spec, hub):
+            return name
+    return DEMO
+
+
+DEMO = "demo"
+
+
+def _is_installed(spec: AgentSpec, hub: Hub) -> bool:
+    try:
+        catalog.launch_command(spec, hub.environ)
+    except AgentNotInstalled:
+        return False
+    return True
+
+
+def _logins(spec: AgentSpec) -> list[acp.AuthMethod]:
+    """How to log in: by the agent's own command, then tell us."""
+    if not spec.login_hint:
+        return []
+    return [acp.AuthMethodAgent(id=spec.name, name=f"Logged in to {spec.display_name}", description=spec.login_hint)]
+
+
+def _servers(servers: list[acp.McpServer]) -> list[msgspec.Raw]:
+    return [msgspec.Raw(acp.encode(server)) for server in servers]
+
+
+def _ours(meta: dict[str, Any] | None) -> OurMeta:
+    try:
+        return msgspec.convert((meta or {}).get("trunkline") or {}, OurMeta)
+    except msgspec.ValidationError as error:
+        raise Invalid(f"_meta.trunkline: {error}") from error
+
+
+def _position(cursor: str | None) -> int:
+    if cursor is None:
+        return 0
+    if not (cursor.isascii() and cursor.isdigit() and int(cursor) <= LISTED_MOST):
+        raise Invalid("cursor is not one that a list gave")
+    return int(cursor)
+
+
+async def _quietly(work: Coroutine[Any, Any, None]) -> None:
+    try:
+        await work
+    except (Left, OSError):
+        return
+    except TrunklineError as error:
+        log.info("an editor's wish came to nothing: %s", error.message)

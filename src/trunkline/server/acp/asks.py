@@ -1,0 +1,181 @@
+"""What an agent asks of people, put to one editor as requests, and raced with everybody else who may answer.
+
+Rule 1: an ask is a request that waits for an answer. The first answer counts, wherever it comes from; the others' is taken back.
+Rule 2: an editor that joins is asked what is open.
+Rule 3: an editor is asked only what it can show, and only if its token may answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import msgspec
+
+from trunkline.dialects import acp, jsonrpc
+from trunkline.errors import AlreadyResolved, Expired, Invalid, LocalError, NotFound, Unsupported
+from trunkline.hub import Answer, Decision, Session
+from trunkline.server.acp.line import GONE, EditorLine
+from trunkline.server.acp.updates import UpdateView
+from trunkline.session.fold import ApprovalView, QuestionView
+
+TRIES = 3
+"""How often a question is put again to an editor whose answer does not fit it."""
+
+Spawn = Callable[[Coroutine[Any, Any, None]], None]
+
+_encode = msgspec.json.Encoder().encode
+
+
+class _Answered(msgspec.Struct):
+    """An editor's answer to a question."""
+
+    action: str = "cancel"
+    content: dict[str, Any] | None = None
+
+
+class OpenAsks:
+    """The asks of one session that one editor has before it."""
+
+    def __init__(self, session: Session, line: EditorLine, view: UpdateView, by: str, spawn: Spawn) -> None:
+        self._session = session
+        self._line = line
+        self._view = view
+        self._by = by
+        self._spawn = spawn
+        self._open: dict[str, int] = {}
+        self._asked: dict[str, int] = {}
+        """How often each was put; also those that are settled, while the session has them open."""
+
+    def everything(self) -> list[bytes]:
+        """Ask what is open now."""
+        fold = self._session.fold
+        lines: list[bytes] = []
+        for request_id in fold.approvals:
+            lines += self.permission(request_id)
+        for question_id in fold.questions:
+            lines += self.question(question_id)
+        return lines
+
+    def permission(self, request_id: str) -> list[bytes]:
+        """Ask for a permission, unless it is settled already or was asked for."""
+        view = self._session.fold.approvals.get(request_id)
+        if view is None or request_id in self._asked:
+            return []
+        lines = self._view.announced(view.tool_call_id)
+        return lines + self._put(request_id, acp.SESSION_REQUEST_PERMISSION, self._permission_params(view), self._permitted)
+
+    def question(self, question_id: str) -> list[bytes]:
+        """Ask a question, unless it is settled already or was asked, or the editor has no way to ask it."""
+        view = self._session.fold.questions.get(question_id)
+        if view is None or question_id in self._asked or not self._shows(view):
+            return []
+        return self._put(question_id, acp.ELICITATION_CREATE, self._question_params(view), self._answered)
+
+    def settled(self, ask_id: str) -> list[bytes]:
+        """Somebody answered, or nobody needs to any more: the editor need not."""
+        self._asked.pop(ask_id, None)
+        rpc_id = self._open.pop(ask_id, None)
+        return [] if rpc_id is None else self._line.take_back(rpc_id)
+
+    def _put(self, ask_id: str, method: str, params: dict[str, Any], heard: Callable[[str, bytes], Coroutine[Any, Any, None]]
+             ) -> list[bytes]:
+        def answered(message: jsonrpc.Response) -> None:
+            self._open.pop(ask_id, None)
+            if message.error is None:
+                self._spawn(heard(ask_id, bytes(message.result) if message.result is not None else b"{}"))
+            elif message.error.code != GONE:
+                self._line_refused(ask_id, message.error)
+
+        self._asked[ask_id] = self._asked.get(ask_id, 0) + 1
+        self._open[ask_id], lines = self._line.ask(method, _encode(params), answered)
+        return lines
+
+    def _line_refused(self, ask_id: str, error: jsonrpc.RpcError) -> None:
+        """The editor cannot answer: somebody else may, until its time is up."""
+        note = {"askId": ask_id, "code": error.code, "message": error.message[:500]}
+        self._spawn(self._session.note("editor_refused_ask", note, by=self._by))
+
+    async def _permitted(self, request_id: str, result: bytes) -> None:
+        view = self._session.fold.approvals.get(request_id)
+        if view is None:
+            return
+        try:
+            outcome = acp.read_outcome(result, view.options)
+            decision = (Decision(option_id=outcome.option_id) if isinstance(outcome, acp.SelectedOutcome)
+                        else Decision(decision="deny", reason="the editor cancelled the request"))
+        except LocalError as error:
+            decision = Decision(decision="deny", reason=f"the editor's answer cannot be read: {error.message}")
+        try:
+            await self._settle(self._session.decide(request_id, decision, by=self._by))
+        except Unsupported:
+            # "Always" of something that no rule can be about: it counts once.
+            allow = next(option.kind for option in view.options if option.option_id == decision.option_id).startswith("allow")
+            once = Decision(decision="allow" if allow else "deny")
+            await self._settle(self._session.decide(request_id, once, by=self._by))
+
+    async def _answered(self, question_id: str, result: bytes) -> None:
+        try:
+            said = msgspec.json.decode(result, type=_Answered)
+            action = said.action if said.action in ("accept", "decline") else "cancel"
+            answer = Answer(action=action, content=said.content if action == "accept" else None)  # type: ignore[arg-type]
+            await self._settle(self._session.answer(question_id, answer, by=self._by))
+        except (Invalid, msgspec.DecodeError) as error:
+            await self._again(question_id, str(error))
+
+    async def _again(self, question_id: str, why: str) -> None:
+        """The answer does not fit the question: put it once more, with what is wrong."""
+        view = self._session.fold.questions.get(question_id)
+        if view is None or self._asked.get(question_id, TRIES) >= TRIES:
+            return
+        params = self._question_params(view)
+        params["message"] = f"{view.question}\n({why})"
+        await self._line.send(self._put(question_id, acp.ELICITATION_CREATE, params, self._answered), self._session.id)
+
+    async def _settle(self, deciding: Coroutine[Any, Any, None]) -> None:
+        try:
+            await deciding
+        except (AlreadyResolved, Expired, NotFound):
+            return  # somebody, or the clock, was first; the journal says who
+
+    def _permission_params(self, view: ApprovalView) -> dict[str, Any]:
+        call = self._session.fold.calls.get(view.tool_call_id)
+        state = call.state if call is not None else acp.CallState(tool_call_id=view.tool_call_id)
+        told = acp.ToolCallUpdate(
+            tool_call_id=view.tool_call_id, title=state.title or view.title, name=state.name,
+            kind=state.kind, status=state.status,  # type: ignore[arg-type]  # the state has the schema's words
+            content=self._view.shown(state.content, b""), locations=state.locations,
+            raw_input=msgspec.Raw(state.raw_input) if state.raw_input is not None else view.tool_input)
+        options = [{"optionId": option.option_id, "name": option.name, "kind": option.kind} for option in view.options]
+        about = {"requestId": view.request_id, "riskLevel": view.risk_level, "riskReason": view.risk_reason,
+                 "expiresAt": view.expires_at}
+        return {"sessionId": self._session.id, "toolCall": msgspec.Raw(acp.tool_call_members(told)), "options": options,
+                "_meta": {"trunkline": about}}
+
+    def _shows(self, view: QuestionView) -> bool:
+        offered = self._line.offers.elicitation
+        if offered is None:
+            return False
+        return offered.url is not None if view.url is not None else offered.form is not None and view.schema is not msgspec.UNSET
+
+    def _question_params(self, view: QuestionView) -> dict[str, Any]:
+        params: dict[str, Any] = {"sessionId": self._session.id, "message": view.question}
+        if view.tool_call_id is not None:
+            params["toolCallId"] = view.tool_call_id
+        if view.url is not None:
+            return {**params, "mode": "url", "elicitationId": view.question_id, "url": view.url}
+        return {**params, "mode": "form", "requestedSchema": view.schema}
+
+
+class NoAsks(OpenAsks):
+    """For an editor whose token may not answer: it is asked nothing."""
+
+    def permission(self, request_id: str) -> list[bytes]:
+        """Nothing is asked."""
+        return []
+
+    def question(self, question_id: str) -> list[bytes]:
+        """Nothing is asked."""
+        return []
+
+

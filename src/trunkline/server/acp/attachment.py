@@ -1,0 +1,416 @@
+"""One session as one editor sees it: a position in the journal that becomes messages, in the journal's order.
+
+Rule 1: everything that an editor hears of a turn comes from the journal, in its order: updates, asks, the answer to the prompt.
+So the answer is never before the last update, and two editors never disagree.
+Rule 2: a prompt has a key. Which turn is its own is read from the session's state, so a prompt that is sent again after a lost
+connection finds its turn, running or over.
+Rule 3: an editor that stalls holds its position and the slice that it was being sent, nothing more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from trunkline.dialects import acp
+from trunkline.dialects.context.filters import encoded_type
+from trunkline.errors import HubStopping, NotFound, SessionDeleted, TrunklineError, Unavailable
+from trunkline.hub import Session
+from trunkline.journal.base import Entry
+from trunkline.server.acp.asks import NoAsks, OpenAsks, Spawn
+from trunkline.server.acp.faults import told_fault
+from trunkline.server.acp.line import EditorLine, Left
+from trunkline.server.acp.updates import UpdateView
+from trunkline.server.sse import entries_after
+
+CURSOR = "_trunkline/cursor"
+"""The notification that tells an editor, which asked for it, where it is: ``{sessionId, seq}``."""
+
+INSIST_S = 2.0
+"""A second cancel within this time is the same wish again, not a wish to have the agent stopped."""
+
+SLICE_BYTES = 64 << 10
+
+log = logging.getLogger("trunkline.server")
+
+_encode = msgspec.json.Encoder().encode
+
+
+class _Meta(msgspec.Struct, rename="camel"):
+    turn_id: str = ""
+    stop_reason: str = ""
+
+
+class _Error(msgspec.Struct, rename="camel"):
+    code: str = "internal"
+    message: str = ""
+    details: msgspec.Raw = msgspec.Raw(b"null")
+    agent_code: str | None = None
+
+
+class _Data(msgspec.Struct, rename="camel"):
+    turn_id: str = ""
+    question_id: str = ""
+
+
+class _Told(msgspec.Struct, rename="camel"):
+    """The parts of an event that mean something to an editor."""
+
+    event_name: str = ""
+    namespace: str = ""
+    request_id: str = ""
+    question_id: str = ""
+    tool_call_id: str = ""
+    data: msgspec.Raw = msgspec.Raw(b"{}")
+    error: _Error | None = None
+    meta: _Meta = msgspec.field(name="_meta", default_factory=_Meta)
+
+
+_told = msgspec.json.Decoder(_Told)
+_data = msgspec.json.Decoder(_Data)
+
+_HEARD = frozenset({"custom", "approval:requested", "approval:resolved", "interaction:question", "session:status_changed",
+                    "session:error", "tool:error"})
+
+
+class OpenPrompt(msgspec.Struct):
+    """A prompt of this editor that is not answered yet."""
+
+    request_id: msgspec.Raw
+    key: str
+    failed_before: bool = False
+    """It waited behind a turn that failed, and was taken back."""
+
+
+class Attachment:
+    """One editor's place in one session. It is also the editor, as far as it serves the session's agent."""
+
+    def __init__(self, session: Session, line: EditorLine, by: str, spawn: Spawn, *, answers: bool,
+                 stopping: Callable[[], bool]) -> None:
+        self.session = session
+        self._stopping = stopping
+        self.position = 0
+        self._line = line
+        self._by = by
+        self._spawn = spawn
+        self._view = UpdateView(session, self)
+        asks = OpenAsks if answers else NoAsks
+        self._asks = asks(session, line, self._view, by, spawn)
+        self._prompts: list[OpenPrompt] = []
+        self._reader: asyncio.Task[None] | None = None
+        self._rests = False
+        """The reader waits for news, so that it can be ended without losing any."""
+        self._halting = False
+        self._waiters: list[tuple[int, asyncio.Future[None]]] = []
+        self._sending = asyncio.Lock()
+        self._cancelled_at = 0.0
+        self._told_cursor = -1
+
+    @property
+    def offers(self) -> acp.ClientCapabilities:
+        """What the editor serves."""
+        return self._line.offers
+
+    async def call(self, method: str, params: bytes) -> bytes:
+        """A request of the agent's to this editor."""
+        return await self._line.call(method, params, self.session.id)
+
+    # -- reading along
+
+    @property
+    def following(self) -> bool:
+        """Whether the editor is being told what happens."""
+        return self._reader is not None and not self._reader.done()
+
+    def follow(self, after: int) -> None:
+        """Tell the editor what comes after a position, and ask it what is open."""
+        self.position = after
+        self._halting = False
+        self._reader = asyncio.create_task(self._read_on())
+
+    async def replay(self, after: int, until: int, stream: str | None) -> None:
+        """Tell the editor what was, up to a position."""
+        await self.halt()
+        if after == 0:
+            self._view.forget()
+        position = after
+        while position < until:
+            entries = [entry for entry in await entries_after(self.session.feed, position, SLICE_BYTES) if entry.seq <= until]
+            if not entries:
+                break
+            position = entries[-1].seq
+            lines = [line for entry in entries for line in self._history(entry)]
+            await self._send(lines, position, stream)
+            await asyncio.sleep(0)  # a long history must not keep the hub to itself
+        self.position = until
+
+    async def halt(self) -> None:
+        """Tell the editor nothing more than what is on its way; open prompts stay open."""
+        self._halting = True
+        if self._reader is not None:
+            if self._rests:
+                self._reader.cancel()
+            await asyncio.wait([self._reader])
+            self._reader = None
+
+    async def end(self) -> None:
+        """The editor leaves the session, or has left."""
+        if self._reader is not None:
+            self._reader.cancel()
+        await self.halt()
+        self.session.editors.left(self)
+
+    async def reached(self, seq: int) -> None:
+        """The editor was told everything up to a position."""
+        if self.position < seq and self.following:
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiters.append((seq, waiter))
+            await waiter
+
+    async def _read_on(self) -> None:
+        try:
+            await self._send(self._asks.everything(), self.position, self.session.id)
+            while not self._halting and await self._read_slice():
+                pass
+            if not self._halting and not self._stopping():
+                await self._give_up()
+        except (Left, HubStopping):
+            return  # who comes back finds everything
+        except Exception as error:  # the reader's boundary: its editor must not wait for what will not come
+            log.error("an editor's view of session %s failed", self.session.id, exc_info=error)
+            await self._give_up(Unavailable("the hub failed to follow the session; its log says more"))
+        finally:
+            self._wake(None)
+
+    async def _read_slice(self) -> bool:
+        feed = self.session.feed
+        if feed.last_seq <= self.position:
+            if feed.closed:
+                return False
+            self._rests = True
+            try:
+                await feed.wait(self.position)
+            finally:
+                self._rests = False
+        entries = await entries_after(feed, self.position, SLICE_BYTES)
+        if not entries:
+            return not feed.closed or feed.last_seq > self.position
+        lines: list[bytes] = []
+        for entry in entries:
+            lines += self._view.lines(entry, live=True) if entry.update is not None else self._event(entry)
+        # What is built is sent, whatever happens: from here on the editor counts as told.
+        self.position = entries[-1].seq
+        await self._send(lines, self.position, self.session.id)
+        self._wake(self.position)
+        return True
+
+    def _history(self, entry: Entry) -> list[bytes]:
+        if entry.update is not None:
+            return self._view.lines(entry, live=False)
+        if encoded_type(entry.event) == "tool:error":
+            return self._view.failed(_told.decode(entry.event).tool_call_id)
+        return []
+
+    async def _send(self, lines: list[bytes], position: int, stream: str | None) -> None:
+        if self._line.tells_cursor and (lines or position != self._told_cursor):
+            self._told_cursor = position
+            where = _encode({"sessionId": self.session.id, "seq": position})
+            lines.append(b'{"jsonrpc":"2.0","method":"%b","params":%b}' % (CURSOR.encode(), where))
+        await self._line.send(lines, stream)
+
+    def _wake(self, position: int | None) -> None:
+        due = [each for each in self._waiters if position is None or each[0] <= position]
+        self._waiters = [each for each in self._waiters if each not in due]
+        for _, waiter in due:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    # -- events without an update
+
+    def _event(self, entry: Entry) -> list[bytes]:
+        kind = encoded_type(entry.event)
+        if kind not in _HEARD:
+            return []
+        told = _told.decode(entry.event)
+        match kind:
+            case "custom":
+                return self._custom(told) if told.namespace == "trunkline" else []
+            case "approval:requested":
+                return self._asks.permission(told.request_id)
+            case "approval:resolved":
+                return self._asks.settled(told.request_id)
+            case "interaction:question":
+                return self._asks.question(told.question_id)
+            case "tool:error":
+                return self._view.failed(told.tool_call_id)
+            case "session:error":
+                return self._turn_failed(told)
+            case _:
+                return self._turn_ended(told.meta)
+
+    def _custom(self, told: _Told) -> list[bytes]:
+        match told.event_name:
+            case "turn_started":
+                self._view.own_turn = any(self._turn_of(prompt) == told.meta.turn_id for prompt in self._prompts)
+            case "prompt_dropped":
+                return self._dropped(_data.decode(told.data).turn_id)
+            case "question_resolved":
+                return self._asks.settled(_data.decode(told.data).question_id)
+        return []
+
+    def _turn_ended(self, meta: _Meta) -> list[bytes]:
+        if not meta.stop_reason:
+            return []
+        self._view.own_turn = False
+        answer = _encode({"stopReason": meta.stop_reason})
+        return [line for prompt in self._settled(meta.turn_id) for line in self._line.result(prompt.request_id, answer)]
+
+    def _turn_failed(self, told: _Told) -> list[bytes]:
+        if not told.meta.turn_id or told.error is None:
+            return []
+        self._view.own_turn = False
+        error = told.error
+        details = msgspec.json.decode(error.details)
+        fault = told_fault(error.code, error.message, details, error.agent_code)
+        lines = [line for prompt in self._settled(told.meta.turn_id)
+                 for line in self._line.fault(prompt.request_id, fault.code, fault.message, _encode(fault.data))]
+        if any(self._waits(prompt) for prompt in self._prompts):
+            self._spawn(self._take_back_waiting())
+        return lines
+
+    def _dropped(self, turn_id: str) -> list[bytes]:
+        lines: list[bytes] = []
+        for prompt in self._settled(turn_id):
+            if prompt.failed_before:
+                failed = Unavailable("the turn before this prompt failed, so it was not sent; send it again")
+                lines += self._line.error(prompt.request_id, failed)
+            else:
+                lines += self._line.result(prompt.request_id, b'{"stopReason":"cancelled"}')
+        return lines
+
+    # -- prompts
+
+    async def prompt(self, prompt: OpenPrompt, blocks: list[acp.ContentBlock]) -> None:
+        """Send a prompt, or put it into the queue. It is answered when its own turn ends."""
+        async with self._sending:
+            self._prompts.append(prompt)
+            self.session.editors.lend(prompt.key, self)
+            try:
+                accepted = await self.session.send(blocks, when_busy="queue", idempotency_key=prompt.key, by=self._by)
+            except BaseException:
+                self._forget(prompt)
+                raise
+            if self._waits(prompt) and self._nothing_runs():
+                await self._send_anew(prompt, blocks)
+                return
+        turn = self.session.fold.turn
+        if (turn is None or turn.turn_id != accepted.turn_id) and not self._waits(prompt):
+            await self._answer_late(prompt, accepted.turn_id, accepted.seq)
+
+    def _nothing_runs(self) -> bool:
+        return self.session.fold.turn is None and self.session.fold.paused is None
+
+    async def _send_anew(self, prompt: OpenPrompt, blocks: list[acp.ContentBlock]) -> None:
+        """A prompt that was left in the queue by a failure or a restart is wanted again: begin with it."""
+        left, prompt.key = prompt.key, secrets.token_hex(16)
+        self.session.editors.take_back(left)
+        self.session.editors.lend(prompt.key, self)
+        await self.session.drop_queued(self.session.fold.sent[left].turn_id, by=self._by)
+        await self.session.send(blocks, when_busy="queue", idempotency_key=prompt.key, by=self._by)
+
+    async def cancel(self) -> None:
+        """Stop what this editor began: its prompts that wait, and the turn that runs, unless only others' prompts run."""
+        async with self._sending:
+            waiting = [prompt for prompt in self._prompts if self._waits(prompt)]
+            for prompt in waiting:
+                await self._drop(prompt)
+            turn = self.session.fold.turn
+            if turn is None:
+                return
+            own = any(self._turn_of(prompt) == turn.turn_id for prompt in self._prompts)
+            if own or not waiting:
+                await self._cancel_turn()
+
+    async def cancel_prompt(self, prompt: OpenPrompt) -> None:
+        """Take one prompt back, or end its turn."""
+        async with self._sending:
+            turn = self.session.fold.turn
+            if self._waits(prompt):
+                await self._drop(prompt)
+            elif turn is not None and turn.turn_id == self._turn_of(prompt):
+                await self._cancel_turn()
+
+    def open_prompt(self, request_id: bytes) -> OpenPrompt | None:
+        """The prompt that came with a request of this id and is not answered."""
+        return next((prompt for prompt in self._prompts if bytes(prompt.request_id) == request_id), None)
+
+    async def _cancel_turn(self) -> None:
+        turn = self.session.fold.turn
+        now = time.monotonic()
+        if turn is not None and turn.cancelled and now - self._cancelled_at < INSIST_S:
+            return
+        self._cancelled_at = now
+        await self.session.cancel(by=self._by)
+
+    async def _drop(self, prompt: OpenPrompt) -> None:
+        try:
+            await self.session.drop_queued(self._turn_of(prompt), by=self._by)
+        except NotFound:
+            return  # it began, or somebody else took it back
+
+    async def _take_back_waiting(self) -> None:
+        """A turn failed: the queue waits for a person, and an editor cannot see it. Its prompts there are taken back."""
+        for prompt in [prompt for prompt in self._prompts if self._waits(prompt)]:
+            prompt.failed_before = True
+            await self._drop(prompt)
+
+    async def _answer_late(self, prompt: OpenPrompt, turn_id: str, after: int) -> None:
+        """The turn of a prompt that was sent before may be over, and the editor told of its end: answer from the journal."""
+        position = after
+        while entries := await entries_after(self.session.feed, position, SLICE_BYTES):
+            for entry in entries:
+                if entry.update is None and self._ends(entry, turn_id):
+                    if entry.seq <= self.position and prompt in self._prompts:
+                        await self._line.send(self._event(entry), self.session.id)
+                    return
+            position = entries[-1].seq
+
+    def _ends(self, entry: Entry, turn_id: str) -> bool:
+        kind = encoded_type(entry.event)
+        if kind not in ("session:status_changed", "session:error", "custom"):
+            return False
+        told = _told.decode(entry.event)
+        if kind == "custom":
+            return told.event_name == "prompt_dropped" and _data.decode(told.data).turn_id == turn_id
+        return told.meta.turn_id == turn_id and (kind == "session:error" or bool(told.meta.stop_reason))
+
+    def _settled(self, turn_id: str) -> list[OpenPrompt]:
+        found = [prompt for prompt in self._prompts if self._turn_of(prompt) == turn_id]
+        for prompt in found:
+            self._forget(prompt)
+        return found
+
+    def _forget(self, prompt: OpenPrompt) -> None:
+        self._prompts.remove(prompt)
+        if not any(each.key == prompt.key for each in self._prompts):
+            self.session.editors.take_back(prompt.key)
+
+    def _turn_of(self, prompt: OpenPrompt) -> str:
+        sent = self.session.fold.sent.get(prompt.key)
+        return sent.turn_id if sent is not None else ""
+
+    def _waits(self, prompt: OpenPrompt) -> bool:
+        turn_id = self._turn_of(prompt)
+        return any(waiting.turn_id == turn_id for waiting in self.session.fold.queue)
+
+    async def _give_up(self, error: TrunklineError | None = None) -> None:
+        """No more will come: whoever waits hears why."""
+        gone = error or SessionDeleted(f"session {self.session.id} is gone", details={"sessionId": self.session.id})
+        lines = [line for prompt in self._prompts for line in self._line.error(prompt.request_id, gone)]
+        self._prompts.clear()
+        await self._line.send(lines, self.session.id)

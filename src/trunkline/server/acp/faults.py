@@ -1,0 +1,61 @@
+"""Our errors as JSON-RPC errors: one table, for every answer of the face."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from trunkline.dialects import acp
+from trunkline.errors import (
+    BY_CODE,
+    AgentAuthRequired,
+    Invalid,
+    MethodNotAllowed,
+    NotFound,
+    TooLarge,
+    TrunklineError,
+    Unauthorized,
+    Unsupported,
+)
+
+_CODES: tuple[tuple[type[TrunklineError], acp.ErrorCode], ...] = (
+    (AgentAuthRequired, acp.ErrorCode.AUTH_REQUIRED),
+    (Unauthorized, acp.ErrorCode.AUTH_REQUIRED),
+    (NotFound, acp.ErrorCode.RESOURCE_NOT_FOUND),
+    (MethodNotAllowed, acp.ErrorCode.METHOD_NOT_FOUND),
+    (Invalid, acp.ErrorCode.INVALID_PARAMS),
+    (Unsupported, acp.ErrorCode.INVALID_PARAMS),
+    (TooLarge, acp.ErrorCode.INVALID_PARAMS),
+)
+
+
+class Fault(msgspec.Struct):
+    """What an editor is told of an error."""
+
+    code: int
+    message: str
+    data: dict[str, Any]
+
+
+def fault_of(error: TrunklineError) -> Fault:
+    """An error as an editor gets it. An agent's own number is kept."""
+    return told_fault(error.code, error.message, error.details, error.agent_code)
+
+
+def told_fault(code: str, message: str, details: Any = None, agent_code: str | None = None) -> Fault:
+    """The same, of an error that was written down."""
+    data: dict[str, Any] = {"code": code}
+    if details:
+        data["details"] = details
+    return Fault(_number(code, agent_code), " ".join(message.split()), data)
+
+
+def _number(code: str, agent_code: str | None) -> int:
+    kind = BY_CODE.get(code, TrunklineError)
+    for wanted, number in _CODES:
+        if issubclass(kind, wanted):
+            return number
+    if agent_code is not None and agent_code.removeprefix("-").isdigit() and abs(int(agent_code)) < 1 << 31:
+        return int(agent_code)
+    return acp.ErrorCode.INTERNAL_ERROR

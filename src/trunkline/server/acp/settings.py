@@ -1,0 +1,56 @@
+"""What can be set on a session, as an editor may be told of it: modes and options in the schema's form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from trunkline.dialects import acp
+from trunkline.errors import Invalid
+from trunkline.session.fold import Fold
+
+
+class Settings(msgspec.Struct, rename="camel", omit_defaults=True):
+    """Modes and options; what the agent does not have is absent."""
+
+    modes: acp.SessionModeState | None = None
+    config_options: list[acp.SessionConfigOption] | None = None
+
+
+def settings_of(fold: Fold, offers: acp.ClientCapabilities) -> Settings:
+    """What an editor is told when it opens a session."""
+    return Settings(modes_of(fold), options_of(bytes(fold.config_options), offers))
+
+
+def modes_of(fold: Fold) -> acp.SessionModeState | None:
+    """The agent's modes; None where it has none."""
+    try:
+        return acp.read(bytes(fold.modes), acp.SessionModeState)
+    except Invalid:
+        return None
+
+
+def options_of(raw: bytes, offers: acp.ClientCapabilities) -> list[acp.SessionConfigOption] | None:
+    """The agent's options without those that the editor cannot show; None where there is no list."""
+    try:
+        items = msgspec.json.decode(raw, type=list[msgspec.Raw])
+    except msgspec.DecodeError:
+        return None
+    return shown_options(_readable(items), offers)
+
+
+def shown_options(options: Iterable[acp.SessionConfigOption], offers: acp.ClientCapabilities) -> list[acp.SessionConfigOption]:
+    """Switches go only to editors that said they can show them."""
+    takes = offers.session.config_options if offers.session is not None else None
+    switches = takes is not None and takes.boolean is not None
+    return [option for option in options if switches or not isinstance(option, acp.SessionConfigBoolean)]
+
+
+def _readable(items: Iterable[msgspec.Raw]) -> Iterable[acp.SessionConfigOption]:
+    for item in items:
+        try:
+            option: acp.SessionConfigOption = acp.read(bytes(item), acp.SessionConfigOption)
+        except Invalid:
+            continue  # the schema says: a bad item is dropped, the list stays
+        yield option
