@@ -53,3 +53,25 @@ def test_several_fields_take_a_json_object() -> None:
 
 def test_without_a_form_the_answer_is_free_text() -> None:
     assert content_of("whatever", None) == {"answer": "whatever"}
+
+
+def test_a_choice_beside_a_field_for_other_words_takes_one_string_as_either() -> None:
+    asked = {"type": "object", "properties": {"answer": {"type": "string", "oneOf": [{"const": "Red"}, {"const": "Blue"}]},
+                                              "answer_other": {"type": "string"}}}
+    schema = msgspec.json.encode(asked)
+    assert content_of("Red", schema) == {"answer": "Red"}
+    assert content_of("a dark green", schema) == {"answer_other": "a dark green"}
+    assert content_of('{"answer": "Blue", "answer_other": "almost"}', schema) == {"answer": "Blue", "answer_other": "almost"}
+
+
+def test_several_choices_beside_a_field_for_other_words_are_told_by_commas() -> None:
+    items = {"anyOf": [{"const": "S"}, {"const": "L"}]}
+    asked = {"type": "object", "properties": {"answer": {"type": "array", "items": items}, "answer_other": {"type": "string"}}}
+    assert content_of("S, L", msgspec.json.encode(asked)) == {"answer": ["S", "L"]}
+    assert content_of("neither", msgspec.json.encode(asked)) == {"answer_other": "neither"}
+
+
+def test_two_fields_of_their_own_still_want_an_object() -> None:
+    asked = {"type": "object", "properties": {"size": {"type": "string", "enum": ["S"]}, "comment": {"type": "string"}}}
+    with pytest.raises(Invalid, match="several fields"):
+        content_of("S", msgspec.json.encode(asked))

@@ -39,6 +39,10 @@ class PermissionAsk(msgspec.Struct, frozen=True):
     """Whether the agent takes another input than the one it asked for."""
 
 
+OTHER_WORDS = "_other"
+"""Ends the name of a form's field for an answer in other words than the choices of the field beside it."""
+
+
 class QuestionAsk(msgspec.Struct, frozen=True):
     """The agent asks a person something. ``schema`` is the form's JSON Schema object, where it sent one."""
 
@@ -170,14 +174,24 @@ class SessionIdChanged(msgspec.Struct, frozen=True, rename="camel"):
     previous: str | None = None
 
 
+class OwnTurn(msgspec.Struct, frozen=True, rename="camel"):
+    """``background_turn``: the agent works though nobody asked it to (a task of its own woke it), or has done so."""
+
+    state: Literal["started", "ended"]
+    stop_reason: str | None = None
+    error: str | None = None
+    origin: str | None = None
+
+
 NoteBody = (
     ArgsDelta | RateLimited | Retried | HookRan | TokensSpent | CostSpent | ModelUsed | Progressed | SubAgentTold
-    | SessionIdChanged
+    | SessionIdChanged | OwnTurn
 )
 
 NOTES: dict[str, type[NoteBody]] = {
     "args_delta": ArgsDelta, "rate_limit": RateLimited, "retry": Retried, "hook": HookRan, "tokens": TokensSpent,
     "cost": CostSpent, "model": ModelUsed, "progress": Progressed, "subagent": SubAgentTold, "session_id": SessionIdChanged,
+    "background_turn": OwnTurn,
 }
 
 NOTE_METHOD = "_trunkline/note"

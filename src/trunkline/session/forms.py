@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from trunkline.dialects.signals import OTHER_WORDS
 from trunkline.errors import Invalid
 
 TRUE = frozenset({"true", "yes", "y", "on", "1"})
@@ -20,9 +21,8 @@ def content_of(answer: str, schema: bytes | None) -> dict[str, Any]:
     fields = fields_of(schema)
     if not fields:
         return {"answer": answer}
-    if len(fields) == 1 and not _is_object(answer):
-        name, field = next(iter(fields.items()))
-        return {name: _value(name, field, answer)}
+    if not _is_object(answer) and (main := main_field(fields)) is not None:
+        return _in_words(main, fields, answer)
     try:
         content = msgspec.json.decode(answer)
     except msgspec.DecodeError:
@@ -58,12 +58,33 @@ def fields_of(schema: bytes | None) -> dict[str, dict[str, Any]]:
     return {name: field for name, field in fields.items() if isinstance(field, dict)}
 
 
+def main_field(fields: dict[str, dict[str, Any]]) -> str | None:
+    """The field that a single answer is for: the only one, or the only one beside a field for other words."""
+    names = [name for name in fields if name.removesuffix(OTHER_WORDS) == name or name.removesuffix(OTHER_WORDS) not in fields]
+    return names[0] if len(names) == 1 else None
+
+
 def choices_of(field: dict[str, Any]) -> list[Any]:
     """What a field offers to choose from; empty where anything goes."""
     if isinstance(field.get("enum"), list):
         return list(field["enum"])
     listed = field.get("oneOf") or field.get("anyOf")
     return [choice.get("const") for choice in listed if isinstance(choice, dict)] if isinstance(listed, list) else []
+
+
+def _in_words(main: str, fields: dict[str, dict[str, Any]], answer: str) -> dict[str, Any]:
+    """One string as a form's content: a choice where it is one, else in the field for other words."""
+    try:
+        return {main: _value(main, fields[main], answer)}
+    except Invalid:
+        if main + OTHER_WORDS not in fields:
+            raise
+        return {main + OTHER_WORDS: answer}
+
+
+def _items(field: dict[str, Any]) -> dict[str, Any]:
+    items = field.get("items")
+    return items if isinstance(items, dict) else {}
 
 
 def _form(schema: bytes) -> dict[str, Any]:
@@ -106,9 +127,8 @@ def _check(name: str, field: dict[str, Any], value: Any) -> None:
     if wanted and (not isinstance(value, wanted) or (isinstance(value, bool) and kind != "boolean")):
         raise Invalid(f"{name} must be a {kind}", details={"field": name})
     if isinstance(value, list):
-        items = field.get("items")
         for item in value:
-            _check_choice(name, items if isinstance(items, dict) else {}, item)
+            _check_choice(name, _items(field), item)
         return
     _check_choice(name, field, value)
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import msgspec
 import pytest
 
 from tests.dialects.acp.schema import faults
-from tests.tooling.claude_runs import Answered, output, runs, story
-from tests.tooling.story import Player, check
+from tests.session.golden import played_run
+from tests.tooling.claude_runs import output, runs, story
+from tests.tooling.story import check
 from tests.tooling.transcripts import Prompt
-from trunkline.agents import catalog
 from trunkline.dialects import acp
 from trunkline.dialects.signals import NOTES, Malformed, Note, PermissionAsk, QuestionAsk, TurnEnd, Update, read_note
 
@@ -21,24 +20,9 @@ UNENDED = {"signal_SIGTERM": 1, "errors": 4}
 """Runs whose last prompts the CLI never ended: it was killed, or its input was closed."""
 
 
-def play(run: str) -> Player:
-    player = Player(catalog.load()["claude-code"].tool_names)
-    for step in story(run):
-        if isinstance(step, Answered):
-            answered = step
-            content = msgspec.Raw(answered.content) if answered.content is not None else None
-            if answered.request_id in player.fold.questions:
-                player.act(lambda now, a=answered, c=content: now.asks.answered(  # type: ignore[misc]
-                    a.request_id, action=a.action, content=c, who="tester"))
-        else:
-            player.play(step)
-    player.stop()
-    return player
-
-
 @pytest.mark.parametrize("run", RUNS)
 def test_a_recorded_run_keeps_the_rules_of_every_journal(run: str) -> None:
-    check(play(run))
+    check(played_run(run))
 
 
 @pytest.mark.parametrize("run", RUNS)

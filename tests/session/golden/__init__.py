@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from tests.tooling.claude_runs import Answered, greeting, runs, story, translator
 from tests.tooling.story import Player
 from tests.tooling.transcripts import AGENTS, Prompt, Step, greetings, openings, stories
 from trunkline.agents import catalog
@@ -29,6 +30,7 @@ from trunkline.session.interpret.options import current_model, model_of
 FOLDER = Path(__file__).parent
 FILES = Path(__file__).parents[2] / "data" / "claude" / "projects"
 FILE_STORY, FILE_AGENT = "claude-session-file", "claude-agent-acp"
+STREAM_STORY, STREAM_AGENT = "claude-stream", "claude-code"
 TEXT_MOST = 160
 VOLATILE = ("seq", "sessionId", "timestamp")
 
@@ -52,7 +54,7 @@ class _Modes(msgspec.Struct, rename="camel"):
 
 def all_lines() -> dict[str, list[str]]:
     """Every golden file by its name, without its ending."""
-    return {**{agent: lines_of(agent) for agent in AGENTS}, FILE_STORY: lines_of_file()}
+    return {**{agent: lines_of(agent) for agent in AGENTS}, FILE_STORY: lines_of_file(), STREAM_STORY: lines_of_stream()}
 
 
 def lines_of_file() -> list[str]:
@@ -63,6 +65,40 @@ def lines_of_file() -> list[str]:
     player.stop()
     events = [msgspec.json.decode(entry.event) for entry in player.entries]
     return [json.dumps(event, ensure_ascii=False) for event in shortened(events)]
+
+
+def lines_of_stream() -> list[str]:
+    """The golden file of an agent that is driven by its own stream of JSON lines: every run, event by event."""
+    found: list[str] = []
+    for run in runs():
+        player = played_run(run)
+        events = [msgspec.json.decode(entry.event) for entry in player.entries]
+        found.append(json.dumps({"story": run}))
+        found += [json.dumps(event, ensure_ascii=False) for event in shortened(events)]
+    return found
+
+
+def played_run(run: str) -> Player:
+    """One recorded run of that agent, played to its end."""
+    player = Player(catalog.load()[STREAM_AGENT].tool_names)
+    player.fold.agent = STREAM_AGENT
+    asked = translator()
+    asked.greeted(greeting())
+    opened = b'{"modes":%b,"configOptions":%b}' % (bytes(asked.modes()), bytes(asked.options()))
+    _open(player, b"{}", opened)
+    for step in story(run):
+        if isinstance(step, Answered):
+            _answer(player, step)
+        else:
+            player.play(step)
+    player.stop()
+    return player
+
+
+def _answer(player: Player, answered: Answered) -> None:
+    if answered.request_id in player.fold.questions:
+        content = msgspec.Raw(answered.content) if answered.content is not None else None
+        player.act(lambda now: now.asks.answered(answered.request_id, action=answered.action, content=content, who="tester"))
 
 
 def lines_of(agent: str) -> list[str]:

@@ -6,21 +6,30 @@ import json
 
 import pytest
 
-from tests.session.golden import FILE_STORY, FOLDER, TEXT_MOST, lines_of, lines_of_file, shortened
+from tests.session.golden import (
+    FILE_STORY,
+    FOLDER,
+    STREAM_STORY,
+    TEXT_MOST,
+    lines_of,
+    lines_of_file,
+    lines_of_stream,
+    shortened,
+)
 from tests.tooling.transcripts import AGENTS
 
 
-@pytest.mark.parametrize("story", [*AGENTS, FILE_STORY])
+@pytest.mark.parametrize("story", [*AGENTS, FILE_STORY, STREAM_STORY])
 def test_a_recorded_agent_folds_to_its_golden_events(story: str) -> None:
     kept = (FOLDER / f"{story}.jsonl").read_text(encoding="utf-8").splitlines()
-    made = lines_of_file() if story == FILE_STORY else lines_of(story)
+    made = {FILE_STORY: lines_of_file, STREAM_STORY: lines_of_stream}.get(story, lambda: lines_of(story))()
     for number, (was, now) in enumerate(zip(kept, made, strict=False), 1):
         assert json.loads(now) == json.loads(was), f"line {number}; right? python -m tests.session.golden, and read the diff"
     assert len(made) == len(kept)
 
 
 def test_there_is_a_golden_file_for_every_transcript_and_no_other() -> None:
-    assert sorted(path.stem for path in FOLDER.glob("*.jsonl")) == sorted([*AGENTS, FILE_STORY])
+    assert sorted(path.stem for path in FOLDER.glob("*.jsonl")) == sorted([*AGENTS, FILE_STORY, STREAM_STORY])
 
 
 def test_what_is_written_down_is_short_and_the_same_every_time() -> None:

@@ -109,6 +109,19 @@ def test_an_agent_that_goes_on_under_another_id_comes_back_under_that() -> None:
     assert names(entries) == ["agent_session_changed"]
 
 
+def test_what_the_agent_does_of_its_own_accord_is_complete_when_it_is_over() -> None:
+    told = Told()
+    told.hear(note("background_turn", state="started"), text("Your task is done."))
+    entries = told.hear(note("background_turn", state="ended", stopReason="end_turn"))
+    assert names(entries) == ["message:complete", "background_turn"]
+
+
+def test_a_turn_of_its_own_that_ends_within_a_prompts_turn_closes_nothing() -> None:
+    told = Told().turn()
+    told.hear(text("half a"))
+    assert names(told.hear(note("background_turn", state="ended"))) == ["background_turn"]
+
+
 @given(st.sampled_from([*NOTES, "tomorrow"]), JSON)
 def test_whatever_a_note_holds_it_breaks_nothing_and_leaves_a_trace(kind: str, data: Any) -> None:
     told = Told().turn()

@@ -6,12 +6,11 @@ Rule 2: the CLI reads answers by the question's own text; several choices are on
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
+
+from trunkline.dialects.signals import OTHER_WORDS
 
 Json = dict[str, Any]
-
-OTHER: Final = "_other"
-"""Ends the name of the field for other words."""
 
 
 def questions_in(given: Json) -> list[Json]:
@@ -35,7 +34,7 @@ def form_of(given: Json) -> Json | None:
     for name, question in zip(_names(questions), questions, strict=True):
         fields[name] = _field(question)
         if _choices(question):
-            fields[name + OTHER] = {"type": "string", "title": "Other", "description": "An answer in other words"}
+            fields[name + OTHER_WORDS] = {"type": "string", "title": "Other", "description": "An answer in other words"}
     return {"type": "object", "properties": fields}
 
 
@@ -44,7 +43,7 @@ def answers_of(given: Json, content: Json) -> Json:
     questions = questions_in(given)
     answers: Json = {}
     for name, question in zip(_names(questions), questions, strict=True):
-        chosen, other = _chosen(content.get(name)), content.get(name + OTHER)
+        chosen, other = _chosen(content.get(name)), content.get(name + OTHER_WORDS)
         if isinstance(other, str) and other.strip():
             chosen = [*chosen, other.strip()] if question.get("multiSelect") is True else [other.strip()]
         if chosen:

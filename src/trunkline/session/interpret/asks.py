@@ -19,7 +19,7 @@ from trunkline.dialects.signals import PermissionAsk, QuestionAsk
 from trunkline.errors import Invalid
 from trunkline.session.chain import sealed
 from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, Decided, OpenCall, QuestionView, remember
-from trunkline.session.forms import choices_of, fields_of
+from trunkline.session.forms import choices_of, fields_of, main_field
 from trunkline.session.interpret.lifecycle import standing
 from trunkline.session.interpret.tools import ToolStory, name_of
 from trunkline.session.interpret.writer import Writer
@@ -241,14 +241,17 @@ def _unified(diff: acp.Diff) -> str:
 
 
 def _only_field(schema: bytes | None) -> dict[str, Any]:
-    """The field of a form that has just one; richer forms are in the schema."""
+    """The field of a form that takes a single answer; richer forms are in the schema."""
     fields = fields_of(schema)
-    return next(iter(fields.values())) if len(fields) == 1 else {}
+    main = main_field(fields)
+    return fields[main] if main is not None else {}
 
 
 def _options(field: dict[str, Any]) -> list[str] | None:
     """What a form with a single field offers to choose from."""
-    choices = choices_of(field) or (["true", "false"] if field.get("type") == "boolean" else [])
+    items = field.get("items")
+    choices = choices_of(field) or (choices_of(items) if isinstance(items, dict) else [])
+    choices = choices or (["true", "false"] if field.get("type") == "boolean" else [])
     return [_as_text(choice) for choice in choices] or None
 
 

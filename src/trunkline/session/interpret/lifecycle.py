@@ -78,6 +78,12 @@ class LifecycleStory:
         self._writer.add(context.SessionCompletedEvent(
             summary=summary_of(self._writer.fold, self._writer.at), meta={"reason": reason, "by": by}))
 
+    def own_turn_ended(self) -> None:
+        """The agent has done what nobody asked it to. Where no turn runs, nothing more will come of what it left open."""
+        if self._writer.fold.turn is None:
+            self._text.close()
+            self._tools.close_all(cancelled=False)
+
     def environment(self, environment: EnvironmentContext) -> None:
         """Where the session runs, and on what; nothing is written where that is known already."""
         if self._writer.fold.environment == environment:

@@ -16,6 +16,7 @@ from trunkline.dialects.signals import (
     HookRan,
     ModelUsed,
     Note,
+    OwnTurn,
     Progressed,
     RateLimited,
     Retried,
@@ -62,6 +63,10 @@ class NoteStory:
                 self._progress(progress)
             case SubAgentTold() as told:
                 self._writer.add(_sub_agent(told))
+            case OwnTurn(state):
+                if state == "ended":
+                    self._lifecycle.own_turn_ended()
+                self._writer.custom(note.kind, context.as_object(note.data), namespace="agent")
             case SessionIdChanged(session_id):
                 # What comes back after a restart is the conversation that the agent has now.
                 self._writer.fold.agent_session_id = session_id
