@@ -9,10 +9,12 @@
     │   │   └── SessionNotFound    404  session_not_found
     │   │       └── SessionDeleted 404  session_deleted
     │   ├── MethodNotAllowed       405  method_not_allowed
+    │   ├── NotAcceptable          406  not_acceptable
     │   ├── TurnInProgress         409  turn_in_progress
     │   ├── AlreadyResolved        409  already_resolved
     │   ├── Expired                409  expired
     │   ├── TooLarge               413  too_large
+    │   ├── UnsupportedMediaType   415  unsupported_media_type
     │   ├── TooManyRequests        429  too_many_requests
     │   └── Unsupported            501  unsupported
     ├── RemoteError                the agent's fault
@@ -99,6 +101,20 @@ class MethodNotAllowed(LocalError):
 
     code = "method_not_allowed"
     http_status = 405
+
+
+class NotAcceptable(LocalError):
+    """The client does not take what this address gives."""
+
+    code = "not_acceptable"
+    http_status = 406
+
+
+class UnsupportedMediaType(LocalError):
+    """The body is of a kind that this address does not take."""
+
+    code = "unsupported_media_type"
+    http_status = 415
 
 
 class SessionDeleted(SessionNotFound):

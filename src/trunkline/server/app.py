@@ -32,6 +32,7 @@ from trunkline.errors import (
 from trunkline.hub import Hub
 from trunkline.server import acp, ws
 from trunkline.server.acp import socket
+from trunkline.server.acp.http import HttpConnections
 from trunkline.server.auth import NOBODY, Gate, check_scope
 from trunkline.server.call import Call, Parts, Reply, asks_for_stream, reply
 from trunkline.server.login import Codes, FailedTries
@@ -175,7 +176,7 @@ def build_app(hub: Hub, options: ServerOptions) -> App:
     hub.preview_url = previews.url
     return App(Parts(
         hub=hub, options=options, tokens=tokens, gate=Gate(options, tokens), codes=Codes(options.code_s), tries=FailedTries(),
-        previews=previews, streams=Streams(), routes=ROUTES,
+        previews=previews, streams=Streams(), editors=HttpConnections(), routes=ROUTES,
     ))
 
 

@@ -22,6 +22,7 @@ from trunkline.server.tokens import Tokens
 
 if TYPE_CHECKING:
     from trunkline.hub import Hub, Session
+    from trunkline.server.acp.http import HttpConnections
     from trunkline.server.login import Codes, FailedTries
     from trunkline.server.preview import Previews
     from trunkline.server.routes import Route
@@ -50,6 +51,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     tries: FailedTries
     previews: Previews
     streams: Streams
+    editors: HttpConnections
     routes: tuple[Route, ...]
 
 

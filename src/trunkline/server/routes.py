@@ -36,6 +36,7 @@ from trunkline.server import (
     uploads,
     ws,
 )
+from trunkline.server.acp import http as acp_http
 from trunkline.server.call import Call, Reply
 from trunkline.server.tokens import Scope
 from trunkline.session.fold import QueuedPrompt
@@ -77,6 +78,9 @@ AFTER = Query("after", "Only what comes after this seq.", "integer")
 LAST_EVENT_ID = Query("Last-Event-ID", "The last id seen; wins over ?after=.", "integer")
 TYPES = Query("types", "Only these events: types or prefixes such as `tool:`, with commas between.")
 PATH = Query("path", "Relative to the session's folder, or absolute inside its roots.")
+AGENT = Query("agent", "The agent that new sessions of the connection get.")
+CONNECTION_ID = Query("Acp-Connection-Id", "Which connection; the first `initialize` has none.")
+SESSION_ID = Query("Acp-Session-Id", "Which session the message or the stream is about.")
 NEEDED_PATH = Query("path", PATH.summary, required=True)
 
 ROUTES: tuple[Route, ...] = (
@@ -134,6 +138,15 @@ ROUTES: tuple[Route, ...] = (
           gives=STREAM, query=(Query("after", "Only what comes after this pos.", "integer"), TYPES), headers=(LAST_EVENT_ID,)),
     Route("GET", "/ws", ws.plain, None, "The WebSocket of events and commands; see the client contract.",
           answers="101: the protocol is switched."),
+    Route("POST", "/acp", acp_http.say, "view",
+          "One message of an editor's, by the Agent Client Protocol; each method needs its own scope.",
+          request=dict[str, Any], status=202, query=(AGENT,), headers=(CONNECTION_ID, SESSION_ID),
+          answers="202; the answer comes on a stream. 200 with the answer and `Acp-Connection-Id` for the first `initialize`."),
+    Route("GET", "/acp", acp_http.hear, "view",
+          "What an editor hears: a session's messages, or the connection's. With the upgrade, a WebSocket of both directions.",
+          gives=STREAM, query=(AGENT,), headers=(CONNECTION_ID, SESSION_ID, LAST_EVENT_ID)),
+    Route("DELETE", "/acp", acp_http.end, "view", "End an editor's connection; its sessions go on.", status=202,
+          headers=(CONNECTION_ID,)),
     Route("POST", "/sessions/{id}/cancel", sessions.cancel, "control", "End the running turn.", response=sessions.Cancelled),
     Route("POST", "/sessions/{id}/mode", sessions.set_mode, "control", "Switch the agent's mode.", request=sessions.SetMode,
           response=SessionView),

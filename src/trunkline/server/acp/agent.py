@@ -84,7 +84,8 @@ class AcpAgent:
         self._line = EditorLine(wire)
         self._agent = agent
         self._check_live = check_live
-        self._greeted = False
+        self.greeted = False
+        """Whether the handshake was made."""
         self.takes_lines = False
         """Whether several messages may share a frame."""
         self._by = caller.name
@@ -183,7 +184,7 @@ class AcpAgent:
 
     async def _serve(self, method: str, asked: Asked) -> None:
         scope, handler = self._methods[method]
-        if not self._greeted and method != acp.INITIALIZE:
+        if not self.greeted and method != acp.INITIALIZE:
             lines = self._line.fault(asked.id, acp.ErrorCode.INVALID_REQUEST, f"initialize comes before {method}")
             await self._line.send(lines, asked.stream)
             return
@@ -219,7 +220,7 @@ class AcpAgent:
             protocol_version=acp.PROTOCOL_VERSION, agent_capabilities=await self._capabilities(spec), auth_methods=_logins(spec),
             agent_info=acp.Implementation(name="trunkline", title=f"Trunkline ({spec.display_name})", version=__version__),
             meta={"trunkline": {"agent": spec.name, "envAllow": list(spec.env_allow)}})
-        self._greeted = True
+        self.greeted = True
         await self._reply(asked, answer)
         self.takes_lines = wants.lines
 

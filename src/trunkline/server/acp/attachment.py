@@ -34,6 +34,9 @@ CURSOR = "_trunkline/cursor"
 INSIST_S = 2.0
 """A second cancel within this time is the same wish again, not a wish to have the agent stopped."""
 
+READS_S = 5.0
+"""How long an editor that ends a session may take to read what is left of it."""
+
 SLICE_BYTES = 64 << 10
 
 log = logging.getLogger("trunkline.server")
@@ -109,6 +112,7 @@ class Attachment:
         self._waiters: list[tuple[int, asyncio.Future[None]]] = []
         self._sending = asyncio.Lock()
         self._cancelled_at = 0.0
+        self._told = 0
         self._told_cursor = -1
 
     @property
@@ -129,7 +133,7 @@ class Attachment:
 
     def follow(self, after: int) -> None:
         """Tell the editor what comes after a position, and ask it what is open."""
-        self.position = after
+        self.position = self._told = after
         self._halting = False
         self._reader = asyncio.create_task(self._read_on())
 
@@ -166,11 +170,11 @@ class Attachment:
         self.session.editors.left(self)
 
     async def reached(self, seq: int) -> None:
-        """The editor was told everything up to a position."""
-        if self.position < seq and self.following:
+        """The editor was told everything up to a position, or does not read."""
+        if self._told < seq and self.following:
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiters.append((seq, waiter))
-            await waiter
+            await asyncio.wait([waiter], timeout=READS_S)
 
     async def _read_on(self) -> None:
         try:
@@ -206,7 +210,8 @@ class Attachment:
         # What is built is sent, whatever happens: from here on the editor counts as told.
         self.position = entries[-1].seq
         await self._send(lines, self.position, self.session.id)
-        self._wake(self.position)
+        self._told = self.position
+        self._wake(self._told)
         return True
 
     def _history(self, entry: Entry) -> list[bytes]:

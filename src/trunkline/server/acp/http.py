@@ -1,0 +1,217 @@
+"""The acp face over streamable HTTP, as the transport's proposal says: POST what an editor says, GET what it hears.
+
+Rule 1: ``initialize`` without a connection opens one and is answered at once; everything else gets 202, and its answer comes on a
+stream: the session's where the request named one by header, else the connection's.
+Rule 2: DELETE ends the connection. Sessions go on (the proposal would end them: they belong to the hub, not to a connection).
+Rule 3: a connection belongs to the token that opened it, and ends by itself when nobody has used it for a while.
+Rule 4: beyond the proposal, every message has an event id, so that a stream that broke is taken up by Last-Event-ID.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import msgspec
+from starlette.responses import Response
+
+from trunkline.dialects import acp
+from trunkline.errors import Invalid, NotAcceptable, NotFound, TooManyRequests, Unsupported, UnsupportedMediaType
+from trunkline.server.acp.agent import AcpAgent
+from trunkline.server.acp.line import MESSAGE_BYTES, Left
+from trunkline.server.acp.socket import new_connection_id, wanted_agent
+from trunkline.server.acp.streams import MessageStream
+from trunkline.server.call import Call, Reply, whole_number
+from trunkline.server.sse import EventStream, Outlet
+
+CONNECTION, SESSION = "acp-connection-id", "acp-session-id"
+IDLE_S = 600.0
+"""A connection that nobody has used for so long is closed."""
+CONNECTIONS = 256
+GREETING = "initialize"
+"""Where the answer to the first request goes: not onto a stream. No session is called so."""
+NEEDS_SESSION = frozenset({acp.SESSION_PROMPT, acp.SESSION_CANCEL, acp.SESSION_CLOSE, acp.SESSION_SET_MODE,
+                           acp.SESSION_SET_CONFIG_OPTION})
+
+
+class _Params(msgspec.Struct, rename="camel"):
+    session_id: str = ""
+
+
+class _Message(msgspec.Struct):
+    method: str = ""
+    params: _Params = msgspec.field(default_factory=_Params)
+
+
+class HttpConnection:
+    """One editor's connection, over any number of requests."""
+
+    def __init__(self, call: Call) -> None:
+        self.id = new_connection_id()
+        self.token_id = call.caller.token_id
+        self.agent = AcpAgent(call.hub, call.caller, self, agent=wanted_agent(call.request),
+                              check_live=lambda: call.parts.tokens.check_live(self.token_id))
+        self.greeting: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self.readers = 0
+        self.used_at = 0.0
+        self.timer: asyncio.TimerHandle | None = None
+        self._streams: dict[str | None, MessageStream] = {}
+        self._closed = False
+
+    def stream(self, session_id: str | None) -> MessageStream:
+        """The session's stream, or the connection's."""
+        if session_id not in self._streams:
+            self._streams[session_id] = MessageStream()
+        return self._streams[session_id]
+
+    async def send(self, lines: Sequence[bytes], stream: str | None) -> None:
+        """Put messages onto a stream."""
+        if self._closed:
+            raise Left
+        if stream == GREETING:
+            if not self.greeting.done():
+                self.greeting.set_result(lines[-1])
+            return
+        await self.stream(stream).put(lines)
+
+    async def close(self) -> None:
+        """End the connection, and nothing else."""
+        self._closed = True
+        if self.timer is not None:
+            self.timer.cancel()
+        for stream in self._streams.values():
+            stream.close()
+        await self.agent.leave()
+
+
+class HttpConnections:
+    """Every connection over HTTP."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, HttpConnection] = {}
+        self._closing: set[asyncio.Task[None]] = set()
+
+    def add(self, connection: HttpConnection) -> None:
+        """A new connection."""
+        if len(self._open) >= CONNECTIONS:
+            raise TooManyRequests(f"{CONNECTIONS} editors are connected over HTTP; end some, or use the WebSocket")
+        self._open[connection.id] = connection
+        self.used(connection)
+
+    def find(self, call: Call) -> HttpConnection:
+        """The connection that a request names; NotFound also where it is somebody else's."""
+        wanted = call.request.headers.get(CONNECTION)
+        if wanted is None:
+            raise Invalid("the header Acp-Connection-Id is missing")
+        connection = self._open.get(wanted)
+        if connection is None or connection.token_id != call.caller.token_id:
+            raise NotFound("no such connection; it may have ended. Initialize again, then load or resume the sessions")
+        self.used(connection)
+        return connection
+
+    def used(self, connection: HttpConnection) -> None:
+        """Somebody uses it now: it may stay."""
+        loop = asyncio.get_running_loop()
+        connection.used_at = loop.time()
+        if connection.timer is None:
+            connection.timer = loop.call_later(IDLE_S, self._look, connection)
+
+    async def end(self, connection: HttpConnection) -> None:
+        """End a connection."""
+        self._open.pop(connection.id, None)
+        await connection.close()
+
+    def _look(self, connection: HttpConnection) -> None:
+        connection.timer = None
+        if connection.readers or connection.id not in self._open:
+            return  # who reads tells when it stops
+        loop = asyncio.get_running_loop()
+        left = connection.used_at + IDLE_S - loop.time()
+        if left > 0:
+            connection.timer = loop.call_later(left, self._look, connection)
+        else:
+            task = asyncio.create_task(self.end(connection))
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+
+
+async def say(call: Call) -> Reply:
+    """Take one message of an editor's."""
+    media = call.request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media != "application/json":
+        raise UnsupportedMediaType("a message is application/json")
+    body = b"".join([chunk async for chunk in call.chunks(MESSAGE_BYTES)])
+    message = _read(body)
+    if CONNECTION not in call.request.headers:
+        return await _greet(call, message, body)
+    connection = call.parts.editors.find(call)
+    session_id = call.request.headers.get(SESSION)
+    method = acp.canonical_method(message.method, side="agent")
+    if session_id is None and method in NEEDS_SESSION:
+        raise Invalid(f"{method} needs the header Acp-Session-Id")
+    if session_id is not None and message.params.session_id not in ("", session_id):
+        raise Invalid("Acp-Session-Id names another session than the message")
+    await connection.agent.room()
+    connection.agent.receive(body, session_id)
+    return _accepted(connection)
+
+
+async def hear(call: Call) -> Reply:
+    """A stream of what an editor is told."""
+    if not call.wants_stream():
+        raise NotAcceptable("what an editor hears is text/event-stream")
+    connection = call.parts.editors.find(call)
+    session_id = call.request.headers.get(SESSION)
+    if session_id is not None and not connection.agent.has(session_id):
+        await call.hub.session(session_id)  # it may be opened before the session is loaded, but not for one that is not there
+    stream = connection.stream(session_id)
+    last = call.request.headers.get("last-event-id")
+    if last:
+        stream.seek(whole_number("Last-Event-ID", last))
+
+    async def pump(outlet: Outlet) -> None:
+        connection.readers += 1
+        try:
+            await stream.pump(outlet)
+        finally:
+            connection.readers -= 1
+            call.parts.editors.used(connection)
+
+    answer = EventStream(pump, call.parts.streams, keepalive_s=call.parts.options.keepalive_s,
+                         watches=connection.agent.watches if session_id is None else lambda each: each == session_id)
+    answer.raw_headers.append((CONNECTION.encode(), connection.id.encode()))
+    return answer
+
+
+async def end(call: Call) -> Reply:
+    """End a connection; its sessions go on."""
+    connection = call.parts.editors.find(call)
+    await call.parts.editors.end(connection)
+    return Response(status_code=202)
+
+
+async def _greet(call: Call, message: _Message, body: bytes) -> Reply:
+    if message.method != acp.INITIALIZE:
+        raise Invalid("the header Acp-Connection-Id is missing; the first message is initialize")
+    connection = HttpConnection(call)
+    connection.agent.receive(body, GREETING)
+    answer = await connection.greeting
+    if not connection.agent.greeted:
+        return Response(answer, 200, media_type="application/json")
+    call.parts.editors.add(connection)
+    return Response(answer, 200, {"Acp-Connection-Id": connection.id}, media_type="application/json")
+
+
+def _read(body: bytes) -> _Message:
+    if body.lstrip()[:1] == b"[":
+        raise Unsupported("batches are not supported: one message a request")
+    try:
+        return msgspec.json.decode(body, type=_Message)
+    except msgspec.ValidationError:
+        return _Message()  # readable, but not as it should be: the protocol has an answer for that
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise Invalid(f"body: not a message: {error}") from error
+
+
+def _accepted(connection: HttpConnection) -> Response:
+    return Response(status_code=202, headers={"Acp-Connection-Id": connection.id})

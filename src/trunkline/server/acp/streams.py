@@ -1,0 +1,104 @@
+"""One stream of messages to one editor over HTTP: what waits to be read, and what was read lately.
+
+Rule 1: a message has a number, its event id. A reader that comes back with the last one it saw goes on after it, as long as that
+is kept; one that comes back without goes on after what was sent.
+Rule 2: who writes waits while too much is unread. Nothing is dropped.
+Rule 3: one reader at a time; a newer one takes over from an older one, which may be dead without our knowing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+
+from trunkline.errors import Expired
+from trunkline.server.acp.line import Left
+from trunkline.server.sse import Outlet
+from trunkline.session.feed import WRITE_BYTES
+
+UNREAD_BYTES = 256 << 10
+KEPT_BYTES = 1 << 20
+"""What was sent is kept up to this size, for a reader whose connection broke before it had arrived."""
+
+
+class MessageStream:
+    """Numbered messages, written by the hub and read by one editor."""
+
+    def __init__(self) -> None:
+        self._unread: deque[bytes] = deque()
+        self._kept: deque[bytes] = deque()
+        """What was sent last."""
+        self._sent = 0
+        """The number of the last that was sent."""
+        self._unread_bytes = self._kept_bytes = 0
+        self._changed: asyncio.Future[None] | None = None
+        self._reader = 0
+        self._closed = False
+
+    async def put(self, lines: Sequence[bytes]) -> None:
+        """Add messages; returns when the reader has taken enough of them. Raises Left when there will be no reader."""
+        if self._closed:
+            raise Left
+        self._unread.extend(lines)
+        self._unread_bytes += sum(map(len, lines))
+        self._change()
+        while self._unread_bytes > UNREAD_BYTES and not self._closed:
+            await self._change_comes()
+
+    def close(self) -> None:
+        """No more comes, and nobody reads."""
+        self._closed = True
+        self._change()
+
+    def seek(self, last: int) -> None:
+        """Go on after this number, or Expired when what came after it is not kept."""
+        if not self._sent - len(self._kept) <= last <= self._sent:
+            raise Expired(f"what came after {last} is not kept any more; load or resume the sessions")
+        while self._sent > last:
+            line = self._kept.pop()
+            self._unread.appendleft(line)
+            self._kept_bytes -= len(line)
+            self._unread_bytes += len(line)
+            self._sent -= 1
+
+    async def pump(self, outlet: Outlet) -> None:
+        """Write messages to a reader until there will be no more, or another reader takes over."""
+        self._reader += 1
+        mine = self._reader
+        self._change()
+        while not self._closed and self._reader == mine:
+            frames = self._take()
+            if frames:
+                await outlet.write(frames)
+            else:
+                await self._change_comes()
+
+    def _take(self) -> bytes:
+        """The next frames. What they say counts as sent; it is kept for a while."""
+        frames: list[bytes] = []
+        size = 0
+        while self._unread and size < WRITE_BYTES:
+            line = self._unread.popleft()
+            self._kept.append(line)
+            self._sent += 1
+            size += len(line)
+            # An agent's own JSON may have a carriage return between tokens, and it would end a line of an event stream.
+            frames.append(b"id: %d\ndata: %b\n\n" % (self._sent, line.replace(b"\r", b" ")))
+        self._unread_bytes -= size
+        self._kept_bytes += size
+        while self._kept_bytes > KEPT_BYTES and len(self._kept) > 1:
+            self._kept_bytes -= len(self._kept.popleft())
+        if frames:
+            self._change()
+        return b"".join(frames)
+
+    def _change(self) -> None:
+        if self._changed is not None and not self._changed.done():
+            self._changed.set_result(None)
+        self._changed = None
+
+    async def _change_comes(self) -> None:
+        if self._changed is None:
+            self._changed = asyncio.get_running_loop().create_future()
+        await asyncio.shield(self._changed)
