@@ -13,8 +13,8 @@ from trunkline.agents.catalog import AgentSpec, Detection, adhoc, detect, launch
 from trunkline.errors import AgentNotInstalled, Invalid
 
 NAMES = (
-    "auggie claude-agent-acp cline codex-acp codex-acp-zed copilot cursor demo fast-agent gemini goose grok hermes kilo kimi "
-    "mistral-vibe opencode openhands pi qwen"
+    "auggie claude-agent-acp claude-code cline codex-acp codex-acp-zed copilot cursor demo fast-agent gemini goose grok hermes "
+    "kilo kimi mistral-vibe opencode openhands pi qwen"
 ).split()
 
 

@@ -156,6 +156,10 @@ class HubProcess:
         """Run a command of the command line against this hub's data folder."""
         return run_command(*words, env={**self._env, "TRUNKLINE_DATA": str(self.data), **(env or {})}, cwd=self.root, input=input)
 
+    def environment(self) -> dict[str, str]:
+        """What a command needs to find this hub."""
+        return {**self._env, "TRUNKLINE_DATA": str(self.data)}
+
     def _running(self) -> subprocess.Popen[bytes]:
         assert self._process is not None, "the hub does not run"
         return self._process

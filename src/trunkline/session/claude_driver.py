@@ -35,6 +35,9 @@ from trunkline.session.driver import AgentSession, DriverSink, How, Started
 START_TIMEOUT_S = 90.0
 """The CLI takes 0.5 to 3 s on two cores; many MCP servers, a cold disk or a slow hook take far longer."""
 
+VERSION_S = 10.0
+"""How long the CLI may take to print its version, on which its flags depend; old builds load all of themselves for it."""
+
 STALL_S = 120.0
 """How long the CLI may say nothing, with no tool running and nobody asked, before people are told."""
 
@@ -183,7 +186,7 @@ class ClaudeDriver:
     async def _find_version(self) -> Version | None:
         """Which version is installed; one that cannot be driven is refused before it is started."""
         launch_command(self._spec, self._env)
-        found = await catalog.detect(self._spec, self._env)
+        found = await catalog.detect(self._spec, self._env, within_s=VERSION_S)
         version = claude_command.read_version(found.version)
         self._version = found.version
         if version is not None and version < claude_command.LEAST:

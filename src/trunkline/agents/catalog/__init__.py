@@ -211,15 +211,17 @@ def adhoc(name: str, command: str) -> AgentSpec:
     return spec_from_table(name, {"command": words}, source=where)
 
 
-async def detect(spec: AgentSpec, env: Mapping[str, str], *, version: bool = True) -> Detection:
+async def detect(spec: AgentSpec, env: Mapping[str, str], *, version: bool = True, within_s: float | None = None) -> Detection:
     """Whether an agent is on this machine, where, and which version, unless told not to ask; bounded in time, never raises.
 
-    ``env`` is the environment whose PATH counts. A version is asked for once per program file.
+    ``env`` is the environment whose PATH counts. A version is asked for once per program file; one that was not told in time
+    is asked for again by whoever waits longer.
     """
     path = _find(spec, env)
     if path is None:
         return Detection(installed=False)
-    return Detection(installed=True, path=path, version=await _version(spec, path, env) if version else None)
+    told = await _version(spec, path, env, within_s or VERSION_S) if version else None
+    return Detection(installed=True, path=path, version=told)
 
 
 def launch_command(spec: AgentSpec, env: Mapping[str, str]) -> tuple[str, ...]:
@@ -304,29 +306,32 @@ def _matches(how: Detect, path: str) -> bool:
     return how.path_contains in real and not (how.path_lacks and how.path_lacks in real)
 
 
-_versions: dict[tuple[str, int, int], str | None] = {}
+_versions: dict[tuple[str, int, int], tuple[str | None, float]] = {}
+"""What each program file said, and how long it was waited for."""
 
 
-async def _version(spec: AgentSpec, path: str, env: Mapping[str, str]) -> str | None:
+async def _version(spec: AgentSpec, path: str, env: Mapping[str, str], within_s: float) -> str | None:
     """What the program says its version is; None when it does not say, fails or takes too long."""
     try:
         info = os.stat(path)
     except OSError:
         return None
     key = (" ".join((path, *spec.detect.version_args)), info.st_mtime_ns, info.st_size)
-    if spec.detect.version_args and key not in _versions:
-        _versions[key] = await _ask_version(spec, path, env)
-    return _versions.get(key)
+    told, waited_s = _versions.get(key, (None, 0.0))
+    if spec.detect.version_args and told is None and waited_s < within_s:
+        told = await _ask_version(spec, path, env, within_s)
+        _versions[key] = (told, within_s)
+    return told
 
 
-async def _ask_version(spec: AgentSpec, path: str, env: Mapping[str, str]) -> str | None:
+async def _ask_version(spec: AgentSpec, path: str, env: Mapping[str, str], within_s: float) -> str | None:
     try:
         clean = clean_env(spec.env_allow, env, spec.env)
         child = await ChildCommand.spawn(path, spec.detect.version_args, cwd=tempfile.gettempdir(), env=clean)
     except TrunklineError:
         return None
     try:
-        async with asyncio.timeout(VERSION_S):
+        async with asyncio.timeout(within_s):
             ended = await child.wait()
     except TimeoutError:
         return None
