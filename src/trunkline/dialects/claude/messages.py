@@ -40,6 +40,10 @@ class Block(msgspec.Struct):
     echo: str = ""
     """What was told before and is expected to be said again; empty once it was, or once something else was said."""
 
+    def told(self) -> str:
+        """What was told of it, by it or by the attempt that it repeats."""
+        return self.echo or self.text()
+
     def text(self) -> str:
         """What it said in one piece."""
         if len(self.said) > 1:
@@ -56,8 +60,8 @@ class Answer(msgspec.Struct):
     blocks: dict[int, Block] = {}
     usage: Any = None
     is_done: bool = False
-    repeats: list[Block] = []
-    """The texts of the attempt that broke off before it."""
+    repeats: list[tuple[str, str]] = []
+    """The texts of the attempts that broke off before it, which it has yet to repeat: their kinds and what was told."""
 
 
 class Messages:
@@ -120,7 +124,8 @@ class Messages:
         answer = self._current[parent] = Answer(message.id, message.model, message.id)
         if broken is None:
             return []
-        answer.repeats = [block for block in broken.blocks.values() if block.kind in TEXTS and block.text()]
+        told = [(block.kind, block.told()) for block in broken.blocks.values() if block.kind in TEXTS]
+        answer.repeats = [*(each for each in told if each[1]), *broken.repeats]
         if answer.repeats:
             answer.told_as = broken.told_as
         return self._calls.break_off(_unfinished(broken))
@@ -243,8 +248,8 @@ def blocks_of(content: Any) -> list[Json]:
 
 def _echo(answer: Answer, kind: str) -> str:
     """What the next text of an answer is expected to repeat."""
-    if answer.repeats and answer.repeats[0].kind == kind:
-        return answer.repeats.pop(0).text()
+    if answer.repeats and answer.repeats[0][0] == kind:
+        return answer.repeats.pop(0)[1]
     answer.repeats = []
     return ""
 

@@ -7,9 +7,10 @@ Rule 2: only what 2.0.77 takes is sent unasked; newer requests are answered by a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from trunkline.dialects import acp
 from trunkline.errors import Invalid
@@ -18,18 +19,72 @@ Json = dict[str, Any]
 
 _encode = msgspec.json.Encoder().encode
 
-KEEP_ALIVE: Final = b'{"type":"keep_alive"}\n'
-"""Says nothing; every version takes it."""
+
+class Input(msgspec.Struct, kw_only=True, frozen=True, tag_field="type", omit_defaults=True):
+    """Base of what the CLI reads on its stdin."""
+
+
+class UserContent(msgspec.Struct, kw_only=True, frozen=True):
+    """A message of the person's: blocks of the Messages API."""
+
+    role: Literal["user"]
+    content: list[Json]
+
+
+class UserMessage(Input, kw_only=True, frozen=True, tag="user"):
+    """A prompt. ``priority`` is ``now``, ``next`` or ``later``; without a query it is only added to the conversation."""
+
+    message: UserContent
+    session_id: str
+    parent_tool_use_id: str | None
+    uuid: str | UnsetType = UNSET
+    priority: str | UnsetType = UNSET
+    should_query: bool | UnsetType = msgspec.field(name="shouldQuery", default=UNSET)
+    client_composed: bool | UnsetType = UNSET
+
+
+class ControlRequest(Input, kw_only=True, frozen=True, tag="control_request"):
+    """We ask something of the CLI; ``request`` has a ``subtype``."""
+
+    request_id: str
+    request: Json
+
+
+class Success(msgspec.Struct, kw_only=True, frozen=True, tag_field="subtype", tag="success"):
+    """What we answer."""
+
+    request_id: str
+    response: Any
+
+
+class Failure(msgspec.Struct, kw_only=True, frozen=True, tag_field="subtype", tag="error"):
+    """Why we do not."""
+
+    request_id: str
+    error: str
+
+
+class ControlResponse(Input, kw_only=True, frozen=True, tag="control_response"):
+    """We answer the CLI."""
+
+    response: Success | Failure
+
+
+class ControlCancel(Input, kw_only=True, frozen=True, tag="control_cancel_request"):
+    """We take a request of ours back."""
+
+    request_id: str
+
+
+class KeepAlive(Input, kw_only=True, frozen=True, tag="keep_alive"):
+    """Nothing; every version takes it."""
 
 
 def user_message(blocks: Sequence[bytes], session_id: str | None = None, uuid: str | None = None) -> bytes:
     """A prompt, from content blocks of the Agent Client Protocol. ``uuid`` names it, so that its end can be told."""
     content = [block for raw in blocks for block in _content(raw)]
-    frame: Json = {"type": "user", "message": {"role": "user", "content": content}, "parent_tool_use_id": None,
-                   "session_id": session_id or ""}
-    if uuid is not None:
-        frame["uuid"] = uuid
-    return _line(frame)
+    return _line(UserMessage(message=UserContent(role="user", content=content), session_id=session_id or "",
+                             parent_tool_use_id=None, uuid=uuid if uuid is not None else UNSET))
 
 
 def initialize(request_id: str, **fields: Any) -> bytes:
@@ -59,21 +114,30 @@ def set_thinking(request_id: str, tokens: int | None) -> bytes:
 
 def request(request_id: str, subtype: str, fields: Mapping[str, Any]) -> bytes:
     """Any control request."""
-    return _line({"type": "control_request", "request_id": request_id, "request": {"subtype": subtype, **fields}})
+    return _line(ControlRequest(request_id=request_id, request={"subtype": subtype, **fields}))
+
+
+def take_back(request_id: str) -> bytes:
+    """A control request of ours is no longer wanted; the CLI may still answer it."""
+    return _line(ControlCancel(request_id=request_id))
+
+
+def keep_alive() -> bytes:
+    """A line that says nothing."""
+    return _line(KeepAlive())
 
 
 def succeeded(request_id: str, response: Any) -> bytes:
     """The answer to a request of the CLI's."""
-    return _line({"type": "control_response",
-                  "response": {"subtype": "success", "request_id": request_id, "response": response}})
+    return _line(ControlResponse(response=Success(request_id=request_id, response=response)))
 
 
 def failed(request_id: str, error: str) -> bytes:
     """A request of the CLI's that we do not serve."""
-    return _line({"type": "control_response", "response": {"subtype": "error", "request_id": request_id, "error": error}})
+    return _line(ControlResponse(response=Failure(request_id=request_id, error=error)))
 
 
-def _line(frame: Json) -> bytes:
+def _line(frame: Input) -> bytes:
     return _encode(frame) + b"\n"
 
 

@@ -70,9 +70,13 @@ def _whatever_fits(shape: type[Any], fields: Json) -> Any:
             continue
         value, wanted = fields[field.encode_name], field.type
         try:
-            found[field.name] = msgspec.convert(value, wanted, strict=False)
+            found[field.name] = _as_came(value) if wanted is msgspec.Raw else msgspec.convert(value, wanted, strict=False)
         except (msgspec.ValidationError, RecursionError):
             inner = wanted if isinstance(wanted, type) and issubclass(wanted, msgspec.Struct) else None
             if inner is not None and isinstance(value, dict):
                 found[field.name] = _whatever_fits(inner, value)
     return shape(**found)
+
+
+def _as_came(value: Any) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode(value))

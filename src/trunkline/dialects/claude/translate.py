@@ -116,10 +116,7 @@ class Translator:
         kind, frame = read_frame(line)
         if isinstance(frame, Broken):
             return [Malformed(line[:KEPT_OF_BROKEN], frame.why, len(line))]
-        try:
-            return self._told(kind, frame, line)
-        except OverflowError:  # a number that JSON can have and we cannot write: the frame is kept as it came
-            return [Note(kind, line)]
+        return self._told(kind, frame, line)
 
     def prompted(self, uuid: str | None = None) -> None:
         """A user message was written, with this uuid: the next turn is its own, and its result is heard as TurnEnd."""

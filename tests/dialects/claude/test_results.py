@@ -1,0 +1,120 @@
+"""How calls ended: texts, images, exit codes, changes of files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.dialects.acp.strategies import json_values
+from trunkline.dialects.claude import patches, results
+from trunkline.dialects.claude.results import RAW_CHARS, ended
+
+
+def done(name: str, given: dict[str, Any], answer: Any = "ok", record: Any = None, failed: bool = False) -> dict[str, Any]:
+    return ended("c", name, given, answer, record, failed)
+
+
+def hunk(old: int, *lines: str) -> dict[str, Any]:
+    return {"oldStart": old, "newStart": old, "lines": list(lines)}
+
+
+def test_an_edit_is_a_diff_of_the_whole_file_by_the_clis_own_patch() -> None:
+    patch = [hunk(1, " one", "-two", "+TWO", " three")]
+    record = {"filePath": "/p/a", "originalFile": "one\ntwo\nthree\n", "structuredPatch": patch}
+    update = done("Edit", {"file_path": "/p/a", "old_string": "two", "new_string": "something else"}, record=record)
+    assert update["content"] == [{"type": "diff", "path": "/p/a", "oldText": "one\ntwo\nthree\n", "newText": "one\nTWO\nthree\n"}]
+    assert update["locations"] == [{"path": "/p/a", "line": 1}]
+    assert update["rawOutput"]["output"] == "ok" and "originalFile" not in update["rawOutput"]
+
+
+def test_a_patch_that_writes_tabs_as_spaces_does_not_count() -> None:
+    patch = [hunk(1, "     one", "-    two", "+    TWO")]
+    record = {"filePath": "/p/a", "originalFile": "\tone\n\ttwo\n", "structuredPatch": patch}
+    (diff,) = done("Edit", {"old_string": "two", "new_string": "TWO"}, record=record)["content"]
+    assert diff["newText"] == "\tone\n\tTWO\n"
+
+
+def test_a_change_of_a_long_file_is_a_diff_for_each_piece() -> None:
+    long = "x\n" * patches.WHOLE_FILE
+    pieces = [hunk(1, "-a", "+b", " x"), hunk(900, " x", "+c")]
+    update = done("Edit", {}, record={"filePath": "/p/a", "originalFile": long, "structuredPatch": pieces})
+    assert [(diff["oldText"], diff["newText"]) for diff in update["content"]] == [("a\nx", "b\nx"), ("x", "x\nc")]
+    assert [place["line"] for place in update["locations"]] == [1, 900]
+
+
+def test_several_edits_of_one_call_are_one_diff() -> None:
+    edits = [{"old_string": "a", "new_string": "b"}, {"old_string": "b", "new_string": "c", "replace_all": True}]
+    (diff,) = done("MultiEdit", {"file_path": "/p/a", "edits": edits}, record={"originalFile": "a b\n"})["content"]
+    assert diff["newText"] == "c c\n"
+
+
+@pytest.mark.parametrize(("record", "old"), [({"type": "create", "originalFile": None}, None), ({"originalFile": "was"}, "was")])
+def test_a_written_file_is_new_or_replaces_what_was_there(record: dict[str, Any], old: str | None) -> None:
+    (diff,) = done("Write", {"file_path": "/p/a", "content": "is"}, record=record)["content"]
+    assert (diff.get("oldText"), diff["newText"]) == (old, "is")
+
+
+def test_an_edited_notebook_is_a_diff_of_it() -> None:
+    record = {"notebook_path": "/p/n", "original_file": "{}", "updated_file": "{1}", "old_source": "x", "new_source": "y"}
+    (diff,) = done("NotebookEdit", {"notebook_path": "/p/n"}, record=record)["content"]
+    assert (diff["path"], diff["oldText"], diff["newText"]) == ("/p/n", "{}", "{1}")
+
+
+def test_a_change_that_failed_shows_why_and_no_diff() -> None:
+    update = done("Edit", {"file_path": "/p/a", "old_string": "a", "new_string": "b"},
+                  "<tool_use_error>String not found</tool_use_error>", "Error: String not found", failed=True)
+    assert update["status"] == "failed"
+    assert update["content"] == [{"type": "content", "content": {"type": "text", "text": "String not found"}}]
+
+
+@pytest.mark.parametrize(("answer", "record", "failed", "output"), [
+    ("hi", {"stdout": "hi", "stderr": ""}, False, {"stdout": "hi", "stderr": ""}),
+    ("Exit code 3\nout\nerr", "Error: Exit code 3\nout\nerr", True, {"exitCode": 3, "output": "out\nerr"}),
+    ("none", {"stdout": "", "stderr": "", "returnCodeInterpretation": "No matches found"}, False,
+     {"exitCode": 1, "stdout": "", "stderr": "", "returnCodeInterpretation": "No matches found"}),
+    ("running", {"stdout": "", "stderr": "", "backgroundTaskId": "b1"}, False, {"backgroundTaskId": "b1"}),
+    ("plain", None, False, "plain"),
+])
+def test_a_command_is_told_with_what_is_known_of_its_end(answer: str, record: Any, failed: bool, output: Any) -> None:
+    assert done("Bash", {"command": "x"}, answer, record, failed)["rawOutput"] == output
+
+
+def test_images_are_shown_between_the_texts() -> None:
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/jpeg", "data": "AAAA"}}
+    shown = done("Read", {}, [{"type": "text", "text": "before"}, image, {"type": "text", "text": "after"}])["content"]
+    assert [item["content"]["type"] for item in shown] == ["text", "image", "text"]
+    assert shown[1]["content"] == {"type": "image", "data": "AAAA", "mimeType": "image/jpeg"}
+
+
+def test_a_sub_agent_is_told_by_its_report_only() -> None:
+    used = "<tools-used-before-summary>Bash</tools-used-before-summary>"
+    blocks = [{"type": "text", "text": used}, {"type": "text", "text": "3"}]
+    update = done("Task", {}, "[Subagent hand-back] 3 agentId: x", {"content": blocks, "usage": {"input_tokens": 1}})
+    assert update["content"][0]["content"]["text"] == "3"
+    assert update["rawOutput"]["usage"] == {"input_tokens": 1}
+
+
+def test_a_long_text_goes_over_the_wire_once() -> None:
+    long = "x" * (5 << 20)
+    assert "rawOutput" not in done("mcp__a__b", {}, long)
+    assert done("Bash", {}, long, {"stdout": long, "stderr": ""})["rawOutput"] == {"exitCode": 0, "stderr": ""}
+    assert len(done("Read", {}, long)["content"][0]["content"]["text"]) == 5 << 20
+    assert done("Read", {}, "x" * RAW_CHARS)["rawOutput"] == "x" * RAW_CHARS
+
+
+@given(st.sampled_from(["Edit", "Write", "MultiEdit", "NotebookEdit", "Bash", "Task", "Read", "Tomorrow"]), json_values,
+       json_values, json_values, st.booleans())
+def test_no_result_of_any_shape_breaks_it(name: str, given: Any, answer: Any, record: Any, failed: bool) -> None:
+    update = results.ended("c", name, given if isinstance(given, dict) else {}, answer, record, failed)
+    assert update["status"] == ("failed" if failed else "completed")
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=8), st.lists(st.sampled_from("abc"), max_size=8))
+def test_a_patch_makes_of_one_text_the_other(before: list[str], after: list[str]) -> None:
+    old, new = "\n".join(before), "\n".join(after)
+    lines = [f"-{line}" for line in old.split("\n")] + [f"+{line}" for line in new.split("\n")]
+    assert patches.patched(old, [hunk(1, *lines)]) == new
+    assert patches.patched(f"{old}!", [hunk(1, *lines)]) is None, "a patch of another text"
