@@ -44,6 +44,13 @@ class SetConfig(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     value: str | bool
 
 
+class Fork(msgspec.Struct, forbid_unknown_fields=True):
+    """How a branch begins: in another folder, under another title, or as its source."""
+
+    cwd: str | None = None
+    title: str | None = None
+
+
 class Cancelled(msgspec.Struct):
     """Whether there was a turn to cancel."""
 
@@ -96,6 +103,13 @@ async def delete(call: Call) -> Reply:
     """Stop the session and forget it."""
     await call.hub.delete(call.part("id"))
     return no_content()
+
+
+async def fork(call: Call) -> Reply:
+    """Branch a session off this one."""
+    how = await call.body(Fork, default=Fork())
+    session = await call.hub.fork(call.part("id"), cwd=how.cwd, title=how.title, by=call.caller.name)
+    return reply(session.view(), 201, {"Location": f"/sessions/{session.id}"})
 
 
 async def cancel(call: Call) -> Reply:

@@ -22,6 +22,9 @@ from trunkline.session.pids import PidFiles, PidRecord
 from trunkline.session.project import Surroundings, look_around
 
 
+STOP_AGAIN_S = 0.2
+
+
 class AgentLink:
     """Holds the driver of one session."""
 
@@ -93,12 +96,15 @@ class AgentLink:
 
     async def _stop(self) -> None:
         try:
-            driver = self._driver or self._half_started
-            self._driver = None
-            if driver is not None:
-                await driver.stop()
-            if self._starting is not None:
-                await asyncio.wait([self._starting])
+            while True:
+                driver = self._driver or self._half_started
+                self._driver = None
+                if driver is not None:
+                    await driver.stop()
+                if self._starting is None:
+                    break
+                # A start that had no process yet when it was stopped may have one now.
+                await asyncio.wait([self._starting], timeout=STOP_AGAIN_S)
             self._pids.forget(self._pen.fold.session_id)
         finally:
             self._stopping = None

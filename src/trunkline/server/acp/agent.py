@@ -354,8 +354,7 @@ class AcpAgent:
         ask: acp.PromptRequest = acp.decode_params(acp.SESSION_PROMPT, asked.params)
         attached = await self._joined(ask.session_id)
         prompt = OpenPrompt(asked.id, _ours(ask.meta).key or secrets.token_hex(16))
-        # Who leaves, or takes the request back, does not undo a prompt that is on its way into the journal.
-        await asyncio.shield(asyncio.ensure_future(attached.prompt(prompt, ask.prompt)))
+        await attached.prompt(prompt, ask.prompt)
 
     async def _cancel_asked(self, asked: Asked) -> None:
         await (await self._joined(acp.decode_params(acp.SESSION_CANCEL, asked.params).session_id)).cancel()

@@ -1,0 +1,298 @@
+"""Prompts: the order of what is heard, cancels, queues, two editors, keys."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.aio import run
+from tests.server.acp.editor import Refused, at_rest, editor, hub_site, result_of, text_update, when
+from trunkline.dialects.acp import TextContent
+from trunkline.session.approvals import Decision
+
+
+def test_every_update_of_a_turn_comes_before_its_answer_and_in_order(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site) as made:
+            session_id = await made.new(site.folder)
+            assert await made.turn(session_id, "/burst 3000 40") == "end_turn"
+            chunks = made.updates(session_id, "agent_message_chunk")
+            assert [int(chunk["content"]["text"][:8]) for chunk in chunks] == list(range(3000))
+            assert "result" in made.heard[-1]
+
+    run(check())
+
+
+@pytest.mark.parametrize(("prompt", "stop"), [("/refuse", "refusal"), ("/echo x", "end_turn")])
+def test_the_stop_reason_is_the_agents(tmp_path: Path, prompt: str, stop: str) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site) as made:
+            assert await made.turn(await made.new(site.folder), prompt) == stop
+
+    run(check())
+
+
+def test_a_turn_that_fails_is_answered_with_the_agents_error(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site) as made:
+            session_id = await made.new(site.folder)
+            with pytest.raises(Refused) as refused:
+                await made.turn(session_id, "/error -32050")
+            assert refused.value.code == -32050 and refused.value.data["code"] == "agent_error"
+            with pytest.raises(Refused) as refused:
+                await made.turn(session_id, "/crash 3")
+            assert refused.value.data["code"] == "agent_exited"
+            assert await made.turn(session_id, "/echo still here") == "end_turn"
+
+    run(check())
+
+
+def test_a_cancel_ends_the_turn_as_cancelled(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site) as made:
+            session_id = await made.new(site.folder)
+            turn = made.prompt(session_id, "/silent")
+            made.notify("session/cancel", {"sessionId": session_id})
+            assert result_of(await turn) == {"stopReason": "cancelled"}, "also when it comes right behind the prompt"
+
+    run(check())
+
+
+def test_a_cancel_sent_as_a_request_is_answered(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site) as made:
+            session_id = await made.new(site.folder)
+            turn = made.prompt(session_id, "/silent")
+            assert await made.ask("session/cancel", {"sessionId": session_id}) == {}
+            assert result_of(await turn) == {"stopReason": "cancelled"}
+
+    run(check())
+
+
+def test_a_cancel_said_twice_in_a_row_does_not_stop_the_agent(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site) as made:
+            session_id = await made.new(site.folder)
+            session = await site.hub.session(session_id)
+            turn = made.prompt(session_id, "/slow 20")
+            await made.until(lambda: made.text(session_id))
+            for _ in range(3):
+                made.notify("session/cancel", {"sessionId": session_id})
+            made.notify("$/cancel_request", {"requestId": made.last_id})
+            assert result_of(await turn) == {"stopReason": "cancelled"}
+            assert session.agent_running
+
+    run(check())
+
+
+def test_taking_back_the_request_of_a_prompt_cancels_its_turn(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site) as made:
+            session_id = await made.new(site.folder)
+            running = made.prompt(session_id, "/silent")
+            request_id = made.last_id
+            waiting = made.prompt(session_id, "/echo second")
+            waiting_id = made.last_id
+            session = await site.hub.session(session_id)
+            await when(session, lambda: session.fold.queue)
+            made.notify("$/cancel_request", {"requestId": waiting_id})
+            assert result_of(await waiting) == {"stopReason": "cancelled"}
+            assert session.fold.turn is not None
+            made.notify("$/cancel_request", {"requestId": request_id})
+            assert result_of(await running) == {"stopReason": "cancelled"}
+
+    run(check())
+
+
+def test_another_request_that_is_taken_back_is_answered_so(tmp_path: Path) -> None:
+    async def check() -> None:
+
+        slow = f"{sys.executable} -m trunkline.agents.demo --fault silent"
+        async with hub_site(tmp_path, silent=slow) as site, editor(site, "silent") as made:
+            starting = made.begin("session/new", {"cwd": str(site.folder), "mcpServers": []})
+            made.notify("$/cancel_request", {"requestId": made.last_id})
+            with pytest.raises(Refused) as refused:
+                result_of(await starting)
+            assert refused.value.code == -32800
+
+    run(check())
+
+
+def test_a_prompt_while_busy_waits_and_is_answered_when_its_own_turn_ends(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site, "puppet") as made:
+            session_id = await made.new(site.folder)
+            first = made.play(session_id, ["await", str(tmp_path / "go")], ["say", "first"])
+            second = made.play(session_id, ["say", "second"], ["end", {"stopReason": "max_tokens"}])
+            session = await site.hub.session(session_id)
+            await when(session, lambda: session.fold.queue)
+            (tmp_path / "go").touch()
+            assert result_of(await first) == {"stopReason": "end_turn"}
+            assert made.text(session_id) == "first"
+            assert result_of(await second) == {"stopReason": "max_tokens"}
+            assert made.text(session_id) == "firstsecond"
+            assert made.text(session_id, "user_message_chunk") == ""
+
+    run(check())
+
+
+def test_a_prompt_that_waits_behind_a_failure_is_given_back(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site, "puppet") as made:
+            session_id = await made.new(site.folder)
+            first = made.play(session_id, ["await", str(tmp_path / "go")], ["die", 1, str(tmp_path / "at")])
+            second = made.play(session_id, ["say", "second"])
+            session = await site.hub.session(session_id)
+            await when(session, lambda: session.fold.queue)
+            (tmp_path / "go").touch()
+            with pytest.raises(Refused):
+                result_of(await first)
+            with pytest.raises(Refused, match="the turn before this prompt failed"):
+                result_of(await second)
+            assert not session.fold.queue
+
+    run(check())
+
+
+def test_a_cancel_takes_back_what_the_editor_has_waiting_and_leaves_others_turns_alone(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site) as one, editor(site) as two:
+            session_id = await one.new(site.folder)
+            running = one.prompt(session_id, "/silent")
+            session = await site.hub.session(session_id)
+            await when(session, lambda: session.fold.turn)
+            waiting = two.prompt(session_id, "/echo two")
+            await when(session, lambda: session.fold.queue)
+            two.notify("session/cancel", {"sessionId": session_id})
+            assert result_of(await waiting) == {"stopReason": "cancelled"}
+            assert session.fold.turn is not None and not session.fold.turn.cancelled
+            two.notify("session/cancel", {"sessionId": session_id})
+            assert result_of(await running) == {"stopReason": "cancelled"}, "with nothing of its own, it is about what runs"
+
+    run(check())
+
+
+def test_what_one_editor_types_appears_in_the_other(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site) as one, editor(site) as two:
+            session_id = await one.new(site.folder)
+            await two.ask("session/load", {"sessionId": session_id, "cwd": str(site.folder), "mcpServers": []})
+            await one.turn(session_id, "/echo from one")
+            await two.until(lambda: two.text(session_id) == "from one")
+            assert two.text(session_id, "user_message_chunk") == "/echo from one"
+            await two.turn(session_id, "/echo from two")
+            await one.until(lambda: one.text(session_id) == "from onefrom two")
+            assert one.text(session_id, "user_message_chunk") == "/echo from two"
+            assert two.text(session_id, "user_message_chunk") == "/echo from one"
+
+    run(check())
+
+
+def test_a_turn_that_somebody_else_began_is_seen_without_a_prompt_of_ones_own(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site) as made:
+            session_id = await made.new(site.folder)
+            session = await site.hub.session(session_id)
+            await session.send([TextContent(text="/echo from the phone")], by="phone")
+            await made.until(lambda: made.text(session_id) == "from the phone")
+
+    run(check())
+
+
+def test_many_sessions_in_one_connection_do_not_mix(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site) as made:
+            ids = [await made.new(site.folder) for _ in range(3)]
+            turns = [made.prompt(session_id, f"/echo to {index}") for index, session_id in enumerate(ids)]
+            for turn in turns:
+                result_of(await turn)
+            assert [made.text(session_id) for session_id in ids] == ["to 0", "to 1", "to 2"]
+
+    run(check())
+
+
+def test_a_prompt_with_the_same_key_is_one_prompt_also_over_another_connection(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site:
+            key = {"_meta": {"trunkline": {"key": "k1"}}}
+            async with editor(site, "puppet") as first:
+                session_id = await first.new(site.folder)
+                steps = f'[["await", "{tmp_path / "go"}"], ["say", "once"]]'
+                first.prompt(session_id, steps, **key)
+                session = await site.hub.session(session_id)
+                await when(session, lambda: session.fold.turn)
+            async with editor(site, "puppet") as second:
+                again = second.prompt(session_id, steps, **key)
+                (tmp_path / "go").touch()
+                assert result_of(await again) == {"stopReason": "end_turn"}
+            async with editor(site, "puppet") as third:
+                assert result_of(await third.prompt(session_id, steps, **key)) == {"stopReason": "end_turn"}, "long over"
+            assert session.fold.turns == 1
+
+    run(check())
+
+
+def test_a_prompt_in_a_session_that_was_not_opened_here_joins_it(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site) as one, editor(site) as two:
+            session_id = await one.new(site.folder)
+            assert await two.turn(session_id, "/echo joined") == "end_turn"
+            assert two.text(session_id) == "joined"
+
+    run(check())
+
+
+def test_pictures_go_only_to_agents_that_take_them(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site, "puppet") as made:
+            session_id = await made.new(site.folder)
+            image = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
+            with pytest.raises(Refused, match="takes no images") as refused:
+                await made.ask("session/prompt", {"sessionId": session_id, "prompt": [image]})
+            assert refused.value.code == -32602
+
+    run(check())
+
+
+def test_an_editor_that_stalls_holds_up_nobody_else_and_misses_nothing(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site) as one, editor(site) as two:
+            session_id = await one.new(site.folder)
+            await two.ask("session/resume", {"sessionId": session_id, "cwd": str(site.folder)})
+            two.socket.flows.clear()
+            assert await one.turn(session_id, "/burst 2000 60") == "end_turn"
+            two.socket.flows.set()
+            await two.until(lambda: len(two.updates(session_id, "agent_message_chunk")) == 2000)
+
+    run(check())
+
+
+def test_late_updates_are_told_after_the_answer(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site, "puppet") as made:
+            session_id = await made.new(site.folder)
+            turn = made.play(session_id, ["end", {"stopReason": "end_turn"}], ["update", text_update("late")])
+            assert result_of(await turn) == {"stopReason": "end_turn"}
+            await made.until(lambda: made.text(session_id) == "late")
+            await at_rest(await site.hub.session(session_id))
+
+    run(check())
+
+
+def test_a_decision_made_elsewhere_lets_the_editors_turn_go_on(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site) as made:
+            session_id = await made.new(site.folder)
+            turn = made.prompt(session_id, "/ask")
+            ask = await made.asked()
+            session = await site.hub.session(session_id)
+            (request_id,) = session.fold.approvals
+            await session.decide(request_id, Decision(decision="allow"), by="phone")
+            assert result_of(await turn) == {"stopReason": "end_turn"}
+            assert made.notified("$/cancel_request") == [{"requestId": ask["id"]}]
+            made.answer(ask, {"outcome": {"outcome": "cancelled"}})
+            await made.ask("session/list")
+
+    run(check())
