@@ -110,7 +110,8 @@ class Editor:
 
     async def asked(self, method: str = "session/request_permission") -> Json:
         """The hub's next request of that method."""
-        return await self.until(lambda: next((ask for ask in self.asks if ask["method"] == method), None))
+        found: Json = await self.until(lambda: next((ask for ask in self.asks if ask["method"] == method), None))
+        return found
 
     async def until(self, found: Callable[[], Any]) -> Any:
         """What ``found`` finds, as soon as it does."""
@@ -193,7 +194,7 @@ def text_update(words: str) -> Json:
 async def hub_site(folder: Path, **agents: str) -> AsyncIterator[Site]:
     """A hub in memory with the demo agent at full speed and the puppet, served."""
     work, data = folder / "work", folder / "data"
-    work.mkdir(exist_ok=True)
+    work.mkdir(parents=True, exist_ok=True)
     commands = {"fast": [sys.executable, "-m", "trunkline.agents.demo", "--fast"], "puppet": PUPPET, "trusted": PUPPET,
                 **{name: shlex.split(command) for name, command in agents.items()}}
     specs = {name: spec_from_table(name, {"command": command}) for name, command in commands.items()}

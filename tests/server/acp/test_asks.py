@@ -11,7 +11,7 @@ from tests.aio import run
 from tests.server.acp.editor import Json, editor, hub_site, result_of, when
 from trunkline.session.approvals import Answer, Decision
 
-FORM = {"elicitation": {"form": {}}}
+FORM: dict[str, Any] = {"elicitation": {"form": {}}}
 
 
 def choice(option: str) -> Json:
@@ -21,8 +21,8 @@ def choice(option: str) -> Json:
 
 def permission(call_id: str = "c1", **call: Any) -> list[Any]:
     """The puppet's step that asks for one."""
-    options = [{"optionId": "y", "name": "Allow", "kind": "allow_once"}, {"optionId": "a", "name": "Always", "kind": "allow_always"},
-               {"optionId": "n", "name": "Reject", "kind": "reject_once"}]
+    kinds = {"y": "allow_once", "a": "allow_always", "n": "reject_once"}
+    options = [{"optionId": option, "name": kind, "kind": kind} for option, kind in kinds.items()]
     return ["ask", "session/request_permission", {"toolCall": {"toolCallId": call_id, **call}, "options": options}]
 
 

@@ -180,7 +180,8 @@ def test_an_agent_that_wants_a_login_says_so_in_the_protocols_way(tmp_path: Path
     ("/acp?token=x", {"authorization": f"Bearer {TOKEN}"}, 400),
     ("/acp", {"authorization": f"Bearer {TOKEN}", "host": "evil.example"}, 403),
 ])
-def test_who_may_not_come_in_is_refused_before_the_upgrade(tmp_path: Path, path: str, headers: dict[str, str], status: int) -> None:
+def test_who_may_not_come_in_is_refused_before_the_upgrade(tmp_path: Path, path: str, headers: dict[str, str],
+                                                           status: int) -> None:
     async def check() -> None:
         async with hub_site(tmp_path) as site:
             socket = Socket(site, path, headers)

@@ -240,7 +240,8 @@ def test_modes_and_options_are_set_and_told(tmp_path: Path) -> None:
             await other.ask("session/resume", {"sessionId": session_id, "cwd": str(site.folder)})
             assert await made.ask("session/set_mode", {"sessionId": session_id, "modeId": "plan"}) == {}
             await other.until(lambda: other.updates(session_id, "current_mode_update"))
-            answer = await made.ask("session/set_config_option", {"sessionId": session_id, "configId": "pace", "value": "instant"})
+            wanted = {"sessionId": session_id, "configId": "pace", "value": "instant"}
+            answer = await made.ask("session/set_config_option", wanted)
             assert [(each["id"], each["currentValue"]) for each in answer["configOptions"]] == [
                 ("model", "demo-1"), ("pace", "instant")]
             await other.until(lambda: other.updates(session_id, "config_option_update"))
