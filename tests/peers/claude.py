@@ -46,7 +46,8 @@ def settings(version: str, home: Path, url: str, *, key: str = "sk-fake", **env:
     """The CLI as an agent of the hub's settings file."""
     command = ["/usr/bin/env", f"PATH={node().parent}:/usr/local/bin:/usr/bin:/bin", str(program(version))]
     variables = {"ANTHROPIC_BASE_URL": url, "CLAUDE_CONFIG_DIR": str(home / ".claude"), "NO_COLOR": "1",
-                 "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1", **env}
+                 "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1",
+                 "CLAUDE_CODE_MAX_RETRIES": "2", **env}
     if key:
         variables["ANTHROPIC_API_KEY"] = key
     lines = [f"[agents.{AGENT}]", 'driver = "claude"', 'display_name = "Claude Code"', f"command = {json.dumps(command)}",
@@ -93,9 +94,9 @@ def bash(command: str) -> Json:
     return {"tools": [{"name": "Bash", "input": {"command": command, "description": "as told"}}]}
 
 
-def tool(name: str, **given: Any) -> Json:
+def tool(called: str, /, **given: Any) -> Json:
     """A step that calls a tool."""
-    return {"tools": [{"name": name, "input": given}]}
+    return {"tools": [{"name": called, "input": given}]}
 
 
 def of_type(packets: list[Json], kind: str) -> list[Json]:

@@ -211,7 +211,7 @@ class ContextFace(Face):
             if frame["type"] != "event":
                 continue
             event = frame["event"]
-            begun = begun or event.get("name") == "turn_started"
+            begun = begun or event.get("eventName") == "turn_started"
             if begun:
                 self._take(event, outcome, decide)
                 watch(outcome)
@@ -271,9 +271,10 @@ class AcpFace(Face):
     tells_reasons = False
 
     def __init__(self, hub: HubProcess, agent: str, session: Session | None = None) -> None:
-        self._process = subprocess.Popen(
-            [*TRUNKLINE, "acp", "--agent", agent], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=hub.root,
-            stderr=hub.log_path.open("ab"), env=hub.environment())
+        with hub.log_path.open("ab") as log:
+            self._process = subprocess.Popen(
+                [*TRUNKLINE, "acp", "--agent", agent], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, cwd=hub.root,
+                env=hub.environment())
         self._lock = threading.Lock()
         self._numbers = 0
         self._ids: dict[str, Any] = {}

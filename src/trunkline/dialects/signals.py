@@ -37,6 +37,8 @@ class PermissionAsk(msgspec.Struct, frozen=True):
     options: tuple[PermissionOption, ...]
     editable: bool = False
     """Whether the agent takes another input than the one it asked for."""
+    beyond_turn: bool = False
+    """Something in the background asks: between turns too, and it still waits when a turn has ended."""
 
 
 OTHER_WORDS = "_other"
@@ -51,6 +53,8 @@ class QuestionAsk(msgspec.Struct, frozen=True):
     schema: bytes | None = None
     url: str | None = None
     tool_call_id: str | None = None
+    beyond_turn: bool = False
+    """As for a permission."""
 
 
 class AskWithdrawn(msgspec.Struct, frozen=True):

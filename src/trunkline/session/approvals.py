@@ -86,7 +86,7 @@ class Approvals:
     def asked(self, ask: PermissionAsk) -> None:
         """A permission was just asked for and written down: answer it by rule, or wait for a person."""
         turn = self._pen.fold.turn
-        if turn is None or turn.cancelled:
+        if (turn is None or turn.cancelled) and not ask.beyond_turn:
             self._end(ask.request_id, _Resolution(approved=False, resolved_by="user", who=turn.by if turn else "hub",
                                                   reason="the turn was cancelled"))
         elif not self._decided_by_rule(ask.request_id):
@@ -178,8 +178,9 @@ class Approvals:
             self._answer_question(question_id, "cancel", None)
 
     def clear_alarms(self) -> None:
-        """The turn is over; what is still open ends with it."""
-        for request_id in (*self._pen.fold.approvals, *self._pen.fold.questions):
+        """The turn is over; what it left open ends with it."""
+        asks, questions = self._pen.fold.asks_of_turn()
+        for request_id in (*asks, *questions):
             self._silence(request_id)
 
     def _decided_by_rule(self, request_id: str) -> bool:

@@ -106,6 +106,8 @@ class OpenCall(msgspec.Struct):
     """What it asks a person was told."""
     parent: str | None = None
     """The call whose sub-agent makes this one."""
+    in_background: bool = False
+    """That sub-agent goes on though its own call is done: this one does not end with the turn."""
     risk_level: RiskLevel | None = None
     risk_reason: str = ""
     progress_at: int = 0
@@ -131,6 +133,8 @@ class ApprovalView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=T
     """The rule that "always allow" would write."""
     editable: bool = False
     """Whether the input may be changed before it is approved."""
+    beyond_turn: bool = False
+    """Something in the background asks: it still waits when the turn has ended."""
     requested_at: str
     expires_at: str
 
@@ -146,6 +150,8 @@ class QuestionView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=T
     tool_call_id: str | None = None
     cap: str | None = None
     """The hub asks, not the agent: this cap was reached."""
+    beyond_turn: bool = False
+    """Something in the background asks."""
     asked_at: str
     expires_at: str
 
@@ -339,8 +345,13 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     """The call whose plan was told last."""
 
     def agent_questions(self) -> list[str]:
-        """The open questions that the agent asked: they end with its turn, the hub's own do not."""
+        """The open questions that the agent asked, not the hub itself."""
         return [question_id for question_id, view in self.questions.items() if view.cap is None]
+
+    def asks_of_turn(self) -> tuple[list[str], list[str]]:
+        """The open approvals and questions that end with the turn."""
+        asks = [request_id for request_id, view in self.approvals.items() if not view.beyond_turn]
+        return asks, [question_id for question_id in self.agent_questions() if not self.questions[question_id].beyond_turn]
 
 
 class TurnView(msgspec.Struct, rename="camel"):

@@ -140,7 +140,7 @@ class AgentLink:
                 fold.mode = wanted_mode
             for config_id, value in fold.chosen_options.items():
                 fold.config_options = await driver.set_config(config_id, value) or fold.config_options
-        except AgentError as error:
+        except (AgentError, Invalid) as error:
             self._pen.at().lifecycle.notify("warning", "The agent came back with other settings", error.message)
             if fold.mode is not None:
                 self._pen.at().conditions.mode(fold.mode, None)

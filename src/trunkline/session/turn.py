@@ -91,6 +91,8 @@ class TurnPlayer:
                 f"the agent ended in the middle of its turn ({exit})" + (f": {last}" if last else ""),
                 details={"exitCode": exit.code, "signal": exit.signal, "stderr": stderr})
         if not self._settle(end) and turn is None:
+            self._approvals.withdraw_all(by="agent", reason="the agent ended")
+            self._pen.at().tools.close_all(cancelled=False)
             data = {"exitCode": exit.code, "signal": exit.signal, "stderr": stderr}
             self._pen.at().writer.custom("agent_exited", data)
             if exit.code == 0:
@@ -149,6 +151,9 @@ class TurnPlayer:
             self._alarms.set("idle", self._lent.limits.agent_idle_s, self._stop_unused)
 
     def _stop_unused(self) -> None:
+        if self._pen.fold.approvals or self._pen.fold.questions:
+            self.rest()  # something in the background waits for a person
+            return
         self._pen.at().writer.custom("agent_stopped", {"reason": f"unused for {self._lent.limits.agent_idle_s:.0f} s"})
         self._pen.write()
         self._link.stop_soon()
@@ -191,7 +196,7 @@ class TurnPlayer:
         self._approvals.clear_alarms()
         self._end = None
         fold = self._pen.fold
-        asks, questions = list(fold.approvals), fold.agent_questions()
+        asks, questions = fold.asks_of_turn()
         fold.worked_us = self.worked_us()
         outcome = self._write_end(turn, end)
         self._lent.turn_ended(outcome)

@@ -55,6 +55,7 @@ class AskStory:
             title=state.title or name_of(state), description=_describe(state, about.command), risk_level=about.risk,
             risk_reason=reason, options=list(ask.options), tool_input=context.as_object(state.raw_input),
             preview=_preview(state, about.command, writer.fold.cwd), about=about, always=_always(about), editable=ask.editable,
+            beyond_turn=ask.beyond_turn,
             requested_at=context.iso_ms(writer.at), expires_at=self._expiry(),
         )
         writer.fold.approvals[ask.request_id] = view
@@ -136,6 +137,7 @@ class AskStory:
             question_id=ask.request_id, question=ask.message, options=options, url=ask.url,
             schema=msgspec.Raw(ask.schema) if ask.schema else msgspec.UNSET, tool_call_id=ask.tool_call_id,
             asked_at=context.iso_ms(writer.at), expires_at=self._expiry(), cap=cap,
+            beyond_turn=ask.beyond_turn,
         )
         writer.fold.questions[ask.request_id] = view
         meta: dict[str, Any] = {"schema": view.schema} if ask.schema is not None else {}

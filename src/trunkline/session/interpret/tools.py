@@ -130,11 +130,31 @@ class ToolStory:
         return call.risk_level, call.risk_reason
 
     def close_all(self, *, cancelled: bool) -> None:
-        """End every call that is still open: the turn is over and nobody else will."""
+        """End every call that is still open: nobody else will."""
         for call in list(self._writer.fold.calls.values()):
             if not call.finished:
                 ending: Ending = "denied" if call.denied else "cancelled" if cancelled else "abandoned"
                 self._end_open(call, ending)
+
+    def close_turn(self, *, cancelled: bool) -> None:
+        """The turn is over: end its calls, but for those that go on in the background."""
+        going_on = {} if cancelled else self._in_background()
+        for call in list(self._writer.fold.calls.values()):
+            if not call.finished and call.state.tool_call_id not in going_on:
+                self._end_open(call, "denied" if call.denied else "cancelled" if cancelled else "abandoned")
+
+    def forget_turn(self) -> None:
+        """A turn begins: of the calls before it, only those that go on in the background are remembered."""
+        self.close_turn(cancelled=False)
+        self._writer.fold.calls = self._in_background()
+
+    def _in_background(self) -> dict[str, OpenCall]:
+        """Open calls of sub-agents whose own calls are done: such a sub-agent was sent off to work by itself."""
+        calls = self._writer.fold.calls
+        for call in calls.values():
+            parent = calls.get(call.parent) if call.parent is not None else None
+            call.in_background = call.in_background or (parent is not None and parent.finished)
+        return {key: call for key, call in calls.items() if call.in_background and not call.finished}
 
     def facts(self, call: OpenCall) -> Facts:
         """What is known of a call, whatever form the agent told it in."""

@@ -1,7 +1,8 @@
 """Turns: a prompt, what came of it, and exactly one end. Also the queue of prompts behind it.
 
 Rule 1: a turn ends once, with one ``prompt_response`` or one ``error`` packet, on the entry that moves the status.
-Rule 2: whatever a turn left open (text, calls, approvals, questions) is closed before its end is told.
+Rule 2: whatever a turn left open (text, calls, approvals, questions) is closed before its end is told, but for what goes on in
+the background.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from trunkline.dialects.signals import StopReason
 from trunkline.errors import TrunklineError
 from trunkline.session.fold import KEPT_KEYS, Fold, QueuedPrompt, Sent, Turn, remember
 from trunkline.session.interpret.asks import AskStory
+from trunkline.session.interpret.lifecycle import standing
 from trunkline.session.interpret.text import TextStory, entitle, part_of
 from trunkline.session.interpret.tools import ToolStory
 from trunkline.session.interpret.usage import UsageStory
@@ -35,8 +37,7 @@ class TurnStory:
         """A prompt begins its turn: it is written down before the agent hears it."""
         writer, fold = self._writer, self._writer.fold
         self._text.close()
-        self._tools.close_all(cancelled=False)
-        fold.calls.clear()
+        self._tools.forget_turn()
         fold.turns += 1
         turn = fold.turn = Turn(turn_id=turn_id, started_at=context.iso_ms(writer.at), by=by, seq=fold.seq)
         if key is not None:
@@ -140,15 +141,16 @@ class TurnStory:
         turn = fold.turn
         assert turn is not None, "only a running turn ends"
         self._text.close(stop)
-        self._tools.close_all(cancelled=turn.cancelled or stop == "cancelled")
+        self._tools.close_turn(cancelled=turn.cancelled or stop == "cancelled")
         fold.turn = None
-        for request_id in list(fold.approvals):
+        asks, questions = fold.asks_of_turn()
+        for request_id in asks:
             self._asks.resolve(request_id, approved=False, resolved_by="policy", who="hub", reason="the turn ended")
-        for question_id in fold.agent_questions():
+        for question_id in questions:
             self._asks.answered(question_id, action="cancel", content=None, who="hub")
         return turn
 
 
 def _at_rest(fold: Fold) -> context.SessionStatus:
-    """The status between turns."""
-    return "paused" if fold.paused is not None else "idle"
+    """The status between turns: something in the background may still ask."""
+    return "paused" if fold.paused is not None else standing(fold)
