@@ -34,7 +34,7 @@ class Line(NamedTuple):
 def runs() -> dict[str, list[Line]]:
     """Every run, in the order of recording."""
     found: dict[str, list[Line]] = {}
-    for path in (FOLDER / "first.jsonl", FOLDER / "more.jsonl"):
+    for path in (FOLDER / "first.jsonl", FOLDER / "more.jsonl", FOLDER / "versions.jsonl"):
         for text in path.read_bytes().splitlines():
             line = json.loads(text)
             found.setdefault(line["run"], []).append(Line(line["dir"], line["msg"]))
@@ -42,10 +42,12 @@ def runs() -> dict[str, list[Line]]:
 
 
 @functools.cache
-def greeting() -> bytes:
-    """The one answer to ``initialize`` that was kept whole."""
-    answers = (line.message for line in runs()["main"] if line.dir == "out" and line.message["type"] == "control_response")
-    return json.dumps(next(answers)["response"]["response"]).encode()
+def greeting(run: str = "main") -> bytes:
+    """The answer to ``initialize``; where it was not kept whole, that of the first run."""
+    frames = (line.message for line in runs()[run] if line.dir == "out")
+    answer: Json = next((frame["response"] for frame in frames if frame["type"] == "control_response"), {})
+    body = answer.get("response") or {}
+    return json.dumps(body).encode() if "commands" in body else greeting("main")
 
 
 def output(run: str) -> list[bytes]:
@@ -75,7 +77,7 @@ class Answered(NamedTuple):
 def story(run: str) -> list[Step | Answered]:
     """A run as the signals and acts that it stands for."""
     translate = translator()
-    steps: list[Step | Answered] = list(translate.greeted(greeting()))
+    steps: list[Step | Answered] = list(translate.greeted(greeting(run)))
     asks: dict[str, PermissionAsk | QuestionAsk] = {}
     for line in runs()[run]:
         if line.dir == "out":

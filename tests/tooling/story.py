@@ -242,19 +242,22 @@ def _same_text(said: str, whole: str, meta: Any) -> None:
 
 
 def _check_turns(entries: Sequence[Entry], events: Sequence[context.Event], restarts: set[int]) -> None:
-    """Each turn ends once, and every call that starts in it ends in it."""
+    """Each turn ends once, and every call that starts in it ends in it, unless it goes on in the background."""
     in_turn = False
     calls: dict[str, bool] = {}
+    background: set[str] = set()
     for entry, event in zip(entries, events, strict=True):
         kind = _packet_type(entry)
         if isinstance(event, context.CustomEvent) and event.event_name == "turn_started" and event.namespace == "trunkline":
             assert not in_turn, "a turn starts when none runs"
-            assert all(calls.values()), f"calls were left open: {calls}"
-            in_turn, calls = True, {}
+            assert all(ended or call in background for call, ended in calls.items()), f"calls were left open: {calls}"
+            in_turn, calls = True, {call: False for call, ended in calls.items() if not ended}
         elif kind in ("prompt_response", "error"):
             assert in_turn, "a turn ends once"
             in_turn = False
-            assert all(calls.values()), f"calls were left open: {calls}"
+            assert all(ended or call in background for call, ended in calls.items()), f"calls were left open: {calls}"
+        if isinstance(event, context.ToolCallStartEvent) and _parent_ended(event, calls):
+            background.add(event.tool_call_id)
         if kind == "tool_call_start":
             tool_call_id = json.loads(entry.packet or b"")["toolCallId"]
             assert tool_call_id not in calls, "a call starts once in its turn"
@@ -267,6 +270,12 @@ def _check_turns(entries: Sequence[Entry], events: Sequence[context.Event], rest
         if entry.seq in restarts:
             calls = {key: ended for key, ended in calls.items() if not ended}
     assert not in_turn, "the last turn has no end"
+
+
+def _parent_ended(event: context.ToolCallStartEvent, calls: dict[str, bool]) -> bool:
+    """Whether a sub-agent that was sent off to work by itself makes the call."""
+    meta = event.meta if isinstance(event.meta, dict) else {}
+    return calls.get(str(meta.get("parentToolCallId"))) is True
 
 
 def _check_asks(events: Sequence[context.Event]) -> None:

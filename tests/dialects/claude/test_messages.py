@@ -63,6 +63,18 @@ def test_an_answer_that_says_something_else_the_second_time_is_a_message_of_its_
     assert by_id == {"m1": "The ans", "m2": "The reply is 42."}
 
 
+def test_an_answer_that_was_closed_without_its_end_broke_off_too() -> None:
+    told = f.hear(translator(), f.begin("m1"), f.block(0), f.say(0, "The ans"), f.event("message_stop"), f.begin("m2"),
+                  f.block(0), f.say(0, "The answer."), f.whole("m2", f.text("The answer.")), f.stop(input_tokens=3))
+    assert f.said(told) == "The answer." and len(f.notes(told, "tokens")) == 1
+
+
+def test_an_answer_that_ends_is_followed_by_another_that_begins_alike() -> None:
+    told = f.hear(translator(), f.begin("m1"), f.block(0), f.say(0, "Yes."), f.whole("m1", f.text("Yes.")), f.stop(),
+                  f.begin("m2"), f.block(0), f.say(0, "Yes. And"), f.whole("m2", f.text("Yes. And")), f.stop())
+    assert f.said(told) == "Yes.Yes. And"
+
+
 def test_an_answer_that_comes_whole_after_its_stream_broke_off_is_not_told_twice() -> None:
     told = f.hear(translator(), f.begin("m1"), f.block(0), f.say(0, "The ans"), f.whole("m2", f.text("The answer.")))
     assert f.said(told) == "The answer."

@@ -97,6 +97,20 @@ def test_a_sub_agent_is_told_by_its_report_only() -> None:
     assert update["rawOutput"]["usage"] == {"input_tokens": 1}
 
 
+def test_a_sub_agent_in_the_background_says_no_more_than_that() -> None:
+    update = done("Agent", {}, "Async agent launched. Internal metadata: never quote it.", {"status": "async_launched"})
+    assert update["content"][0]["content"]["text"] == results.IN_BACKGROUND
+
+
+@pytest.mark.parametrize(("answer", "shown"), [
+    ("1\tx\n\n<system-reminder>\nBe careful.\n</system-reminder>\n", "1\tx"),
+    ([{"type": "text", "text": "y <system-reminder>z</system-reminder>"}], "y"),
+    ("a <system-reminder>b</system-reminder> c", "a <system-reminder>b</system-reminder> c"),
+])
+def test_what_the_cli_reminds_the_model_of_is_not_shown(answer: Any, shown: str) -> None:
+    assert done("Read", {}, answer)["content"][0]["content"]["text"] == shown
+
+
 def test_a_long_text_goes_over_the_wire_once() -> None:
     long = "x" * (5 << 20)
     assert "rawOutput" not in done("mcp__a__b", {}, long)

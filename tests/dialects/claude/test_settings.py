@@ -92,6 +92,26 @@ def test_an_option_is_set_by_a_control_request(config_id: str, value: str, reque
     assert next(each for each in options if each["id"] == config_id)["currentValue"] == value
 
 
+def test_a_model_that_was_chosen_before_a_restart_is_taken_by_its_full_name() -> None:
+    translate = greeted(OLD)
+    line = translate.option_request("r", "model", "claude-sonnet-4-5")
+    assert json.loads(line)["request"]["model"] == "claude-sonnet-4-5"
+    (model, _) = json.loads(bytes(translate.option_set("model", "claude-sonnet-4-5", b"null")))
+    assert model["currentValue"] == "claude-sonnet-4-5"
+    assert [entry["value"] for entry in model["options"]] == ["default", "opus", "claude-sonnet-4-5"]
+    with pytest.raises(Invalid):
+        translate.option_request("r", "model", "nobody")
+
+
+def test_a_mode_that_somebody_asked_for_is_no_news() -> None:
+    translate = greeted(greeting())
+    answer = {"subtype": "success", "request_id": "r", "response": {"mode": "plan"}}
+    told = f.hear(translate, f.frame("control_response", response=answer),
+                  f.system("status", status=None, permissionMode="plan"), f.init(permissionMode="plan"))
+    assert f.updates(told, "current_mode") == []
+    assert json.loads(bytes(translate.modes()))["currentModeId"] == "plan"
+
+
 def test_the_cli_says_which_model_an_alias_stands_for() -> None:
     translate = greeted(OLD)
     options = json.loads(bytes(translate.option_set("model", "sonnet", b'{"model":"claude-sonnet-4-5"}')))

@@ -185,6 +185,14 @@ def test_a_compaction_is_told_from_its_start_to_its_summary() -> None:
     assert len(f.notes(told, "compact_boundary")) == 1
 
 
+def test_messages_that_a_compaction_kept_are_not_told_again() -> None:
+    translate = prompted()
+    kept = f.whole("s1", f.text("Usage: 3"), model="<synthetic>", uuid="k1")
+    boundary = f.system("compact_boundary", compact_metadata={"preserved_messages": {"all_uuids": ["k1", "k2"]}})
+    told = f.hear(translate, kept, boundary, kept, f.spoken("earlier words", uuid="k2"), f.result())
+    assert f.said(told) == "Usage: 3" and f.notes(told, "user_message") == []
+
+
 @pytest.mark.parametrize(("last", "status"), [
     (f.system("status", compact_result="failed", compact_error="too long"), "failed"),
     (f.result(subtype="error_during_execution", terminal_reason="aborted_streaming"), "cancelled"),

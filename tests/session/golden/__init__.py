@@ -83,7 +83,7 @@ def played_run(run: str) -> Player:
     player = Player(catalog.load()[STREAM_AGENT].tool_names)
     player.fold.agent = STREAM_AGENT
     asked = translator()
-    asked.greeted(greeting())
+    asked.greeted(greeting(run))
     opened = b'{"modes":%b,"configOptions":%b}' % (bytes(asked.modes()), bytes(asked.options()))
     _open(player, b"{}", opened)
     for step in story(run):

@@ -58,7 +58,7 @@ class Asks:
         self._new_id = new_id
         self._open: dict[str, Open] = {}
 
-    def can_use_tool(self, cli_id: str, request: Json, known: Json, parent: str | None) -> Signal:
+    def can_use_tool(self, cli_id: str, request: Json, known: Json, parent: str | None) -> PermissionAsk | QuestionAsk:
         """The CLI wants to know whether a tool may run. ``known`` is the input as the model wrote it, ``parent`` the call whose
         sub-agent asks."""
         tool, given = _text(request, "tool_name"), request.get("input")
@@ -76,7 +76,7 @@ class Asks:
         options = APPROVALS if tool == PLAN else _options(request)
         return PermissionAsk(ask_id, _encode(call), options, editable=tool not in (PLAN, QUESTION))
 
-    def elicitation(self, cli_id: str, request: Json) -> Signal:
+    def elicitation(self, cli_id: str, request: Json) -> QuestionAsk:
         """A server of the CLI's wants to know something."""
         ask_id = self._new_id("req")
         self._open[ask_id] = Open(cli_id=cli_id, tool="", call_id="", given={}, suggestions=[], elicited=True)

@@ -238,6 +238,7 @@ class CompactMetadata(msgspec.Struct, kw_only=True):
     trigger: str = ""
     pre_tokens: int | None = None
     post_tokens: int | None = None
+    preserved_messages: Any = None
 
 
 class CompactBoundaryFrame(System, kw_only=True):

@@ -59,6 +59,8 @@ class Answer(msgspec.Struct):
     told_as: str = ""
     blocks: dict[int, Block] = {}
     usage: Any = None
+    has_end: bool = False
+    """The model said why it stopped. An answer that is closed without that broke off."""
     is_done: bool = False
     repeats: list[tuple[str, str]] = []
     """The texts of the attempts that broke off before it, which it has yet to repeat: their kinds and what was told."""
@@ -212,15 +214,18 @@ class Messages:
 
     def _spent(self, usage: Any, parent: str | None) -> list[Signal]:
         """The answer's tokens are known; they count when it is complete, since several such events may come."""
-        self._answer(parent).usage = usage
+        answer = self._answer(parent)
+        answer.usage, answer.has_end = usage, True
         return []
 
     def _stop(self, parent: str | None) -> list[Signal]:
         answer = self._answer(parent)
         if answer.is_done:
             return []
-        answer.is_done = True
+        answer.is_done = answer.has_end
         told = self._calls.break_off(_unfinished(answer))
+        if not answer.has_end:
+            return told
         return told + self._account.message(answer.told_as, answer.model, answer.usage) if parent is None else told
 
     def _answer(self, parent: str | None) -> Answer:

@@ -48,6 +48,12 @@ class Remarks:
         self._compaction = ""
         """The compaction that was told last; "" where none was in this turn."""
         self._is_compacting = False
+        self._kept: frozenset[str] = frozenset()
+        """Messages that a compaction kept as they are: the CLI writes them again."""
+
+    def is_repeated(self, uuid: str) -> bool:
+        """Whether a message is one that was told before a compaction and comes again behind it."""
+        return uuid in self._kept
 
     def status(self, frame: StatusFrame) -> list[Signal]:
         """A compaction begins or ends."""
@@ -62,6 +68,9 @@ class Remarks:
 
     def boundary(self, frame: CompactBoundaryFrame, line: bytes) -> list[Signal]:
         """What was said before is summed up from here on."""
+        kept = frame.compact_metadata.preserved_messages
+        listed = kept.get("all_uuids") or kept.get("uuids") if isinstance(kept, dict) else None
+        self._kept = frozenset(uuid for uuid in listed if isinstance(uuid, str)) if isinstance(listed, list) else frozenset()
         told = [*self._compacting(frame.uuid), *self._compacted("completed")]
         return [*told, Note("compact_boundary", line), *self._account.compacted(frame.compact_metadata.post_tokens)]
 
@@ -77,7 +86,7 @@ class Remarks:
     def turn_ended(self, *, cancelled: bool) -> list[Signal]:
         """A compaction that is still open came to its end with the turn."""
         told = self._compacted("cancelled" if cancelled else "completed") if self._is_compacting else []
-        self._compaction = ""
+        self._compaction, self._kept = "", frozenset()
         return told
 
     def retry(self, frame: ApiRetryFrame) -> list[Signal]:

@@ -21,6 +21,8 @@ SUB_AGENTS: Final = ("Task", "Agent")
 RAW_CHARS: Final = 64 << 10
 """Characters of a text up to which it is in ``rawOutput`` too."""
 
+REMINDER: Final = "<system-reminder>"
+IN_BACKGROUND: Final = "The task runs in the background."
 _HARNESS: Final = "<tools-used-before-summary>"
 _EXIT = re.compile(r"\A(?:Error: )?Exit code (\d{1,5})\b")
 _TOOL_ERROR = re.compile(r"\A<tool_use_error>(.*)</tool_use_error>\s*\Z", re.DOTALL)
@@ -46,8 +48,8 @@ def answer_text(answer: Any) -> str:
     """The text of a tool's answer: itself, or its text blocks."""
     if isinstance(answer, str):
         wrapped = _TOOL_ERROR.match(answer)
-        return wrapped.group(1) if wrapped else answer
-    return "\n".join(_text(block, "text") for block in _listed(answer) if block.get("type") == "text")
+        return _unreminded(wrapped.group(1) if wrapped else answer)
+    return "\n".join(_unreminded(_text(block, "text")) for block in _listed(answer) if block.get("type") == "text")
 
 
 def _changes(name: str, given: Json, record: Json) -> list[Json]:
@@ -71,7 +73,11 @@ def _blocks(answer: Any) -> list[Json]:
 
 def _reported(name: str, record: Json) -> list[Json]:
     """What a sub-agent reported, without what the CLI tells the model about it."""
-    texts = [_text(block, "text") for block in _listed(record.get("content"))] if name in SUB_AGENTS else []
+    if name not in SUB_AGENTS:
+        return []
+    if record.get("status") == "async_launched":
+        return [_content({"type": "text", "text": IN_BACKGROUND})]
+    texts = [_text(block, "text") for block in _listed(record.get("content"))]
     report = "\n".join(text for text in texts if text.strip() and not text.startswith(_HARNESS))
     return [_content({"type": "text", "text": report})] if report else []
 
@@ -79,8 +85,8 @@ def _reported(name: str, record: Json) -> list[Json]:
 def _block(block: Json) -> Json | None:
     source = block.get("source")
     match block.get("type"):
-        case "text" if _text(block, "text"):
-            return {"type": "text", "text": _text(block, "text")}
+        case "text" if text := _unreminded(_text(block, "text")):
+            return {"type": "text", "text": text}
         case "image" if isinstance(source, dict) and _text(source, "data"):
             return {"type": "image", "data": _text(source, "data"), "mimeType": _text(source, "media_type") or "image/png"}
         case "image" if _text(block, "data"):
@@ -129,6 +135,12 @@ def _is_bulk(key: str, value: Any) -> bool:
 
 def _short(text: str) -> str:
     return text if len(text) <= RAW_CHARS else ""
+
+
+def _unreminded(text: str) -> str:
+    """A text without what the CLI puts behind it for the model only."""
+    found = text.rfind(REMINDER) if text.rstrip().endswith("</system-reminder>") else -1
+    return text[:found].rstrip() if found >= 0 else text
 
 
 def _listed(answer: Any) -> list[Json]:

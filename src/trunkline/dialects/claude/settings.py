@@ -67,6 +67,10 @@ class Greeting(msgspec.Struct):
     current_permission_mode: str | None = None
 
 
+class _ModeSet(msgspec.Struct, forbid_unknown_fields=True):
+    mode: str
+
+
 class Settings:
     """The settings of one CLI process."""
 
@@ -122,6 +126,16 @@ class Settings:
         self.mode, self._mode_told = mode, True
         return [_update({"sessionUpdate": "current_mode_update", "currentModeId": mode})] if news else []
 
+    def answered(self, body: bytes) -> None:
+        """An answer to a request of ours. One that names a mode is what somebody asked for: it is no news when it is told."""
+        if len(body) > 100:
+            return
+        try:
+            mode = msgspec.json.decode(body, type=_ModeSet).mode
+        except (msgspec.DecodeError, RecursionError):
+            return
+        self.mode, self._mode_told = mode, True
+
     def modes(self, *, bypass: bool) -> msgspec.Raw:
         """SessionModeState."""
         auto = any(model.supports_auto_mode for model in self._models)
@@ -149,7 +163,7 @@ class Settings:
         if not offered:
             known = ", ".join(name for name, values in choices.items() if values)
             raise Invalid(f"there is no option {config_id!r}; the options are: {known}")
-        if value not in offered:
+        if value not in offered and not self._is_model(config_id, value):
             raise Invalid(f"{config_id} must be one of: {', '.join(offered)}", details={"field": config_id})
         if config_id == "model":
             return outgoing.set_model(request_id, None if value == "default" else str(value))
@@ -157,12 +171,17 @@ class Settings:
             return outgoing.set_thinking(request_id, THINKING[str(value)][1])
         return outgoing.request(request_id, "apply_flag_settings", {"settings": {"effortLevel": value}})
 
+    def _is_model(self, config_id: str, value: str | bool) -> bool:
+        """Whether a value is the full name of a model on offer: one that was chosen once, before this process knew it."""
+        return config_id == "model" and isinstance(value, str) and self._named(value) is not None
+
     def took(self, config_id: str, value: str | bool, body: bytes) -> None:
         """The CLI took it."""
         match config_id:
             case "model":
-                self._model = str(value)
-                self._learn(_resolved(body))
+                entry = self._named(str(value))
+                if entry is not None:
+                    entry.value = self._model = _resolved(body) or str(value)
             case "thinking":
                 self._thinking = str(value)
             case "effort":
@@ -190,14 +209,19 @@ class Settings:
         entry.value = self._model = model
 
     def _entry(self, model: str) -> Model | None:
+        """The entry that stands for the model that the CLI works with: by its name, else the CLI's own choice."""
         chosen = next((each for each in self._models if each.value == self._model), None)
-        exact = next((each for each in self._models if model in (each.value, each.resolved_model)), None)
-        if exact is not None:
-            return exact
-        if chosen is not None and chosen.resolved_model is None and (chosen.value == "default" or chosen.value in model):
-            return chosen
+        if chosen is not None and chosen.resolved_model is None and chosen.value == "default":
+            return self._exact(model) or chosen
+        return self._named(model)
+
+    def _named(self, model: str) -> Model | None:
+        """The entry of that name, or whose alias is in it."""
         alike = [each for each in self._models if each.resolved_model is None and each.value in model]
-        return max(alike, key=lambda each: len(each.value), default=None)
+        return self._exact(model) or max(alike, key=lambda each: len(each.value), default=None)
+
+    def _exact(self, model: str) -> Model | None:
+        return next((each for each in self._models if model in (each.value, each.resolved_model)), None)
 
     def _levels(self) -> list[str]:
         current = next((model for model in self._models if model.value == self._model), None)

@@ -60,7 +60,7 @@ from trunkline.dialects.claude.settings import Settings
 from trunkline.dialects.claude.stops import stop_of
 from trunkline.dialects.claude.tools import text_in
 from trunkline.dialects.claude.turns import Turns
-from trunkline.dialects.signals import AgentFault, Malformed, Note, Signal, TurnEnd, Update
+from trunkline.dialects.signals import AgentFault, Malformed, Note, PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
 
 Json = dict[str, Any]
 
@@ -95,6 +95,8 @@ class Translator:
         self._output: list[bytes] = []
         self._agents: dict[str, str] = {}
         """Sub-agents that run, by the CLI's ids, and the calls that started them."""
+        self._background: set[str] = set()
+        """Those of them that go on when the turn ends."""
         self._interrupted = False
         self._error: str | None = None
         """What the CLI called the failure that it told in this turn."""
@@ -236,12 +238,16 @@ class Translator:
         return told + self._settings.begun(frame)
 
     def _assistant(self, frame: AssistantFrame) -> list[Signal]:
+        if self._remarks.is_repeated(frame.uuid):
+            return []
         if frame.error is not None and frame.parent_tool_use_id is None:
             self._error = frame.error
         return self._messages.whole(frame)
 
     def _user(self, frame: UserFrame, line: bytes) -> list[Signal]:
         """Results of tools; what the CLI says in the person's name is no message of theirs."""
+        if self._remarks.is_repeated(frame.uuid):
+            return []
         blocks = blocks_of(frame.message.content)
         told: list[Signal] = []
         for block in blocks:
@@ -300,20 +306,29 @@ class Translator:
         match fields.get("subtype"):
             case "can_use_tool":
                 known = self._calls.input_of(text_in(fields, "tool_use_id"))
-                return [self._asks.can_use_tool(cli_id, fields, known, self._agents.get(text_in(fields, "agent_id")))]
+                agent = text_in(fields, "agent_id")
+                ask = self._asks.can_use_tool(cli_id, fields, known, self._agents.get(agent))
+                return [self._in_its_turn(ask, agent in self._background)]
             case "elicitation":
-                return [self._asks.elicitation(cli_id, fields)]
+                return [self._in_its_turn(self._asks.elicitation(cli_id, fields), False)]
             case "hook_callback":
                 self._output.append(outgoing.succeeded(cli_id, {}))
                 return []
         self._output.append(outgoing.failed(cli_id, f"{fields.get('subtype')} is not served here"))
         return [Note("control_request", line)]
 
+    def _in_its_turn(self, ask: PermissionAsk | QuestionAsk, in_background: bool) -> Signal:
+        """An ask of a task in the background, or of a turn that nobody asked for, does not end with a turn of ours."""
+        return ask if self._turns.is_ours and not in_background else msgspec.structs.replace(ask, beyond_turn=True)
+
     def _answered(self, frame: ControlResponseFrame) -> list[Signal]:
         response = frame.response
         ok = response.subtype == "success"
         error = None if ok else response.error or response.error_code or "refused"
-        self._answers.append(ControlAnswer(response.request_id, ok, bytes(response.response), error))
+        body = bytes(response.response)
+        self._answers.append(ControlAnswer(response.request_id, ok, body, error))
+        if ok:
+            self._settings.answered(body)
         pending = response.pending_permission_requests
         told: list[Signal] = []
         for ask in pending if isinstance(pending, list) else []:
@@ -327,6 +342,9 @@ class Translator:
             self._agents[frame.task_id] = frame.tool_use_id
         elif kind == "task_notification":
             self._agents.pop(frame.task_id, None)
+            self._background.discard(frame.task_id)
+        if frame.is_backgrounded:
+            self._background.add(frame.task_id)
         return self._remarks.task(kind, frame, line, is_open=self._calls.is_open(frame.tool_use_id))
 
     def _reset(self, line: bytes) -> list[Signal]:
