@@ -1,4 +1,6 @@
-"""What Claude Code writes: its tools as the Agent Client Protocol shows them, and the transcripts that it keeps on disk.
+"""What Claude Code says, in two ways: as a stream of JSON lines while it runs, and in the transcripts that it keeps on disk.
 
-    tools.py        kind, title, places and changes of a call      transcript.py   a transcript's lines, as signals
+    translate.py   the stream, as signals        outgoing.py     what we write to it
+    transcript.py  a transcript's lines, as signals
+    tools.py, results.py, patches.py             its tools, told the same way by both
 """
