@@ -28,6 +28,7 @@ COMMANDS: dict[str, Lazy] = {
     "sessions": Lazy("trunkline.cli.sessions", "List sessions, or look into one."),
     "policy": Lazy("trunkline.cli.policy", "See, explain and edit the rules that answer for you."),
     "audit": Lazy("trunkline.cli.audit", "Check or export the record of approvals."),
+    "check": Lazy("trunkline.cli.check", "Check that an agent keeps to the protocol."),
     "status": Lazy("trunkline.cli.status", "Say whether a hub is running, and where."),
     "stop": Lazy("trunkline.cli.stop", "Stop the hub and every agent it runs."),
 }

@@ -101,6 +101,9 @@ class Bridge:
 
     async def _listen(self, lines: AsyncIterator[bytes]) -> None:
         async for line in lines:
+            if not _is_text(line):
+                await self._out.write(messages.NOT_TEXT + b"\n")
+                continue
             told = self._from_editor(line)
             if told is None:
                 continue
@@ -269,3 +272,11 @@ class Bridge:
         lines = [messages.refusal(request_id, why) for request_id in self._unanswered]
         if lines:
             await self._out.write(b"\n".join([*lines, b""]))
+
+
+def _is_text(line: bytes) -> bool:
+    """Whether a frame of text can carry it."""
+    try:
+        return line.isascii() or bool(line.decode())
+    except UnicodeDecodeError:
+        return False

@@ -16,6 +16,9 @@ SESSION_FORK = "session/fork"
 OPENING = frozenset({acp.SESSION_NEW, acp.SESSION_LOAD, acp.SESSION_RESUME, SESSION_FORK})
 """The requests after whose answer the editor has a session open."""
 
+NOT_TEXT = b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Not UTF-8"}}'
+"""The answer to a line that is none."""
+
 _encode = msgspec.json.Encoder().encode
 
 
