@@ -81,7 +81,7 @@ class ClaudeStage:
         self.driver = ClaudeDriver(
             self.spec, cwd=str(folder), env=clean_env([], env), sink=self.ears, new_id=self._new_id,
             mcp_servers=[msgspec.Raw(msgspec.json.encode(server)) for server in mcp_servers],
-            new_uuid=lambda: str(uuid.uuid4()), history=self._told, fork=fork, is_known=is_known,
+            new_uuid=lambda: str(uuid.uuid4()), past=self, fork=fork, is_known=is_known,
             waits=lambda: any(isinstance(signal, PermissionAsk) for signal in self.ears.signals))
 
     def play(self, *steps: Sequence[Any]) -> None:
@@ -114,7 +114,12 @@ class ClaudeStage:
             await asyncio.sleep(0.005)
         return found
 
-    async def _told(self, session_id: str) -> AsyncIterator[list[Signal]]:
+    async def has(self, session_id: str) -> bool:
+        """Implements ``Past``."""
+        return session_id in self._history
+
+    async def told(self, session_id: str) -> AsyncIterator[list[Signal]]:
+        """Implements ``Past``."""
         for signal in self._history.get(session_id, []):
             yield [signal]
 

@@ -150,6 +150,17 @@ def test_a_conversation_in_which_nothing_was_said_is_begun_anew_silently(tmp_pat
     played(stage, play())
 
 
+def test_an_old_version_is_not_asked_for_a_conversation_that_it_does_not_have(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path, version="2.0.77")
+
+    async def play() -> None:
+        started = await stage.driver.start(OLD)
+        assert started.how == "new"
+        assert f"--session-id={started.agent_session_id}" in stage.argv()
+
+    played(stage, play())
+
+
 @pytest.mark.parametrize("fork", [False, True])
 def test_a_conversation_that_was_asked_for_by_its_id_is_there_or_it_is_an_error(tmp_path: Path, fork: bool) -> None:
     error = refused(ClaudeStage(tmp_path, missing=[OLD], fork=fork), OLD, adopt=True)

@@ -83,7 +83,7 @@ class Drivers:
         store = discovery.store_of(spec.store, catalog.expand(spec.paths.sessions, env))
         return ClaudeDriver(
             spec, cwd=fold.cwd, env=env, mcp_servers=fold.mcp_servers, sink=session, new_id=self._new_id,
-            new_uuid=_new_uuid, history=lambda session_id: _history(store, session_id), is_known=fold.turns > 0,
+            new_uuid=_new_uuid, past=_Past(store), is_known=fold.turns > 0,
             waits=lambda: _waits(fold), fork=fold.fork_of is not None and fold.fork_of == fold.agent_session_id)
 
     def _watch_driver(self, spec: AgentSpec, session: Session, path: str) -> WatchDriver:
@@ -97,12 +97,22 @@ class Drivers:
         return clean_env(spec.env_allow, {**self._environ, **more}, {**spec.env})
 
 
-async def _history(store: Store | None, session_id: str) -> AsyncIterator[list[Signal]]:
-    """What a session's file tells, in pieces; nothing where there is none."""
-    told = await asyncio.to_thread(_read_all, store, session_id) if store is not None else []
-    for start in range(0, len(told), REPLAYED):
-        yield told[start:start + REPLAYED]
-        await asyncio.sleep(0)
+class _Past:
+    """An agent's sessions on disk, as its driver asks for them."""
+
+    def __init__(self, store: Store | None) -> None:
+        self._store = store
+
+    async def has(self, session_id: str) -> bool:
+        """Whether there is a file of it; where its place is not known, it may be there."""
+        return self._store is None or await asyncio.to_thread(self._store.find, session_id) is not None
+
+    async def told(self, session_id: str) -> AsyncIterator[list[Signal]]:
+        """What its file tells, in pieces; nothing where there is none."""
+        told = await asyncio.to_thread(_read_all, self._store, session_id) if self._store is not None else []
+        for start in range(0, len(told), REPLAYED):
+            yield told[start:start + REPLAYED]
+            await asyncio.sleep(0)
 
 
 def _read_all(store: Store, session_id: str) -> list[Signal]:

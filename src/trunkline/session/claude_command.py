@@ -27,6 +27,9 @@ LEAST: Final[Version] = (2, 0, 77)
 HOOK_EVENTS: Final[Version] = (2, 1, 112)
 """From here on hooks of the user's settings can be told of."""
 
+LOOKS_FIRST: Final[Version] = (2, 1, 112)
+"""From here on a conversation that is not there is told instead of a greeting."""
+
 _ALWAYS: Final = (
     "-p", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json", "--include-partial-messages",
     "--permission-prompt-tool", "stdio",

@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -41,8 +41,16 @@ VERSION_S = 10.0
 STALL_S = 120.0
 """How long the CLI may say nothing, with no tool running and nobody asked, before people are told."""
 
-History = Callable[[str], AsyncIterator[list[Signal]]]
-"""What a conversation's file tells, in pieces."""
+
+class Past(Protocol):
+    """The conversations that the CLI has on disk."""
+
+    async def has(self, session_id: str) -> bool:
+        """Whether it has this one."""
+
+    def told(self, session_id: str) -> AsyncIterator[list[Signal]]:
+        """What was said in it, in pieces; nothing where it is not there."""
+
 
 _CAPABILITIES: dict[str, Any] = {
     "loadSession": True,
@@ -60,7 +68,7 @@ class ClaudeDriver:
     """One CLI with one conversation in it."""
 
     def __init__(self, spec: AgentSpec, *, cwd: str, env: Mapping[str, str], mcp_servers: Sequence[msgspec.Raw],
-                 sink: DriverSink, new_id: Callable[[str], str], new_uuid: Callable[[], str], history: History | None = None,
+                 sink: DriverSink, new_id: Callable[[str], str], new_uuid: Callable[[], str], past: Past,
                  fork: bool = False, is_known: bool = False, waits: Callable[[], bool] = lambda: False) -> None:
         """``fork``: the session begins as a branch of ``previous``. ``is_known``: something was said in it before. ``waits``: a
         tool runs or a person is asked, so that silence means nothing."""
@@ -71,7 +79,7 @@ class ClaudeDriver:
         self._sink = sink
         self._new_id = new_id
         self._new_uuid = new_uuid
-        self._history = history
+        self._past = past
         self._fork = fork
         self._is_known = is_known
         self._cli: ClaudeProcess | None = None
@@ -200,6 +208,7 @@ class ClaudeDriver:
 
     async def _open(self, way: Way, version: Version | None) -> None:
         """Start a process and greet it; whatever goes wrong says what to do, and leaves no process."""
+        await self._check_is_there(way, version)
         cli = self._cli = ClaudeProcess(self._spec.display_name, self._new_id, self._hear, self._exited)
         servers = claude_command.write_mcp_config(self._servers)
         words = claude_command.flags(way, version=version, bypass=self._bypass, mcp_config=servers)
@@ -216,6 +225,13 @@ class ClaudeDriver:
         finally:
             if servers is not None:
                 os.unlink(servers)
+
+    async def _check_is_there(self, way: Way, version: Version | None) -> None:
+        """An old version greets back before it has looked for the conversation, and ends when it does not find it."""
+        wanted = way.source if way.kind == "fork" else way.session_id
+        if way.kind != "new" and (version is None or version < claude_command.LOOKS_FIRST) and not await self._past.has(wanted):
+            raise claude_faults.start_failure(
+                self._spec, f"No conversation found with session ID: {wanted}", "", self._version)
 
     def _start_failure(self, cli: ClaudeProcess, error: TrunklineError) -> TrunklineError:
         told = cli.translator.failure
@@ -235,9 +251,7 @@ class ClaudeDriver:
 
     async def _replay(self, session_id: str) -> None:
         """Tell what was said in a conversation that somebody else began: the CLI does not."""
-        if self._history is None:
-            return
-        async for told in self._history(session_id):
+        async for told in self._past.told(session_id):
             await self._flowing.wait()
             self._sink.heard([signal for signal in told if not isinstance(signal, TurnEnd)])
 
