@@ -11,7 +11,8 @@ from typing import Any
 
 import msgspec
 
-from tests.session.golden import FILE_AGENT, events_of, lines_of_file
+from tests.session.golden import FILE_AGENT, STREAM_AGENT, events_of, lines_of_file, played_run
+from tests.tooling.claude_runs import runs, sent_image
 from tests.tooling.transcripts import AGENTS, greetings, stories
 from trunkline.agents import catalog
 from trunkline.dialects import acp
@@ -80,6 +81,14 @@ def shown_by_recording(agent: str) -> set[str]:
     return flags | ({"multimodal"} if any(map(_takes_images, greetings(agent).values())) else set())
 
 
+def shown_by_stream() -> set[str]:
+    """The flags that the recorded runs of the agent show that is driven by a stream of its own."""
+    flags: set[str] = set()
+    for run in runs():
+        flags |= shown_by([msgspec.json.decode(entry.event) for entry in played_run(run).entries])
+    return flags | ({"multimodal"} if any(sent_image(run) for run in runs()) else set())
+
+
 def shown_by_file() -> set[str]:
     """The flags that following the recorded session file shows."""
     return shown_by([msgspec.json.decode(line) for line in lines_of_file()])
@@ -92,4 +101,5 @@ def _takes_images(greeting: bytes) -> bool:
 if __name__ == "__main__":
     for agent in RECORDED:
         print(agent, sorted(shown_by_recording(agent)))
+    print(STREAM_AGENT, sorted(shown_by_stream()))
     print(FILE_AGENT, "by its file", sorted(shown_by_file()))

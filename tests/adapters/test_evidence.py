@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.adapters.agents import library
-from tests.adapters.evidence import RECORDED, SHOWN, shown_by, shown_by_file, shown_by_recording
+from tests.adapters.evidence import RECORDED, SHOWN, shown_by, shown_by_file, shown_by_recording, shown_by_stream
 from tests.aio import run
+from tests.session.golden import STREAM_AGENT
 from tests.session.test_coverage import visited
 from trunkline import discovery
 from trunkline.agents import catalog
@@ -16,7 +17,7 @@ from trunkline.agents.catalog.features import BY_PROTOCOL, FLAGS, features_of, f
 from trunkline.dialects.context import StartSessionOptions
 from trunkline.errors import Invalid
 
-UNRECORDED = sorted(catalog.load().keys() - set(RECORDED) - {"demo"})
+UNRECORDED = sorted(catalog.load().keys() - set(RECORDED) - {"demo", STREAM_AGENT})
 BY_THE_HUB = {"sessionControl.pause", "sessionControl.resume"}
 """What the hub does itself, for any agent."""
 
@@ -26,6 +27,12 @@ def test_a_recorded_agent_has_the_flags_that_its_recording_shows_and_no_other(ag
     shown = shown_by_recording(agent)
     assert {*BY_PROTOCOL} - BY_THE_HUB <= shown, "what every agent has by protocol, this one was seen to have"
     assert sorted(catalog.load()[agent].features) == sorted(shown - {*BY_PROTOCOL}), "python -m tests.adapters.evidence"
+
+
+def test_the_agent_with_a_stream_of_its_own_has_the_flags_that_its_runs_show_and_no_other() -> None:
+    shown = shown_by_stream()
+    assert {*BY_PROTOCOL} - BY_THE_HUB <= shown
+    assert sorted(catalog.load()[STREAM_AGENT].features) == sorted(shown - {*BY_PROTOCOL}), "python -m tests.adapters.evidence"
 
 
 @pytest.mark.parametrize("agent", UNRECORDED)
@@ -62,7 +69,7 @@ def test_every_flag_has_its_evidence() -> None:
 
 def test_agents_that_were_not_seen_to_ask_do_not_promise_to() -> None:
     asking = {name for name, spec in catalog.load().items() if "approval.toolCalls" in spec.features}
-    assert asking == {*RECORDED, "demo"}
+    assert asking == {*RECORDED, "demo", STREAM_AGENT}
 
 
 def test_features_and_flags_are_two_spellings_of_the_same() -> None:

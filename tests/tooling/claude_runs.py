@@ -55,6 +55,11 @@ def output(run: str) -> list[bytes]:
     return [encoded(line.message) for line in runs()[run] if line.dir == "out"]
 
 
+def sent_image(run: str) -> bool:
+    """Whether a prompt of the run had a picture in it."""
+    return any(line.dir == "in" and '"type": "image"' in json.dumps(line.message) for line in runs()[run])
+
+
 def encoded(message: Json) -> bytes:
     """A frame as a line, without its end."""
     return json.dumps(message, ensure_ascii=False).encode()
