@@ -1,6 +1,7 @@
-"""The benchmark's agent. Its prompt says what to write: ``burst N SIZE``, ``pace N SIZE PER_SECOND`` or ``echo``.
+"""The benchmark's agent. Its prompt says what to write: ``burst N SIZE``, ``pace N SIZE PER_SECOND``, ``count N SIZE`` (chunks
+that begin with their number), ``stamp N PER_SECOND`` (chunks that say when they were written) or ``echo``.
 
-Everything is encoded before the first byte is written, so that a run measures the reader and not this process.
+Everything but stamps is encoded before the first byte is written, so that a run measures the reader and not this process.
 """
 
 from __future__ import annotations
@@ -37,6 +38,10 @@ def play(session_id: str, words: list[str]) -> None:
         burst(session_id, int(words[1]), int(words[2]))
     elif words[0] == "pace":
         pace(session_id, int(words[1]), int(words[2]), float(words[3]))
+    elif words[0] == "count":
+        write(b"".join(chunk(session_id, f"{index:08d}{'x' * int(words[2])}") for index in range(int(words[1]))))
+    elif words[0] == "stamp":
+        stamp(session_id, int(words[1]), float(words[2]))
     else:
         write(chunk(session_id, " ".join(words)))
 
@@ -60,6 +65,13 @@ def pace(session_id: str, count: int, size: int, per_second: float) -> None:
         if wait > 0:
             time.sleep(wait)
         write(line)
+
+
+def stamp(session_id: str, count: int, per_second: float) -> None:
+    """One write per chunk, which says when it was made, by the clock that all processes of the machine share."""
+    for _ in range(count):
+        time.sleep(1 / per_second)
+        write(chunk(session_id, str(time.monotonic_ns())))
 
 
 def chunk(session_id: str, text: str) -> bytes:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -71,6 +72,12 @@ class HubProcess:
             self._process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    def editor(self) -> BareAgent:
+        """``trunkline acp`` before this hub, with the benchmark's agent behind it."""
+        env = {**os.environ, "TRUNKLINE_TOKEN": self.token, "TRUNKLINE_URL": f"http://{self.host}:{self.port}",
+               "XDG_CONFIG_HOME": str(self.folder / "config"), "TRUNKLINE_DATA": str(self.folder / "data")}
+        return BareAgent([sys.executable, "-m", "trunkline", "acp", "--agent", "bench"], env)
+
     @property
     def work(self) -> str:
         """The folder that sessions work in."""
@@ -80,8 +87,12 @@ class HubProcess:
 class BareAgent:
     """The same agent with nothing in between: a pipe, a line, ``json.loads``."""
 
+    def __init__(self, command: Sequence[str] = (), env: Mapping[str, str] | None = None) -> None:
+        self._command = list(command) or shlex.split(AGENT)
+        self._env = env
+
     def __enter__(self) -> Self:
-        self._process = subprocess.Popen(shlex.split(AGENT), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self._env)
         assert self._process.stdin is not None and self._process.stdout is not None
         self._in, self._out = self._process.stdin, self._process.stdout
         self._id = 0
@@ -102,6 +113,16 @@ class BareAgent:
                 return updates
             updates += 1
         raise RuntimeError("the agent ended")
+
+    def texts(self, text: str) -> Iterator[str]:
+        """Send a prompt; the text of each chunk, as soon as it is there."""
+        self._send("session/prompt", {"sessionId": self._session, "prompt": [{"type": "text", "text": text}]})
+        for line in self._out:
+            message = json.loads(line)
+            if "method" not in message:
+                return
+            if message["method"] == "session/update":
+                yield message["params"]["update"]["content"]["text"]
 
     def first_update_s(self, text: str, rest_s: float = 0.0) -> float:
         """Seconds from the prompt to its first update, after some rest; what else the turn brings is read and not counted."""

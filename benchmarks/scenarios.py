@@ -244,9 +244,39 @@ def interpretation(scale: Scale) -> list[Figure]:
             Figure("i  interpreting a result of 100 KB", f"{result:.1f} x", "<= 4 x", result <= 4)]
 
 
+def editors(scale: Scale) -> list[Figure]:
+    """(j) what an update takes from the agent through the hub and ``trunkline acp`` to an editor, against a bare pipe."""
+    chunks, many, rounds = scale.of(100), scale.of(20_000), 10
+    bare_ms: list[float] = []
+    ours_ms: list[float] = []
+    rates = []
+    with HubProcess() as hub, hub.editor() as editor, BareAgent() as bare:
+        for _ in range(rounds):
+            bare_ms += _latencies_ms(bare, chunks)
+            ours_ms += _latencies_ms(editor, chunks)
+        complete = True
+        for _ in range(scale.rounds):
+            begin = time.perf_counter()
+            numbers = [int(text[:8]) for text in editor.texts(f"count {many} {TEXT}")]
+            rates.append(many / (time.perf_counter() - begin))
+            complete = complete and numbers == list(range(many))
+    added = statistics.median(ours_ms) - statistics.median(bare_ms)
+    return [
+        Figure("j  update to an editor, bare pipe, p50", f"{statistics.median(bare_ms):.2f} ms", "", None),
+        Figure("j  added by hub and trunkline acp, p50", f"{added:.2f} ms", "<= 1.5 ms", added <= 1.5),
+        Figure("j  the same, p99 against p99", f"{_p99(ours_ms) - _p99(bare_ms):.2f} ms", "reported", None),
+        Figure(f"j  {many:,} chunks, in order and complete", str(complete), "True", complete),
+        Figure("j  chunks/s to an editor", f"{statistics.median(rates):,.0f}", "", None),
+    ]
+
+
+def _latencies_ms(agent: BareAgent, count: int) -> list[float]:
+    return [(time.monotonic_ns() - int(text)) / 1e6 for text in agent.texts(f"stamp {count} 100")]
+
+
 SCENARIOS: dict[str, Callable[[Scale], list[Figure]]] = {
     "ab": flat_out, "c": round_trip, "d": many_readers, "e": many_sessions, "f": replay, "g": at_rest, "h": stalled_reader,
-    "i": interpretation,
+    "i": interpretation, "j": editors,
 }
 
 
