@@ -42,23 +42,24 @@ def program(version: str) -> Path:
     return npm_package(f"claude-{version}", f"{package}@{version}", package) / "claude"
 
 
-def settings(version: str, home: Path, url: str, *, key: str = "sk-fake", **env: str) -> str:
+def settings(version: str, home: Path, url: str, *, key: str = "sk-fake", config: Path | None = None) -> str:
     """The CLI as an agent of the hub's settings file."""
+    config = config or home / ".claude"
     command = ["/usr/bin/env", f"PATH={node().parent}:/usr/local/bin:/usr/bin:/bin", str(program(version))]
-    variables = {"ANTHROPIC_BASE_URL": url, "CLAUDE_CONFIG_DIR": str(home / ".claude"), "NO_COLOR": "1",
+    variables = {"ANTHROPIC_BASE_URL": url, "CLAUDE_CONFIG_DIR": str(config), "NO_COLOR": "1",
                  "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1",
-                 "CLAUDE_CODE_MAX_RETRIES": "2", **env}
+                 "CLAUDE_CODE_MAX_RETRIES": "2"}
     if key:
         variables["ANTHROPIC_API_KEY"] = key
     lines = [f"[agents.{AGENT}]", 'driver = "claude"', 'display_name = "Claude Code"', f"command = {json.dumps(command)}",
              'store = "claude"', 'login_hint = "run `claude` once and log in"', 'parent_call = "claudeCode.parentToolUseId"',
-             f"paths.sessions = {json.dumps(str(home / '.claude' / 'projects'))}",
+             f"paths.sessions = {json.dumps(str(config / 'projects'))}",
              f"detect.executable = {json.dumps(str(program(version)))}", f"[agents.{AGENT}.env]"]
     return "\n".join([*lines, *(f"{name} = {json.dumps(value)}" for name, value in variables.items())])
 
 
 @contextmanager
-def claude(version: str, folder: Path, *flags: str, **more: str) -> Iterator[Claude]:
+def claude(version: str, folder: Path, *flags: str, **more: Any) -> Iterator[Claude]:
     """A hub with this CLI."""
     with MessagesApi() as api:
         hub = HubProcess(folder, *flags)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -322,6 +323,19 @@ def test_a_session_that_the_hub_forgot_is_found_joined_and_gone_on_with(peer: Cl
     joined.session.delete()
 
 
+def test_the_latest_conversation_of_a_folder_is_continued(peer: Claude) -> None:
+    session = peer.session()
+    PacketsFace(peer.hub, AGENT, session).play(script({"text": "I know xyzzy."}))
+    own_id = session.view()["agentSessionId"]
+    session.delete()
+    view = peer.hub.wire.post(f"/adapters/{AGENT}/sessions/latest/attach", {"projectPath": str(session.folder)})
+    assert view["agentSessionId"] == own_id
+    joined = Session(peer.hub, view["id"], session.folder)
+    assert_works(PacketsFace(peer.hub, AGENT, joined))
+    assert "I know xyzzy." in json.dumps(peer.api.requests[-1]["messages"])
+    joined.delete()
+
+
 def test_mcp_servers_images_modes_and_models_reach_the_cli(peer: Claude) -> None:
     program = Path(__file__).parents[1] / "tooling" / "mcp_server.py"
     server = {"name": "greeter", "command": sys.executable, "args": [str(program)],
@@ -391,3 +405,25 @@ def test_the_hub_is_killed_while_a_tool_runs_and_nothing_of_it_is_left(tmp_path:
         peer.hub.start()
         assert not is_alive(int(note.read_text()))
         assert_works(PacketsFace(peer.hub, AGENT, session))
+
+
+def test_a_full_disk_is_told_before_anything_is_lost(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(disk)], capture_output=True, check=False)
+    if mounted.returncode != 0:
+        pytest.skip("a small disk can be made by root only")
+    try:
+        with claude(NATIVE, tmp_path / "hub", config=disk) as peer:
+            session = peer.session()
+            face = PacketsFace(peer.hub, AGENT, session)
+            assert_works(face)
+            (disk / "filler").write_bytes(b"x" * (2 << 20))
+            outcome = face.play("hello")
+            assert outcome.error is not None and "free some space" in outcome.error
+            told = peer.hub.wire.ask("POST", "/sessions", {"agent": AGENT, "cwd": str(session.folder)}).json()
+            assert "free some space" in json.dumps(told)
+            (disk / "filler").unlink()
+            assert_works(face)
+    finally:
+        subprocess.run(["umount", "--lazy", str(disk)], check=True)

@@ -95,6 +95,19 @@ def test_attaching_takes_a_session_over_with_its_history_and_attaching_again_joi
     run(check())
 
 
+def test_the_latest_session_of_a_folder_can_be_joined_without_its_id(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with puppet_site(tmp_path, "list", "resume") as hub:
+            path = "/adapters/puppet/sessions/latest/attach"
+            made = (await hub.ask("POST", "/sessions", json_body={"agent": "puppet", "cwd": str(hub.folder)})).json()
+            joined = await hub.ask("POST", path, json_body={"projectPath": str(hub.folder)})
+            assert (joined.status, joined.json()["id"]) == (200, made["id"]), "the hub's own is the newest"
+            assert (await hub.ask("POST", path, json_body={"projectPath": "/"})).status == 404
+            assert (await hub.ask("POST", path, json_body={})).status == 400
+
+    run(check())
+
+
 def test_what_cannot_be_attached_says_why(tmp_path: Path) -> None:
     async def check() -> None:
         async with puppet_site(tmp_path, "list") as hub:

@@ -73,6 +73,7 @@ class ClaudeStage:
         self.folder = folder
         self.log_file = folder / "log.jsonl"
         self.ears = Ears()
+        self.free: int | None = None
         self._ids = 0
         self._history = history or {}
         program = _program(folder, self.log_file, options)
@@ -117,6 +118,10 @@ class ClaudeStage:
     async def has(self, session_id: str) -> bool:
         """Implements ``Past``."""
         return session_id in self._history
+
+    def free_bytes(self) -> int | None:
+        """Implements ``Past``."""
+        return self.free
 
     async def told(self, session_id: str) -> AsyncIterator[list[Signal]]:
         """Implements ``Past``."""

@@ -215,6 +215,30 @@ def test_a_cli_that_ends_at_once_is_quoted_and_what_to_do_is_said(
     assert said in error.message and advice in error.message
 
 
+def test_on_a_full_disk_nothing_is_started(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path)
+    stage.free = 4096
+    error = refused(stage)
+    assert isinstance(error, AgentStartFailed)
+    assert "free some space" in error.message
+    assert stage.log() == []
+
+
+def test_when_the_disk_becomes_full_prompts_are_refused_until_there_is_room_again(tmp_path: Path) -> None:
+    stage = ClaudeStage(tmp_path)
+
+    async def play() -> None:
+        await stage.driver.start(None)
+        stage.free = 0
+        end = await stage.turn(["say", "lost"])
+        assert end.error is not None and "free some space" in end.error.message
+        stage.free = 1 << 30
+        assert (await stage.turn(["say", "kept"])).stop == "end_turn"
+        assert stage.ears.text() == "kept"
+
+    played(stage, play())
+
+
 def test_a_cli_that_never_answers_does_not_hold_the_start_up_for_ever(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claude_driver, "START_TIMEOUT_S", 0.5)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -105,6 +106,13 @@ class CatalogAdapter:
             return self._session(await self._follow(session_id, found, by))
         cwd, title = await self._place_of(session_id, found)
         return self._session(await self._hub.attach(self.name, session_id, cwd, title=title, by=by))
+
+    async def latest(self, project_path: str) -> str:
+        """The id of the session that was used last in that folder, wherever it was begun."""
+        newest = await asyncio.to_thread(_newest_in, await self.discover_sessions(), project_path)
+        if newest is None:
+            raise NotFound(f"{self._spec.display_name} has no session in {project_path}", details={"projectPath": project_path})
+        return newest
 
     async def start_session(self, options: context.StartSessionOptions, *, by: str = LIBRARY) -> HubSession:
         """Start a session with its first prompt; model and options are set before the agent hears it."""
@@ -202,6 +210,11 @@ def _model_option(session: Session) -> str:
         if "model" in (option.category, option.id):
             return option.id
     raise Unsupported("this agent offers no option to choose its model")
+
+
+def _newest_in(sessions: Iterable[context.DiscoveredSession], folder: str) -> str | None:
+    wanted = os.path.realpath(folder)
+    return next((found.id for found in sessions if os.path.realpath(found.project_path) == wanted), None)
 
 
 def _stop_all(stops: list[Stop]) -> None:

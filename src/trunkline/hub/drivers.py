@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -113,6 +114,16 @@ class _Past:
         for start in range(0, len(told), REPLAYED):
             yield told[start:start + REPLAYED]
             await asyncio.sleep(0)
+
+    def free_bytes(self) -> int | None:
+        """How much more fits on the disk that they are on."""
+        folder = self._store.folder if self._store is not None else ""
+        while folder and not os.path.isdir(folder):
+            folder = os.path.dirname(folder)
+        if not folder:
+            return None
+        disk = os.statvfs(folder)
+        return disk.f_bavail * disk.f_frsize
 
 
 def _read_all(store: Store, session_id: str) -> list[Signal]:

@@ -12,8 +12,11 @@ import msgspec
 
 from trunkline.adapters import CatalogAdapter, hub_adapters
 from trunkline.dialects import context
-from trunkline.errors import NotFound
+from trunkline.errors import Invalid, NotFound
 from trunkline.server.call import Call, Reply, reply
+
+LATEST = "latest"
+"""Stands for the id of the session that was used last in a folder."""
 
 
 class AdapterInfo(msgspec.Struct, rename="camel", kw_only=True):
@@ -32,10 +35,12 @@ class AdapterSessions(msgspec.Struct):
     sessions: list[context.DiscoveredSession]
 
 
-class Attach(msgspec.Struct, forbid_unknown_fields=True):
-    """How to attach. ``watch``: only follow what the agent writes elsewhere; without it, whichever is safe."""
+class Attach(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """How to attach. ``watch``: only follow what the agent writes elsewhere; without it, whichever is safe. ``projectPath`` goes
+    with the id ``latest``: the session that was used last in that folder."""
 
     watch: bool | None = None
+    project_path: str | None = None
 
 
 async def listing(call: Call) -> Reply:
@@ -51,7 +56,12 @@ async def sessions(call: Call) -> Reply:
 async def attach(call: Call) -> Reply:
     """Join one of them: it is a session of the hub from here on."""
     how = await call.body(Attach, default=Attach())
-    joined = await _adapter(call).attach_to_session(call.part("id"), watch=how.watch, by=call.caller.name)
+    adapter, session_id = _adapter(call), call.part("id")
+    if session_id == LATEST:
+        if how.project_path is None:
+            raise Invalid("the latest session of which folder? projectPath is needed", details={"field": "projectPath"})
+        session_id = await adapter.latest(how.project_path)
+    joined = await adapter.attach_to_session(session_id, watch=how.watch, by=call.caller.name)
     session = await call.hub.session(joined.session_id)
     return reply(await session.snapshot(), headers={"Location": f"/sessions/{session.id}"})
 

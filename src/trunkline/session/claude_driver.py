@@ -38,6 +38,9 @@ START_TIMEOUT_S = 90.0
 VERSION_S = 10.0
 """How long the CLI may take to print its version, on which its flags depend; old builds load all of themselves for it."""
 
+ROOM_LEAST = 1 << 20
+"""Bytes that must be free where conversations are kept: on a full disk the CLI goes on and loses what is said, silently."""
+
 STALL_S = 120.0
 """How long the CLI may say nothing, with no tool running and nobody asked, before people are told."""
 
@@ -50,6 +53,9 @@ class Past(Protocol):
 
     def told(self, session_id: str) -> AsyncIterator[list[Signal]]:
         """What was said in it, in pieces; nothing where it is not there."""
+
+    def free_bytes(self) -> int | None:
+        """How much more fits where they are kept; None where that cannot be told."""
 
 
 _CAPABILITIES: dict[str, Any] = {
@@ -124,8 +130,12 @@ class ClaudeDriver:
                 raise Unsupported(f"{self._spec.display_name} takes no audio in prompts")
 
     def prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
-        """Send a prompt, or hold it until the CLI is at rest; its end is heard as TurnEnd."""
+        """Send a prompt, or hold it until the CLI is at rest; its end is heard as TurnEnd. With a full disk it is not sent."""
         self._prompted = True
+        if not self._has_room():
+            refusal: list[Signal] = [TurnEnd(error=claude_faults.disk_full(self._spec))]
+            asyncio.get_running_loop().call_soon(self._hear, refusal)
+            return
         if self._running().translator.working:
             self._next = list(blocks)
         else:
@@ -209,6 +219,8 @@ class ClaudeDriver:
     async def _open(self, way: Way, version: Version | None) -> None:
         """Start a process and greet it; whatever goes wrong says what to do, and leaves no process."""
         await self._check_is_there(way, version)
+        if not self._has_room():
+            raise claude_faults.start_failure(self._spec, claude_faults.NO_SPACE, "", self._version)
         cli = self._cli = ClaudeProcess(self._spec.display_name, self._new_id, self._hear, self._exited)
         servers = claude_command.write_mcp_config(self._servers)
         words = claude_command.flags(way, version=version, bypass=self._bypass, mcp_config=servers)
@@ -232,6 +244,10 @@ class ClaudeDriver:
         if way.kind != "new" and (version is None or version < claude_command.LOOKS_FIRST) and not await self._past.has(wanted):
             raise claude_faults.start_failure(
                 self._spec, f"No conversation found with session ID: {wanted}", "", self._version)
+
+    def _has_room(self) -> bool:
+        free = self._past.free_bytes()
+        return free is None or free >= ROOM_LEAST
 
     def _start_failure(self, cli: ClaudeProcess, error: TrunklineError) -> TrunklineError:
         told = cli.translator.failure

@@ -39,6 +39,8 @@ _SIGNS: tuple[tuple[Trouble, re.Pattern[str]], ...] = (
     ("flag", re.compile(r"unknown option|requires --verbose", re.I)),
 )
 
+NO_SPACE = "no space left on device where its sessions are kept"
+
 _ADVICE: dict[Trouble, str] = {
     "credit": "The account behind it has no credit left: add some, or log in with another account, then send the prompt again.",
     "limit": "The plan's limit is reached: wait until it is reset, or log in with another account.",
@@ -64,6 +66,11 @@ def explained(spec: AgentSpec, fault: AgentFault) -> AgentFault:
     code = int(acp.ErrorCode.AUTH_REQUIRED) if trouble == "login" else fault.code
     message = f"{spec.display_name}: {fault.message.rstrip('. ')}. {_advice(spec, trouble)}"
     return msgspec.structs.replace(fault, code=code, message=message)
+
+
+def disk_full(spec: AgentSpec) -> AgentFault:
+    """A prompt was not sent, since the CLI could not keep what is said."""
+    return explained(spec, AgentFault(int(acp.ErrorCode.INTERNAL_ERROR), NO_SPACE))
 
 
 def death(spec: AgentSpec, exit: Exit, stderr: str) -> AgentFault | None:

@@ -21,7 +21,6 @@ from trunkline.session.pen import Pen
 from trunkline.session.pids import PidFiles, PidRecord
 from trunkline.session.project import Surroundings, look_around
 
-
 STOP_AGAIN_S = 0.2
 
 
