@@ -554,3 +554,35 @@ def test_both_sides_may_use_the_same_ids_at_once() -> None:
     wire.agent.send_result(prompted.id, b'{"stopReason":"cancelled"}')
     assert wire.pump(wire.client, wire.agent) == [Response(theirs, Raw(b'{"outcome":{"outcome":"cancelled"}}'))]
     assert wire.pump(wire.agent, wire.client) == [Response(ours, Raw(b'{"stopReason":"cancelled"}'))]
+
+
+@pytest.mark.parametrize(("data", "code"), [
+    (b"nonsense", -32700), (b"{", -32700), (b"17", -32600), (b'{"jsonrpc":"2.0"}', -32600), (b"\xff", -32700),
+])
+def test_a_peer_that_complains_answers_what_is_no_message(data: bytes, code: int) -> None:
+    peer = Peer(complains=True)
+    peer.receive_message(data)
+    (line,) = peer.data_to_send()
+    answer = json.loads(line)
+    assert (answer["id"], answer["error"]["code"]) == (None, code)
+    silent = Peer()
+    silent.receive_message(data)
+    assert silent.data_to_send() == []
+
+
+def test_an_answer_that_nobody_waits_for_is_never_complained_about() -> None:
+    peer = Peer(complains=True)
+    peer.receive_message(b'{"jsonrpc":"2.0","id":9,"result":{}}')
+    assert peer.data_to_send() == []
+
+
+def test_a_message_may_have_line_breaks_where_it_is_framed_otherwise() -> None:
+    peer = Peer()
+    peer.receive_message(b'{"jsonrpc": "2.0",\n "method": "x",\n "params": {"a": "\xc3\xa4"}}')
+    (message,) = peer.messages_received()
+    assert isinstance(message, Notification) and message.method == "x"
+
+
+def test_ids_of_ours_begin_where_they_are_told_to() -> None:
+    peer = Peer(last_id=41)
+    assert peer.send_request("x") == 42

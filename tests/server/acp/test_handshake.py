@@ -217,6 +217,11 @@ def test_a_token_does_what_its_scope_says(tmp_path: Path) -> None:
                 owner.answer(ask, {"outcome": {"outcome": "selected", "optionId": ask["params"]["options"][0]["optionId"]}})
                 await asking
                 assert viewer.asks == [], "who may only look is asked nothing"
+                env = {"_meta": {"trunkline": {"env": {"PATH": "/evil"}}}}
+                server = {"name": "x", "command": "/evil", "args": [], "env": []}
+                await viewer.ask("session/resume", {"sessionId": session_id, "cwd": "/", "mcpServers": [server], **env})
+                session = await site.hub.session(session_id)
+                assert session.env == {} and session.fold.mcp_servers == [], "nor does it change what the agent is started with"
                 await viewer.until(lambda: viewer.updates(session_id, "tool_call"))
 
     run(check())

@@ -65,6 +65,23 @@ def test_mcp_servers_are_handed_to_the_agent(tmp_path: Path) -> None:
     run(check())
 
 
+def test_what_comes_with_a_load_counts_from_the_agents_next_start(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site, "puppet") as made:
+            session_id = await made.new(site.folder)
+            await made.ask("session/close", {"sessionId": session_id})
+            servers = [{"name": "files", "command": "/bin/true", "args": [], "env": []},
+                       {"type": "http", "name": "web", "url": "http://127.0.0.1:1", "headers": []}]
+            await made.ask("session/load", {"sessionId": session_id, "cwd": str(site.folder), "mcpServers": servers,
+                                            "_meta": {"trunkline": {"env": {"PATH": "/later/bin:/usr/bin:/bin"}}}})
+            await made.play(session_id, ["environ"], ["opened"])
+            assert '"PATH": "/later/bin:/usr/bin:/bin"' in made.text(session_id)
+            assert '"name": "files"' in made.text(session_id)
+            assert '"name": "web"' not in made.text(session_id), "an agent that takes none over http must still start"
+
+    run(check())
+
+
 def test_loading_tells_the_whole_history_before_it_is_answered(tmp_path: Path) -> None:
     async def check() -> None:
         async with hub_site(tmp_path) as site, editor(site) as first:

@@ -31,7 +31,7 @@ from trunkline.server.acp.attachment import Attachment, OpenPrompt
 from trunkline.server.acp.line import EditorLine, Left, Wire
 from trunkline.server.acp.settings import modes_of, settings_of
 from trunkline.server.auth import Caller, check_scope
-from trunkline.server.tokens import Scope
+from trunkline.server.tokens import Scope, allows
 
 SESSION_FORK = "session/fork"
 LISTED = 50
@@ -282,28 +282,30 @@ class AcpAgent:
         ask: acp.LoadSessionRequest = acp.decode_params(acp.SESSION_LOAD, asked.params)
         session = await self._taken_up(ask.session_id, ask.mcp_servers, _ours(ask.meta))
         attached = self._attach(session)
-        until = (await session.snapshot()).last_seq
-        await attached.replay(min(_ours(ask.meta).after or 0, until), until, asked.stream)
-        await self._reply(asked, settings_of(session.fold, self._line.offers))
-        attached.follow(until)
+        async with attached.opening:
+            until = (await session.snapshot()).last_seq
+            await attached.replay(min(_ours(ask.meta).after or 0, until), until, asked.stream)
+            await self._reply(asked, settings_of(session.fold, self._line.offers))
+            attached.follow(until)
 
     async def _resume(self, asked: Asked) -> None:
         ask: acp.ResumeSessionRequest = acp.decode_params(acp.SESSION_RESUME, asked.params)
         ours = _ours(ask.meta)
         session = await self._taken_up(ask.session_id, ask.mcp_servers or [], ours)
         attached = self._attach(session)
-        newest = (await session.snapshot()).last_seq
-        await self._reply(asked, settings_of(session.fold, self._line.offers))
-        if not attached.following:
-            attached.follow(newest if ours.after is None else min(ours.after, newest))
+        async with attached.opening:
+            newest = (await session.snapshot()).last_seq
+            await self._reply(asked, settings_of(session.fold, self._line.offers))
+            if not attached.following:
+                attached.follow(newest if ours.after is None else min(ours.after, newest))
 
     async def _taken_up(self, session_id: str, servers: list[acp.McpServer], ours: OurMeta) -> Session:
-        """A session that somebody opens again: what came with it counts when its agent is started next."""
+        """A session that somebody opens again: what came with it counts when its agent is started next, if it may steer it."""
         session = await self._hub.session(session_id)
-        if ours.env:
+        if allows(self._caller.scope, "control"):
             self._hub.lend_env(session, ours.env)
-        if servers:
-            session.fold.mcp_servers = _servers(servers)
+            usable = _usable(servers, session.fold.agent_capabilities)
+            session.fold.mcp_servers = _servers(usable) or session.fold.mcp_servers
         return session
 
     async def _list(self, asked: Asked) -> None:
@@ -411,9 +413,10 @@ class AcpAgent:
         session = await self._hub.session(session_id)
         attached = self._attach(session)
         if not attached.following:
-            newest = (await session.snapshot()).last_seq
-            if not attached.following:
-                attached.follow(newest)
+            async with attached.opening:
+                newest = (await session.snapshot()).last_seq
+                if not attached.following:
+                    attached.follow(newest)
         return attached
 
 
@@ -451,6 +454,16 @@ def _logins(spec: AgentSpec) -> list[acp.AuthMethod]:
     if not spec.login_hint:
         return []
     return [acp.AuthMethodAgent(id=spec.name, name=f"Logged in to {spec.display_name}", description=spec.login_hint)]
+
+
+def _usable(servers: list[acp.McpServer], capabilities: msgspec.Raw) -> list[acp.McpServer]:
+    """The MCP servers that an agent takes: with one that it does not take it could not be started any more."""
+    try:
+        takes = acp.read(bytes(capabilities), acp.AgentCapabilities).mcp
+    except Invalid:
+        takes = acp.McpCapabilities()
+    return [server for server in servers if isinstance(server, acp.McpServerStdio)
+            or (takes.http if isinstance(server, acp.McpServerHttp) else takes.sse)]
 
 
 def _servers(servers: list[acp.McpServer]) -> list[msgspec.Raw]:

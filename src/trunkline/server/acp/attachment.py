@@ -110,6 +110,8 @@ class Attachment:
         """The reader waits for news, so that it can be ended without losing any."""
         self._halting = False
         self._waiters: list[tuple[int, asyncio.Future[None]]] = []
+        self.opening = asyncio.Lock()
+        """Held while the editor is told where it starts."""
         self._sending = asyncio.Lock()
         self._cancelled_at = 0.0
         self._told = 0

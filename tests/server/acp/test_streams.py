@@ -1,0 +1,85 @@
+"""A stream of messages over HTTP: numbers, room, going back."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.aio import run
+from trunkline.errors import Expired
+from trunkline.server.acp.line import Left
+from trunkline.server.acp.streams import KEPT_BYTES, UNREAD_BYTES, MessageStream
+from trunkline.server.sse import Outlet
+
+
+class Reader(Outlet):
+    """Takes what it is given."""
+
+    def __init__(self) -> None:
+        super().__init__(self._take, lambda: 0.0)
+        self.frames = b""
+        self.came = asyncio.Event()
+
+    async def _take(self, message: Any) -> None:
+        self.frames += message["body"]
+        self.came.set()
+
+    async def until(self, text: bytes) -> None:
+        """The text has come."""
+        while text not in self.frames:
+            self.came.clear()
+            await self.came.wait()
+
+
+def test_messages_are_numbered_from_one_and_a_carriage_return_ends_no_line() -> None:
+    async def check() -> None:
+        stream, reader = MessageStream(), Reader()
+        await stream.put([b'{"a":\r1}', b"{}"])
+        pumping = asyncio.create_task(stream.pump(reader))
+        await reader.until(b"id: 2")
+        assert reader.frames == b'id: 1\ndata: {"a": 1}\n\nid: 2\ndata: {}\n\n'
+        stream.close()
+        await pumping
+
+    run(check())
+
+
+def test_who_writes_waits_while_too_much_is_unread() -> None:
+    async def check() -> None:
+        stream, reader = MessageStream(), Reader()
+        writing = asyncio.create_task(stream.put([b"x" * UNREAD_BYTES, b"y" * 10]))
+        await asyncio.sleep(0)
+        assert not writing.done()
+        pumping = asyncio.create_task(stream.pump(reader))
+        await writing
+        stream.close()
+        await pumping
+        with pytest.raises(Left):
+            await stream.put([b"z"])
+
+    run(check())
+
+
+def test_a_reader_goes_back_as_far_as_is_kept() -> None:
+    async def check() -> None:
+        stream, reader = MessageStream(), Reader()
+        pumping = asyncio.create_task(stream.pump(reader))
+        for _ in range(20):
+            await stream.put([b"x" * (KEPT_BYTES // 10)])
+        await reader.until(b"id: 20\n")
+        with pytest.raises(Expired):
+            stream.seek(5)
+        with pytest.raises(Expired):
+            stream.seek(21)
+        stream.seek(18)
+        again = Reader()
+        second = asyncio.create_task(stream.pump(again))
+        await again.until(b"id: 20\n")
+        assert again.frames.startswith(b"id: 19\n")
+        await pumping
+        stream.close()
+        await second
+
+    run(check())
