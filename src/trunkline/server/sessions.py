@@ -107,8 +107,9 @@ async def delete(call: Call) -> Reply:
 
 async def fork(call: Call) -> Reply:
     """Branch a session off this one."""
+    source = await call.session()
     how = await call.body(Fork, default=Fork())
-    session = await call.hub.fork(call.part("id"), cwd=how.cwd, title=how.title, by=call.caller.name)
+    session = await call.hub.fork(source.id, cwd=how.cwd, title=how.title, by=call.caller.name)
     return reply(session.view(), 201, {"Location": f"/sessions/{session.id}"})
 
 

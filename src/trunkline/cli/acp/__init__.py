@@ -22,10 +22,11 @@ from trunkline.cli.settings import Settings, load
 @click.option("--hub", metavar="URL", help="the same as --url")
 @setting_flags("clients")
 def command(agent: str | None, hub: str | None, **flags: Any) -> None:
-    """Speak the Agent Client Protocol on stdin and stdout, for an editor.
+    """Be an agent to an editor, on stdin and stdout.
 
-    The editor's settings name this command; its sessions run in the hub, where the page and other editors see them too. A hub
-    is started if none is running. The agent gets the PATH and the keys of the editor's environment.
+    The editor's settings name this command, which speaks the Agent Client Protocol. Its sessions run in the hub, where the page
+    and other editors see them too. A hub is started if none is running. The agent gets the PATH and the keys of the editor's
+    environment.
 
     When the editor ends, its sessions go on. It finds them again by session/list and session/load.
     """

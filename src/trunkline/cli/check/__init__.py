@@ -56,10 +56,10 @@ Show = Callable[[Outcome], None]
 @click.option("--self", "own", is_flag=True, help="check `trunkline acp` itself, with a hub of its own")
 @click.option("--json", "as_json", is_flag=True, help="print the outcomes as JSON")
 def command(own: bool, as_json: bool) -> None:
-    """Check that an agent keeps to the Agent Client Protocol.
+    """Check that an agent keeps to the protocol.
 
-    With --self, `trunkline acp` is checked with the demo agent behind it, in a data folder that is gone afterwards. The exit code
-    is 0 when everything that an agent must do is done.
+    The protocol is the Agent Client Protocol. With --self, `trunkline acp` is checked with the demo agent behind it, in a data
+    folder that is gone afterwards. The exit code is 0 when everything that an agent must do is done.
     """
     if not own:
         raise Invalid("say what to check: --self")
