@@ -49,7 +49,7 @@ WORDS = 300
 """Words of a command that are looked at as paths; what has more may be about any path."""
 
 
-class PolicyAsk(Struct, frozen=True, kw_only=True):
+class PolicyAsk(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """What an agent wants to do, as far as a policy cares. ``paths`` are as the agent wrote them, or real ones."""
 
     tool: str
