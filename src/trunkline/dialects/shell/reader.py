@@ -17,7 +17,7 @@ from msgspec import structs
 from trunkline.dialects.shell.grammar import parse_tree, refusal
 from trunkline.dialects.shell.redirects import read_heredoc, read_redirect
 from trunkline.dialects.shell.syntax import ParsedLine, Redirect, SimpleCommand
-from trunkline.dialects.shell.words import Nested, Word, read_text, read_words
+from trunkline.dialects.shell.words import Nested, Word, hides_substitution, read_text, read_words
 from trunkline.dialects.shell.wrappers import Inner, unwrap
 
 if TYPE_CHECKING:
@@ -34,8 +34,15 @@ _ARGUMENTS: Final = frozenset(
     {"word", "string", "raw_string", "ansi_c_string", "translated_string", "concatenation", "number", "brace_expression"}
     | {"simple_expansion", "expansion", "command_substitution", "process_substitution", "arithmetic_expansion"}
 )
+_MISREAD: Final = re.compile(rb"\$\\\n|(?:^|[\s;|&(){}<>])\\[ \t]")
+"""What bash and the grammar read differently: a line joined inside ``$(``, and an escaped blank at the start of a word."""
 _COMPUTED_INDEX: Final = re.compile(r"['\"\w]\[[^\]]*(\$\(|`)")
+_BACKTICK: Final = re.compile(r"(?<!\\)`")
 _BACKTICK_ESCAPE: Final = re.compile(r"\\([`\\$])")
+
+
+Behind = tuple["Node", ...] | list["Node"]
+"""Redirections that stand behind a statement."""
 
 
 class Place(NamedTuple):
@@ -69,37 +76,35 @@ class LineReader:
             return
         outer, self._source = self._source, source
         root = parse_tree(source)
-        if root.has_error:
+        if root.has_error or _MISREAD.search(source):
             self.problem = self.problem or "syntax that is not bash"
-        self._statement(root, place, ())
+        self._statement(root, place)
         self._source = outer
 
-    def _statement(
-        self, node: Node, place: Place, redirects: tuple[Redirect, ...], pipeline: int = -1, position: int = 0
-    ) -> None:
-        """Read one statement of any kind."""
+    def _statement(self, node: Node, place: Place, behind: Behind = (), pipeline: int = -1, position: int = 0) -> None:
+        """Read one statement of any kind; ``behind`` are the redirections that stand behind it."""
         if place.depth > MAX_DEPTH or len(self.commands) > MAX_COMMANDS:
             self.problem = self.problem or ("nested too deep" if place.depth > MAX_DEPTH else "too many commands")
             return
         kind = node.type
         if kind == "command":
-            self._command(node, place, redirects, pipeline, position)
+            self._command(node, place, behind, pipeline, position)
         elif kind in _DECLARERS:
-            self._declaration(node, place, redirects, pipeline, position)
+            self._declaration(node, place, behind, pipeline, position)
         elif kind == "redirected_statement":
-            self._redirected(node, place, redirects, pipeline, position)
+            self._redirected(node, place, behind, pipeline, position)
         elif kind == "pipeline":
-            self._pipeline(node, place, redirects)
+            self._pipeline(node, place, behind)
         elif kind == "list":
-            self._list(node, place, redirects)
+            self._list(node, place, behind)
         elif kind in ("variable_assignment", "variable_assignments"):
-            self._assigned(node, place, redirects)
+            self._assigned(node, place, behind)
         elif kind in ("command_substitution", "process_substitution"):
             self._substitution(node, place)
         else:
-            self._compound(node, place, redirects)
+            self._compound(node, place, behind)
 
-    def _list(self, node: Node, place: Place, redirects: tuple[Redirect, ...]) -> None:
+    def _list(self, node: Node, place: Place, behind: Behind) -> None:
         """``a && b || c`` leans to the left, so a long one is taken apart by a loop; redirections belong to its last command."""
         parts: list[Node] = []
         while node.type == "list":
@@ -108,44 +113,30 @@ class LineReader:
             node = named[0]
         parts.append(node)
         for part in reversed(parts[1:]):
-            self._statement(part, place, ())
-        self._statement(parts[0], place, redirects)
+            self._statement(part, place)
+        self._statement(parts[0], place, behind)
 
-    def _pipeline(self, node: Node, place: Place, redirects: tuple[Redirect, ...], first: int = -1) -> None:
+    def _pipeline(self, node: Node, place: Place, behind: Behind, first: int = -1) -> None:
         """``a | b | c``: each stage may be fed by all before it. ``first`` is where a pipeline went on behind a here-doc."""
         number = self._next_pipeline()
         begin = len(self.commands) if first < 0 else first
         stages = [child for child in node.named_children if child.type != "comment"]
         for position, stage in enumerate(stages, start=0 if first < 0 else 1):
             stdin_from = place.stdin_from if position == 0 else begin
-            own = redirects if stage is stages[-1] else ()
+            own = behind if stage is stages[-1] else ()
             self._statement(stage, Place(place.inside, place.parent, stdin_from, place.depth + 1), own, number, position)
 
-    def _redirected(self, node: Node, place: Place, redirects: tuple[Redirect, ...], pipeline: int, position: int) -> None:
-        """A statement with redirections. A simple command gets them; around a group they are a command without words."""
-        children = node.children
-        body = next((child for child in children if child.type not in _REDIRECTS), None)
-        own = [child for child in children if child.type in _REDIRECTS]
+    def _redirected(self, node: Node, place: Place, behind: Behind, pipeline: int, position: int) -> None:
+        """A statement and its redirections; without a statement, what follows them is the command (``> x ls``)."""
+        own = [child for child in node.children if child.type in _REDIRECTS]
+        body = next((child for child in node.named_children if child.type not in _REDIRECTS and child.type != "comment"), None)
         begin = len(self.commands)
-        if body is not None and body.type in ("command", "list", "pipeline", "declaration_command", "unset_command"):
-            self._behind(own, body, place, redirects, pipeline, position)
+        if body is None:
+            self._command(None, place, (*own, *behind), pipeline, position)
         else:
-            found = self._redirects(own, place._replace(depth=place.depth + 1))
-            self._finish(self._reserve(), [], (*redirects, *found), (), place, pipeline, position)
-            if body is not None:
-                fed = place._replace(stdin_from=begin if place.stdin_from < 0 else place.stdin_from, depth=place.depth + 1)
-                self._statement(body, fed, (), pipeline, position)
+            deeper = place if body.type == "command" else place._replace(depth=place.depth + 1)
+            self._statement(body, deeper, (*own, *behind), pipeline, position)
         self._after_heredocs(own, place, begin)
-
-    def _behind(
-        self, own: list[Node], body: Node, place: Place, redirects: tuple[Redirect, ...], pipeline: int, position: int
-    ) -> None:
-        """Redirections of a simple command, and words that follow them (``cat > x -n``), which are its arguments."""
-        deeper = place._replace(depth=place.depth + 1)
-        if body.type == "command":
-            self._command(body, place, redirects, pipeline, position, own)
-        else:
-            self._statement(body, deeper, (*redirects, *self._redirects(own, deeper)), pipeline, position)
 
     def _after_heredocs(self, own: list[Node], place: Place, begin: int) -> None:
         """What stands behind ``<<EOF`` on its line: a pipeline that goes on, or ``&& more``."""
@@ -155,19 +146,31 @@ class LineReader:
             for child in redirect.named_children:
                 if child.type == "pipeline":
                     self._pipeline(child, place, (), first=begin)
-                elif child.type in ("command", "list", "redirected_statement", "subshell", "compound_statement"):
-                    self._statement(child, place._replace(depth=place.depth + 1), ())
+                elif child.type not in _ARGUMENTS and child.type not in _REDIRECTS and not child.type.startswith("heredoc_"):
+                    self._statement(child, place._replace(depth=place.depth + 1))
 
-    def _compound(self, node: Node, place: Place, redirects: tuple[Redirect, ...]) -> None:
-        """Loops, conditions, groups, functions, tests: every statement and substitution below."""
+    def _compound(self, node: Node, place: Place, behind: Behind) -> None:
+        """Loops, conditions, groups, functions, tests: every statement and substitution below.
+
+        Redirections around them are a command without words that stands before them and may feed them.
+        """
         deeper = place._replace(depth=place.depth + 1)
+        if behind:
+            begin = len(self.commands)
+            redirects, words = self._behind(behind, deeper)
+            self._finish(self._reserve(), [], redirects, (), place, -1, 0)
+            deeper = deeper._replace(stdin_from=begin if place.stdin_from < 0 else place.stdin_from)
+            if words:
+                self.problem = self.problem or "words behind a group"
         if node.type == "function_definition":
             deeper = deeper._replace(inside=f"{self._slice(node.child_by_field_name('name') or node)}()")
         elif node.type == "test_command":
             self._test(node, deeper)
         for child in node.named_children:
             if child.child_count:
-                self._statement(child, deeper, ())
+                self._statement(child, deeper)
+            elif hides_substitution(self._slice(child)) and child.type not in ("raw_string", "comment"):
+                self.problem = self.problem or "a substitution that the grammar has not read"
 
     def _test(self, node: Node, place: Place) -> None:
         """``[ a > b ]`` writes the file b, though it looks like a comparison; an index in a name is computed when it is "
@@ -184,47 +187,59 @@ class LineReader:
                 value, sketch = read_text(right, self._source, self._nested(place))
                 self._finish(self._reserve(), [], (Redirect(operator.type, value, sketch),), (), place, -1, 0)
 
-    def _command(
-        self,
-        node: Node,
-        place: Place,
-        redirects: tuple[Redirect, ...],
-        pipeline: int,
-        position: int,
-        behind: list[Node] | None = None,
-    ) -> None:
+    def _command(self, node: Node | None, place: Place, behind: Behind, pipeline: int, position: int) -> None:
         """A simple command: its words, its assignments, its redirections, and then what it runs itself."""
         index = self._reserve()
         deeper = Place(place.inside, index, place.stdin_from, place.depth + 1)
         nested = self._nested(deeper)
         words: list[Word] = []
         assignments: list[str] = []
-        found: list[Redirect] = list(redirects)
-        ends_at = -1
-        for child in node.named_children:
+        redirects: list[Redirect] = []
+        ends_at, joins = -1, False
+        for child in node.named_children if node is not None else ():
             kind = child.type
             if kind == "variable_assignment":
                 assignments.append(self._assignment(child, nested)[1])
             elif kind in _REDIRECTS:
-                found.extend(self._redirects([child], deeper))
+                redirects.extend(self._redirects([child], deeper))
             elif kind != "comment":
                 only = child.child(0) if kind == "command_name" and child.child_count == 1 else None
-                self._append(words, read_words(only or child, self._source, nested), ends_at, child)
-                ends_at = child.end_byte
-        for redirect in behind or ():
-            found.extend(self._redirects([redirect], deeper))
-            words.extend(self._trailing(redirect, nested))
-        self._finish(index, words, tuple(found), tuple(assignments), place, pipeline, position)
+                self._append(words, read_words(only or child, self._source, nested), self._gap(ends_at, child), joins)
+            ends_at, joins = child.end_byte, kind not in _REDIRECTS and kind != "variable_assignment"
+        if behind:
+            found, more = self._behind(behind, deeper)
+            redirects.extend(found)
+            words.extend(more)
+        self._finish(index, words, tuple(redirects), tuple(assignments), place, pipeline, position)
 
-    def _append(self, words: list[Word], more: list[Word], ends_at: int, child: Node) -> None:
-        """Add words; one that follows a joined line without a blank is the rest of the word before it."""
-        gap = self._source[ends_at : child.start_byte] if words else b" "
-        if gap == b" " or gap.replace(b"\\\n", b"") or not more or not gap:
+    def _behind(self, behind: Behind, place: Place) -> tuple[tuple[Redirect, ...], list[Word]]:
+        """Redirections behind a statement, and the words between and after them (``cat > x -n``), which are its arguments."""
+        redirects: list[Redirect] = []
+        words: list[Word] = []
+        nested = self._nested(place)
+        for redirect in behind:
+            redirects.extend(self._redirects([redirect], place))
+            words.extend(self._trailing(redirect, nested))
+        return tuple(redirects), words
+
+    def _gap(self, ends_at: int, child: Node) -> bytes:
+        """What stands before a child, behind the one that ended at ``ends_at``; without the ends of joined lines."""
+        if ends_at < 0:
+            return b" "
+        gap = self._source[ends_at : child.start_byte]
+        return gap if gap == b" " else gap.replace(b"\\\n", b"")
+
+    def _append(self, words: list[Word], more: list[Word], gap: bytes, joins: bool) -> None:
+        """Add words; one that follows without a blank, or on a joined line, is the rest of the word before it."""
+        if b"\n" in gap or not (gap or joins):  # bash ends the command here, or goes on with a redirection's target
+            self.problem = self.problem or "a line that ends in the middle of a command"
+        if gap or not more or not words or not joins:
             words.extend(more)
             return
         last, first = words.pop(), more[0]
         value = None if last.value is None or first.value is None else last.value + first.value
-        words.append(Word(value, last.sketch + first.sketch, last.written + first.written, last.globs or first.globs))
+        globs, strange = last.globs or first.globs, last.strange or first.strange
+        words.append(Word(value, last.sketch + first.sketch, last.written + first.written, globs, strange))
         words.extend(more[1:])
 
     def _trailing(self, redirect: Node, nested: Nested) -> list[Word]:
@@ -233,36 +248,46 @@ class LineReader:
         parts = [child for child in redirect.named_children if child.type in _ARGUMENTS]
         if redirect.type == "herestring_redirect":
             skip = 1
+        if len(parts) > skip > 0 and not self._source[parts[0].end_byte : parts[skip].start_byte].replace(b"\\\n", b""):
+            self.problem = self.problem or "a target that goes on in the next line"
         after = redirect.next_sibling
         if parts[skip:] and after is not None and parts[-1].end_byte == after.start_byte and self._slice(parts[-1]).isdigit():
             parts.pop()  # the descriptor of the redirection that follows: ``>& x 0>&1``
         return [word for child in parts[skip:] for word in read_words(child, self._source, nested)]
 
-    def _declaration(self, node: Node, place: Place, redirects: tuple[Redirect, ...], pipeline: int, position: int) -> None:
+    def _declaration(self, node: Node, place: Place, behind: Behind, pipeline: int, position: int) -> None:
         """``export A=1``, ``unset A``: a command whose name the grammar makes a keyword."""
         index = self._reserve()
-        nested = self._nested(Place(place.inside, index, place.stdin_from, place.depth + 1))
+        deeper = Place(place.inside, index, place.stdin_from, place.depth + 1)
+        nested = self._nested(deeper)
         words: list[Word] = []
         for child in node.children:
             if child.type == "variable_assignment":
-                value, sketch = self._assignment(child, nested)
+                words.append(Word(*self._assignment(child, nested), self._slice(child)))
+            elif child.child_count or child.type == "word":
+                words.extend(read_words(child, self._source, nested))
             else:
-                value, sketch = read_text(child, self._source, nested) if child.child_count else (self._slice(child),) * 2
-            words.append(Word(value, sketch, self._slice(child)))
-        self._finish(index, words, redirects, (), place, pipeline, position)
+                words.append(Word(*(self._slice(child),) * 3))
+        redirects, more = self._behind(behind, deeper)
+        self._finish(index, [*words, *more], redirects, (), place, pipeline, position)
 
-    def _assigned(self, node: Node, place: Place, redirects: tuple[Redirect, ...]) -> None:
-        """A statement of assignments only."""
+    def _assigned(self, node: Node, place: Place, behind: Behind) -> None:
+        """A statement of assignments only; with redirections behind it there may be a command behind those."""
         nodes = [node] if node.type == "variable_assignment" else node.named_children
         index = self._reserve()
-        nested = self._nested(Place(place.inside, index, place.stdin_from, place.depth + 1))
-        texts = tuple(self._assignment(child, nested)[1] for child in nodes)
-        self._finish(index, [], redirects, texts, place, -1, 0)
+        deeper = Place(place.inside, index, place.stdin_from, place.depth + 1)
+        texts = tuple([self._assignment(child, self._nested(deeper))[1] for child in nodes])
+        redirects, words = self._behind(behind, deeper)
+        self._finish(index, words, redirects, texts, place, -1, 0)
 
     def _assignment(self, node: Node, nested: Nested) -> tuple[str | None, str]:
         """``NAME=value`` with the quotes of the value removed: its value, None if dynamic, and its sketch."""
         children = node.named_children
         name = self._slice(children[0]) if children else ""
+        if self._source[node.end_byte : node.end_byte + 1].isalnum():
+            self.problem = self.problem or "words that the grammar cannot have read right"
+        if children and children[0].child_count:
+            read_text(children[0], self._source, nested)  # the index of an array may run something
         if len(children) < 2:
             return f"{name}=", f"{name}="
         value, sketch = read_text(children[-1], self._source, nested)
@@ -275,25 +300,47 @@ class LineReader:
         for node in nodes:
             if node.type == "heredoc_redirect":
                 found.append(read_heredoc(node, self._source, nested))
+                self._ended(node)
+                if found[-1].body is None and "`" in found[-1].sketch:
+                    self._backticks(found[-1].sketch, Place("$(…)", place.parent, -1, place.depth + 1))
                 found.extend(self._redirects([c for c in node.named_children if c.type in _REDIRECTS], place))
             else:
                 found.append(read_redirect(node, self._source, nested))
+                if found[-1].operator in (">&", "<&") and "(" in found[-1].sketch:  # bash runs ``>&2"<(a)"``, quotes or not
+                    self.problem = self.problem or "a substitution that the grammar has not read"
         return found
 
     def _substitution(self, node: Node, place: Place) -> None:
         """The commands in ``$(…)``, backticks, ``<(…)`` and ``>(…)``."""
+        if node.type not in ("command_substitution", "process_substitution"):
+            self.problem = self.problem or "a substitution that the grammar has not read"
+            return
         opening = node.children[0].type if node.children else ""
         inside = {"<(": "<(…)", ">(": ">(…)"}.get(opening, "$(…)")
         below = Place(inside, place.parent, place.stdin_from if opening == ">(" else -1, place.depth + 1)
-        text = self._slice(node)
-        if opening == "`" and "\\" in text:
-            self.read(_BACKTICK_ESCAPE.sub(r"\1", text[1:-1]), below)
+        if opening == "`":
+            self._backticks(self._slice(node), below)
             return
         for child in node.named_children:
             if child.type in _REDIRECTS:
                 self._finish(self._reserve(), [], tuple(self._redirects([child], below)), (), below, -1, 0)
             else:
-                self._statement(child, below, ())
+                self._statement(child, below)
+
+    def _ended(self, node: Node) -> None:
+        """A here-doc must end with its delimiter; the grammar does not mind when it does not."""
+        start = next((self._slice(child) for child in node.named_children if child.type == "heredoc_start"), "")
+        end = next((self._slice(child) for child in node.named_children if child.type == "heredoc_end"), "")
+        if not end or end.strip() != re.sub(r"['\"\\]", "", start):
+            self.problem = self.problem or "a here-doc without an end"
+
+    def _backticks(self, text: str, below: Place) -> None:
+        """The commands between backticks. The grammar takes ```a` `b``` for one, and those of a here-doc for text."""
+        pieces = _BACKTICK.split(text)
+        if len(pieces) % 2 == 0:
+            self.problem = self.problem or "backticks without an end"
+        for piece in pieces[1::2]:
+            self.read(_BACKTICK_ESCAPE.sub(r"\1", piece), below)
 
     def _nested(self, place: Place) -> Nested:
         """What ``read_words`` calls for a substitution."""
@@ -315,6 +362,8 @@ class LineReader:
     ) -> None:
         """Put the command at its index, then read what it runs itself."""
         values = tuple([word.value for word in words])
+        if any(word.strange for word in words):
+            self.problem = self.problem or "words that the grammar cannot have read right"
         if words and words[0].globs and words[0].written not in ("[", "[["):
             values = (None, *values[1:])
         number = self._next_pipeline() if pipeline < 0 else pipeline

@@ -28,7 +28,9 @@ _BRACES: Final = re.compile(r"\{([^{}]*)\}")
 _INNER: Final = frozenset({"command_substitution", "process_substitution"})
 
 
-_PLAIN: Final = frozenset("\\{")
+_PLAIN: Final = frozenset("\\{`'\"\n\t ;|&<>()$")
+_ESCAPED: Final = re.compile(rb"\\.|\\\n", re.DOTALL)
+_WORD_END: Final = re.compile(rb"[`'\"\s;|&<>()]|\$\(|\$\{")
 _STATIC: Final = frozenset("\\$`")
 """Without these characters a word, or a string, is what it looks like."""
 
@@ -41,6 +43,8 @@ class Word(NamedTuple):
     written: str
     globs: bool = False
     """Has an unquoted ``*``, ``?`` or ``[``."""
+    strange: bool = False
+    """Has characters that end a word: the grammar took several words for one, and may have missed a command."""
 
 
 Nested = Callable[["Node"], None]
@@ -56,7 +60,15 @@ def read_words(node: Node, source: bytes, nested: Nested) -> list[Word]:
         bare = written[1:-1]
         return [Word(bare, bare, written)]
     text, dynamic = _evaluate(node, source, nested)
-    return _expanded(text, dynamic, written)
+    words = _expanded(text, dynamic, written)
+    return [word._replace(strange=True) for word in words] if _is_strange(node, source) else words
+
+
+def _is_strange(node: Node, source: bytes) -> bool:
+    """Whether a bare word, here or in a concatenation, has what no bare word can have."""
+    if node.type == "word":
+        return _WORD_END.search(_ESCAPED.sub(b"", source[node.start_byte : node.end_byte])) is not None
+    return node.type in ("concatenation", "command_name") and any(_is_strange(part, source) for part in node.children)
 
 
 def read_text(node: Node, source: bytes, nested: Nested) -> tuple[str | None, str]:
@@ -110,14 +122,21 @@ def _joined(node: Node, source: bytes, nested: Nested, unescape: Callable[[str],
 
 
 def _visit(node: Node, nested: Nested) -> None:
-    """Hand on every substitution below a dynamic node."""
+    """Hand on every substitution below a dynamic node; a leaf that looks like one is handed on too, for the reader to mark."""
     waiting = [node]
     while waiting:
         current = waiting.pop()
         if current.type in _INNER:
             nested(current)
-        else:
+        elif current.child_count:
             waiting.extend(reversed(current.children))
+        elif current.is_named and current.type != "raw_string" and hides_substitution(str(current.text or b"", "utf-8", "replace")):
+            nested(current)
+
+
+def hides_substitution(text: str) -> bool:
+    """Whether a text that should hold none has the signs of a substitution."""
+    return ("`" in text or "$(" in text) and ("`" in (bare := _ESCAPE.sub("", text)) or "$(" in bare)
 
 
 def expansion_sketch(raw: str) -> str:
