@@ -130,7 +130,7 @@ def _visit(node: Node, nested: Nested) -> None:
             nested(current)
         elif current.child_count:
             waiting.extend(reversed(current.children))
-        elif current.is_named and current.type != "raw_string" and hides_substitution(str(current.text or b"", "utf-8", "replace")):
+        elif current.is_named and current.type != "raw_string" and hides_substitution((current.text or b"").decode()):
             nested(current)
 
 
