@@ -7,7 +7,6 @@ Rule 2: a program that nobody here knows is medium.
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Final
 
 from trunkline.dialects.risk.call import Call, Trait
@@ -97,7 +96,7 @@ def _named(call: Call) -> None:
         call.traits |= Trait.EXECUTES
         call.note("high", "the command's name is only known when it runs", call.command.text)
         return
-    if not name.isascii() or unicodedata.normalize("NFKC", name) != name:
+    if not name.isascii():
         call.note("high", "the command's name has unusual letters", name)
     if call.name in _EVALUATES_NAMES and any(_SUBSCRIPT.search(word) for word in call.command.words if word):
         call.note("high", "hides a command in an array index", call.command.text)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
+from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
 from trunkline.dialects.shell.prefixes import WRAPPERS
 from trunkline.dialects.shell.reader import LineReader, Place
 from trunkline.dialects.shell.spans import spans
@@ -34,13 +35,19 @@ __all__ = [
     "spans",
 ]
 
-_RECENT: Final = 16
+_RECENT: Final = 32
 """Lines kept parsed. A call is announced, judged, asked for and decided within moments, each time with the same line."""
 
 
-@lru_cache(maxsize=_RECENT)
 def parse_shell(line: str) -> ParsedLine:
     """Every simple command that ``line`` would run, also those inside ``sh -c``, ``sudo``, ``$(…)`` and their like."""
+    return _recent(line) if len(line) <= MAX_LINE_BYTES else _parsed(line)
+
+
+def _parsed(line: str) -> ParsedLine:
     reader = LineReader()
     reader.read(line, Place())
     return reader.line()
+
+
+_recent: Final = lru_cache(maxsize=_RECENT)(_parsed)

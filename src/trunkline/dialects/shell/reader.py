@@ -17,7 +17,7 @@ from msgspec import structs
 from trunkline.dialects.shell.grammar import parse_tree, refusal
 from trunkline.dialects.shell.redirects import read_heredoc, read_redirect
 from trunkline.dialects.shell.syntax import ParsedLine, Redirect, SimpleCommand
-from trunkline.dialects.shell.words import Nested, Word, hides_substitution, read_text, read_words
+from trunkline.dialects.shell.words import Nested, Word, hides_substitution, plain_command, plain_word, read_text, read_words
 from trunkline.dialects.shell.wrappers import Inner, unwrap
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ _ARGUMENTS: Final = frozenset(
     {"word", "string", "raw_string", "ansi_c_string", "translated_string", "concatenation", "number", "brace_expression"}
     | {"simple_expansion", "expansion", "command_substitution", "process_substitution", "arithmetic_expansion"}
 )
+_BARE: Final = frozenset({"word", "command_name"})
 _MISREAD: Final = re.compile(rb"\$\\\n|(?:^|[\s;|&(){}<>])\\[ \t]")
 """What bash and the grammar read differently: a line joined inside ``$(``, and an escaped blank at the start of a word."""
 _COMPUTED_INDEX: Final = re.compile(r"['\"\w]\[[^\]]*(\$\(|`)")
@@ -190,22 +191,29 @@ class LineReader:
     def _command(self, node: Node | None, place: Place, behind: Behind, pipeline: int, position: int) -> None:
         """A simple command: its words, its assignments, its redirections, and then what it runs itself."""
         index = self._reserve()
+        if node is not None and not behind and (plain := plain_command(self._source[node.start_byte : node.end_byte])):
+            self._finish(index, plain, (), (), place, pipeline, position)
+            return
         deeper = Place(place.inside, index, place.stdin_from, place.depth + 1)
         nested = self._nested(deeper)
         words: list[Word] = []
         assignments: list[str] = []
         redirects: list[Redirect] = []
-        ends_at, joins = -1, False
+        source, ends_at, joins = self._source, -1, False
         for child in node.named_children if node is not None else ():
-            kind = child.type
+            kind, start, end = child.type, child.start_byte, child.end_byte
             if kind == "variable_assignment":
                 assignments.append(self._assignment(child, nested)[1])
             elif kind in _REDIRECTS:
                 redirects.extend(self._redirects([child], deeper))
             elif kind != "comment":
-                only = child.child(0) if kind == "command_name" and child.child_count == 1 else None
-                self._append(words, read_words(only or child, self._source, nested), self._gap(ends_at, child), joins)
-            ends_at, joins = child.end_byte, kind not in _REDIRECTS and kind != "variable_assignment"
+                word = plain_word(source[start:end]) if kind in _BARE else None
+                gap = b" " if ends_at < 0 else source[ends_at:start]
+                if word is not None and gap == b" ":
+                    words.append(word)
+                else:
+                    self._append(words, [word] if word is not None else self._words(child, nested), gap, joins)
+            ends_at, joins = end, kind in _ARGUMENTS or kind == "command_name"
         if behind:
             found, more = self._behind(behind, deeper)
             redirects.extend(found)
@@ -222,15 +230,16 @@ class LineReader:
             words.extend(self._trailing(redirect, nested))
         return tuple(redirects), words
 
-    def _gap(self, ends_at: int, child: Node) -> bytes:
-        """What stands before a child, behind the one that ended at ``ends_at``; without the ends of joined lines."""
-        if ends_at < 0:
-            return b" "
-        gap = self._source[ends_at : child.start_byte]
-        return gap if gap == b" " else gap.replace(b"\\\n", b"")
+    def _words(self, node: Node, nested: Nested) -> list[Word]:
+        """The words of one argument."""
+        words = read_words(node, self._source, nested)
+        if words and words[0].strange:
+            self.problem = self.problem or "words that the grammar cannot have read right"
+        return words
 
     def _append(self, words: list[Word], more: list[Word], gap: bytes, joins: bool) -> None:
         """Add words; one that follows without a blank, or on a joined line, is the rest of the word before it."""
+        gap = gap.replace(b"\\\n", b"")
         if b"\n" in gap or not (gap or joins):  # bash ends the command here, or goes on with a redirection's target
             self.problem = self.problem or "a line that ends in the middle of a command"
         if gap or not more or not words or not joins:
@@ -238,8 +247,7 @@ class LineReader:
             return
         last, first = words.pop(), more[0]
         value = None if last.value is None or first.value is None else last.value + first.value
-        globs, strange = last.globs or first.globs, last.strange or first.strange
-        words.append(Word(value, last.sketch + first.sketch, last.written + first.written, globs, strange))
+        words.append(Word(value, last.sketch + first.sketch, last.written + first.written, last.globs or first.globs))
         words.extend(more[1:])
 
     def _trailing(self, redirect: Node, nested: Nested) -> list[Word]:
@@ -253,7 +261,7 @@ class LineReader:
         after = redirect.next_sibling
         if parts[skip:] and after is not None and parts[-1].end_byte == after.start_byte and self._slice(parts[-1]).isdigit():
             parts.pop()  # the descriptor of the redirection that follows: ``>& x 0>&1``
-        return [word for child in parts[skip:] for word in read_words(child, self._source, nested)]
+        return [word for child in parts[skip:] for word in self._words(child, nested)]
 
     def _declaration(self, node: Node, place: Place, behind: Behind, pipeline: int, position: int) -> None:
         """``export A=1``, ``unset A``: a command whose name the grammar makes a keyword."""
@@ -265,7 +273,7 @@ class LineReader:
             if child.type == "variable_assignment":
                 words.append(Word(*self._assignment(child, nested), self._slice(child)))
             elif child.child_count or child.type == "word":
-                words.extend(read_words(child, self._source, nested))
+                words.extend(self._words(child, nested))
             else:
                 words.append(Word(*(self._slice(child),) * 3))
         redirects, more = self._behind(behind, deeper)
@@ -362,8 +370,6 @@ class LineReader:
     ) -> None:
         """Put the command at its index, then read what it runs itself."""
         values = tuple([word.value for word in words])
-        if any(word.strange for word in words):
-            self.problem = self.problem or "words that the grammar cannot have read right"
         if words and words[0].globs and words[0].written not in ("[", "[["):
             values = (None, *values[1:])
         number = self._next_pipeline() if pipeline < 0 else pipeline

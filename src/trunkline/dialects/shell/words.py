@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -28,11 +29,14 @@ _BRACES: Final = re.compile(r"\{([^{}]*)\}")
 _INNER: Final = frozenset({"command_substitution", "process_substitution"})
 
 
-_PLAIN: Final = frozenset("\\{`'\"\n\t ;|&<>()$")
+_SPECIAL: Final = re.compile(rb"[\\{}`'\"\s;|&<>()$]")
+_TOKEN: Final = rb"(?:[\w./=:,@%+~^-]+|'[^']*'|\"[^\"$`\\]*\")"
+_PLAIN_TOKEN: Final = re.compile(_TOKEN)
+_PLAIN_COMMAND: Final = re.compile(rb"[\w./+-]+(?: " + _TOKEN + rb")*")
 _ESCAPED: Final = re.compile(rb"\\.|\\\n", re.DOTALL)
 _WORD_END: Final = re.compile(rb"[`'\"\s;|&<>()]|\$\(|\$\{")
 _STATIC: Final = frozenset("\\$`")
-"""Without these characters a word, or a string, is what it looks like."""
+"""Without these characters a bare word, or a string, is what it looks like."""
 
 
 class Word(NamedTuple):
@@ -50,13 +54,35 @@ class Word(NamedTuple):
 Nested = Callable[["Node"], None]
 
 
+@lru_cache(maxsize=4096)
+def plain_word(written: bytes) -> Word | None:
+    """A bare word that is what it looks like, which nearly all are; None: it must be read from its node."""
+    if _SPECIAL.search(written):
+        return None
+    text = written.decode("utf-8", "replace")
+    return Word(text, text, text, "*" in text or "?" in text or "[" in text)
+
+
+def plain_command(written: bytes) -> list[Word] | None:
+    """The words of a command of bare words and simple strings, one blank between them; None: look at its nodes."""
+    if _PLAIN_COMMAND.fullmatch(written) is None:
+        return None
+    return [_token(token) for token in _PLAIN_TOKEN.findall(written)]
+
+
+@lru_cache(maxsize=4096)
+def _token(written: bytes) -> Word:
+    text = written.decode()
+    bare = text[1:-1] if text[0] in "'\"" else text
+    return Word(bare, bare, text)
+
+
 def read_words(node: Node, source: bytes, nested: Nested) -> list[Word]:
     """The words that one argument node becomes; usually one."""
+    if node.type == "command_name" and node.child_count == 1:
+        node = node.children[0]
     written = source[node.start_byte : node.end_byte].decode("utf-8", "replace")
-    kind = node.type
-    if kind == "word" and _PLAIN.isdisjoint(written):
-        return [Word(written, written, written, "*" in written or "?" in written or "[" in written)]
-    if kind == "raw_string" or (kind == "string" and _STATIC.isdisjoint(written) and written[0] == '"'):
+    if node.type == "raw_string" or (node.type == "string" and _STATIC.isdisjoint(written) and written[0] == '"'):
         bare = written[1:-1]
         return [Word(bare, bare, written)]
     text, dynamic = _evaluate(node, source, nested)
