@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 
 from trunkline.dialects.risk import LEVELS, explain_risk
 
+KEYS = ["command", "path", "cwd", "args", "changes"]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["command", "path", "cwd", "args", "changes"]), inner),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner),
     max_leaves=8,
 )
+DANGEROUS = "rm curl sh -c -e | ; && $( ) ` ' \" > < /dev/sda ~/.ssh x base64 -d eval find -exec {} + git".split()
 ORDINARY = (
     "cd packages/server && git status --short && git diff HEAD~1 -- src/app/main.py src/app/routes.py | head -50; "
     'for file in tests/unit/test_*.py; do python -m pytest -q "$file" --tb=short --maxfail=1 2>&1 | tail -20; done; '
@@ -35,7 +37,7 @@ def test_any_call_has_a_level_and_a_reason(name: str, input: object, kind: str |
     assert risk.reason
 
 
-@given(st.lists(st.sampled_from("rm curl sh -c -e | ; && $( ) ` ' \" > < /dev/sda ~/.ssh x base64 -d eval find -exec {} + git".split()), max_size=25))
+@given(st.lists(st.sampled_from(DANGEROUS), max_size=25))
 @settings(max_examples=300, deadline=None)
 def test_any_mixture_of_dangerous_pieces_has_a_level(pieces: list[str]) -> None:
     assert explain_risk("Bash", {"command": " ".join(pieces)}).level in LEVELS
@@ -61,7 +63,7 @@ def test_long_and_deep_input_is_judged_without_effort(line: str, level: str) -> 
 
 
 def test_one_kilobyte_costs_no_more_than_a_fixed_piece_of_work() -> None:
-    """The work is chosen to take about 1.5 ms on an ordinary core, a judgement less than 1 ms, so that a busy machine slows both."""
+    """The work takes about 1.5 ms on an ordinary core, a judgement less than 1 ms; a busy machine slows both."""
     numbers = count()
 
     def judge() -> None:

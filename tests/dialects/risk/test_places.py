@@ -83,7 +83,9 @@ def test_credentials_of_the_project_are_known(path: str) -> None:
     assert HERE.secret(path) == "project"
 
 
-@pytest.mark.parametrize("path", ["~/.ssh/id_rsa.pub", "~/.ssh/known_hosts", ".env.example", "src/keys.py", "*.py", "tests/data/key.pem"])
+@pytest.mark.parametrize(
+    "path", ["~/.ssh/id_rsa.pub", "~/.ssh/known_hosts", ".env.example", "src/keys.py", "*.py", "tests/data/key.pem"]
+)
 def test_what_only_looks_like_credentials_is_none(path: str) -> None:
     assert HERE.secret(path) == ""
 
