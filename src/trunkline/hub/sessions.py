@@ -333,7 +333,7 @@ class Hub:
         return AgentInfo(
             name=spec.name, display_name=spec.display_name, icon=spec.icon, command=[*spec.command], docs_url=spec.docs_url,
             install_hint=spec.install_hint, env_allow=[*spec.env_allow], installed=found.installed, path=found.path,
-            version=found.version, capabilities=self._capabilities.get(spec.name, NULL))
+            version=found.version, capabilities=self._capabilities.get(spec.name, NULL), asks_permission=spec.asks_permission)
 
     def _preview(self, session_id: str, artifact: Artifact) -> str | None:
         url: str | None = self.preview_url(session_id, artifact)

@@ -136,6 +136,11 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     parent_call: str = ""
 
     @property
+    def asks_permission(self) -> bool:
+        """Whether a run has shown that the agent asks before it acts. Where none has, nobody should count on it."""
+        return "approval.toolCalls" in self.features
+
+    @property
     def tool_names(self) -> ToolNames:
         """The agent's names for its tools, as the fold takes them."""
         return ToolNames(roles=self.tools, parent_call=self.parent_call)
