@@ -1,7 +1,7 @@
 """``trunkline audit``: is the record of approvals as it was written? It reads the journal's file itself and believes no hub.
 
 Rule 1: it changes nothing and makes no key. A hub may run meanwhile.
-Rule 2: an approval without a seal is fine only before the first sealed one of its session: it is older than the seals.
+Rule 2: every approval has a seal. One without it was not written by a hub, or lost it behind the hub's back.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from trunkline.cli.settings import load
 from trunkline.errors import Invalid, NotFound, SessionNotFound
 from trunkline.journal.base import Entry
 from trunkline.journal.look import Look, looking_into
-from trunkline.session.chain import Chain, Verified, has_seal, opened, verify
+from trunkline.session.chain import Chain, Verified, opened, verify
 from trunkline.session.chain_key import AUDIT_KEY_FILE, read_audit_key
 
 JOURNAL_FILE = "journal.db"
@@ -31,16 +31,12 @@ class Trail:
 
     def __init__(self, session_id: str) -> None:
         self.session_id = session_id
-        self.unsealed = 0
         self.found = Verified(True, 0, "")
 
     def take(self, key: bytes, event: bytes) -> bool:
         """Check the next approval; False where it, or one before it, does not fit."""
         if not self.found.ok:
             return False
-        if not self.found.count and not has_seal(event):
-            self.unsealed += 1
-            return True
         try:
             record = opened(event)
         except Invalid as error:
@@ -98,10 +94,9 @@ def verify_command(session: str | None, head: str | None, as_json: bool, **flags
     if head is not None and head not in heads:
         raise NotFound(f"no record has the head {head}: the chain is not the one it was noted from")
     if as_json:
-        print_json([{"sessionId": trail.session_id, "unsealed": trail.unsealed, **msgspec.to_builtins(trail.found)}
-                    for trail in trails])
+        print_json([{"sessionId": trail.session_id, **msgspec.to_builtins(trail.found)} for trail in trails])
     else:
-        print_table(("SESSION", "SEALED", "UNSEALED", "CHAIN", "HEAD"), [_row(trail) for trail in trails])
+        print_table(("SESSION", "SEALED", "CHAIN", "HEAD"), [_row(trail) for trail in trails])
     if not all(trail.found.ok for trail in trails):
         raise click.exceptions.Exit(EXIT_ERROR)
 
@@ -204,4 +199,4 @@ def _data(flags: Mapping[str, Any]) -> Path:
 def _row(trail: Trail) -> tuple[str, ...]:
     found = trail.found
     state = "whole" if found.ok else f"BROKEN at {found.first_bad}: {found.why}"
-    return trail.session_id, str(found.count), str(trail.unsealed), state, found.head or "–"
+    return trail.session_id, str(found.count), state, found.head or "–"

@@ -83,11 +83,6 @@ def opened(event: bytes) -> tuple[bytes, int, str]:
     return _form(members, meta), link.n, link.head
 
 
-def has_seal(event: bytes) -> bool:
-    """Whether an event claims a place in a chain; whether it has it is another question."""
-    return "chain" in _taken_apart(event)[1]
-
-
 class _Link(Struct, forbid_unknown_fields=True):
     n: int
     head: str
