@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import tomllib
+from base64 import b64encode
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -40,3 +43,28 @@ def test_a_high_line_stays_at_least_high_where_nothing_is_known_of_the_session(l
 @pytest.mark.parametrize("around", ["ls; {}", "{}\nls", "true && {{ {}\n}}", "if true; then {}\nfi", "( {}\n)"])
 def test_a_critical_line_stays_critical_among_others(line: str, around: str) -> None:
     assert explain_risk("Bash", {"command": around.format(line)}).level == "critical"
+
+
+DISGUISES: dict[str, Callable[[str], str]] = {
+    "sh -c": lambda line: f"sh -c {shlex.quote(line)}",
+    "bash -lc in env": lambda line: f"env A=1 bash -lc {shlex.quote(line)}",
+    "eval": lambda line: f"eval {shlex.quote(line)}",
+    "here-doc": lambda line: f"bash <<'END'\n{line}\nEND",
+    "pipe": lambda line: f"echo {shlex.quote(line)} | sh",
+    "base64": lambda line: f"echo {b64encode(line.encode()).decode()} | base64 -d | bash",
+    "substitution": lambda line: f"echo \"$({line}\n)\"",
+    "function": lambda line: f"f() {{ {line}\n}}; f",
+    "trap": lambda line: f"trap {shlex.quote(line)} EXIT",
+    "ssh": lambda line: f"ssh host {shlex.quote(line)}",
+    "find": lambda line: f"find . -exec sh -c {shlex.quote(line)} \\;",
+    "python": lambda line: f"python -c {shlex.quote(f'import os; os.system({line!r})')}",
+    "git alias": lambda line: f"git config alias.x {shlex.quote('!' + line)}",
+}
+
+
+@pytest.mark.parametrize("disguise", DISGUISES)
+def test_a_dangerous_line_in_disguise_is_no_less_dangerous(disguise: str) -> None:
+    for line, level, group in ROWS:
+        if group == "everyday" and level in ("high", "critical"):
+            risk = explain_risk("Bash", {"command": DISGUISES[disguise](line)}, cwd="/home/u/proj", home="/home/u")
+            assert LEVELS.index(risk.level) >= [*LEVELS].index(level), line

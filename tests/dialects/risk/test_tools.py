@@ -31,7 +31,7 @@ def test_the_seeds_examples_hold(name: str, input: Any, expected: str) -> None:
 
 
 def test_a_level_is_a_plain_string_of_the_protocol() -> None:
-    assert type(assess_risk("Read")) is str
+    assert isinstance(assess_risk("Read"), str)
     assert get_args(ContextLevel) == LEVELS
     assert [rank(one) for one in LEVELS] == [0, 1, 2, 3]
 

@@ -140,7 +140,7 @@ def _find(words: Words) -> Inner | None:
     while at < len(words):
         if words[at] in ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"):
             end = next((i for i in range(at + 1, len(words)) if words[i] in (";", "+")), len(words))
-            inner = tuple("{}" if words[i] is not None and "{}" in str(words[i]) else i for i in range(at + 1, end))
+            inner = tuple("{}" if words[i] == "{}" else i for i in range(at + 1, end))
             found.extend([inner] if inner else [])
             at = end
         at += 1
