@@ -13,6 +13,7 @@ import pytest
 from trunkline.dialects.risk import LEVELS, explain_risk
 
 TABLE: dict[str, dict[str, list[str]]] = tomllib.loads((Path(__file__).parent / "commands.toml").read_text("utf-8"))
+ORDER: list[str] = [*LEVELS]
 ROWS = [(line, level, group) for group, levels in TABLE.items() for level, lines in levels.items() for line in lines]
 
 
@@ -67,4 +68,4 @@ def test_a_dangerous_line_in_disguise_is_no_less_dangerous(disguise: str) -> Non
     for line, level, group in ROWS:
         if group == "everyday" and level in ("high", "critical"):
             risk = explain_risk("Bash", {"command": DISGUISES[disguise](line)}, cwd="/home/u/proj", home="/home/u")
-            assert LEVELS.index(risk.level) >= [*LEVELS].index(level), line
+            assert ORDER.index(risk.level) >= ORDER.index(level), line
