@@ -239,7 +239,8 @@ class Artifact(msgspec.Struct, rename="camel", kw_only=True):
 class CommandDone(msgspec.Struct):
     """What a command was answered with: ``{"ok": true, "result"}`` or ``{"ok": false, "error"}``."""
 
-    name: str
+    digest: str
+    """Of the command: the same id with another command is a mistake."""
     outcome: msgspec.Raw
 
 

@@ -274,10 +274,10 @@ class Session:
         self._pen.at().writer.custom(name, data, meta={"by": by})
         await self._write_and_store()
 
-    async def decide(self, request_id: str, decision: Decision, *, by: str) -> None:
-        """Answer an approval."""
+    async def decide(self, request_id: str, decision: Decision, *, by: str) -> bool:
+        """Answer an approval; returns whether that approved it."""
         self._check_driven()
-        await self._approvals.decide(request_id, decision, by=by)
+        return await self._approvals.decide(request_id, decision, by=by)
 
     async def answer(self, question_id: str, answer: Answer, *, by: str) -> None:
         """Answer a question."""

@@ -8,6 +8,7 @@ Rule 3: asks and their resolutions form a keyed hash chain, so that a rewritten 
 from __future__ import annotations
 
 import difflib
+import posixpath
 from collections.abc import Sequence
 from typing import Any
 
@@ -54,7 +55,8 @@ class AskStory:
             request_id=ask.request_id, tool_call_id=state.tool_call_id, tool_name=name_of(state),
             title=state.title or name_of(state), description=_describe(state, about.command), risk_level=about.risk,
             risk_reason=reason, options=list(ask.options), tool_input=context.as_object(state.raw_input),
-            preview=_preview(state, about.command, writer.fold.cwd), about=about, always=_always(about), editable=ask.editable,
+            preview=_preview(state, about.command, posixpath.join(writer.fold.cwd, about.cwd or "").rstrip("/")), about=about,
+            always=_always(about), editable=ask.editable,
             requested_at=context.iso_ms(writer.at), expires_at=self._expiry(),
         )
         writer.fold.approvals[ask.request_id] = view
