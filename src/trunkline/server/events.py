@@ -14,7 +14,7 @@ import msgspec
 
 from trunkline.dialects import context
 from trunkline.dialects.context import TypeFilter
-from trunkline.errors import TrunklineError
+from trunkline.errors import Invalid, TrunklineError
 from trunkline.journal.base import Entry
 from trunkline.server.auth import check_scope
 from trunkline.server.call import Call, Reply, reply
@@ -29,6 +29,8 @@ PAGE_DEFAULT = 500
 PAGE_BYTES = 4 << 20
 SCANNED_MOST = 20_000
 """Entries that one request looks through for a filter; the next one goes on from there."""
+
+ID_LENGTH = 255
 
 APPROVE = frozenset({"approve_tool_call", "deny_tool_call", "answer_question"})
 """Commands that answer the agent; all others steer it."""
@@ -97,9 +99,16 @@ async def command(call: Call) -> Reply:
     session = await call.session()
     envelope = context.decode_command_envelope(await call.raw_body())
     check_scope(call.caller, scope_of(envelope.command))
-    command_id = None if envelope.id is msgspec.UNSET else envelope.id
+    command_id = None if envelope.id is msgspec.UNSET else check_id(envelope.id)
     outcome = await session.execute(envelope.command, command_id=command_id, by=call.caller.name)
     return reply(CommandDone(outcome.id, outcome.result))
+
+
+def check_id(given: str) -> str:
+    """The id of a command, or Invalid: it is kept with the session."""
+    if not 0 < len(given) <= ID_LENGTH:
+        raise Invalid(f"id must have 1 to {ID_LENGTH} characters", details={"field": "id"})
+    return given
 
 
 def scope_of(wanted: context.Command) -> Scope:
@@ -196,7 +205,8 @@ def _raw(page: list[Entry]) -> list[msgspec.Raw]:
 
 
 def _stream(call: Call, pump: Pump, watches: Watches) -> EventStream:
-    return EventStream(pump, call.parts.streams, keepalive_s=call.parts.options.keepalive_s, watches=watches, failure=_failure)
+    return EventStream(pump, call.parts.streams, token_id=call.caller.token_id, keepalive_s=call.parts.options.keepalive_s,
+                       watches=watches, failure=_failure)
 
 
 def _failure(error: TrunklineError) -> bytes:
