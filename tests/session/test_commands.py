@@ -11,7 +11,7 @@ import pytest
 
 from tests.aio import run
 from tests.session.script import Stage, text
-from trunkline.dialects.context import UserQuestionEvent
+from trunkline.dialects.context import DescriptionPreview, UserQuestionEvent
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, QuestionAsk
 from trunkline.errors import AlreadyResolved, Expired, Invalid, NotFound, Unsupported
 from trunkline.session.lent import Limits
@@ -340,5 +340,40 @@ def test_an_ask_outside_of_a_turn_is_denied_by_the_hub_and_says_why(tmp_path: Pa
         stage.driver.ask()
         (resolved,) = [p for p in await stage.packets("approval_resolved") if p["type"] == "approval_resolved"]
         assert (resolved["resolvedBy"], resolved["reason"]) == ("policy", "no turn is running")
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("call", [
+    {"rawInput": {}, "content": [{"type": "diff", "path": "a.txt", "oldText": "line 30", "newText": "LINE 30"}]},
+    {"rawInput": {"file_path": "a.txt", "old_string": "line 30", "new_string": "LINE 30"}}])
+def test_a_piece_of_a_file_is_shown_in_its_place_with_the_lines_around_it(tmp_path: Path, call: dict[str, Any]) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        (tmp_path / "a.txt").write_text("".join(f"line {number}\n" for number in range(1, 61)))
+        await stage.send()
+        stage.driver.ask(kind="edit", title="Edit a.txt", **call)
+        await stage.packets("approval_requested")
+        (view,) = session.view().pending_approvals
+        shown = view.preview.diff.splitlines()  # type: ignore[union-attr]
+        assert shown[2:] == ["@@ -27,7 +27,7 @@", " line 27", " line 28", " line 29", "-line 30", "+LINE 30", " line 31",
+                             " line 32", " line 33"]
+
+    run(scenario())
+
+
+def test_there_is_always_something_to_show(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        huge = "x\n" * 200_000
+        stage.driver.ask(kind="edit", rawInput={}, content=[{"type": "diff", "path": "a.txt", "oldText": "y", "newText": huge}])
+        stage.driver.ask("req-2", toolCallId="call-2", title="Call the server", kind="other", rawInput={"a": 1})
+        await stage.packets("approval_requested", 2)
+        first, second = session.view().pending_approvals
+        assert isinstance(first.preview, DescriptionPreview) and "a.txt" in first.preview.text
+        assert second.preview.text == "Call the server"  # type: ignore[union-attr]
 
     run(scenario())

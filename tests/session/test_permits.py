@@ -136,8 +136,9 @@ def test_an_approved_call_that_turns_into_another_covers_only_what_was_asked(tmp
         read = {"kind": "read", "rawInput": {"path": "a.txt"}, "locations": [{"path": "a.txt"}]}
         edit = {"kind": "edit", "rawInput": {"path": "b.txt"}, "locations": [{"path": "b.txt"}]}
         await approved(stage, read, edit, {"rawInput": {"command": "ls"}})
-        for number, change in enumerate([{"locations": [{"path": "a.txt"}]}, {"locations": [{"path": ".env"}]},
-                                         {"rawInput": {"command": "rm x"}}]):
+        changes: list[dict[str, Any]] = [{"locations": [{"path": "a.txt"}]}, {"locations": [{"path": ".env"}]},
+                                         {"rawInput": {"command": "rm x"}}]
+        for number, change in enumerate(changes):
             stage.driver.say(update(sessionUpdate="tool_call_update", toolCallId=f"call-{number}", **change))
         await refused(stage, write(stage, "a.txt"))
         await refused(stage, write(stage, ".env"))
