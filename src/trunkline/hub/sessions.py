@@ -33,7 +33,7 @@ from trunkline.errors import (
     TrunklineError,
 )
 from trunkline.hub.drivers import Drivers
-from trunkline.hub.setup import allowed_env, chain_key, folder, guarded_folders, journal_for, mcp_server, now_us
+from trunkline.hub.setup import allowed_env, chain_key, check_place, folder, guarded_folders, journal_for, mcp_server, now_us
 from trunkline.hub.shapes import AgentInfo, HubMetrics, HubOptions, NewSession, PendingAsk, content_blocks, pending_ask
 from trunkline.journal.base import Journal, RowFilter, SessionRow
 from trunkline.journal.committer import Committer
@@ -183,6 +183,7 @@ class Hub:
         """Watch a session that another program runs, by the file that it writes."""
         self._check_open()
         spec = self._drivers.spec(agent)
+        check_place(found.cwd)
         fold = Fold(session_id=self._lent.new_id("ses"), agent=spec.name, cwd=found.cwd, created_at=found.created_at,
                     updated_at=found.created_at, title=found.title, agent_session_id=found.id, watches=found.path)
         return await self._begin(Session(fold, self._lent, self._drivers.driver_for), lambda session: session.watch(by=by))

@@ -60,11 +60,16 @@ def mcp_server(raw: msgspec.Raw) -> msgspec.Raw:
 
 def folder(cwd: str) -> str:
     """The real path of a folder that is there."""
-    if not os.path.isabs(cwd):
-        raise Invalid(f"cwd must be an absolute path, not {cwd!r}")
+    check_place(cwd)
     if not os.path.isdir(cwd):
         raise Invalid(f"cwd is not a folder: {cwd}")
     return os.path.realpath(cwd)
+
+
+def check_place(cwd: str) -> None:
+    """Invalid for what names no folder, here or anywhere."""
+    if not os.path.isabs(cwd) or "\0" in cwd:
+        raise Invalid(f"cwd must be an absolute path, not {cwd!r}")
 
 
 def now_us() -> int:
