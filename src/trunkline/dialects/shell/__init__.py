@@ -2,8 +2,10 @@
 
     syntax.py    the values: SimpleCommand, Redirect, ParsedLine, Span
     grammar.py   tree-sitter's bash grammar, loaded on first use, and its bounds
+    doubts.py    where that grammar and bash differ
     words.py     one word: quotes, escapes, braces
     redirects.py one redirection, one here-doc
+    simple.py    one simple command
     reader.py    a tree to the simple commands in it
     prefixes.py  the table of programs that start the command behind them
     wrappers.py  sudo, env, xargs, sh -c, find -exec …: commands that run commands
@@ -17,7 +19,8 @@ from typing import Final
 
 from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
 from trunkline.dialects.shell.prefixes import WRAPPERS
-from trunkline.dialects.shell.reader import LineReader, Place
+from trunkline.dialects.shell.reader import LineReader
+from trunkline.dialects.shell.simple import Place
 from trunkline.dialects.shell.spans import spans
 from trunkline.dialects.shell.syntax import ParsedLine, Redirect, SimpleCommand, Span, SpanRole
 from trunkline.dialects.shell.wrappers import SHELLS, shell_script

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from trunkline.dialects.shell.doubts import hides_substitution
+
 if TYPE_CHECKING:
     from tree_sitter import Node
 
@@ -160,9 +162,21 @@ def _visit(node: Node, nested: Nested) -> None:
             nested(current)
 
 
-def hides_substitution(text: str) -> bool:
-    """Whether a text that should hold none has the signs of a substitution."""
-    return ("`" in text or "$(" in text) and ("`" in (bare := _ESCAPE.sub("", text)) or "$(" in bare)
+def add_words(words: list[Word], more: list[Word], gap: bytes, joins: bool) -> str:
+    """Add words; one that follows without a blank, or on a joined line, is the rest of the word before it.
+
+    ``gap`` is what stands before it; ``joins`` says that a word stood before the gap. Gives a reason for doubt, or nothing.
+    """
+    gap = gap.replace(b"\\\n", b"")
+    if gap or not more or not words or not joins:
+        words.extend(more)
+    else:
+        last, first = words.pop(), more[0]
+        value = None if last.value is None or first.value is None else last.value + first.value
+        words.append(Word(value, last.sketch + first.sketch, last.written + first.written, last.globs or first.globs))
+        words.extend(more[1:])
+    # bash ends the command at such a line's end, or goes on with the target of the redirection before
+    return "a line that ends in the middle of a command" if b"\n" in gap or not (gap or joins) else ""
 
 
 def expansion_sketch(raw: str) -> str:
