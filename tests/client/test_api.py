@@ -204,8 +204,8 @@ def test_a_packet_reads_like_a_dict_and_keeps_its_bytes() -> None:
 
 NOT_CALLS = {
     "GET /", "GET /assets/{path:path}", "GET /preview/{key}/{path:path}", "GET /docs", "GET /openapi.json", "GET /metrics",
-    "GET /readyz", "POST /auth/login", "POST /auth/logout", "GET /auth/tokens", "POST /auth/tokens", "DELETE /auth/tokens/{tokenId}",
-    "GET /sessions/{id}/queue/{turnId}",
+    "GET /readyz", "POST /auth/login", "POST /auth/logout", "GET /auth/tokens", "POST /auth/tokens",
+    "DELETE /auth/tokens/{tokenId}", "GET /sessions/{id}/queue/{turnId}",
 }
 """What is for browsers and operators, and what another call gives as well."""
 
