@@ -147,7 +147,8 @@ class QuestionView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=T
     cap: str | None = None
     """The hub asks, not the agent: this cap was reached."""
     asked_at: str
-    expires_at: str
+    expires_at: str = ""
+    """Absent where it waits until somebody answers."""
 
 
 class Decided(msgspec.Struct, rename="camel"):
