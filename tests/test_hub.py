@@ -16,9 +16,12 @@ from tests.aio import run
 from trunkline.agents.catalog import adhoc
 from trunkline.dialects.acp import ImageContent, TextContent
 from trunkline.errors import HubStopping, Invalid, NotFound, SessionNotFound, StorageError, Unsupported
-from trunkline.hub import Hub, HubOptions, NewSession, Session
+from trunkline.hub import Answer, Hub, HubOptions, NewSession, Session
 from trunkline.journal.base import RowFilter
+from trunkline.session.caps import Caps
 from trunkline.session.feed import packet_of
+from trunkline.session.fold import QuestionView
+from trunkline.session.spending import DOUBLE
 
 PLAIN = f"{sys.executable} {shlex.quote(str(Path(__file__).parents[1] / 'benchmarks' / 'agent.py'))}"
 """An agent that takes text and nothing else."""
@@ -101,6 +104,23 @@ def test_a_turn_that_a_crash_cut_off_ends_with_one_error_and_its_approval_denied
             assert found.view().status == "idle" and len(found.view().queue) == 1
             packets = await turn(found, "/echo back")
             assert any(p["type"] == "agent_message_chunk" and p["content"]["text"] == "back" for p in packets)
+
+    run(scenario(), 30)
+
+
+def test_what_the_hub_itself_asked_still_waits_after_a_restart(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with Hub(options(tmp_path)) as hub:
+            session = await hub.create(NewSession(agent="fast", cwd=work(tmp_path)), by="test")
+            await session.set_limits(Caps(turns=1), None, by="test")
+            await turn(session, "/echo one")
+            (asked,) = hub.pending()
+        async with Hub(options(tmp_path)) as hub:
+            assert hub.pending() == [asked]
+            assert isinstance(asked.question, QuestionView)
+            again = await hub.session(session.id)
+            await again.answer(asked.question.question_id, Answer(content={"choice": DOUBLE}), by="test")
+            assert hub.pending() == [] and again.view().caps == Caps(turns=2)
 
     run(scenario(), 30)
 

@@ -3,7 +3,8 @@
 Rule 1: wiring only. What a session does is in ``session/``; what clients may do is in ``server/``.
 Rule 2: one hub per data directory (the lock is taken by whoever starts it). What an earlier hub left open is closed at the start,
 before anybody is let in.
-Rule 3: a session is in memory while it is used; any other is opened from the journal when somebody asks for it.
+Rule 3: a session is in memory while it is used or waits for a person; any other is opened from the journal when somebody asks
+for it.
 """
 
 from __future__ import annotations
@@ -282,27 +283,33 @@ class Hub:
         return Session(fold, self._lent, self._drivers.driver_for)
 
     async def _recover(self) -> None:
-        """End agents that were left behind and turns that were cut off."""
+        """End agents that were left behind and turns that were cut off; open the sessions in which a person is still asked."""
         for left in self._pids.left_behind():
             await end_leftover(left.pid, left.start_time, left.marker)
             self._pids.forget(left.session_id)
         before: tuple[int, str] | None = None
+        asking: list[str] = []
         while rows := await self._journal.rows(RowFilter(status=OPEN_STATUSES, before=before, limit=200)):
             for row in rows:
-                await self._recover_session(row)
+                if await self._recover_session(row):
+                    asking.append(row.id)
             before = (rows[-1].updated_at, rows[-1].id)
+        for session_id in asking:
+            await self.session(session_id)
 
-    async def _recover_session(self, row: SessionRow) -> None:
+    async def _recover_session(self, row: SessionRow) -> bool:
+        """Returns whether a question is still open in it: one that the hub itself asked outlives the hub."""
         restarted = HubRestarted("the hub was restarted in the middle of this turn; send the prompt again")
         try:
             session = self._restored(row)
         except SessionUnreadable as error:
             log.error("%s; it is left as it is", error.message)
-            return
+            return False
         await session.reread_open_text()
         if session.fold.watches is None:
             session.recover(restarted)
         await session.close(restarted)
+        return session.fold.watches is None and bool(session.fold.questions)
 
     async def _begin(self, session: Session, open: Callable[[Session], Awaitable[None]]) -> Session:
         """Open a session that is new here; one that cannot be opened never was."""
@@ -350,7 +357,7 @@ class Hub:
     def _make_room(self) -> None:
         """Drop sessions that nobody uses; they are opened again when somebody asks."""
         unused = [session for session in self._sessions.values()
-                  if not session.busy and not session.agent_running]
+                  if not (session.busy or session.agent_running or session.fold.questions)]
         unused.sort(key=lambda session: session.fold.updated_at)
         for session in unused[:max(0, len(unused) - KEPT_IDLE)]:
             self._unused[session.id] = self._sessions.pop(session.id)
