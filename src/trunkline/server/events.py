@@ -19,8 +19,8 @@ from trunkline.journal.base import Entry
 from trunkline.server.auth import check_scope
 from trunkline.server.call import Call, Reply, reply
 from trunkline.server.openapi import ErrorBody
+from trunkline.server.scopes import command_scope
 from trunkline.server.sse import EventStream, Outlet, Pump, Watches, entries_after
-from trunkline.server.tokens import Scope
 from trunkline.session.feed import Feed, packet_frame
 from trunkline.session.hub_feed import HubFeed
 
@@ -31,9 +31,6 @@ SCANNED_MOST = 20_000
 """Entries that one request looks through for a filter; the next one goes on from there."""
 
 ID_LENGTH = 255
-
-APPROVE = frozenset({"approve_tool_call", "deny_tool_call", "answer_question"})
-"""Commands that answer the agent; all others steer it."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -98,7 +95,7 @@ async def command(call: Call) -> Reply:
     """Carry out a command; the same id twice is carried out once."""
     session = await call.session()
     envelope = context.decode_command_envelope(await call.raw_body())
-    check_scope(call.caller, scope_of(envelope.command))
+    check_scope(call.caller, command_scope(envelope.command, session.fold))
     command_id = None if envelope.id is msgspec.UNSET else check_id(envelope.id)
     outcome = await session.execute(envelope.command, command_id=command_id, by=call.caller.name)
     return reply(CommandDone(outcome.id, outcome.result))
@@ -109,11 +106,6 @@ def check_id(given: str) -> str:
     if not 0 < len(given) <= ID_LENGTH:
         raise Invalid(f"id must have 1 to {ID_LENGTH} characters", details={"field": "id"})
     return given
-
-
-def scope_of(wanted: context.Command) -> Scope:
-    """What a token needs to send this command."""
-    return "approve" if str(wanted.__struct_config__.tag) in APPROVE else "control"
 
 
 async def follow_session(feed: Feed, after: int, wanted: TypeFilter, outlet: Outlet) -> None:

@@ -21,7 +21,8 @@ from trunkline.hub import Hub
 from trunkline.journal.base import RowFilter
 from trunkline.server.auth import Caller, check_scope
 from trunkline.server.call import Parts
-from trunkline.server.events import check_id, scope_of
+from trunkline.server.events import check_id
+from trunkline.server.scopes import command_scope
 from trunkline.server.snapshot import snapshot_of
 from trunkline.server.ws import frames
 from trunkline.server.ws.cursors import AnyCursor, HubCursor, SessionCursor
@@ -173,8 +174,8 @@ class Conversation:
 
     async def _executed(self, frame: CommandFrame) -> Ack:
         command = context.decode_command(frame.command)
-        check_scope(self._caller, scope_of(command))
         session = await self._hub.session(frame.session_id)
+        check_scope(self._caller, command_scope(command, session.fold))
         outcome = await session.execute(command, command_id=frame.id, by=self._caller.name)
         return Ack(id=frame.id, ok=True, result=outcome.result)
 
