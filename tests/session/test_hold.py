@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,8 @@ class SlowDriver(ScriptedDriver):
     async def stop(self) -> None:
         await super().stop()
         self.stopped = True
+        for _ in range(10):  # a process takes its time to end
+            await asyncio.sleep(0)
         self.may_start.set()
 
 
@@ -91,6 +94,8 @@ def test_whatever_comes_with_an_end_the_last_end_is_the_end(tmp_path: Path) -> N
 
 def test_ending_a_session_does_not_wait_for_its_agent_to_start(tmp_path: Path) -> None:
     async def scenario() -> None:
+        faults: list[dict[str, Any]] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, fault: faults.append(fault))
         stage = SlowStage(tmp_path)
         session = await stage.open()
         await session.terminate(by="ann")
@@ -98,6 +103,8 @@ def test_ending_a_session_does_not_wait_for_its_agent_to_start(tmp_path: Path) -
         await stage.until(lambda: bool(stage.driver.told_of("starting")))
         await session.terminate(by="ann")
         assert_over(session)
+        gc.collect()
+        assert faults == [], "that the start was cut off is nobody's fault"
         ends = [packet for packet in await stage.packets() if packet["type"] in ("prompt_response", "error")]
         assert [packet.get("stopReason") for packet in ends] == ["cancelled"]
         assert len(stage.drivers) == 2, "no agent is started for a turn that is over"

@@ -102,8 +102,9 @@ class AgentLink:
             if driver is not None:
                 await driver.stop()
             if self._starting is not None:
-                await asyncio.wait([self._starting])
-                self._driver = None  # it may have come up while it was being stopped
+                # Whoever waited for the start has its error; nobody may wait any more. And it may have come up meanwhile.
+                await asyncio.gather(self._starting, return_exceptions=True)
+                self._driver = None
             self._pids.forget(self._pen.fold.session_id)
         finally:
             self._stopping = None
