@@ -148,12 +148,18 @@ class TurnStory:
         self._tools.close_all(cancelled=turn.cancelled or stop == "cancelled")
         fold.turn = None
         self._writer.still = True  # the turn's end moves the status, from what was asked straight to rest
+        try:
+            self._close_asks(why)
+        finally:
+            self._writer.still = False
+        return turn
+
+    def _close_asks(self, why: str) -> None:
+        fold = self._writer.fold
         for request_id in list(fold.approvals):
             self._asks.resolve(request_id, approved=False, resolved_by="policy", who="hub", reason=why)
         for question_id in fold.agent_questions():
             self._asks.answered(question_id, action="cancel", content=None, who="hub")
-        self._writer.still = False
-        return turn
 
 
 def _at_rest(fold: Fold) -> context.SessionStatus:
