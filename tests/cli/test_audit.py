@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 import msgspec
 import pytest
@@ -12,11 +13,13 @@ import pytest
 from tests.aio import run
 from tests.cli.conftest import Place
 from trunkline.dialects import context
+from trunkline.dialects.packets import approval_resolved_packet
 from trunkline.journal.base import Entry, Group, SessionRow
 from trunkline.journal.block import decode, decode_parts, encode
 from trunkline.journal.sqlite import SqliteJournal
 from trunkline.session.chain import Chain, opened, sealed
 from trunkline.session.chain_key import audit_key
+from trunkline.session.chain_log import AuditLog, Note
 
 AT = 1_800_000_000_000_000
 
@@ -46,6 +49,10 @@ def written(place: Place, session: str, count: int) -> Chain:
         async with SqliteJournal(place.data.path / "journal.db") as journal:
             await journal.append(Group({session: entries}, {session: row}))
 
+    log = AuditLog(place.data.path / "audit.log", key)
+    with patch("time.time_ns", return_value=AT * 1000):
+        log.open()
+    log.note([Note(session, chain.n, chain.head)])
     run(write())
     return chain
 
@@ -119,6 +126,93 @@ def test_a_session_without_any_seal_is_broken_whatever_its_row_says(place: Place
     done = place.call("audit", "verify")
     assert done.returncode == 1
     assert "BROKEN at 1: the event has no place in the chain" in done.stdout.decode()
+
+
+def test_a_cut_tail_shows_though_the_row_was_cut_with_it(place: Place) -> None:
+    chain = written(place, "aaa", 3)
+    assert place.call("audit", "verify").returncode == 0
+    events: list[bytes] = []
+
+    def cut(entries: list[Entry]) -> list[Entry]:
+        events.extend(entry.event for entry in entries if entry.seq == 3)
+        return [entry for entry in entries if entry.seq < 5]
+
+    tampered(place, cut)
+    with_chain(place, Chain(2, opened(events[0])[2]))
+    done = place.call("audit", "verify")
+    assert done.returncode == 1 and "the hub noted 3 records, and 2 are there" in done.stdout.decode()
+    assert chain.n == 3
+
+
+def test_a_session_that_is_gone_shows_and_one_that_was_deleted_does_not(place: Place) -> None:
+    written(place, "aaa", 3)
+    written(place, "bbb", 1)
+
+    async def delete() -> None:
+        async with SqliteJournal(place.data.path / "journal.db") as journal:
+            await journal.delete("aaa")
+
+    run(delete())
+    for words in (("verify",), ("verify", "aaa")):
+        done = place.call("audit", *words)
+        assert done.returncode == 1 and "the hub noted 3 records, and 0 are there" in done.stdout.decode()
+    log = AuditLog(place.data.path / "audit.log", audit_key(place.data.path / "audit.key"))
+    log.open()
+    log.delete("aaa")
+    done = place.call("audit", "verify")
+    assert done.returncode == 0 and "aaa" not in done.stdout.decode(), done.stdout
+
+
+def test_another_chain_than_the_noted_one_shows(place: Place) -> None:
+    written(place, "aaa", 2)
+    log = AuditLog(place.data.path / "audit.log", audit_key(place.data.path / "audit.key"))
+    log.open()
+    log.note([Note("aaa", 1, "0" * 64)])
+    done = place.call("audit", "verify")
+    assert done.returncode == 1 and "record 1 is not the one that the hub noted" in done.stdout.decode()
+
+
+@pytest.mark.parametrize(("change", "why"), [
+    (lambda path: path.unlink(), b"there is no log"),
+    (lambda path: path.write_bytes(b""), b"has no beginning"),
+    (lambda path: path.write_bytes(path.read_bytes().replace(b'"n":3', b'"n":2')), b"line 2 of"),
+    (lambda path: path.write_bytes(path.read_bytes().split(b"\n", 1)[1]), b"line 1 of"),
+])
+def test_a_log_that_was_touched_shows(place: Place, change: Callable[[Path], object], why: bytes) -> None:
+    written(place, "aaa", 3)
+    change(place.data.path / "audit.log")
+    done = place.call("audit", "verify")
+    assert done.returncode == 1 and why in done.stderr
+
+
+def test_a_log_that_was_begun_anew_shows(place: Place) -> None:
+    written(place, "aaa", 3)
+    path = place.data.path / "audit.log"
+    path.unlink()
+    with patch("time.time_ns", return_value=(AT + 60_000_000) * 1000):
+        AuditLog(path, audit_key(place.data.path / "audit.key")).open()
+    done = place.call("audit", "verify")
+    assert done.returncode == 1 and b"was begun after the first approval" in done.stderr
+
+
+def test_a_packet_that_says_something_else_than_its_approval_shows(place: Place) -> None:
+    written(place, "aaa", 1)
+
+    def with_packet(approved: bool) -> Callable[[list[Entry]], list[Entry]]:
+        def change(entries: list[Entry]) -> list[Entry]:
+            for entry in entries:
+                if entry.seq == 1:
+                    entry.packet = approval_resolved_packet(at_us=AT, request_id="r1", tool_call_id="c", approved=approved,
+                                                            resolved_by="user")
+            return entries
+
+        return change
+
+    tampered(place, with_packet(True))
+    assert place.call("audit", "verify").returncode == 0
+    tampered(place, with_packet(False))
+    done = place.call("audit", "verify")
+    assert done.returncode == 1 and "the packet of record 1 says something else" in done.stdout.decode()
 
 
 def test_a_noted_head_must_still_be_in_the_chain(place: Place) -> None:

@@ -34,7 +34,18 @@ from trunkline.errors import (
     TrunklineError,
 )
 from trunkline.hub.drivers import Drivers
-from trunkline.hub.setup import allowed_env, chain_key, check_place, folder, guarded_folders, journal_for, mcp_server, now_us
+from trunkline.hub.noting import Noting
+from trunkline.hub.setup import (
+    allowed_env,
+    audit_log,
+    chain_key,
+    check_place,
+    folder,
+    guarded_folders,
+    journal_for,
+    mcp_server,
+    now_us,
+)
 from trunkline.hub.shapes import AgentInfo, HubMetrics, HubOptions, NewSession, PendingAsk, content_blocks, pending_ask
 from trunkline.journal.base import Journal, RowFilter, SessionRow
 from trunkline.journal.committer import Committer
@@ -88,12 +99,14 @@ class Hub:
         self._capabilities: dict[str, msgspec.Raw] = {}
         self._closing = False
         self._drivers = Drivers(self.agents, self.environ, self._pids, _new_id)
+        key = chain_key(options)
+        self._noting = Noting(self._journal, audit_log(options, key), lambda: self._sessions.values())
         self._lent = Lent(
             journal=self._journal, committer=self._committer, budget=TailBudget(), pids=self._pids,
             clock=now_us, new_id=_new_id,
             limits=Limits(approval_s=options.approval_timeout_s, silence_s=options.idle_timeout_s,
                           tool_silence_s=options.tool_timeout_s, agent_idle_s=options.agent_idle_stop_s),
-            policies=self.policies, chain_key=chain_key(options), guarded=guarded_folders(options),
+            policies=self.policies, chain_key=key, guarded=guarded_folders(options),
             preview_url=lambda session_id, artifact: self._preview(session_id, artifact), turn_ended=self._count_turn,
             tool_names=self._drivers.tool_names, home=self.environ.get("HOME"),
         )
@@ -105,6 +118,7 @@ class Hub:
         await self._journal.__aenter__()
         self.everything.start()
         try:
+            self._noting.open()
             await self._recover()
         except BaseException:
             await self._journal.__aexit__(None, None, None)
@@ -121,6 +135,8 @@ class Hub:
         await asyncio.gather(*self._asking.values(), return_exceptions=True)
         await asyncio.gather(*(session.close(stopping) for session in [*self._sessions.values(), *self._creating]))
         await self._committer.close()
+        await self._noting.close()
+        await self._noting.note([*self._sessions.values()])
         self.everything.close()
         await self.index.close()
         await self._journal.__aexit__(kind, error, trace)
@@ -238,6 +254,7 @@ class Hub:
         if session is not None:
             await session.close(SessionDeleted(f"session {session_id} was deleted", details={"sessionId": session_id}))
         self._sessions.pop(session_id, None)
+        self._noting.delete(session_id)
         await self._journal.delete(session_id)
         await self.index.forget(session_id)
         self.everything.forget_tail()
@@ -278,6 +295,7 @@ class Hub:
 
     def _restored(self, row: SessionRow) -> Session:
         fold = restore(row.checkpoint)
+        self._noting.found(row.id, fold.chain)
         # Behind the checkpoint there is only text that was still growing.
         fold.seq = row.last_seq
         return Session(fold, self._lent, self._drivers.driver_for)
@@ -309,6 +327,7 @@ class Hub:
         if session.fold.watches is None:
             session.recover(restarted)
         await session.close(restarted)
+        await self._noting.note([session])
         return session.fold.watches is None and bool(session.fold.questions)
 
     async def _begin(self, session: Session, open: Callable[[Session], Awaitable[None]]) -> Session:
@@ -333,6 +352,7 @@ class Hub:
         """A session that could not be started never was."""
         self._deleted.add(session.id)
         await session.close(HubStopping("the session could not be started"))
+        self._noting.delete(session.id)
         await self._journal.delete(session.id)
         self.everything.forget_tail()
 
@@ -349,6 +369,7 @@ class Hub:
 
     def _count_turn(self, outcome: str) -> None:
         self._turns[outcome] = self._turns.get(outcome, 0) + 1
+        self._noting.soon()
 
     def _drained(self) -> None:
         for session in self._sessions.values():

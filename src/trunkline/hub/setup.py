@@ -16,6 +16,7 @@ from trunkline.errors import Invalid
 from trunkline.hub.shapes import HubOptions
 from trunkline.journal.base import Journal
 from trunkline.session.chain_key import audit_key
+from trunkline.session.chain_log import AUDIT_LOG_FILE, AuditLog
 
 
 def journal_for(options: HubOptions) -> Journal:
@@ -35,6 +36,11 @@ def chain_key(options: HubOptions) -> bytes:
         return secrets.token_bytes(32)
     options.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     return audit_key(options.data_dir / "audit.key")
+
+
+def audit_log(options: HubOptions, key: bytes) -> AuditLog | None:
+    """How far the chains have come, beside the database; a journal in memory needs none."""
+    return None if options.memory else AuditLog(options.data_dir / AUDIT_LOG_FILE, key)
 
 
 def guarded_folders(options: HubOptions) -> tuple[str, ...]:
