@@ -222,3 +222,20 @@ def test_a_turn_that_a_crash_ended_counts_against_the_cap(tmp_path: Path) -> Non
         assert again.view().status == "paused" and [view.cap for view in again.view().pending_questions] == ["turns"]
 
     run(scenario())
+
+
+def test_a_question_about_a_cap_waits_without_an_end(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        stage.driver.say(spent(2.0))  # type: ignore[arg-type]
+        await session.set_limits(Caps(cost=1.0), None, by="ann")
+        (view,) = session.view().pending_questions
+        (packet,) = [p for p in await stage.packets("question_requested") if p["type"] == "question_requested"]
+        events = [msgspec.json.decode(entry.event) for entry in await session.feed.read(after=0)]
+        (event,) = [event for event in events if event["type"] == "interaction:question"]
+        assert b"expiresAt" not in msgspec.json.encode(view)
+        assert "expiresAt" not in event and "expiresAt" not in packet
+
+    run(scenario())

@@ -125,7 +125,8 @@ class CommandDesk:
         if command_id is not None and not isinstance(error, Unavailable):  # what passes by itself may be tried again
             done = CommandDone(digest_of(command), msgspec.Raw(msgspec.json.encode(outcome)))
             remember(self._session.fold.commands, command_id, done, KEPT_COMMANDS)
-        await self._session.note("command", {"id": command_id, "command": _shown(command), **outcome}, by=by)
+        named = {} if command_id is None else {"id": command_id}
+        await self._session.note("command", {**named, "command": _shown(command), **outcome}, by=by)
 
     async def _send(self, command: context.SendMessageCommand, command_id: str | None, by: str) -> dict[str, Any]:
         meta = _meta(command, _SendMeta)

@@ -139,7 +139,7 @@ class AskStory:
         view = QuestionView(
             question_id=ask.request_id, question=ask.message, options=options, url=ask.url,
             schema=msgspec.Raw(ask.schema) if ask.schema else msgspec.UNSET, tool_call_id=ask.tool_call_id,
-            asked_at=context.iso_ms(writer.at), expires_at=self._expiry(), cap=cap,
+            asked_at=context.iso_ms(writer.at), expires_at="" if cap is not None else self._expiry(), cap=cap,
         )
         writer.fold.questions[ask.request_id] = view
         meta: dict[str, Any] = {"schema": view.schema} if ask.schema is not None else {}
@@ -149,11 +149,11 @@ class AskStory:
             meta["cap"] = cap
         event = context.UserQuestionEvent(
             question_id=view.question_id, question=view.question, options=options or msgspec.UNSET,
-            default_value=_default(field), expires_at=view.expires_at, meta=meta or msgspec.UNSET,
+            default_value=_default(field), expires_at=view.expires_at or msgspec.UNSET, meta=meta or msgspec.UNSET,
         )
         writer.add(event, packet=packets.question_requested_packet(
             at_us=writer.at, question_id=view.question_id, question=view.question, options=options, schema=ask.schema,
-            url=ask.url, tool_call_id=ask.tool_call_id, expires_at=view.expires_at,
+            url=ask.url, tool_call_id=ask.tool_call_id, expires_at=view.expires_at or None,
         ))
         if writer.fold.paused is None:
             writer.status("waiting_for_input")
@@ -163,7 +163,9 @@ class AskStory:
         writer = self._writer
         del writer.fold.questions[question_id]
         remember(writer.fold.decided, question_id, _answered_by(action, who, writer.at), KEPT_DECISIONS)
-        data = {"questionId": question_id, "action": action, "content": content}
+        data: dict[str, Any] = {"questionId": question_id, "action": action}
+        if content is not None:
+            data["content"] = content
         writer.custom("question_resolved", data, meta={"by": who}, packet=packets.question_resolved_packet(
             at_us=writer.at, question_id=question_id, action=action, answer=content, resolved_by=who,
         ))
