@@ -241,6 +241,10 @@ def test_a_deny_rule_finds_a_command_anywhere_in_a_line(pattern: str, command: s
     ("npm publish*", "npm --prefix x publish"),
     ("rm *", "unknown " + "x " * 400),
     ("rm *", "unknown a b c;" * 500),
+    ("rm *", "unknown '" + "a;" * 500 + "rm x'"),
+    ("rm *", "unknown '" + "a;" * 2000 + "rm x'"),
+    ("rm *", "unknown '" + " " * 500 + "rm x'"),
+    ("rm *", "unknown '" + "a=" * 50 + "rm x'"),
 ])
 def test_what_may_be_denied_is_asked_whatever_else_allows_it(pattern: str, command: str) -> None:
     verdict = decided(running(command), allow(category=["terminal"]), deny(command=[pattern]), session_policy=auto(commands=True))

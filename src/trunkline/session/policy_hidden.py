@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from trunkline.session.policy_commands import values
+from trunkline.session.policy_commands import VALUES, values
 
 if TYPE_CHECKING:
     from trunkline.dialects.shell import SimpleCommand
@@ -59,6 +59,8 @@ def runs_unknown(command: SimpleCommand) -> bool:
         return False
     if len(words) > WORDS or (name in _RENAMERS and len(words) > 1):
         return True
+    if any(word.count("=") >= VALUES for word in words):
+        return True
     if name == "git" and any("alias." in word.lower() for word in words[1:git_verb(command)]):
         return True
     return name in _CODE_READERS and (_script_is_open(command) or (_reads_input(command) and _has_no_script(command)))
@@ -102,8 +104,8 @@ def hidden(command: SimpleCommand) -> Iterator[str]:
 
 
 def _texts(value: str) -> Iterator[str]:
-    """The pieces of a text that may be commands; a single word is none, unless it is a value by itself."""
-    for piece in _TEXTS.split(value)[:WORDS]:
-        found = " ".join(piece[:CHARS].split())
+    """The pieces of a text that may be commands."""
+    for piece in _TEXTS.split(value):
+        found = " ".join(piece.split())[:CHARS]
         if found:
             yield found
