@@ -115,7 +115,7 @@ class AskStory:
         return policy_ask(name_of(call.state), call.state.kind, facts.subject, agent=fold.agent, cwd=fold.cwd,
                           roots=self._roots or (fold.cwd,), home=self._home, session_id=fold.session_id,
                           turn_id=fold.turn.turn_id if fold.turn else None, locations=paths_of(call.state),
-                          guarded=self._guarded)
+                          guarded=self._guarded, writes=any(isinstance(item, acp.Diff) for item in call.state.content or []))
 
     def _preview(self, call: OpenCall, about: PolicyAsk) -> context.ApprovalPreview:
         folder = posixpath.join(self._writer.fold.cwd, about.cwd or "").rstrip("/")
