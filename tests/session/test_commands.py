@@ -377,3 +377,20 @@ def test_there_is_always_something_to_show(tmp_path: Path) -> None:
         assert second.preview.text == "Call the server"  # type: ignore[union-attr]
 
     run(scenario())
+
+
+def test_an_input_that_no_event_could_carry_is_left_out_and_said_so(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        stage.driver.ask(kind="edit", rawInput={"file_path": "a.txt", "content": "x" * 400_000})
+        await stage.packets("approval_requested")
+        entries = await session.feed.read(after=0, max_bytes=1 << 30)
+        assert max(len(entry.event) for entry in entries) < 100_000
+        executing = next(event for entry in entries if (event := msgspec.json.decode(entry.event))["type"] == "tool:executing")
+        assert executing["input"] == {} and executing["_meta"]["truncated"]["bytes"] > 400_000
+        (view,) = session.view().pending_approvals
+        assert view.about is not None and view.about.paths, "the rules saw all of it"
+
+    run(scenario())

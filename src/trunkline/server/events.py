@@ -134,6 +134,7 @@ async def follow_hub(feed: HubFeed, after: int, wanted: TypeFilter, outlet: Outl
         frames = b"".join([packet_frame(entry.pos, entry.event) for _, entry in found if wanted.matches_encoded(entry.event)])
         # What was deleted meanwhile is not found, and not waited for either.
         position = outlet.position = found[-1][1].pos if found else max(position, newest)
+        found = []  # a reader that stalls must not hold the entries' bodies
         if frames:
             await outlet.write(frames)
 

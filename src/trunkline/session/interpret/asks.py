@@ -22,7 +22,7 @@ from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, Decided, OpenCa
 from trunkline.session.forms import choices_of, fields_of
 from trunkline.session.interpret.lifecycle import standing
 from trunkline.session.interpret.preview import ReadText, preview_of
-from trunkline.session.interpret.tools import ToolStory, name_of
+from trunkline.session.interpret.tools import ToolStory, name_of, shown_input
 from trunkline.session.interpret.writer import Writer
 from trunkline.session.policy import PolicyAsk, Rule, always_rule, policy_ask
 
@@ -53,7 +53,7 @@ class AskStory:
         view = ApprovalView(
             request_id=ask.request_id, tool_call_id=state.tool_call_id, tool_name=name_of(state),
             title=state.title or name_of(state), description=_describe(state, about.command), risk_level=about.risk,
-            risk_reason=reason, options=list(ask.options), tool_input=context.as_object(state.raw_input),
+            risk_reason=reason, options=list(ask.options), tool_input=shown_input(state),
             preview=self._preview(call, about), about=about, always=_always(about), editable=ask.editable,
             requested_at=context.iso_ms(writer.at), expires_at=self._expiry(),
         )
