@@ -6,6 +6,7 @@ import asyncio
 import shlex
 import sqlite3
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,14 @@ from tests.aio import run
 from trunkline.agents.catalog import adhoc
 from trunkline.dialects.acp import ImageContent, TextContent
 from trunkline.errors import HubStopping, Invalid, NotFound, SessionNotFound, StorageError, Unsupported
-from trunkline.hub import Hub, HubOptions, NewSession, Session
+from trunkline.hub import Answer, Decision, Hub, HubOptions, NewSession, Session
 from trunkline.journal.base import RowFilter
+from trunkline.session.caps import Caps
+from trunkline.session.chain_key import read_audit_key
+from trunkline.session.chain_log import AuditLog, Note, read_log
 from trunkline.session.feed import packet_of
+from trunkline.session.fold import QuestionView
+from trunkline.session.spending import DOUBLE
 
 PLAIN = f"{sys.executable} {shlex.quote(str(Path(__file__).parents[1] / 'benchmarks' / 'agent.py'))}"
 """An agent that takes text and nothing else."""
@@ -101,6 +107,82 @@ def test_a_turn_that_a_crash_cut_off_ends_with_one_error_and_its_approval_denied
             assert found.view().status == "idle" and len(found.view().queue) == 1
             packets = await turn(found, "/echo back")
             assert any(p["type"] == "agent_message_chunk" and p["content"]["text"] == "back" for p in packets)
+
+    run(scenario(), 30)
+
+
+async def decided(session: Session) -> None:
+    accepted = await session.send([TextContent(text="/ask")], by="test")
+    asked = (await until_packet(session, "approval_requested", accepted.seq))[-1]
+    await session.decide(asked["requestId"], Decision(decision="allow"), by="test")
+    await until_packet(session, "prompt_response", accepted.seq)
+
+
+def test_approvals_are_noted_outside_the_database_when_a_turn_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    note, wrote = AuditLog.note, asyncio.Event()
+
+    def noting(self: AuditLog, notes: Iterable[Note]) -> None:
+        note(self, notes)
+        wrote.set()
+
+    monkeypatch.setattr(AuditLog, "note", noting)
+    log, key = tmp_path / "data" / "audit.log", tmp_path / "data" / "audit.key"
+
+    def noted(session: Session) -> list[Note]:
+        return read_log(log, read_audit_key(key)).kept().get(session.id, [])
+
+    async def scenario() -> None:
+        async with Hub(options(tmp_path)) as hub:
+            session = await hub.create(NewSession(agent="fast", cwd=work(tmp_path)), by="test")
+            await decided(session)
+            await wrote.wait()
+            assert noted(session) == [Note(session.id, 2, session.fold.chain.head)]
+            await session.send([TextContent(text="/ask")], by="test")
+            while not session.fold.approvals:
+                await session.feed.wait(session.feed.last_seq)
+        assert noted(session)[-1] == Note(session.id, 4, session.fold.chain.head), "what the stop denied is noted too"
+        async with Hub(options(tmp_path)) as hub:
+            again = await hub.session(session.id)
+            assert len(noted(session)) == 2
+            await hub.delete(again.id)
+            assert noted(session) == [] and read_log(log, read_audit_key(key)).notes[-1].deleted
+
+    run(scenario(), 30)
+
+
+def test_a_session_that_comes_back_with_fewer_approvals_is_put_on_record(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+
+    async def scenario() -> None:
+        async with Hub(options(tmp_path)) as hub:
+            session = await hub.create(NewSession(agent="fast", cwd=work(tmp_path)), by="test")
+            await decided(session)
+        with sqlite3.connect(data / "journal.db") as database:
+            (state,) = database.execute("SELECT checkpoint FROM sessions").fetchone()
+            changed = {**msgspec.json.decode(state), "chain": {"n": 1, "head": "x"}}
+            database.execute("UPDATE sessions SET checkpoint = ?", (msgspec.json.encode(changed),))
+        database.close()
+        async with Hub(options(tmp_path)) as hub:
+            await hub.session(session.id)
+        notes = read_log(data / "audit.log", read_audit_key(data / "audit.key")).notes
+        assert [(note.n, note.head) for note in notes] == [(2, session.fold.chain.head), (1, "x")]
+
+    run(scenario(), 30)
+
+
+def test_what_the_hub_itself_asked_still_waits_after_a_restart(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with Hub(options(tmp_path)) as hub:
+            session = await hub.create(NewSession(agent="fast", cwd=work(tmp_path)), by="test")
+            await session.set_limits(Caps(turns=1), None, by="test")
+            await turn(session, "/echo one")
+            (asked,) = hub.pending()
+        async with Hub(options(tmp_path)) as hub:
+            assert hub.pending() == [asked]
+            assert isinstance(asked.question, QuestionView)
+            again = await hub.session(session.id)
+            await again.answer(asked.question.question_id, Answer(content={"choice": DOUBLE}), by="test")
+            assert hub.pending() == [] and again.view().caps == Caps(turns=2)
 
     run(scenario(), 30)
 

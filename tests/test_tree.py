@@ -48,12 +48,12 @@ def test_a_module_says_what_it_owns(path: Path) -> None:
 
 
 def is_of_one_vendor(path: Path) -> bool:
-    """What may name a vendor: its dialect, its store, the list of stores, and the places where agents keep their credentials."""
+    """What may name a vendor: its dialect, its driver, its store, the list of stores, and where agents keep their credentials."""
     parts = path.relative_to(ROOT / "src" / "trunkline").parts
-    return parts[0] == "discovery" or (parts[0] == "dialects" and parts[1] in ("claude", "risk"))
+    return parts[0] == "discovery" or parts[:2] in (("dialects", "claude"), ("dialects", "risk"), ("session", "stream_json"))
 
 
-def test_vendors_are_named_in_the_catalog_their_dialects_and_their_stores_only() -> None:
+def test_vendors_are_named_in_the_catalog_their_dialects_drivers_and_stores_only() -> None:
     families = {re.split(r"[-.]", name)[0] for name in catalog.load()} - WORDS
     vendor = re.compile(rf"(?i)(?<![a-z])({'|'.join(sorted(families))})(?![a-z])")
     found = [f"{named(path)}: {match[0]}" for path in SOURCES if not is_of_one_vendor(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import re
 import subprocess
 import sys
@@ -15,8 +16,10 @@ from tests.adapters.agents import library
 from tests.adapters.test_catalog_adapter import history, said, until
 from tests.aio import run
 from tests.tooling.processes import processes_with
+from trunkline.adapters.watching import watch_hub
 from trunkline.dialects.context import StartSessionOptions
-from trunkline.errors import HubLocked, SessionNotFound
+from trunkline.errors import HubLocked, Invalid, SessionNotFound
+from trunkline.hub import Hub, HubOptions
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference" / "adapters.md"
 
@@ -100,3 +103,40 @@ def test_whoever_fails_to_open_gives_the_folder_back(tmp_path: Path) -> None:
 def test_a_session_nobody_opened_cannot_be_deleted() -> None:
     with pytest.raises(SessionNotFound):
         asyncio.run(trunkline.open().delete("ses_x"))
+
+
+def test_a_watch_that_nobody_ended_ends_with_the_library(tmp_path: Path) -> None:
+    async def scenario() -> list[object]:
+        failures: list[object] = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: failures.append(context))
+        before = asyncio.all_tasks()
+        async with library(tmp_path, tmp_path / "data") as line:
+            adapter = line.adapter("demo-fast")
+            adapter.watch_sessions(lambda event: None)
+            await adapter.start_session(options(tmp_path, "/echo hi"))
+        assert {task for task in asyncio.all_tasks() - before if "_Watcher" in repr(task)} == set()
+        gc.collect()
+        return failures
+
+    assert run(scenario(), 20) == []
+
+
+def test_a_watcher_that_the_hub_stops_under_ends_quietly(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with Hub(HubOptions(data_dir=tmp_path / "data")) as hub:
+            watching = watch_hub(hub, "demo", lambda event: None)
+        await watching
+
+    run(scenario(), 20)
+
+
+def test_a_command_may_be_given_as_the_object_that_it_is(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with library(tmp_path) as line:
+            session = await line.adapter("demo-fast").start_session(options(tmp_path, "/wait"))
+            await session.execute({"command": "cancel"})
+            for wrong in ({"command": "nonsense"}, {}, {"command": object()}):
+                with pytest.raises(Invalid):
+                    await session.execute(wrong)
+
+    run(scenario(), 20)

@@ -18,7 +18,7 @@ from trunkline.adapters import ACPSession, Library
 from trunkline.agents.catalog.features import flags_of
 from trunkline.dialects import context
 from trunkline.dialects.context import SessionDiscoveryEvent
-from trunkline.errors import NotFound, Unsupported
+from trunkline.errors import Invalid, NotFound, Unsupported
 
 DATA = Path(__file__).parents[1] / "data" / "claude" / "projects"
 REAL = "11111111-2222-4333-8444-555555555555"
@@ -223,3 +223,15 @@ def test_a_watcher_hears_of_the_vendors_files(tmp_path: Path) -> None:
             stop()
 
     run(scenario(), 30)
+
+
+def test_a_file_that_names_no_folder_cannot_be_attached_to_and_it_is_said_why(tmp_path: Path) -> None:
+    path = files(tmp_path)
+    path.write_text(path.read_text().replace("/home/dev/project", "/home/dev\\u0000/project"))
+
+    async def scenario() -> None:
+        async with at_home(tmp_path) as line:
+            with pytest.raises(Invalid, match="cwd must be an absolute path"):
+                await attached(line)
+
+    run(scenario(), 20)

@@ -64,7 +64,7 @@ def test_only_the_agent_whose_writes_need_it_reads_missing_files_as_empty() -> N
 
 def test_an_agent_speaks_the_agent_client_protocol_unless_its_entry_says_otherwise() -> None:
     assert [name for name, entry in load().items() if entry.driver != "acp"] == ["claude-code"]
-    assert spec_from_table("mine", {"command": ["mine"], "driver": "claude"}).driver == "claude"
+    assert spec_from_table("mine", {"command": ["mine"], "driver": "stream-json"}).driver == "stream-json"
     with pytest.raises(Invalid, match="driver"):
         spec_from_table("mine", {"command": ["mine"], "driver": "telepathy"})
 

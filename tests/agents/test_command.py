@@ -131,12 +131,12 @@ def test_a_command_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
 
 
 def test_what_it_left_in_the_background_goes_on_writing_until_release(tmp_path: Path) -> None:
-    program = "(echo $PPID; while [ ! -e go ]; do sleep 0.02; done; echo later; exec sleep 600) & echo $!"
+    program = "(echo $PPID; while [ ! -e go ]; do sleep 0.02; done; echo later; exec sleep 600) & echo left=$!"
 
     async def scenario() -> None:
         child = await start(program, cwd=tmp_path)
         assert await child.wait() == Exit(code=0)
-        left = max(int(line) for line in child.output().split())
+        (left,) = [int(line.removeprefix("left=")) for line in child.output().split() if line.startswith("left=")]
         assert not exists(child.pid)
         assert is_running(left)
         (tmp_path / "go").touch()

@@ -106,6 +106,23 @@ def test_always_is_a_scope() -> None:
     stage.play(scene)
 
 
+def test_an_ask_that_has_no_always_is_asked_again() -> None:
+    stage = Stage("ask")
+    why = "there is nothing that a rule could be about"
+    stage.status = lambda path: (400, {"code": "invalid", "message": why, "recoverable": True})
+
+    async def scene(asks: Asks) -> None:
+        asks.see(_approval(1))
+        await stage.typist.lines.put("a")
+        assert (await stage.answers.get())[1] == {"decision": "allow", "scope": "always"}
+        stage.status = lambda path: (200, {})
+        await stage.typist.lines.put("y")
+        assert (await stage.answers.get())[1] == {"decision": "allow", "scope": "once"}
+        assert why in stage.out.getvalue()
+
+    stage.play(scene)
+
+
 def test_what_somebody_else_answered_is_not_asked_any_more() -> None:
     stage = Stage("ask")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 import msgspec
 import pytest
@@ -12,11 +13,13 @@ import pytest
 from tests.aio import run
 from tests.cli.conftest import Place
 from trunkline.dialects import context
+from trunkline.dialects.packets import approval_resolved_packet
 from trunkline.journal.base import Entry, Group, SessionRow
 from trunkline.journal.block import decode, decode_parts, encode
 from trunkline.journal.sqlite import SqliteJournal
-from trunkline.session.chain import Chain, sealed
+from trunkline.session.chain import Chain, opened, sealed
 from trunkline.session.chain_key import audit_key
+from trunkline.session.chain_log import AuditLog, Note
 
 AT = 1_800_000_000_000_000
 
@@ -31,24 +34,25 @@ def told(session: str, seq: int) -> bytes:
     return context.encode_event(seq, session, AT + seq, context.CustomEvent(namespace="trunkline", event_name="told", data=data))
 
 
-def written(place: Place, session: str, count: int, *, unsealed: int = 0, said: int | None = None) -> Chain:
-    """A journal with a session whose approvals are sealed, among other events; ``said`` is what its row counts."""
+def written(place: Place, session: str, count: int) -> Chain:
+    """A journal with a session whose approvals are sealed, among other events."""
     place.data.make()
     key = audit_key(place.data.path / "audit.key")
     chain, entries = Chain(), []
-    for seq in range(1, 2 * (count + unsealed) + 1, 2):
-        event = approval(session, seq)
-        if seq > 2 * unsealed:
-            chain, event = sealed(key, chain, session, event)
+    for seq in range(1, 2 * count + 1, 2):
+        chain, event = sealed(key, chain, session, approval(session, seq))
         entries += [Entry(seq, AT + seq, event), Entry(seq + 1, AT + seq + 1, told(session, seq + 1))]
-    stored = Chain(chain.n if said is None else said, chain.head)
     row = SessionRow(id=session, agent="demo", cwd="/", title="", status="idle", created_at=AT, updated_at=AT, summary=b"{}",
-                     checkpoint=msgspec.json.encode({"sessionId": session, "chain": stored}), checkpoint_seq=len(entries))
+                     checkpoint=msgspec.json.encode({"sessionId": session, "chain": chain}), checkpoint_seq=len(entries))
 
     async def write() -> None:
         async with SqliteJournal(place.data.path / "journal.db") as journal:
             await journal.append(Group({session: entries}, {session: row}))
 
+    log = AuditLog(place.data.path / "audit.log", key)
+    with patch("time.time_ns", return_value=AT * 1000):
+        log.open()
+    log.note([Note(session, chain.n, chain.head)])
     run(write())
     return chain
 
@@ -76,11 +80,11 @@ def edited(old: bytes, new: bytes, seq: int) -> Callable[[list[Entry]], list[Ent
 
 
 def test_a_journal_that_nobody_touched_is_whole_and_its_heads_are_printed(place: Place) -> None:
-    chain, other = written(place, "aaa", 3), written(place, "bbb", 2, unsealed=1)
+    chain, other = written(place, "aaa", 3), written(place, "bbb", 2)
     done = place.call("audit", "verify")
     assert done.returncode == 0, done.stderr
     lines = [line.split() for line in done.stdout.decode().splitlines()]
-    assert lines[1:] == [["aaa", "3", "0", "whole", chain.head], ["bbb", "2", "1", "whole", other.head]]
+    assert lines[1:] == [["aaa", "3", "whole", chain.head], ["bbb", "2", "whole", other.head]]
 
 
 @pytest.mark.parametrize(("change", "why"), [
@@ -100,6 +104,117 @@ def test_a_rewritten_journal_shows(place: Place, change: Callable[[list[Entry]],
     assert "BROKEN" in done.stdout.decode() and why in done.stdout.decode()
 
 
+def unsealed(entries: list[Entry]) -> list[Entry]:
+    for entry in entries:
+        if entry.seq % 2:
+            entry.event = opened(entry.event)[0]
+    return entries
+
+
+def with_chain(place: Place, chain: Chain | None) -> None:
+    """Rewrite what the row of session aaa says of its chain."""
+    state = msgspec.json.encode({"sessionId": "aaa"} if chain is None else {"sessionId": "aaa", "chain": chain})
+    with sqlite3.connect(place.data.path / "journal.db") as database:
+        assert database.execute("UPDATE sessions SET checkpoint = ? WHERE id = 'aaa'", (state,)).rowcount == 1
+    database.close()
+
+
+def test_a_session_without_any_seal_is_broken_whatever_its_row_says(place: Place) -> None:
+    written(place, "aaa", 3)
+    tampered(place, unsealed)
+    with_chain(place, None)
+    done = place.call("audit", "verify")
+    assert done.returncode == 1
+    assert "BROKEN at 1: the event has no place in the chain" in done.stdout.decode()
+
+
+def test_a_cut_tail_shows_though_the_row_was_cut_with_it(place: Place) -> None:
+    chain = written(place, "aaa", 3)
+    assert place.call("audit", "verify").returncode == 0
+    events: list[bytes] = []
+
+    def cut(entries: list[Entry]) -> list[Entry]:
+        events.extend(entry.event for entry in entries if entry.seq == 3)
+        return [entry for entry in entries if entry.seq < 5]
+
+    tampered(place, cut)
+    with_chain(place, Chain(2, opened(events[0])[2]))
+    done = place.call("audit", "verify")
+    assert done.returncode == 1 and "the hub noted 3 records, and 2 are there" in done.stdout.decode()
+    assert chain.n == 3
+
+
+def test_a_session_that_is_gone_shows_and_one_that_was_deleted_does_not(place: Place) -> None:
+    written(place, "aaa", 3)
+    written(place, "bbb", 1)
+
+    async def delete() -> None:
+        async with SqliteJournal(place.data.path / "journal.db") as journal:
+            await journal.delete("aaa")
+
+    run(delete())
+    for words in (("verify",), ("verify", "aaa")):
+        done = place.call("audit", *words)
+        assert done.returncode == 1 and "the hub noted 3 records, and 0 are there" in done.stdout.decode()
+    log = AuditLog(place.data.path / "audit.log", audit_key(place.data.path / "audit.key"))
+    log.open()
+    log.delete("aaa")
+    done = place.call("audit", "verify")
+    assert done.returncode == 0 and "aaa" not in done.stdout.decode(), done.stdout
+
+
+def test_another_chain_than_the_noted_one_shows(place: Place) -> None:
+    written(place, "aaa", 2)
+    log = AuditLog(place.data.path / "audit.log", audit_key(place.data.path / "audit.key"))
+    log.open()
+    log.note([Note("aaa", 1, "0" * 64)])
+    done = place.call("audit", "verify")
+    assert done.returncode == 1 and "record 1 is not the one that the hub noted" in done.stdout.decode()
+
+
+@pytest.mark.parametrize(("change", "why"), [
+    (lambda path: path.unlink(), b"there is no log"),
+    (lambda path: path.write_bytes(b""), b"has no beginning"),
+    (lambda path: path.write_bytes(path.read_bytes().replace(b'"n":3', b'"n":2')), b"line 2 of"),
+    (lambda path: path.write_bytes(path.read_bytes().split(b"\n", 1)[1]), b"line 1 of"),
+])
+def test_a_log_that_was_touched_shows(place: Place, change: Callable[[Path], object], why: bytes) -> None:
+    written(place, "aaa", 3)
+    change(place.data.path / "audit.log")
+    done = place.call("audit", "verify")
+    assert done.returncode == 1 and why in done.stderr
+
+
+def test_a_log_that_was_begun_anew_shows(place: Place) -> None:
+    written(place, "aaa", 3)
+    path = place.data.path / "audit.log"
+    path.unlink()
+    with patch("time.time_ns", return_value=(AT + 60_000_000) * 1000):
+        AuditLog(path, audit_key(place.data.path / "audit.key")).open()
+    done = place.call("audit", "verify")
+    assert done.returncode == 1 and b"was begun after the first approval" in done.stderr
+
+
+def test_a_packet_that_says_something_else_than_its_approval_shows(place: Place) -> None:
+    written(place, "aaa", 1)
+
+    def with_packet(approved: bool) -> Callable[[list[Entry]], list[Entry]]:
+        def change(entries: list[Entry]) -> list[Entry]:
+            for entry in entries:
+                if entry.seq == 1:
+                    entry.packet = approval_resolved_packet(at_us=AT, request_id="r1", tool_call_id="c", approved=approved,
+                                                            resolved_by="user")
+            return entries
+
+        return change
+
+    tampered(place, with_packet(True))
+    assert place.call("audit", "verify").returncode == 0
+    tampered(place, with_packet(False))
+    done = place.call("audit", "verify")
+    assert done.returncode == 1 and "the packet of record 1 says something else" in done.stdout.decode()
+
+
 def test_a_noted_head_must_still_be_in_the_chain(place: Place) -> None:
     chain = written(place, "aaa", 3)
     assert place.call("audit", "verify", "a", "--head", chain.head).returncode == 0
@@ -113,22 +228,22 @@ def test_another_key_breaks_every_chain(place: Place) -> None:
     done = place.call("audit", "verify", "--json")
     assert done.returncode == 1
     assert msgspec.json.decode(done.stdout) == [
-        {"sessionId": "aaa", "unsealed": 0, "ok": False, "count": 0, "head": "", "firstBad": 1,
+        {"sessionId": "aaa", "ok": False, "count": 0, "head": "", "firstBad": 1,
          "why": "record 1 is not what was sealed"}]
 
 
 def test_an_export_has_every_approval_on_a_line_of_its_own(place: Place) -> None:
-    chain = written(place, "aaa", 2, unsealed=1)
+    chain = written(place, "aaa", 2)
     written(place, "bbb", 1)
     done = place.call("audit", "export", "aaa")
     assert done.returncode == 0, done.stderr
     lines = [msgspec.json.decode(line) for line in done.stdout.splitlines()]
-    assert [(line["seq"], line.get("n"), line["fits"]) for line in lines] == [(1, None, True), (3, 1, True), (5, 2, True)]
+    assert [(line["seq"], line.get("n"), line["fits"]) for line in lines] == [(1, 1, True), (3, 2, True)]
     assert lines[-1]["head"] == chain.head == lines[-1]["event"]["_meta"]["chain"]["head"]
-    tampered(place, edited(b'"approved":true', b'"approved":false', 3))
+    tampered(place, edited(b'"approved":true', b'"approved":false', 1))
     done = place.call("audit", "export", "aaa")
     assert done.returncode == 1
-    assert [msgspec.json.decode(line)["fits"] for line in done.stdout.splitlines()] == [True, False, False]
+    assert [msgspec.json.decode(line)["fits"] for line in done.stdout.splitlines()] == [False, False]
 
 
 @pytest.mark.parametrize("words", [("verify",), ("export",), ("verify", "zzz")])

@@ -11,6 +11,8 @@ import msgspec
 import pytest
 
 from tests.cli.conftest import Place
+from trunkline.session.policy import always_rule, policy_ask
+from trunkline.session.policy_text import written_rule
 
 POLICY = """\
 [[rules]]
@@ -89,6 +91,16 @@ def test_explain_names_the_rule_and_what_stands_against_the_others(place: Place)
     assert text.startswith("ask    npm test; ls\n")
     assert "`ls` is not in its commands" in text and "it expired at 2020-01-01T00:00:00+00:00" in text
     assert explained(place, "npm test")["why"] == "rule tests of the policy file allows it"
+
+
+@pytest.mark.parametrize("tool", [(), ("--tool", "Bash")])
+def test_explain_knows_a_rule_that_always_made_of_a_command(place: Place, tool: tuple[str, ...]) -> None:
+    root = str(place.work.resolve())
+    ask = policy_ask("bash", "execute", {"command": "make all | tee log"}, agent="demo", cwd=root, roots=[root])
+    rule = always_rule(ask, allow=True, scope="always", session_id="s1", turn_id=None, reason=None, rule_id="mine")
+    (place.data.path / "policy.toml").write_text(written_rule(rule))
+    found = explained(place, ask.command or "", "--cwd", str(place.work), "--agent", "demo", *tool)
+    assert (found["action"], found["ask"]["tool"]) == ("allow", "bash"), found
 
 
 def test_explain_follows_links_in_the_folder_it_is_told(place: Place, tmp_path: Path) -> None:

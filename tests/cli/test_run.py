@@ -202,6 +202,13 @@ def test_agents_lists_the_installed_ones_first(shared: Place) -> None:
     assert lines[1].startswith("demo")
 
 
+def test_agents_says_which_of_them_were_seen_to_ask_before_they_act(shared: Place) -> None:
+    head, *rows = shared.call("agents").stdout.decode().splitlines()
+    at = head.index("ASKS FIRST")
+    asks = {row.split()[0]: row[at:].split("  ")[0].strip() for row in rows}
+    assert (asks["demo"], asks["gemini"], asks["codex-acp"]) == ("yes", "yes", "not seen")
+
+
 def test_the_callers_allowed_variables_reach_the_agent_and_ours_do_not(place: Place) -> None:
     place.serve()
     file = place.work / "config.toml"
@@ -282,6 +289,19 @@ def test_a_person_at_a_terminal_is_asked(shared: Place, key: str, verdict: bytes
     assert terminal.end() == 0
     assert verdict in terminal.seen
     assert b"\x1b[" in terminal.seen
+
+
+def test_a_person_is_told_at_the_start_that_an_agent_may_act_without_asking(place: Place) -> None:
+    place.serve("--agent", f"mine={sys.executable} -m trunkline.agents.demo")
+    note = b"note: mine was never seen to ask for permission; it may act without asking"
+    told = Terminal(place, "run", "mine", "/echo hello")
+    assert told.end() == 0
+    assert note in told.seen
+    assert told.seen.index(note) < told.seen.index(b"hello")
+    trusted = Terminal(place, "run", "demo", "/echo hello")
+    assert trusted.end() == 0
+    assert b"note:" not in trusted.seen
+    assert place.call("run", "mine", "/echo hello").stderr == b""
 
 
 def test_what_somebody_else_answers_is_withdrawn_from_the_terminal(place: Place) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -11,9 +12,10 @@ import pytest
 from tests.aio import run
 from tests.client.scripted import Exchange, served
 from trunkline import client as public
-from trunkline.client import Client, Packet, views
+from trunkline.client import AutoApprove, Caps, Client, Packet, PermissionPolicy, PolicyRule, Waits, hub_views, views
 from trunkline.client.faults import error_of
 from trunkline.client.http import Response
+from trunkline.dialects import context
 from trunkline.errors import (
     AgentError,
     Forbidden,
@@ -25,8 +27,10 @@ from trunkline.errors import (
     Unauthorized,
     Unavailable,
 )
-from trunkline.server import preview
-from trunkline.session import fold
+from trunkline.hub import AgentInfo
+from trunkline.server import adapters, folders, policies, preview, search
+from trunkline.server.routes import ROUTES
+from trunkline.session import caps, fold, policy
 
 SESSION = {"id": "s1", "status": "idle", "somethingNew": {"from": "tomorrow"}}
 
@@ -56,6 +60,38 @@ CALLS: list[tuple[str, Callable[[Client], Awaitable[Any]], str, object, object]]
     ("deny", lambda hub: hub.decide("s1", "r", allow=False, reason="no"), "POST /sessions/s1/permissions/r",
      {"decision": "deny", "scope": "once", "reason": "no"}, SESSION),
     ("option", lambda hub: hub.decide("s1", "r", option_id="o"), "POST /sessions/s1/permissions/r", {"optionId": "o"}, SESSION),
+    ("option for the session", lambda hub: hub.decide("s1", "r", option_id="o", scope="session"),
+     "POST /sessions/s1/permissions/r", {"optionId": "o", "scope": "session"}, SESSION),
+    ("allow for the turn", lambda hub: hub.decide("s1", "r", allow=True, scope="turn"), "POST /sessions/s1/permissions/r",
+     {"decision": "allow", "scope": "turn"}, SESSION),
+    ("allow an edited input", lambda hub: hub.decide("s1", "r", allow=True, updated_input={"command": "ls"}),
+     "POST /sessions/s1/permissions/r", {"decision": "allow", "scope": "once", "updatedInput": {"command": "ls"}}, SESSION),
+    ("limits", lambda hub: hub.set_limits("s1", caps=Caps(tokens=5, cost=0.5), waits=Waits(approval_s=9, on_timeout="cancel")),
+     "POST /sessions/s1/limits", {"caps": {"tokens": 5, "cost": 0.5}, "waits": {"approvalS": 9, "onTimeout": "cancel"}}, SESSION),
+    ("no caps any more", lambda hub: hub.set_limits("s1", caps=Caps()), "POST /sessions/s1/limits", {"caps": {}}, SESSION),
+    ("image", lambda hub: hub.image("s1", 7), "GET /sessions/s1/images/7", None, {}),
+    ("approvals", lambda hub: hub.approvals(), "GET /approvals", None, {"pending": [{"sessionId": "s1"}]}),
+    ("policy", lambda hub: hub.policy(), "GET /policy", None, {"text": "", "rules": [{"action": "ask", "tool": ["x"]}]}),
+    ("policy as text", lambda hub: hub.replace_policy(text="# none"), "PUT /policy", {"text": "# none"}, {"text": "# none"}),
+    ("policy as rules", lambda hub: hub.replace_policy(
+        rules=[PolicyRule(action="deny", command=["rm *"])], auto_approve=PermissionPolicy(auto_approve=AutoApprove(reads=True))),
+     "PUT /policy", {"rules": [{"action": "deny", "command": ["rm *"]}], "autoApprove": {"autoApprove": {
+         "reads": True, "writes": False, "commands": False, "searches": False}}}, {}),
+    ("explain", lambda hub: hub.explain_policy(command="rm x", session_id="s1"), "POST /policy/explain",
+     {"command": "rm x", "sessionId": "s1"}, {"action": "deny", "considered": [{"rule": {"action": "deny"}, "fits": True}]}),
+    ("explain a tool", lambda hub: hub.explain_policy(tool="t", kind="edit", tool_input={}, agent="demo", cwd="/w"),
+     "POST /policy/explain", {"tool": "t", "kind": "edit", "input": {}, "agent": "demo", "cwd": "/w"}, {"action": "ask"}),
+    ("search", lambda hub: hub.search('a "b c"', limit=3), "GET /search?q=a+%22b+c%22&limit=3", None,
+     {"query": "a", "hits": [{"sessionId": "s1", "snippet": [{"text": "a", "match": True}]}], "complete": False}),
+    ("folders", lambda hub: hub.folders("/a b"), "GET /folders?path=%2Fa+b", None,
+     {"path": "/a b", "folders": [{"name": "c", "path": "/a b/c"}]}),
+    ("home folders", lambda hub: hub.folders(), "GET /folders", None, {"path": "/home/me"}),
+    ("adapters", lambda hub: hub.adapters(), "GET /adapters", None, [{"name": "demo", "installed": True, "capabilities": {}}]),
+    ("adapter sessions", lambda hub: hub.adapter_sessions("demo"), "GET /adapters/demo/sessions", None,
+     {"sessions": [{"id": "x"}]}),
+    ("attach", lambda hub: hub.attach("demo", "x/y", watch=True), "POST /adapters/demo/sessions/x%2Fy/attach",
+     {"watch": True}, SESSION),
+    ("attach safely", lambda hub: hub.attach("demo", "x"), "POST /adapters/demo/sessions/x/attach", {}, SESSION),
     ("answer", lambda hub: hub.answer_question("s1", "q", {"a": 1}), "POST /sessions/s1/questions/q",
      {"action": "accept", "content": {"a": 1}}, SESSION),
     ("decline", lambda hub: hub.answer_question("s1", "q", None, action="decline"), "POST /sessions/s1/questions/q",
@@ -166,6 +202,29 @@ def test_a_packet_reads_like_a_dict_and_keeps_its_bytes() -> None:
     assert not Packet(b'{"type":"agent_message_chunk"}').ends_turn()
 
 
+NOT_CALLS = {
+    "GET /", "GET /assets/{path:path}", "GET /preview/{key}/{path:path}", "GET /docs", "GET /openapi.json", "GET /metrics",
+    "GET /readyz", "POST /auth/login", "POST /auth/logout", "GET /auth/tokens", "POST /auth/tokens",
+    "DELETE /auth/tokens/{tokenId}", "GET /sessions/{id}/queue/{turnId}",
+}
+"""What is for browsers and operators, and what another call gives as well."""
+
+ELSEWHERE = {"GET /sessions/{id}/packets", "GET /sessions/{id}/events", "GET /sessions/{id}/history", "GET /events", "GET /ws",
+             "GET /sessions/{id}/snapshot", "POST /sessions/{id}/commands"}
+"""Tested in test_streams.py and test_link.py."""
+
+
+def test_every_route_has_a_call_unless_it_is_no_business_of_programs() -> None:
+    called = [row[2].partition("?")[0] for row in CALLS]
+
+    def is_called(route: str) -> bool:
+        pattern = re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(route)))
+        return any(pattern.fullmatch(target) for target in called)
+
+    routes = {f"{route.method} {route.path}" for route in ROUTES}
+    assert {route for route in routes if not is_called(route)} == NOT_CALLS | ELSEWHERE
+
+
 SHARED = ["SessionView", "TurnView", "ApprovalView", "QuestionView", "QueuedPrompt", "Todo", "Usage", "Cost"]
 
 
@@ -174,6 +233,26 @@ def test_what_the_client_reads_is_what_the_hub_writes(name: str) -> None:
     reads = {field.encode_name for field in msgspec.structs.fields(getattr(views, name))}
     writes = {field.encode_name for field in msgspec.structs.fields(getattr(fold, name))}
     assert reads == writes
+
+
+@pytest.mark.parametrize(("reads", "writes"), [
+    (hub_views.PolicyRule, policy.Rule), (hub_views.AutoApprove, context.AutoApprove),
+    (hub_views.PermissionPolicy, context.PermissionPolicy), (hub_views.PolicyView, policies.PolicyView),
+    (hub_views.RuleLookedAt, policies.RuleLookedAt), (hub_views.Explanation, policies.Explanation), (hub_views.Caps, caps.Caps),
+    (hub_views.Waits, fold.Waits), (hub_views.SnippetPart, search.SnippetPart), (hub_views.SearchHit, search.SearchHit),
+    (hub_views.SearchPage, search.SearchPage), (hub_views.Folder, folders.Folder), (hub_views.RecentFolder, folders.RecentFolder),
+    (hub_views.FolderPage, folders.FolderPage), (hub_views.AdapterView, adapters.AdapterInfo),
+    (hub_views.DataPaths, context.AgentDataPaths), (hub_views.DiscoveredSession, context.DiscoveredSession),
+    (views.AgentView, AgentInfo),
+], ids=lambda kind: kind.__name__)
+def test_what_the_client_reads_of_the_hub_is_what_the_hub_writes(
+    reads: type[msgspec.Struct], writes: type[msgspec.Struct]
+) -> None:
+    assert _wire_names(reads) == _wire_names(writes)
+
+
+def _wire_names(kind: type[msgspec.Struct]) -> set[str]:
+    return {field.encode_name for field in msgspec.structs.fields(kind)}
 
 
 def test_an_artifact_is_read_as_the_server_writes_it() -> None:

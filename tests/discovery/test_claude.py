@@ -13,6 +13,7 @@ import pytest
 
 from trunkline.discovery import store_of
 from trunkline.discovery.claude import HEAD, ClaudeStore
+from trunkline.discovery.regular import open_regular
 
 DATA = Path(__file__).parents[1] / "data" / "claude" / "projects"
 REAL = "11111111-2222-4333-8444-555555555555"
@@ -136,6 +137,20 @@ def test_a_session_that_a_running_program_has_open_is_in_use(tmp_path: Path) -> 
     assert [found.in_use for found in store.sessions()] == [False], "that program is gone"
 
 
+def test_what_is_no_file_of_the_registry_is_passed_over_without_waiting(tmp_path: Path) -> None:
+    path = write(tmp_path / "projects", line("user", "hello"))
+    registry = tmp_path / "sessions"
+    registry.mkdir()
+    os.mkfifo(registry / "1.json")
+    (registry / "2.json").mkdir()
+    (registry / "3.json").symlink_to(path)
+    (registry / "4.json").write_text("[" * 60_000)
+    (registry / "5.json").write_text(json.dumps({"pid": 0, "sessionId": OTHER}))
+    (registry / "6.json").write_bytes(b" " * (HEAD + 1) + json.dumps({"pid": os.getpid(), "sessionId": OTHER}).encode())
+    found = ClaudeStore(str(tmp_path / "projects")).sessions()
+    assert [(each.id, each.in_use) for each in found] == [(OTHER, False)]
+
+
 def test_the_newest_session_comes_first_and_files_stay_as_they_were(tmp_path: Path) -> None:
     old, new = write(tmp_path, line("user", "old"), name=REAL), write(tmp_path, line("user", "new"))
     os.utime(old, (1_000_000_000, 1_000_000_000))
@@ -170,14 +185,14 @@ def test_only_a_file_that_has_changed_is_read_again(tmp_path: Path, monkeypatch:
     path = write(tmp_path, line("user", "hello"), line("assistant", "one"))
     store = ClaudeStore(str(tmp_path))
     assert store.sessions()[0].last_message == "one"
-    real, opened = open, []
+    opened: list[str] = []
 
-    def noting(name: Any, *args: Any, **kwargs: Any) -> Any:
+    def noting(name: str) -> Any:
         opened.append(name)
-        return real(name, *args, **kwargs)
+        return open_regular(name)
 
-    monkeypatch.setattr("builtins.open", noting)
+    monkeypatch.setattr("trunkline.discovery.claude.open_regular", noting)
     assert store.sessions()[0].last_message == "one" and opened == []
-    with real(path, "a") as file:
+    with open(path, "a") as file:
         file.write(line("assistant", "two") + "\n")
     assert store.sessions()[0].last_message == "two" and opened == [str(path)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import tempfile
 from pathlib import Path
 
@@ -178,3 +179,15 @@ def test_a_line_without_end_does_not_fill_the_memory(tmp_path: Path) -> None:
         run(scenario())
     finally:
         follow.PIECE, follow.LINE_MOST = piece, most
+
+
+def test_a_pipe_in_the_files_place_holds_up_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    os.mkfifo(path)
+
+    async def scenario() -> None:
+        listener = Listener()
+        await Follower(str(path), Lines(), 0, listener.heard).catch_up()
+        assert listener.kinds == ["file_replaced"]
+
+    run(scenario())

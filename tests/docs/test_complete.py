@@ -6,9 +6,11 @@ generator that skips a row, fails here.
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import click
+import msgspec
 import pytest
 
 from scripts.reference import error_classes, every_command, shown_path
@@ -17,7 +19,11 @@ from trunkline.agents.demo import DEMO_PROMPTS
 from trunkline.cli.settings import SETTINGS
 from trunkline.dialects import context
 from trunkline.dialects.packets import PacketType
+from trunkline.hub import Decision
 from trunkline.server.routes import ROUTES
+from trunkline.server.snapshot import SessionState
+from trunkline.session import commands
+from trunkline.session.chain_key import AUDIT_KEY_FILE
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 
@@ -48,6 +54,39 @@ def test_an_event_is_documented(name: str) -> None:
 @pytest.mark.parametrize("name", list(context.COMMANDS))
 def test_a_context_command_is_documented(name: str) -> None:
     assert f"| `{name}` |" in page("events")
+
+
+META = [kind for name, kind in vars(commands).items() if name.endswith("Meta") and isinstance(kind, type)]
+META_KEYS = sorted({field.encode_name for kind in META for field in msgspec.structs.fields(kind)})
+
+
+@pytest.mark.parametrize("key", META_KEYS)
+def test_what_a_command_takes_in_meta_is_documented(key: str) -> None:
+    _, _, taken = page("events").partition("takes in `_meta`")
+    assert f"| `{key}` |" in taken
+
+
+@pytest.mark.parametrize("field", [field.encode_name for field in msgspec.structs.fields(SessionState)])
+def test_a_field_of_a_sessions_state_is_documented(field: str) -> None:
+    assert f"`{field}`" in page("routes")
+
+
+@pytest.mark.parametrize("field", [field.encode_name for field in msgspec.structs.fields(Decision)])
+def test_a_field_of_a_decision_is_documented(field: str) -> None:
+    assert f'"{field}"' in page("routes")
+
+
+@pytest.mark.parametrize("name", ["policy.toml", AUDIT_KEY_FILE])
+def test_a_file_of_the_data_folder_is_documented(name: str) -> None:
+    assert f"| `…/{name}` |" in page("settings")
+
+
+def test_the_layers_are_told_as_they_are_held() -> None:
+    root = DOCS.parent
+    contracts = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    held = " > ".join(contracts[0]["layers"]).replace("(", "").replace(")", "")
+    assert held in (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert held in (DOCS / "architecture.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", [kind.value for kind in PacketType])

@@ -51,7 +51,7 @@ def settings(version: str, home: Path, url: str, *, key: str = "sk-fake", config
                  "CLAUDE_CODE_MAX_RETRIES": "2"}
     if key:
         variables["ANTHROPIC_API_KEY"] = key
-    lines = [f"[agents.{AGENT}]", 'driver = "claude"', 'display_name = "Claude Code"', f"command = {json.dumps(command)}",
+    lines = [f"[agents.{AGENT}]", 'driver = "stream-json"', 'display_name = "Claude Code"', f"command = {json.dumps(command)}",
              'store = "claude"', 'login_hint = "run `claude` once and log in"', 'parent_call = "claudeCode.parentToolUseId"',
              f"paths.sessions = {json.dumps(str(config / 'projects'))}",
              f"detect.executable = {json.dumps(str(program(version)))}", f"[agents.{AGENT}.env]"]

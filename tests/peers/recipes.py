@@ -76,7 +76,6 @@ class Recipe(NamedTuple):
     files: Mapping[str, str] = {}
     comes_back: str = "new"
     """How its session comes back after a restart of the hub."""
-    asks_to_write: bool = True
     stop_when_denied: str = "end_turn"
     """Some end the turn when a tool was rejected."""
 
@@ -133,7 +132,7 @@ CODEX_ZED = Recipe(
 DEEP = Recipe("deepagents", _deepagents, files={"deep_agent.py": DEEPAGENTS})
 
 QWEN_CODE = Recipe(
-    "qwen-peer", _npm("qwen", "@qwen-code/qwen-code@0.24.4", "qwen", "--acp"), comes_back="resumed", asks_to_write=False,
+    "qwen-peer", _npm("qwen", "@qwen-code/qwen-code@0.24.4", "qwen", "--acp"), comes_back="resumed",
     env={"OPENAI_API_KEY": "sk-fake", "OPENAI_BASE_URL": "MODEL/v1", "OPENAI_MODEL": "fake-model"},
     files={".qwen/settings.json": QWEN})
 

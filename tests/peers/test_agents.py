@@ -155,7 +155,8 @@ def test_a_written_file_is_an_artifact(worker: Peer) -> None:
     note = session.folder / "note.txt"
     packets = play(session, f"write: {note} hello", "allow")
     assert note.read_text().strip() == "hello"
-    assert ("approval_requested" in types_of(packets)) is worker.recipe.asks_to_write
+    # One of them has its client write without asking; then it is the hub that asks.
+    assert "approval_requested" in types_of(packets)
     made = [packet["artifact"]["path"] for packet in packets if packet["type"] == "artifact_created"]
     assert "note.txt" in made
     assert_calls_are_whole(packets)

@@ -309,3 +309,16 @@ def test_a_snapshot_is_the_state_after_its_seq(tmp_path: Path) -> None:
             assert (await hub.ask("GET", "/sessions/none/snapshot")).status == 404
 
     run(check())
+
+
+@pytest.mark.parametrize("given", ["", "x" * 256])
+def test_the_id_of_a_command_has_the_same_bounds_as_on_a_websocket(tmp_path: Path, given: str) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await hub.session()
+            path, command = f"/sessions/{session.id}/commands", {"command": "cancel"}
+            refused = await hub.ask("POST", path, json_body={"id": given, "command": command})
+            assert (refused.status, refused.json()["details"]) == (400, {"field": "id"})
+            assert (await hub.ask("POST", path, json_body={"id": "x" * 255, "command": command})).status == 200
+
+    run(check())

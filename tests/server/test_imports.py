@@ -5,7 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
-LATER = ("prometheus_client", "pydantic", "fastapi", "rich", "hypothesis", "websockets", "multiprocessing.pool", "sqlite3.dbapi2")
+LATER = ("tree_sitter", "tree_sitter_bash", "prometheus_client", "pydantic", "fastapi", "rich", "hypothesis",
+         "websockets", "multiprocessing.pool", "sqlite3.dbapi2")
 
 
 def test_serving_loads_nothing_that_only_some_requests_need() -> None:

@@ -394,6 +394,22 @@ def test_stopping_does_not_wait_for_a_reader_that_stalls(tmp_path: Path, monkeyp
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl to make a certificate")
+def test_a_refused_upgrade_is_answered_and_is_no_fault_of_the_hub(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def check() -> None:
+        async with listening(tmp_path) as served:
+            reader, writer = await served.connect()
+            writer.write(request("GET", "/ws?token=x", headers="Connection: Upgrade\r\nUpgrade: websocket\r\n"
+                                 "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"))
+            head, body = await answer(reader)
+            assert head.startswith("HTTP/1.1 400") and b'"code":"invalid"' in body
+            assert await reader.read() == b""
+            writer.close()
+            await writer.wait_closed()
+        assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []
+
+    run(check())
+
+
 def test_it_speaks_tls(tmp_path: Path) -> None:
     subprocess.run([
         "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",

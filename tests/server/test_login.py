@@ -195,6 +195,27 @@ def test_an_admin_makes_lists_and_revokes_tokens(tmp_path: Path) -> None:
     run(check())
 
 
+@pytest.mark.parametrize("path", ["/events", "/sessions/{id}/events", "/sessions/{id}/packets"])
+def test_a_revoked_token_reads_no_further(tmp_path: Path, path: str) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await hub.session()
+            made = (await hub.ask("POST", "/auth/tokens", json_body={"name": "phone", "scope": "view"})).json()
+            where = path.format(id=session.id) + "?after=0"
+            theirs, ours = hub.open("GET", where, token=made["secret"]), hub.open("GET", where)
+            for reader in (theirs, ours):
+                assert (await reader.start())[0] == 200
+                assert await reader.piece()
+            assert (await hub.ask("DELETE", f"/auth/tokens/{made['token']['id']}")).status == 204
+            while await theirs.piece() is not None:
+                pass
+            await theirs.task
+            assert not ours.task.done()
+            await ours.leave()
+
+    run(check())
+
+
 @pytest.mark.parametrize("body", [
     {"name": "", "scope": "view"}, {"name": "main", "scope": "view"}, {"name": "x", "scope": "root"}, {"name": "x"},
     {"name": "x", "scope": "view", "expiresInS": 0},

@@ -62,3 +62,13 @@ def test_the_page_builds_what_agents_say_as_text_and_drops_the_code_before_it_us
     for sink in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "localStorage"):
         assert sink not in script
     assert script.index("history.replaceState") < script.index('"/auth/login", { code }')
+
+
+def test_the_page_marks_an_agent_that_was_never_seen_to_ask() -> None:
+    script, page = (FOLDER / "page.js").read_text(), (FOLDER / "index.html").read_text()
+    badge = re.search(r'<span id="session-asks" class="badge"[^>]* hidden>([^<]+)</span>', page)
+    assert badge is not None
+    assert badge[1] == "may act without asking"
+    assert "agents.filter((agent) => !agent.asksPermission)" in script
+    assert '$("session-asks").hidden = !unasking.has(session.agent)' in script
+    assert 'agent.asksPermission ? "" : "may act without asking"' in script

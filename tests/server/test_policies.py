@@ -9,6 +9,10 @@ import pytest
 
 from tests.aio import run
 from tests.server.site import Site, site
+from trunkline.dialects.acp.calls import CallState
+from trunkline.session.interpret.facts import name_of
+from trunkline.session.policy import always_rule, policy_ask
+from trunkline.session.policy_text import written_rule
 
 TEXT = '# ours\n[[rules]]\nid = "tests"\ncommand = ["npm test*"]\naction = "allow"\n'
 AUTO = {"reads": True, "writes": ["docs/**"], "commands": False, "searches": True}
@@ -81,6 +85,21 @@ def test_the_policy_says_what_it_would_do_and_why(tmp_path: Path) -> None:
             assert all(each["why"] for each in asked["considered"])
             assert (await explained(hub, path="secret/a", cwd="/x"))["action"] == "deny"
             assert (await explained(hub, tool="write", kind="edit", input={"path": "/x/secret/a"}, cwd="/x"))["action"] == "deny"
+
+    run(check())
+
+
+def test_a_rule_that_always_made_of_a_command_is_explained_as_one_that_allows(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await hub.session()
+            fold, line = session.fold, "make all | tee log"
+            tool = name_of(CallState(tool_call_id="c1", kind="execute"))
+            ask = policy_ask(tool, "execute", {"command": line}, agent=fold.agent, cwd=fold.cwd, roots=[fold.cwd])
+            rule = always_rule(ask, allow=True, scope="always", session_id="", turn_id=None, reason=None)
+            await hub.ask("PUT", "/policy", json_body={"text": written_rule(rule)})
+            for question in ({"command": line}, {"command": line, "tool": "Bash"}, {"input": {"command": line}, "tool": "bash"}):
+                assert (await explained(hub, sessionId=session.id, **question))["action"] == "allow", question
 
     run(check())
 

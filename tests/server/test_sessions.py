@@ -84,6 +84,17 @@ def test_the_catalog_lists_the_demo_agent_as_installed(tmp_path: Path) -> None:
     run(check(), 30)
 
 
+def test_the_listing_says_of_every_agent_whether_it_was_seen_to_ask_before_it_acts(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            listed = {agent["name"]: agent["asksPermission"] for agent in (await hub.ask("GET", "/agents")).json()}
+            adapters = {each["name"]: each["capabilities"]["features"] for each in (await hub.ask("GET", "/adapters")).json()}
+            assert listed == {name: features["approval"]["toolCalls"] for name, features in adapters.items()}
+            assert (listed["demo"], listed["codex-acp"]) == (True, False)
+
+    run(check(), 30)
+
+
 def test_sessions_are_listed_filtered_and_paged_without_gap_or_repeat(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:

@@ -49,7 +49,7 @@ class Pipe:
 
 async def stream(pump: Any, pipe: Pipe, *, keepalive_s: float = 15.0, streams: Streams | None = None) -> None:
     """Run a stream over a pipe."""
-    reply = EventStream(pump, Streams() if streams is None else streams, keepalive_s=keepalive_s)
+    reply = EventStream(pump, Streams() if streams is None else streams, token_id="", keepalive_s=keepalive_s)
     await reply({"method": "GET"}, pipe.receive, pipe.send)
 
 
@@ -146,6 +146,18 @@ def test_ending_all_streams_closes_each_of_them_properly() -> None:
         streams.end_all()
         await asyncio.gather(*tasks)
         assert [pipe.sent[-1] for pipe in pipes] == [{"type": "http.response.body", "body": b""}] * 3
+
+    run(check())
+
+
+def test_a_stream_whose_token_was_revoked_while_it_was_opened_ends_at_once() -> None:
+    async def check() -> None:
+        async def pump(outlet: Outlet) -> None:
+            await asyncio.Event().wait()
+
+        pipe = Pipe()
+        await stream(pump, pipe, streams=Streams(lambda token_id: False))
+        assert pipe.sent[-1] == {"type": "http.response.body", "body": b""}
 
     run(check())
 

@@ -18,6 +18,9 @@ from trunkline.session.workspace import Workspace
 class Anything:
     """Lets everything through."""
 
+    def read(self, path: str) -> None:
+        """Nothing is secret."""
+
     def write(self, path: str, content: str) -> AbstractAsyncContextManager[None]:
         return nullcontext()
 

@@ -11,8 +11,8 @@ import pytest
 
 from tests.aio import run
 from tests.session.script import Stage, text
-from trunkline.dialects.context import UserQuestionEvent
-from trunkline.dialects.signals import QuestionAsk
+from trunkline.dialects.context import DescriptionPreview, UserQuestionEvent
+from trunkline.dialects.signals import PermissionAsk, PermissionOption, QuestionAsk
 from trunkline.errors import AlreadyResolved, Expired, Invalid, NotFound, Unsupported
 from trunkline.session.lent import Limits
 
@@ -48,7 +48,7 @@ def test_a_command_that_comes_again_is_answered_and_not_carried_out_again(tmp_pa
         assert both[0] == both[1] == again
         assert len(stage.driver.told_of("prompt")) == 1
         assert len(await commands_written(stage)) == 1
-        with pytest.raises(Invalid, match="used for send_message"):
+        with pytest.raises(Invalid, match="used for another command"):
             await stage.execute("cancel", "same")
 
     run(scenario())
@@ -260,5 +260,137 @@ def test_a_permission_policy_decides_also_what_waits_already(tmp_path: Path) -> 
         stage.driver.ask("req-2", toolCallId="call-2", rawInput={"command": "make && rm -rf x"})
         await stage.packets("approval_requested", 2)
         assert [view.request_id for view in session.view().pending_approvals] == ["req-2"]
+
+    run(scenario())
+
+
+def test_a_command_whose_option_says_the_opposite_is_refused_and_the_answer_is_the_truth(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        await stage.send()
+        stage.driver.ask()
+        await stage.packets("approval_requested")
+        ids = {"requestId": "req-1", "toolCallId": "call-1"}
+        with pytest.raises(Invalid, match="option yes means allow_once"):
+            await stage.execute("deny_tool_call", _meta={"optionId": "yes"}, **ids)
+        with pytest.raises(Invalid, match="option no means reject_once"):
+            await stage.execute("approve_tool_call", _meta={"optionId": "no"}, **ids)
+        assert stage.driver.told_of("permission") == []
+        assert await stage.execute("deny_tool_call", _meta={"optionId": "no"}, **ids) == {"approved": False}
+
+    run(scenario())
+
+
+def test_one_id_is_for_one_command_also_while_the_first_is_at_work(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        await stage.send()
+        stage.driver.ask()
+        await stage.packets("approval_requested")
+        ids = {"requestId": "req-1", "toolCallId": "call-1"}
+        outcomes = await asyncio.gather(
+            stage.execute("approve_tool_call", "one", **ids), stage.execute("deny_tool_call", "one", **ids),
+            stage.execute("cancel", "one"), return_exceptions=True)
+        assert outcomes[0] == {"approved": True}
+        assert [type(outcome) for outcome in outcomes[1:]] == [Invalid, Invalid]
+        with pytest.raises(Invalid, match="another command"):
+            await stage.execute("approve_tool_call", "one", requestId="req-2", toolCallId="call-1")
+
+    run(scenario())
+
+
+def test_an_agent_that_allows_only_for_good_is_not_answered_so_by_a_plain_approval(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        options = (PermissionOption("ever", "Always", "allow_always"), PermissionOption("no", "No", "reject_once"))
+        call = {"toolCallId": "call-1", "kind": "execute", "rawInput": {"command": "make"}}
+        stage.driver.say(PermissionAsk("req-1", msgspec.json.encode(call), options))
+        await stage.packets("approval_requested")
+        ids = {"requestId": "req-1", "toolCallId": "call-1"}
+        await stage.execute("set_permission_policy", policy=ALLOW_READS)
+        with pytest.raises(Unsupported, match="ever"):
+            await stage.execute("approve_tool_call", **ids)
+        assert stage.driver.told_of("permission") == [] and session.view().pending_approvals
+        await stage.execute("deny_tool_call", **ids)
+
+    run(scenario())
+
+
+def test_the_preview_names_the_folder_in_which_the_command_runs(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        stage.driver.ask(rawInput={"command": "make", "cwd": "sub"})
+        await stage.packets("approval_requested")
+        (view,) = session.view().pending_approvals
+        assert view.preview is not None and view.preview.working_dir == str(tmp_path / "sub")  # type: ignore[union-attr]
+
+    run(scenario())
+
+
+def test_an_ask_outside_of_a_turn_is_denied_by_the_hub_and_says_why(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        stage.driver.ask()
+        (resolved,) = [p for p in await stage.packets("approval_resolved") if p["type"] == "approval_resolved"]
+        assert (resolved["resolvedBy"], resolved["reason"]) == ("policy", "no turn is running")
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("call", [
+    {"rawInput": {}, "content": [{"type": "diff", "path": "a.txt", "oldText": "line 30", "newText": "LINE 30"}]},
+    {"rawInput": {"file_path": "a.txt", "old_string": "line 30", "new_string": "LINE 30"}}])
+def test_a_piece_of_a_file_is_shown_in_its_place_with_the_lines_around_it(tmp_path: Path, call: dict[str, Any]) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        (tmp_path / "a.txt").write_text("".join(f"line {number}\n" for number in range(1, 61)))
+        await stage.send()
+        stage.driver.ask(kind="edit", title="Edit a.txt", **call)
+        await stage.packets("approval_requested")
+        (view,) = session.view().pending_approvals
+        shown = view.preview.diff.splitlines()  # type: ignore[union-attr]
+        assert shown[2:] == ["@@ -27,7 +27,7 @@", " line 27", " line 28", " line 29", "-line 30", "+LINE 30", " line 31",
+                             " line 32", " line 33"]
+
+    run(scenario())
+
+
+def test_there_is_always_something_to_show(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        huge = "x\n" * 200_000
+        stage.driver.ask(kind="edit", rawInput={}, content=[{"type": "diff", "path": "a.txt", "oldText": "y", "newText": huge}])
+        stage.driver.ask("req-2", toolCallId="call-2", title="Call the server", kind="other", rawInput={"a": 1})
+        await stage.packets("approval_requested", 2)
+        first, second = session.view().pending_approvals
+        assert isinstance(first.preview, DescriptionPreview) and "a.txt" in first.preview.text
+        assert second.preview.text == "Call the server"  # type: ignore[union-attr]
+
+    run(scenario())
+
+
+def test_an_input_that_no_event_could_carry_is_left_out_and_said_so(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        stage.driver.ask(kind="edit", rawInput={"file_path": "a.txt", "content": "x" * 400_000})
+        await stage.packets("approval_requested")
+        entries = await session.feed.read(after=0, max_bytes=1 << 30)
+        assert max(len(entry.event) for entry in entries) < 100_000
+        executing = next(event for entry in entries if (event := msgspec.json.decode(entry.event))["type"] == "tool:executing")
+        assert executing["input"] == {} and executing["_meta"]["truncated"]["bytes"] > 400_000
+        (view,) = session.view().pending_approvals
+        assert view.about is not None and view.about.paths, "the rules saw all of it"
 
     run(scenario())

@@ -68,8 +68,9 @@ def visited(tmp_path: Path, *prompts: str) -> tuple[list[dict[str, Any]], dict[s
                 told[prompt] = await visit.prompt(prompt)
                 if prompt == "/leave":
                     await visit.until(lambda event: event["type"] == "session:completed")
-            await visit.session.execute(context.PauseCommand(), command_id=None, by="test")
-            await visit.until(lambda event: event["type"] == "session:paused")
+            if prompts[-1] != "/leave":
+                await visit.session.execute(context.PauseCommand(), command_id=None, by="test")
+                await visit.until(lambda event: event["type"] == "session:paused")
             return visit
 
     return run(scenario(), 60).events, told

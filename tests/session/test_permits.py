@@ -64,25 +64,118 @@ def test_a_denied_write_is_forbidden_and_its_call_ends(tmp_path: Path) -> None:
     run(scenario())
 
 
-def test_what_was_approved_as_a_tool_call_is_not_asked_about_again(tmp_path: Path) -> None:
+async def approved(stage: Stage, *asks: dict[str, Any]) -> None:
+    """A turn in which these tool calls were asked for and approved."""
+    await stage.send()
+    for number, call in enumerate(asks):
+        stage.driver.ask(f"req-a{number}", toolCallId=f"call-{number}", **call)
+    await stage.packets("approval_requested", len(asks))
+    for number in range(len(asks)):
+        await stage.session.decide(f"req-a{number}", Decision(decision="allow"), by="ann")
+
+
+async def refused(stage: Stage, act: Any) -> None:
+    """The act is asked about, and not done when the turn is cancelled."""
+    asking = asyncio.create_task(act)
+    await stage.until(lambda: bool(stage.session.view().pending_approvals) or asking.done())
+    assert not asking.done()
+    (view,) = stage.session.view().pending_approvals
+    await stage.session.decide(view.request_id, Decision(decision="deny"), by="ann")
+    with pytest.raises(Forbidden):
+        await asking
+
+
+def test_what_was_approved_as_a_tool_call_is_not_asked_about_again_but_counts_once(tmp_path: Path) -> None:
     async def scenario() -> None:
         stage = Stage(tmp_path)
-        session = await stage.open()
-        await stage.send()
-        stage.driver.ask("req-1", kind="edit", rawInput={}, locations=[{"path": str(tmp_path / "a.txt")}])
-        stage.driver.ask("req-2", toolCallId="call-2", rawInput={"command": "make all"})
-        await stage.packets("approval_requested", 2)
-        for request_id in ("req-1", "req-2"):
-            await session.decide(request_id, Decision(decision="allow"), by="ann")
+        await stage.open()
+        edit = {"kind": "edit", "rawInput": {}, "locations": [{"path": str(tmp_path / "a.txt")}]}
+        await approved(stage, edit, {"rawInput": {"command": "make all"}}, {"rawInput": {"command": "make all"}})
         assert await write(stage) == "written"
         assert await execute(stage, "make", "all") == "ran"
         assert await execute(stage, "bash", "-c", "make all") == "ran"
-        asking = asyncio.create_task(execute(stage, "make", "all", "install"))
-        await stage.packets("approval_requested", 3)
-        assert not asking.done(), "another command than the approved one"
-        await session.cancel(by="ann")
+        await refused(stage, write(stage))
+        await refused(stage, execute(stage, "make", "all"))
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("words", [
+    ("make", "all", "install"), ("make all",), ("./bash", "-c", "touch I1 I2"), ("touch", "I1 I2"), ("sub/touch", "I1", "I2")])
+def test_another_command_than_the_approved_one_is_asked_about(tmp_path: Path, words: tuple[str, ...]) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        await approved(stage, {"rawInput": {"command": "touch I1 I2"}})
+        await refused(stage, execute(stage, *words))
+
+    run(scenario())
+
+
+def test_the_same_command_in_another_folder_or_with_variables_is_asked_about(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        (tmp_path / "sub").mkdir()
+        await approved(stage, {"rawInput": {"command": "make"}})
+
+        async def elsewhere(cwd: str | None, env: dict[str, str]) -> None:
+            async with stage.session.permits.run("make", (), cwd, env):
+                pass
+
+        await refused(stage, elsewhere("sub", {}))
+        await refused(stage, elsewhere(None, {"PATH": "/evil"}))
+
+    run(scenario())
+
+
+def test_an_approved_call_that_turns_into_another_covers_only_what_was_asked(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        read = {"kind": "read", "rawInput": {"path": "a.txt"}, "locations": [{"path": "a.txt"}]}
+        edit = {"kind": "edit", "rawInput": {"path": "b.txt"}, "locations": [{"path": "b.txt"}]}
+        await approved(stage, read, edit, {"rawInput": {"command": "ls"}})
+        changes: list[dict[str, Any]] = [{"locations": [{"path": "a.txt"}]}, {"locations": [{"path": ".env"}]},
+                                         {"rawInput": {"command": "rm x"}}]
+        for number, change in enumerate(changes):
+            stage.driver.say(update(sessionUpdate="tool_call_update", toolCallId=f"call-{number}", **change))
+        await refused(stage, write(stage, "a.txt"))
+        await refused(stage, write(stage, ".env"))
+        await refused(stage, execute(stage, "rm", "x"))
+        assert await write(stage, "b.txt") == "written"
+
+    run(scenario())
+
+
+def test_other_content_than_the_one_that_was_shown_is_asked_about(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        (tmp_path / "b.txt").write_text("one\ntwo\nthree\n")
+        whole = {"kind": "edit", "rawInput": {}, "content": [{"type": "diff", "path": "a.txt", "newText": "good"}]}
+        piece = {"kind": "edit", "rawInput": {},
+                 "content": [{"type": "diff", "path": "b.txt", "oldText": "two", "newText": "2"}]}
+        await approved(stage, whole, piece)
+        await refused(stage, write(stage, "a.txt", "EVIL"))
+        await refused(stage, write(stage, "b.txt", "one\nevil\nthree\n"))
+        assert await write(stage, "a.txt", "good") == "written"
+        assert await write(stage, "b.txt", "one\n2\nthree\n") == "written"
+
+    run(scenario())
+
+
+def test_a_rule_that_denies_counts_also_for_what_was_approved_and_for_reading(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await approved(stage, {"kind": "edit", "rawInput": {}, "locations": [{"path": ".env"}]})
+        session.fold.rules.append(Rule(action="deny", path=[".env"], reason="secret"))
         with pytest.raises(Forbidden):
-            await asking
+            await write(stage, ".env")
+        with pytest.raises(Forbidden, match="secret"):
+            session.permits.read(".env")
+        session.permits.read("a.txt")
 
     run(scenario())
 
@@ -97,9 +190,11 @@ def test_a_rule_decides_without_asking(tmp_path: Path, action: Any, outcome: str
         if outcome is not None:
             assert await write(stage) == outcome
         else:
-            with pytest.raises(Forbidden, match="because"):
+            with pytest.raises(Forbidden):
                 await write(stage)
-        assert "approval:requested" not in await stage.types()
+        (resolved,) = [p for p in await stage.packets("approval_resolved") if p["type"] == "approval_resolved"]
+        assert (resolved["approved"], resolved["resolvedBy"]) == (outcome is not None, "policy")
+        assert "because" in resolved["reason"], "what a rule decided is in the journal"
 
     run(scenario())
 

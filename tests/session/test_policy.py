@@ -202,6 +202,9 @@ DENIED = [
     ("rm *", "echo ( ; rm x"),
     ("git push*", "git push --force"),
     ("git push*", "cd x && git 'push'"),
+    ("git push*", "git -C . push"),
+    ("git push*", "git --no-pager push origin"),
+    ("git push*", "git -c a=b --git-dir x push"),
 ]
 
 
@@ -219,6 +222,29 @@ def test_a_deny_rule_finds_a_command_anywhere_in_a_line(pattern: str, command: s
     ("rm *", "/bin/r? x"),
     ("rm *", "$(echo rm) x"),
     ("rm *", "echo 'unclosed"),
+    ("rm *", "echo 'rm x' | sh"),
+    ("rm *", "echo 'rm x' | sudo bash -s"),
+    ("rm *", "echo 'rm x' | xargs -I{} sh -c '{}'"),
+    ("rm *", "sh < x"),
+    ("rm *", 'sh -c "$X"'),
+    ("rm *", "eval echo $X"),
+    ("rm *", "cat <<E | sh\nrm x\nE"),
+    ("rm *", "git bisect run rm x"),
+    ("rm *", "git rebase -x 'rm x'"),
+    ("rm *", "git -c core.pager='rm x' log"),
+    ("git push*", "git -c alias.p=push p"),
+    ("rm *", "tar --to-command='rm x' -xf a"),
+    ("rm *", "tar --checkpoint-action=exec='rm x' -xf a"),
+    ("rm *", "alias q=rm; q x"),
+    ("rm *", "python3 -c \"os.system('rm x')\""),
+    ("rm *", "some-wrapper --fast rm x"),
+    ("npm publish*", "npm --prefix x publish"),
+    ("rm *", "unknown " + "x " * 400),
+    ("rm *", "unknown a b c;" * 500),
+    ("rm *", "unknown '" + "a;" * 500 + "rm x'"),
+    ("rm *", "unknown '" + "a;" * 2000 + "rm x'"),
+    ("rm *", "unknown '" + " " * 500 + "rm x'"),
+    ("rm *", "unknown '" + "a=" * 50 + "rm x'"),
 ])
 def test_what_may_be_denied_is_asked_whatever_else_allows_it(pattern: str, command: str) -> None:
     verdict = decided(running(command), allow(category=["terminal"]), deny(command=[pattern]), session_policy=auto(commands=True))
@@ -256,6 +282,8 @@ def test_what_cannot_be_denied_is_not_held_up(command: str) -> None:
     (".env", "docker run -v $PWD/.env:/x y", "ask"),
     (".env", "docker run -v ./.env:/x y", "ask"),
     (".env", "cat " + " ".join(f"x{n}" for n in range(1000)) + " .env", "ask"),
+    (".env", "dd a=b=c=.env", "deny"),
+    (".env", "dd " + "a=" * 2000, "ask"),
     (".env", "cat *.py", "allow"),
     (".env", "python3 -c 'print(environ)'", "allow"),
     (".env", "cat environment", "allow"),
@@ -267,6 +295,22 @@ def test_what_cannot_be_denied_is_not_held_up(command: str) -> None:
 ])
 def test_a_deny_rule_by_path_sees_the_words_of_a_command(pattern: str, command: str, action: str) -> None:
     assert decided(running(command), allow(category=["terminal"]), deny(path=[pattern])).action == action
+
+
+@pytest.mark.parametrize("command", [
+    "git commit -m 'rm x'", "echo rm x", "grep 'rm x' a", "npm rm x", "git rm x", "docker rm x", "sh build.sh $X",
+    "cat a | python3 b.py", "python3 b.py $X", "git -C sub log", "npm test",
+])
+def test_what_only_speaks_of_a_denied_command_is_not_held_up(command: str) -> None:
+    assert decided(running(command), allow(category=["terminal"]), deny(command=["rm *"])).action == "allow"
+
+
+@pytest.mark.parametrize(("command", "action"), [
+    ("git log", "allow"), ("git push", "ask"), ("git -C . push", "ask"), ("git bisect run git push", "ask"),
+    ("cat x | sh", "ask"),
+])
+def test_an_exclusion_holds_for_what_a_command_runs_in_turn(command: str, action: str) -> None:
+    assert decided(running(command), allow(command=["*", "!git push*"])).action == action
 
 
 WRITES = [

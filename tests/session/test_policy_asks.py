@@ -42,6 +42,20 @@ COMMANDS = [
     ({"command": "npm test", "env": [{"name": "PATH", "value": "/evil"}]}, "PATH=/evil npm test"),
     ({"command": "npm test", "env": {"A": "b c"}}, "A='b c' npm test"),
     ({"commands": ["npm test", "rm x"]}, "npm test\nrm x"),
+    ({"command": "npm test", "script": "rm x"}, "npm test\nrm x"),
+    ({"command": "npm test", "commands": ["rm x", "rm y"]}, "npm test\nrm x\nrm y"),
+    ({"command": ["npm", "test"], "args": ["x y"]}, "npm test 'x y'"),
+    ({"commands": ["npm test"], "args": ["rm", "x"]}, "npm test\nrm x"),
+    ({"command": "npm test", "env": ["PATH=/evil"]}, "PATH=/evil npm test"),
+    ({"command": "npm test", "options": {"environment": {"A": "b"}}}, "A=b npm test"),
+    ({"command": "rm x", "env": [{"name": "npm test #", "value": ""}]}, "'npm test #=' rm x"),
+    ({"command": ["./sub/bash", "-lc", "npm test"]}, "./sub/bash -lc 'npm test'"),
+    ({"command": ["/usr/bin/bash", "-lc", "npm test"]}, "npm test"),
+    ({"command": "npm test", "shell": "/bin/bash"}, "npm test"),
+    ({"command": "npm test", "shell": "./bash"}, "npm test\n./bash"),
+    ({"command": ["bash", "-lc", "npm test | cat"], "parsed_cmd": [{"cmd": "npm test"}]}, "npm test | cat"),
+    ({"steps": [{"run": "npm test"}, {"code": "rm x"}]}, "npm test\nrm x"),
+    ({"command": {"line": "rm x"}}, "rm x"),
     ({"command": "  "}, None),
     ({"command": None}, None),
     ({"command": 3}, None),
@@ -88,6 +102,9 @@ PATHS_IN = [
     ({"diff": "--- a/src/x\n+++ b/src/y\n@@\n-a\n+b\n"}, ["src/x", "src/y"]),
     ({"diff": "--- /dev/null\n+++ b/src/y\n@@\n+b\n"}, ["src/y"]),
     ({"uri": "file:///etc/passwd"}, ["file:///etc/passwd"]),
+    ({"diff": "diff --git a/src/a b/.env\nsimilarity index 100%\nrename from src/a\nrename to .env\n"}, ["src/a", ".env"]),
+    ({"diff": "diff --git a/src/a b/src/a\nold mode 100644\nnew mode 100755\n"}, ["src/a"]),
+    ({"path": "src/a", "url": "https://x.example/y", "description": "see a/b"}, ["src/a"]),
     ({"pattern": "x/y", "query": "a/b"}, []),
     ({"dir": "src"}, ["src"]),
 ]
@@ -106,6 +123,95 @@ def test_what_a_second_field_hides_is_not_allowed() -> None:
     for hidden in ({"path": "src/a", "destination": "/etc/cron.d/x"}, {"path": "src/a", "files": ["src/b", "../../x"]},
                    {"path": "src/a", "changes": {"/etc/passwd": {}}}, {"path": "src/a", "opts": {"out_file": "~/.bashrc"}}):
         assert action(asked("Edit", "edit", hidden), rule) == "ask"
+
+
+USUAL = PermissionPolicy(auto_approve=AutoApprove(reads=True, searches=True, writes=["src/**"], commands=["npm test*"]))
+DEEP: dict[str, Any] = {"a": {"b": {"c": {"d": {"e": {"f": {"g": {"path": ".env"}}}}}}}}
+DIFF = "--- a/src/a\n+++ b/src/a\n@@ -1 +1 @@\n-a\n+b\n"
+HIDDEN = [
+    ("edit", {"path": "src/a", "to": ".env"}),
+    ("edit", {"path": "src/a", "new_name": ".env"}),
+    ("edit", {"path": "src/a", "outfile": ".env"}),
+    ("edit", {"path": "src/a", "textFile": ".env"}),
+    ("edit", {"path": "src/a", "pathname": "Makefile"}),
+    ("edit", {"path": "src/a", "whatever": "Makefile"}),
+    ("edit", {"path": "src/a", "renames": {"src/a": ".env"}}),
+    ("edit", {"path": "src/a", "tables": {".env": {}}}),
+    ("edit", {"path": "src/a", "mode": "/etc/passwd"}),
+    ("edit", {"path": "src/a", **DEEP}),
+    ("edit", {"path": "src/a", "list": [[[[[[[[".env"]]]]]]]]}),
+    ("edit", {"patch": "diff --git a/src/a b/.env\nsimilarity index 100%\nrename from src/a\nrename to .env\n"}),
+    ("edit", {"patch": DIFF + "rename to .env\n"}),
+    ("edit", {"patch": DIFF + 'diff --git "a/src/b" "b/x y"\nnew mode 100755\n'}),
+    ("read", {"path": "lib/a", "diff": DIFF}),
+    ("read", {"path": "lib/a", "options": {"content": "x"}}),
+    ("read", {"path": "src/a", "code": "import os"}),
+    ("read", {"path": "src/a", "shell": "touch x"}),
+    ("search", {"pattern": "x", "exec": "touch x"}),
+    ("search", {"pattern": "x", "options": {"exec": "touch x"}}),
+    ("execute", {"command": "npm test", "script": "touch x"}),
+    ("execute", {"command": "npm test", "commands": ["touch x"]}),
+    ("execute", {"command": "npm test", "env": ["PATH=/evil"]}),
+    ("execute", {"command": "npm test", "cwd": ".", "workdir": "/etc"}),
+    ("execute", {"command": "npm test", "options": {"cwd": "/etc"}}),
+    ("execute", {"command": "npm test", **DEEP}),
+    ("execute", {"command": [[[[[[[[{"command": "touch x"}]]]]]]], "npm test"]}),
+    ("execute", {"command": ["./sub/bash", "-lc", "npm test"]}),
+    ("execute", {"command": ["npm", "test"], "args": [";", "touch", "x"], "stdin": "x"}),
+]
+PLAIN = [
+    ("edit", {"tool": "write_file", "arguments": {"path": "src/a", "content": "x"}}),
+    ("execute", {"command": "npm test", "proposed_execpolicy_amendment": ["npm", "test", "/etc"]}),
+    ("edit", {"file_path": "src/a", "content": "see /etc/passwd", "encoding": "utf-8", "replace_all": True}),
+    ("edit", {"file_path": "src/a", "old_string": "a/b", "new_string": ".env", "description": "as in a/b"}),
+    ("edit", {"patch": DIFF}),
+    ("edit", {"path": "src/a", "edits": [{"oldText": "a/b", "newText": "c/d"}]}),
+    ("read", {"path": "lib/a", "offset": 1, "limit": 20}),
+    ("search", {"pattern": "a/b", "glob": "*.ts", "path": "lib", "output_mode": "content", "type": "py"}),
+    ("execute", {"command": "npm test", "description": "Run the tests in a/b", "timeout": 1000, "cwd": "."}),
+    ("execute", {"command": ["bash", "-lc", "npm test"], "workdir": ROOT, "parsed_cmd": [{"type": "x", "cmd": "npm test"}]}),
+]
+
+
+@pytest.mark.parametrize(("kind", "tool_input"), HIDDEN)
+def test_what_an_input_hides_is_asked(kind: str, tool_input: dict[str, Any]) -> None:
+    assert Policy((), USUAL).decide(asked("x", kind, tool_input), now_us=NOW_US).action == "ask"
+
+
+@pytest.mark.parametrize(("kind", "tool_input"), PLAIN)
+def test_an_input_that_hides_nothing_is_approved(kind: str, tool_input: dict[str, Any]) -> None:
+    verdict = Policy((), USUAL).decide(asked("x", kind, tool_input), now_us=NOW_US)
+    assert verdict.action == "allow", verdict.why
+
+
+def test_a_path_that_lies_too_deep_is_beyond_rules() -> None:
+    ask = asked("Edit", "edit", {"path": "src/a", **DEEP})
+    assert BEYOND_RULES in ask.paths
+    assert action(ask, Rule(action="allow", path=["**"], risk=["low", "medium", "high", "critical"])) == "ask"
+
+
+def test_a_read_that_brings_a_change_is_an_edit() -> None:
+    assert asked("Read", "read", {"path": "lib/a"}, writes=True).category == "file_edit"
+    assert asked("Read", "read", {"path": "lib/a", "diff": DIFF}).category == "file_edit"
+    assert asked("Read", "read", {"path": "lib/a"}).category == "file_read"
+
+
+@pytest.mark.parametrize("where", ["input", "locations", "members"])
+def test_no_more_paths_are_looked_at_than_count(where: str) -> None:
+    class Counted(str):
+        """A path that counts how often somebody looks whether it is known already."""
+
+        looks = 0
+
+        def __hash__(self) -> int:
+            Counted.looks += 1
+            return str.__hash__(self)
+
+    paths = [Counted(f"src/{n}") for n in range(20_000)]
+    given: dict[str, Any] = {"paths": paths} if where == "input" else {"x": {str(n): n for n in range(20_000)}}
+    ask = asked("Edit", "edit", given, locations=paths if where == "locations" else ())
+    assert BEYOND_RULES in ask.paths and len(ask.paths) <= PATHS + 1
+    assert Counted.looks < 20 * PATHS
 
 
 def test_locations_of_the_call_count_as_paths() -> None:

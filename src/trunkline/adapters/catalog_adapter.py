@@ -49,6 +49,8 @@ class CatalogAdapter:
         self._spec = spec
         self._hub = hub
         self._version: str | None = None
+        self._watching: dict[asyncio.Task[None], Stop] = {}
+        """Who is called back for sessions, and what ends the rest of each watch."""
 
     @property
     def name(self) -> str:
@@ -83,11 +85,21 @@ class CatalogAdapter:
 
     def watch_sessions(self, callback: Callable[[context.SessionDiscoveryEvent], None]) -> Stop:
         """Call back when a session appears, changes or goes away, in the hub or in the agent's files."""
-        stops = [watch_hub(self._hub, self.name, callback)]
         store = self._store()
-        if store is not None:
-            stops.append(watch_store(store, self.name, callback))
-        return lambda: _stop_all(stops)
+        task = watch_hub(self._hub, self.name, callback)
+        self._watching[task] = watch_store(store, self.name, callback) if store is not None else _nothing
+        return lambda: self._unwatch(task)
+
+    async def close(self) -> None:
+        """Call nobody back any more."""
+        watching = list(self._watching)
+        for task in watching:
+            self._unwatch(task)
+        await asyncio.gather(*watching, return_exceptions=True)
+
+    def _unwatch(self, task: asyncio.Task[None]) -> None:
+        task.cancel()
+        self._watching.pop(task, _nothing)()
 
     async def attach_to_session(self, session_id: str, *, watch: bool | None = None, by: str = LIBRARY) -> HubSession:
         """Join the hub's session of that id, or take over (else: follow) the agent's own one."""
@@ -217,6 +229,5 @@ def _newest_in(sessions: Iterable[context.DiscoveredSession], folder: str) -> st
     return next((found.id for found in sessions if os.path.realpath(found.project_path) == wanted), None)
 
 
-def _stop_all(stops: list[Stop]) -> None:
-    for stop in stops:
-        stop()
+def _nothing() -> None:
+    """What ends a watch of files where there are none."""

@@ -7,12 +7,16 @@ Rule 2: a callback that fails is reported to the loop and called again for the n
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
 
 from trunkline.adapters.base import LIBRARY, Heard, Stop
 from trunkline.adapters.capabilities import session_capabilities
 from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects import context
+from trunkline.errors import Invalid
 from trunkline.hub import Session
 
 
@@ -41,9 +45,10 @@ class HubSession:
         task.add_done_callback(self._listening.discard)
         return lambda: _cancel(task)
 
-    async def execute(self, command: context.Command, *, command_id: str | None = None, by: str = LIBRARY) -> None:
-        """Carry out a command; it is in the journal with who sent it when this returns."""
-        await self._session.execute(command, command_id=command_id, by=by)
+    async def execute(self, command: context.Command | Mapping[str, Any], *, command_id: str | None = None,
+                      by: str = LIBRARY) -> None:
+        """Carry out a command, given as itself or as the JSON object that it is; it is in the journal when this returns."""
+        await self._session.execute(_command(command), command_id=command_id, by=by)
 
     async def get_history(self) -> list[Heard]:
         """Every event since the session's start."""
@@ -72,6 +77,15 @@ class HubSession:
             for entry in await feed.read(after=after):
                 after = entry.seq
                 _call(callback, context.decode_event(entry.event))
+
+
+def _command(given: context.Command | Mapping[str, Any]) -> context.Command:
+    if isinstance(given, context.Command):
+        return given
+    try:
+        return context.decode_command(msgspec.json.encode(given))
+    except TypeError as error:
+        raise Invalid(f"not a command: {error}") from error
 
 
 def _cancel(task: asyncio.Task[None]) -> None:

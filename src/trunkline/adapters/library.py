@@ -42,6 +42,8 @@ class Library:
             options = HubOptions(data_dir=folder or Path(tempfile.gettempdir()), memory=folder is None, agents=self._agents)
             hub = await stack.enter_async_context(Hub(options, environ=self._environ))
             self._hub, self._adapters = hub, hub_adapters(hub)
+            for adapter in self._adapters.values():
+                stack.push_async_callback(adapter.close)  # before the hub: a watcher reads what it has
             self._exits = stack.pop_all()
         return self
 

@@ -11,9 +11,9 @@ import asyncio
 from collections.abc import Callable
 from typing import Literal
 
-from trunkline.adapters.base import Stop
 from trunkline.adapters.listing import LISTED_MOST
 from trunkline.dialects.context import SessionDiscoveryEvent
+from trunkline.errors import StorageError
 from trunkline.hub import Hub
 from trunkline.journal.base import RowFilter
 
@@ -24,11 +24,9 @@ NEWEST = 20
 Callback = Callable[[SessionDiscoveryEvent], None]
 
 
-def watch_hub(hub: Hub, agent: str, callback: Callback) -> Stop:
-    """Call back for sessions of one agent, from now on."""
-    watcher = _Watcher(hub, agent, callback)
-    task = asyncio.get_running_loop().create_task(watcher.run())
-    return lambda: _cancel(task)
+def watch_hub(hub: Hub, agent: str, callback: Callback) -> asyncio.Task[None]:
+    """Call back for sessions of one agent, from now on until the task is cancelled or the hub stops."""
+    return asyncio.get_running_loop().create_task(_Watcher(hub, agent, callback).run())
 
 
 class _Watcher:
@@ -39,7 +37,14 @@ class _Watcher:
         self._known: dict[str, int] = {}
 
     async def run(self) -> None:
-        """Look whenever something was committed or deleted."""
+        """Look whenever something was committed or deleted, until the hub stops."""
+        try:
+            await self._run()
+        except (StorageError, RuntimeError):  # RuntimeError: the journal's threads have ended
+            if not self._hub.everything.closed:
+                raise
+
+    async def _run(self) -> None:
         feed = self._hub.everything
         position, forgotten = feed.last_pos, feed.forgotten
         self._known = await self._rows(whole=True)
@@ -76,7 +81,3 @@ class _Watcher:
             self._callback(SessionDiscoveryEvent(type=kind, session_id=session_id, agent=self._agent))
         except Exception as error:  # a listener's boundary: its fault must not end the watch
             asyncio.get_running_loop().call_exception_handler({"message": "a session callback failed", "exception": error})
-
-
-def _cancel(task: asyncio.Task[None]) -> None:
-    task.cancel()

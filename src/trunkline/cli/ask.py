@@ -12,14 +12,14 @@ import asyncio
 import os
 import termios
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal
 
 from trunkline.cli.form import Field, fields_of
 from trunkline.cli.screen import Screen, one_line
-from trunkline.client import Client
-from trunkline.errors import TrunklineError
+from trunkline.client import Client, Scope
+from trunkline.errors import Invalid, TrunklineError, Unsupported
 
 Policy = Literal["ask", "wait", "allow", "deny"]
 APPROVAL_KEYS = "[y]es, [a]lways, [n]o"
@@ -137,15 +137,25 @@ class Asks:
             self._screen.line(f"{number}  {one_line(str(option.get('name', '')))}", indent="    ")
         while True:
             answer = (await self._prompt(f"{APPROVAL_KEYS}, or a number")).lower()
-            if answer in ("y", "yes", "a", "always"):
-                scope: Literal["once", "always"] = "always" if answer.startswith("a") else "once"
-                return await self._hub.decide(self._session_id, request_id, allow=True, scope=scope)
-            if answer in ("n", "no"):
-                return await self._hub.decide(self._session_id, request_id, allow=False)
-            if answer.isdecimal() and 1 <= int(answer) <= len(options):
-                option_id = str(options[int(answer) - 1]["optionId"])
-                return await self._hub.decide(self._session_id, request_id, option_id=option_id)
-            self._screen.line("that is none of the answers", dim=True, indent="    ")
+            try:
+                if await self._decide(request_id, answer, options):
+                    return
+                self._screen.line("that is none of the answers", dim=True, indent="    ")
+            except (Invalid, Unsupported) as error:  # there is no "always" for this, say: the ask still waits
+                self._screen.line(error.message, mark="!", colour="yellow", indent="    ")
+
+    async def _decide(self, request_id: str, answer: str, options: Sequence[Fields]) -> bool:
+        """Send what was typed to the hub; False when it is no answer."""
+        if answer in ("y", "yes", "a", "always"):
+            scope: Scope = "always" if answer.startswith("a") else "once"
+            await self._hub.decide(self._session_id, request_id, allow=True, scope=scope)
+        elif answer in ("n", "no"):
+            await self._hub.decide(self._session_id, request_id, allow=False)
+        elif answer.isdecimal() and 1 <= int(answer) <= len(options):
+            await self._hub.decide(self._session_id, request_id, option_id=str(options[int(answer) - 1]["optionId"]))
+        else:
+            return False
+        return True
 
     async def _reply(self, packet: Fields) -> None:
         question_id = _id_of(packet)

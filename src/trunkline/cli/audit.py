@@ -1,12 +1,14 @@
 """``trunkline audit``: is the record of approvals as it was written? It reads the journal's file itself and believes no hub.
 
 Rule 1: it changes nothing and makes no key. A hub may run meanwhile.
-Rule 2: an approval without a seal is fine only before the first sealed one of its session: it is older than the seals.
+Rule 2: the journal must have at least what ``audit.log`` says. The log is read first, so the journal is never behind it.
+Rule 3: every approval has a seal. One without it was not written by a hub, or lost it behind the hub's back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +18,12 @@ import msgspec
 from trunkline.cli.command import output, print_json, print_table, setting_flags
 from trunkline.cli.exits import EXIT_ERROR
 from trunkline.cli.settings import load
-from trunkline.errors import Invalid, NotFound, SessionNotFound
+from trunkline.errors import Invalid, NotFound, SessionNotFound, StorageError
 from trunkline.journal.base import Entry
 from trunkline.journal.look import Look, looking_into
-from trunkline.session.chain import Chain, Verified, has_seal, opened, verify
+from trunkline.session.chain import Chain, Verified, opened, verify
 from trunkline.session.chain_key import AUDIT_KEY_FILE, read_audit_key
+from trunkline.session.chain_log import AUDIT_LOG_FILE, Note, Noted, read_log
 
 JOURNAL_FILE = "journal.db"
 _APPROVAL = "approval:"
@@ -31,28 +34,40 @@ class Trail:
 
     def __init__(self, session_id: str) -> None:
         self.session_id = session_id
-        self.unsealed = 0
         self.found = Verified(True, 0, "")
+        self.heads: list[str] = []
 
-    def take(self, key: bytes, event: bytes) -> bool:
+    def take(self, key: bytes, entry: Entry) -> bool:
         """Check the next approval; False where it, or one before it, does not fit."""
         if not self.found.ok:
             return False
-        if not self.found.count and not has_seal(event):
-            self.unsealed += 1
-            return True
         try:
-            record = opened(event)
+            record = opened(entry.event)
         except Invalid as error:
             self._fail(error.message)
             return False
-        self.found = verify(key, self.session_id, [record], start=Chain(self.found.count, self.found.head))
-        return self.found.ok
+        found = verify(key, self.session_id, [record], start=Chain(self.found.count, self.found.head))
+        if found.ok and not _says_the_same(entry):
+            self._fail(f"the packet of record {found.count} says something else than the record")
+            return False
+        self.found = found
+        if found.ok:
+            self.heads.append(found.head)
+        return found.ok
 
     def compare(self, stored: Chain) -> None:
         """What the session's own row says of its chain: entries that are missing at the end show here."""
         if self.found.ok and stored.n > self.found.count:
             self._fail(f"the session counts {stored.n} records, and {self.found.count} are there")
+
+    def compare_note(self, note: Note) -> None:
+        """What the hub noted outside the database."""
+        if not self.found.ok:
+            return
+        if note.n > len(self.heads):
+            self._fail(f"the hub noted {note.n} records, and {len(self.heads)} are there")
+        elif note.n and self.heads[note.n - 1] != note.head:
+            self._fail(f"record {note.n} is not the one that the hub noted")
 
     def _fail(self, why: str) -> None:
         self.found = Verified(False, self.found.count, self.found.head, self.found.count + 1, why)
@@ -68,7 +83,18 @@ class _Typed(msgspec.Struct):
     type: str = ""
 
 
+class _Decision(msgspec.Struct, rename="camel"):
+    """What both an approval's event and its packet say."""
+
+    request_id: str | None = None
+    tool_call_id: str | None = None
+    approved: bool | None = None
+    resolved_by: str | None = None
+    reason: str | None = None
+
+
 _typed = msgspec.json.Decoder(_Typed)
+_decision = msgspec.json.Decoder(_Decision)
 
 
 @click.group(short_help="Check or export the record of approvals.")
@@ -94,14 +120,15 @@ def verify_command(session: str | None, head: str | None, as_json: bool, **flags
     The exit code is 0 when all seals fit, 1 when one does not.
     """
     output()
-    trails, heads = _checked(_data(flags), session)
+    trails, heads, wrong = _checked(_data(flags), session)
     if head is not None and head not in heads:
         raise NotFound(f"no record has the head {head}: the chain is not the one it was noted from")
     if as_json:
-        print_json([{"sessionId": trail.session_id, "unsealed": trail.unsealed, **msgspec.to_builtins(trail.found)}
-                    for trail in trails])
+        print_json([{"sessionId": trail.session_id, **msgspec.to_builtins(trail.found)} for trail in trails])
     else:
-        print_table(("SESSION", "SEALED", "UNSEALED", "CHAIN", "HEAD"), [_row(trail) for trail in trails])
+        print_table(("SESSION", "SEALED", "CHAIN", "HEAD"), [_row(trail) for trail in trails])
+    if wrong:
+        raise StorageError(wrong)
     if not all(trail.found.ok for trail in trails):
         raise click.exceptions.Exit(EXIT_ERROR)
 
@@ -116,8 +143,8 @@ def export(session: str | None, **flags: Any) -> None:
     trails: dict[str, Trail] = {}
     with looking_into(data / JOURNAL_FILE) as look:
         key = _key(data)
-        for session_id, entry in _approvals(look, session):
-            fits = trails.setdefault(session_id, Trail(session_id)).take(key, entry.event)
+        for session_id, entry in _approvals(look, _one(look.named(""), session) if session is not None else None):
+            fits = trails.setdefault(session_id, Trail(session_id)).take(key, entry)
             link = _link(entry.event)
             out.write(msgspec.json.encode({"sessionId": session_id, "seq": entry.seq, **link, "fits": fits,
                                            "event": msgspec.Raw(entry.event)}) + b"\n")
@@ -126,26 +153,55 @@ def export(session: str | None, **flags: Any) -> None:
         raise click.exceptions.Exit(EXIT_ERROR)
 
 
-def _checked(data: Path, session: str | None) -> tuple[list[Trail], set[str]]:
-    """The trails of the sessions asked for, and every head in them that fits."""
+def _checked(data: Path, session: str | None) -> tuple[list[Trail], set[str], str]:
+    """The trails of the sessions asked for, every head in them that fits, and what is wrong with the log."""
     trails: dict[str, Trail] = {}
-    heads: set[str] = set()
+    oldest = sys.maxsize
     with looking_into(data / JOURNAL_FILE) as look:
-        stored = {name: _stored(look, name) for name in look.named(session or "")}
         key = _key(data)
-        for session_id, entry in _approvals(look, session):
-            trail = trails.setdefault(session_id, Trail(session_id))
-            if trail.take(key, entry.event):
-                heads.add(trail.found.head)
+        noted = _noted(data, key)
+        kept = noted.kept()
+        wanted = _one([*look.named(""), *kept], session) if session is not None else None
+        stored = {name: _stored(look, name) for name in look.named("") if wanted in (None, name)}
+        for session_id, entry in _approvals(look, wanted):
+            trails.setdefault(session_id, Trail(session_id)).take(key, entry)
+            oldest = min(oldest, entry.at)
     for session_id, chain in stored.items():
         if chain.n or session_id in trails:
             trails.setdefault(session_id, Trail(session_id)).compare(chain)
-    return list(trails.values()), heads
+    gone = kept.keys() - _noted(data, key).kept().keys()  # somebody deleted these while we looked
+    for session_id, notes in kept.items():
+        if session_id not in gone and wanted in (None, session_id):
+            for note in notes:
+                trails.setdefault(session_id, Trail(session_id)).compare_note(note)
+    heads = {head for trail in trails.values() for head in trail.heads}
+    return list(trails.values()), heads, noted.wrong or _too_young(noted, oldest)
 
 
-def _approvals(look: Look, session: str | None) -> Iterator[tuple[str, Entry]]:
-    """The approvals of all sessions, or of the one whose id begins so."""
-    wanted = _one(look, session) if session is not None else None
+def _noted(data: Path, key: bytes) -> Noted:
+    try:
+        return read_log(data / AUDIT_LOG_FILE, key)
+    except NotFound as error:
+        return Noted(wrong=error.message)
+
+
+def _too_young(noted: Noted, oldest: int) -> str:
+    """A log is begun with the first hub. One that is younger than an approval stands in another one's place."""
+    return f"{AUDIT_LOG_FILE} was begun after the first approval: somebody took the old one away" if noted.since > oldest else ""
+
+
+def _says_the_same(entry: Entry) -> bool:
+    """Whether an approval's packet, where it has one, says what the sealed event says."""
+    if entry.packet is None:
+        return True
+    try:
+        return _decision.decode(entry.packet) == _decision.decode(entry.event)
+    except msgspec.DecodeError:
+        return False
+
+
+def _approvals(look: Look, wanted: str | None) -> Iterator[tuple[str, Entry]]:
+    """The approvals of all sessions, or of one."""
     for session_id, entry in look.entries():
         if wanted in (None, session_id) and _is_approval(entry.event):
             yield session_id, entry
@@ -161,8 +217,8 @@ def _is_approval(event: bytes) -> bool:
         return True  # it was written by no hub, and the chain will say so
 
 
-def _one(look: Look, beginning: str) -> str:
-    found = look.named(beginning)
+def _one(known: Iterable[str], beginning: str) -> str:
+    found = sorted({name for name in known if name.startswith(beginning)})
     if beginning in found:
         return beginning
     if not found:
@@ -204,4 +260,4 @@ def _data(flags: Mapping[str, Any]) -> Path:
 def _row(trail: Trail) -> tuple[str, ...]:
     found = trail.found
     state = "whole" if found.ok else f"BROKEN at {found.first_bad}: {found.why}"
-    return trail.session_id, str(found.count), str(trail.unsealed), state, found.head or "–"
+    return trail.session_id, str(found.count), state, found.head or "–"

@@ -17,6 +17,7 @@ from trunkline.cli.command import output, print_json, setting_flags
 from trunkline.cli.datadir import DataDir
 from trunkline.cli.screen import one_line
 from trunkline.cli.settings import load
+from trunkline.dialects.roles import name_of_kind, role_of_tool, usual_name
 from trunkline.errors import Invalid
 from trunkline.session.policy import Considered, PolicyAsk, Rule, Verdict, expired, policy_ask
 from trunkline.session.policy_book import POLICY_FILE, PolicyBook
@@ -142,12 +143,13 @@ def _book(flags: Mapping[str, Any]) -> PolicyBook:
 
 
 def _ask(words: Sequence[str], agent: str, tool: str | None, root: str, guarded: str) -> PolicyAsk:
-    """What the words mean: a path for a file tool, else a command line."""
+    """What the words mean: a path for a file tool, else a command line. The tool has its usual name, as in events and rules."""
     home = os.path.expanduser("~")
     line = words[0] if len(words) == 1 else " ".join(words)
     kind = _file_kind(line, len(words) == 1, tool, root)
     given = {"command": line} if kind is None else {"path": line}
-    return policy_ask(tool or (kind or "terminal"), kind or "execute", given, agent=agent, cwd=root, roots=[root], home=home,
+    name = usual_name(tool, role_of_tool(tool)) if tool else name_of_kind(kind or "execute") or ""
+    return policy_ask(name, kind or "execute", given, agent=agent, cwd=root, roots=[root], home=home,
                       resolve=os.path.realpath, guarded=[guarded] if guarded else [])
 
 

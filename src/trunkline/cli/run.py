@@ -86,7 +86,16 @@ async def run(settings: Settings, order: Order) -> int:
     async with connected(endpoint, settings, restart=True) as hub:
         env = await caller_env(hub, order.agent, settings)
         session = await hub.create_session(order.agent, order.cwd, title=order.title, mode=order.mode, env=env)
+        await _say_what_to_expect(hub, session.id, order.agent)
         return await Watch(hub, session.id, order).turn()
+
+
+async def _say_what_to_expect(hub: Client, session_id: str, agent: str) -> None:
+    """Tell a person before the first prompt that this agent may act without asking."""
+    if sys.stderr.isatty():  # a script has decided already
+        state = (await hub.snapshot(session_id)).state
+        if not state.asks_permission:
+            click.echo(f"note: {agent} was never seen to ask for permission; it may act without asking", err=True)
 
 
 async def caller_env(hub: Client, agent: str, settings: Settings, source: Mapping[str, str] = os.environ) -> dict[str, str]:

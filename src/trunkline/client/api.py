@@ -1,4 +1,4 @@
-"""The hub's HTTP API as Python calls, one method per route.
+"""The hub's HTTP API as Python calls, one method per route: sessions here, the hub as a whole in ``hub_api``.
 
 Rule 1: async only, and light: asyncio, h11 and msgspec; nothing of the hub itself is imported.
 Rule 2: errors are those of ``trunkline.errors``, by the code that the hub answered.
@@ -8,23 +8,20 @@ Rule 3: a prompt always carries an idempotency key, so that a retry can never se
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
-from types import TracebackType
-from typing import Any, Literal, Self, TypeVar
-from urllib.parse import quote, urlencode
+from typing import Any, Literal
 
 import msgspec
 
-from trunkline.client.faults import error_of
-from trunkline.client.http import Endpoint, Pool, Request, Response
+from trunkline.client.http import Request
+from trunkline.client.hub_api import HubCalls
+from trunkline.client.hub_views import Caps, Waits
 from trunkline.client.link import Link
 from trunkline.client.streams import Numbered, Stream, event_failure, packet_failure
 from trunkline.client.views import (
     Accepted,
-    AgentView,
     Artifact,
-    Code,
     CommandDone,
     ContextEvent,
     EventPage,
@@ -36,15 +33,10 @@ from trunkline.client.views import (
     Snapshot,
     Uploads,
 )
-from trunkline.errors import Unavailable
-
-TIMEOUT_S = 30.0
-START_TIMEOUT_S = 180.0
-"""Starting a session starts an agent, and some are fetched from a registry on their first start."""
-RECONNECT_S = 60.0
+from trunkline.client.wire import JSON_BODY, START_TIMEOUT_S, json_of, path_of, post
 
 Content = str | Sequence[Mapping[str, Any]]
-T = TypeVar("T")
+Scope = Literal["once", "turn", "session", "always"]
 
 
 class SessionPage(msgspec.Struct, rename="camel", frozen=True):
@@ -71,50 +63,12 @@ class _StoredPage(msgspec.Struct, rename="camel"):
     next_after: int | None = None
 
 
-class Client:
+class Client(HubCalls):
     """A hub, over HTTP.
 
     ``find`` is asked for the hub's address when it no longer answers at the old one (it may have been restarted on
     another port). Use as an async context manager, or call ``close``.
     """
-
-    def __init__(self, url: str, token: str | None = None, *, certificate: str | None = None, timeout_s: float = TIMEOUT_S,
-                 reconnect_s: float = RECONNECT_S, find: Callable[[], Awaitable[Endpoint]] | None = None) -> None:
-        endpoint = Endpoint(url.rstrip("/"), token, certificate)
-        endpoint.parts()
-        self._pool = Pool(endpoint)
-        self._timeout_s = timeout_s
-        self._reconnect_s = reconnect_s
-        self._find = find
-
-    @property
-    def endpoint(self) -> Endpoint:
-        """Where the hub was last found."""
-        return self._pool.endpoint
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        await self.close()
-
-    async def close(self) -> None:
-        """Close idle connections; streams close with their iterators."""
-        await self._pool.close()
-
-    # the hub
-
-    async def health(self) -> dict[str, Any]:
-        """``GET /healthz``: answers as soon as the hub listens, without a token."""
-        return await self._get("/healthz", dict[str, Any])
-
-    async def agents(self) -> list[AgentView]:
-        """The agents this hub can run, and which of them are installed."""
-        return await self._get("/agents", list[AgentView])
-
-    async def new_code(self) -> Code:
-        """A one-time code that logs a browser in."""
-        return msgspec.json.decode((await self._ask(_post("/auth/codes", {}))).body, type=Code)
 
     # sessions
 
@@ -124,26 +78,27 @@ class Client:
         """Start a session. ``env`` adds the caller's variables to the agent's; send it only to a hub on this machine."""
         body: dict[str, Any] = {"agent": agent, "cwd": cwd, "mcpServers": list(mcp_servers), "env": dict(env or {})}
         body |= {key: value for key, value in (("title", title), ("mode", mode), ("prompt", prompt)) if value is not None}
-        response = await self._ask(_post("/sessions", body), timeout_s=START_TIMEOUT_S)
+        response = await self._ask(post("/sessions", body), timeout_s=START_TIMEOUT_S)
         return msgspec.json.decode(response.body, type=SessionView)
 
     async def sessions(self, *, status: str | None = None, agent: str | None = None, text: str | None = None,
                        limit: int = 50, before: str | None = None) -> SessionPage:
         """Sessions, newest activity first."""
-        return await self._get(_path("sessions", status=status, agent=agent, text=text, limit=limit, before=before), SessionPage)
+        path = path_of("sessions", status=status, agent=agent, text=text, limit=limit, before=before)
+        return await self._get(path, SessionPage)
 
     async def session(self, session_id: str) -> SessionView:
         """The state of one session."""
-        return await self._get(_path("sessions", session_id), SessionView)
+        return await self._get(path_of("sessions", session_id), SessionView)
 
     async def rename(self, session_id: str, title: str) -> SessionView:
         """Give the session a title."""
-        request = Request("PATCH", _path("sessions", session_id), _json({"title": title}), _JSON_BODY)
+        request = Request("PATCH", path_of("sessions", session_id), json_of({"title": title}), JSON_BODY)
         return msgspec.json.decode((await self._ask(request)).body, type=SessionView)
 
     async def delete(self, session_id: str) -> None:
         """Stop the session's agent and forget the session."""
-        await self._ask(Request("DELETE", _path("sessions", session_id)))
+        await self._ask(Request("DELETE", path_of("sessions", session_id)))
 
     # turns
 
@@ -167,7 +122,7 @@ class Client:
 
     async def packets(self, session_id: str, *, after: int = 0) -> AsyncGenerator[Numbered, None]:
         """Every packet after ``after``: first what is stored, then live, until the caller stops."""
-        path = _path("sessions", session_id, "packets")
+        path = path_of("sessions", session_id, "packets")
         request = Request("GET", path, headers=(("Accept", "text/event-stream"),))
         async with aclosing(self._follow(lambda seen: _resumed(request, seen), after=after)) as stream:
             async for numbered in stream:
@@ -183,7 +138,7 @@ class Client:
 
     async def messages(self, session_id: str, *, after: int = 0, before: int | None = None, limit: int = 500) -> MessagePage:
         """Stored packets, paged; runs of chunks are merged."""
-        path = _path("sessions", session_id, "messages", after=after, before=before, limit=limit)
+        path = path_of("sessions", session_id, "messages", after=after, before=before, limit=limit)
         page = await self._get(path, _StoredPage)
         return MessagePage([(stored.seq, Packet(bytes(stored.packet))) for stored in page.messages], page.next_after)
 
@@ -192,31 +147,31 @@ class Client:
     async def events(self, session_id: str, *, after: int = 0, types: str | None = None
                      ) -> AsyncGenerator[tuple[int, ContextEvent], None]:
         """(seq, event) after ``after``: first what is stored, then live, until the caller stops. ``types`` leaves others out."""
-        async with aclosing(self._events(_path("sessions", session_id, "events", types=types), after)) as stream:
+        async with aclosing(self._events(path_of("sessions", session_id, "events", types=types), after)) as stream:
             async for numbered in stream:
                 yield numbered
 
     async def all_events(self, *, after: int | None = None, types: str | None = None
                          ) -> AsyncGenerator[tuple[int, ContextEvent], None]:
         """(pos, event) of all sessions after a pos; without one, from now on."""
-        async with aclosing(self._events(_path("events", types=types), _NOW if after is None else after)) as stream:
+        async with aclosing(self._events(path_of("events", types=types), _NOW if after is None else after)) as stream:
             async for numbered in stream:
                 yield numbered
 
     async def history(self, session_id: str, *, after: int | None = None, before: int | None = None, limit: int = 500,
                       types: str | None = None) -> EventPage:
         """Stored events, paged; with only ``before``, the last before it."""
-        path = _path("sessions", session_id, "history", after=after, before=before, limit=limit, types=types)
+        path = path_of("sessions", session_id, "history", after=after, before=before, limit=limit, types=types)
         return await self._get(path, EventPage)
 
     async def snapshot(self, session_id: str) -> Snapshot:
         """The state of a session and its seq: events after it are news."""
-        return await self._get(_path("sessions", session_id, "snapshot"), Snapshot)
+        return await self._get(path_of("sessions", session_id, "snapshot"), Snapshot)
 
     async def command(self, session_id: str, command: Mapping[str, Any], *, key: str | None = None) -> dict[str, Any]:
         """Carry out a command such as ``{"command": "cancel"}``; returns what came of it. A retry never does it twice."""
         body = {"id": key or new_key(), "command": dict(command)}
-        request = Request("POST", _path("sessions", session_id, "commands"), _json(body), _JSON_BODY, repeats=True)
+        request = Request("POST", path_of("sessions", session_id, "commands"), json_of(body), JSON_BODY, repeats=True)
         return msgspec.json.decode((await self._ask(request)).body, type=CommandDone).result
 
     def connect(self) -> Link:
@@ -227,107 +182,97 @@ class Client:
 
     async def cancel(self, session_id: str) -> bool:
         """Cancel the running turn; False when none was running."""
-        answer = await self._post(_path("sessions", session_id, "cancel"), {})
+        answer = await self._post(path_of("sessions", session_id, "cancel"), {})
         return bool(answer.get("cancelled", True))
 
     async def set_mode(self, session_id: str, mode_id: str) -> None:
         """Switch the agent's mode."""
-        await self._post(_path("sessions", session_id, "mode"), {"modeId": mode_id})
+        await self._post(path_of("sessions", session_id, "mode"), {"modeId": mode_id})
 
     async def set_config(self, session_id: str, config_id: str, value: str | bool) -> None:
         """Set one of the agent's options."""
-        await self._post(_path("sessions", session_id, "config"), {"configId": config_id, "value": value})
+        await self._post(path_of("sessions", session_id, "config"), {"configId": config_id, "value": value})
 
     async def queue(self, session_id: str) -> list[QueuedPrompt]:
         """Prompts that wait for their turn."""
-        return await self._get(_path("sessions", session_id, "queue"), list[QueuedPrompt])
+        return await self._get(path_of("sessions", session_id, "queue"), list[QueuedPrompt])
 
     async def edit_queued(self, session_id: str, turn_id: str, content: Content) -> None:
         """Change a prompt that still waits."""
-        path = _path("sessions", session_id, "queue", turn_id)
-        await self._ask(Request("PATCH", path, _json({"content": content}), _JSON_BODY))
+        path = path_of("sessions", session_id, "queue", turn_id)
+        await self._ask(Request("PATCH", path, json_of({"content": content}), JSON_BODY))
 
     async def clear_queue(self, session_id: str) -> None:
         """Remove every prompt that still waits."""
-        await self._ask(Request("DELETE", _path("sessions", session_id, "queue")))
+        await self._ask(Request("DELETE", path_of("sessions", session_id, "queue")))
 
     async def drop_queued(self, session_id: str, turn_id: str) -> None:
         """Remove a prompt that still waits."""
-        await self._ask(Request("DELETE", _path("sessions", session_id, "queue", turn_id)))
+        await self._ask(Request("DELETE", path_of("sessions", session_id, "queue", turn_id)))
 
     async def decide(self, session_id: str, request_id: str, *, allow: bool | None = None, option_id: str | None = None,
-                     scope: Literal["once", "always"] = "once", reason: str | None = None) -> None:
-        """Answer a permission, by one of the agent's options or by allow and scope."""
-        body: dict[str, Any] = {"optionId": option_id}
-        if option_id is None:
-            body = {"decision": "allow" if allow else "deny", "scope": scope}
+                     scope: Scope = "once", reason: str | None = None, updated_input: Mapping[str, Any] | None = None) -> None:
+        """Answer a permission, by one of the agent's options or by allow; ``scope`` says for how long.
+
+        ``updated_input`` runs the tool with another input, once, where the approval is ``editable``."""
+        body: dict[str, Any] = {"optionId": option_id} if option_id is not None else {"decision": "allow" if allow else "deny"}
+        if option_id is None or scope != "once":
+            body["scope"] = scope
         if reason is not None:
             body["reason"] = reason
-        await self._post(_path("sessions", session_id, "permissions", request_id), body)
+        if updated_input is not None:
+            body["updatedInput"] = dict(updated_input)
+        await self._post(path_of("sessions", session_id, "permissions", request_id), body)
 
     async def answer_question(self, session_id: str, question_id: str, content: Mapping[str, Any] | None, *,
                               action: Literal["accept", "decline", "cancel"] = "accept") -> None:
         """Answer a question with the form's fields, or decline it."""
         body = {"action": action} | ({"content": dict(content)} if content is not None else {})
-        await self._post(_path("sessions", session_id, "questions", question_id), body)
+        await self._post(path_of("sessions", session_id, "questions", question_id), body)
+
+    async def set_limits(self, session_id: str, *, caps: Caps | None = None, waits: Waits | None = None) -> SessionView:
+        """Set what the session may spend, all caps at once, and how long its approvals wait; what is not given stays."""
+        body = {name: value for name, value in (("caps", caps), ("waits", waits)) if value is not None}
+        response = await self._ask(post(path_of("sessions", session_id, "limits"), body))
+        return msgspec.json.decode(response.body, type=SessionView)
 
     # files
 
+    async def image(self, session_id: str, seq: int) -> bytes:
+        """The picture that the entry ``seq`` carries; events only have the address of a large one."""
+        return (await self._ask(Request("GET", path_of("sessions", session_id, "images", str(seq))))).body
+
     async def artifacts(self, session_id: str) -> list[Artifact]:
         """What the agent made."""
-        return await self._get(_path("sessions", session_id, "artifacts"), list[Artifact])
+        return await self._get(path_of("sessions", session_id, "artifacts"), list[Artifact])
 
     async def artifact(self, session_id: str, artifact_id: str) -> Artifact:
         """One thing that the agent made."""
-        return await self._get(_path("sessions", session_id, "artifacts", artifact_id), Artifact)
+        return await self._get(path_of("sessions", session_id, "artifacts", artifact_id), Artifact)
 
     async def files(self, session_id: str, path: str | None = None) -> FileList:
         """A folder inside the session's roots; the session's own when no path is given."""
-        return await self._get(_path("sessions", session_id, "files", path=path), FileList)
+        return await self._get(path_of("sessions", session_id, "files", path=path), FileList)
 
     async def file_content(self, session_id: str, path: str) -> bytes:
         """A file inside the session's roots."""
-        return (await self._ask(Request("GET", _path("sessions", session_id, "files", "content", path=path)))).body
+        return (await self._ask(Request("GET", path_of("sessions", session_id, "files", "content", path=path)))).body
 
     async def find_files(self, session_id: str, query: str, *, limit: int = 50) -> FilesFound:
         """Files by a part of their path."""
-        return await self._get(_path("sessions", session_id, "files", "find", q=query, limit=limit), FilesFound)
+        return await self._get(path_of("sessions", session_id, "files", "find", q=query, limit=limit), FilesFound)
 
     async def upload(self, session_id: str, path: str, content: bytes) -> Uploads:
         """Store a file inside the session's roots."""
         headers = (("Content-Type", "application/octet-stream"),)
-        request = Request("POST", _path("sessions", session_id, "files", path=path), content, headers)
+        request = Request("POST", path_of("sessions", session_id, "files", path=path), content, headers)
         return msgspec.json.decode((await self._ask(request)).body, type=Uploads)
 
     async def diff(self, session_id: str) -> dict[str, Any]:
         """What changed in the session's folder."""
-        return await self._get(_path("sessions", session_id, "diff"), dict[str, Any])
+        return await self._get(path_of("sessions", session_id, "diff"), dict[str, Any])
 
-    # the wire
-
-    async def _get(self, path: str, type_: type[T]) -> T:
-        return msgspec.json.decode((await self._ask(Request("GET", path))).body, type=type_)
-
-    async def _post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        response = await self._ask(_post(path, body))
-        return msgspec.json.decode(response.body, type=dict[str, Any]) if response.body else {}
-
-    async def _ask(self, request: Request, *, timeout_s: float | None = None) -> Response:
-        limit_s = self._timeout_s if timeout_s is None else timeout_s
-        try:
-            response = await self._pool.ask(request, timeout_s=limit_s)
-        except Unavailable:
-            if self._find is None or not request.repeatable():
-                raise
-            await self._relocate()
-            response = await self._pool.ask(request, timeout_s=limit_s)
-        if not 200 <= response.status < 300:
-            raise error_of(response)
-        return response
-
-    async def _relocate(self) -> None:
-        if self._find is not None:
-            await self._pool.move(await self._find())
+    # streams
 
     def _events(self, path: str, after: int) -> AsyncGenerator[tuple[int, ContextEvent], None]:
         request = Request("GET", path, headers=(("Accept", "text/event-stream"),))
@@ -343,7 +288,6 @@ class Client:
 
 _NOW = -1
 """The position of a stream that was not told where it begins: the hub tells it first."""
-_JSON_BODY = (("Content-Type", "application/json"), ("Accept", "application/json"))
 
 
 def new_key() -> str:
@@ -351,18 +295,10 @@ def new_key() -> str:
     return secrets.token_hex(16)
 
 
-def _json(body: Mapping[str, Any]) -> bytes:
-    return msgspec.json.encode(body)
-
-
-def _post(path: str, body: Mapping[str, Any]) -> Request:
-    return Request("POST", path, _json(body), _JSON_BODY)
-
-
 def _prompt(session_id: str, content: Content, when_busy: str, key: str, accept: str) -> Request:
     headers = (("Content-Type", "application/json"), ("Accept", accept), ("Idempotency-Key", key))
-    body = _json({"content": content, "whenBusy": when_busy})
-    return Request("POST", _path("sessions", session_id, "send-message"), body, headers)
+    body = json_of({"content": content, "whenBusy": when_busy})
+    return Request("POST", path_of("sessions", session_id, "send-message"), body, headers)
 
 
 def _resumed(request: Request, after: int) -> Request:
@@ -376,9 +312,3 @@ def _from(request: Request, after: int) -> Request:
     if after == _NOW:
         return request
     return msgspec.structs.replace(request, headers=(*request.headers, ("Last-Event-ID", str(after))))
-
-
-def _path(*parts: str, **query: str | int | None) -> str:
-    path = "/" + "/".join(quote(part, safe="") for part in parts)
-    given = {key: value for key, value in query.items() if value is not None}
-    return f"{path}?{urlencode(given)}" if given else path

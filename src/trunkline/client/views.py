@@ -35,6 +35,8 @@ class AgentView(View):
     path: str | None = None
     version: str | None = None
     capabilities: Any = None
+    asks_permission: bool = False
+    """Whether the agent was seen to ask before it acts; where not, it may act without asking."""
 
 
 class TurnView(View):
@@ -246,6 +248,12 @@ class SessionState(SessionView):
     """A session's state with what works in it: the Agent Context Protocol's capabilities."""
 
     capabilities: dict[str, Any] = {}
+
+    @property
+    def asks_permission(self) -> bool:
+        """Whether the agent was seen to ask before it acts; where not, it may act without asking."""
+        approval = (self.capabilities.get("features") or {}).get("approval") or {}
+        return approval.get("toolCalls") is True
 
 
 class Snapshot(View):

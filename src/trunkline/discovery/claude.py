@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from typing import Annotated
 
 import msgspec
 
@@ -24,6 +25,7 @@ from trunkline.dialects.claude.transcript import (
     read_line,
 )
 from trunkline.discovery.base import FoundSession, Reading
+from trunkline.discovery.regular import open_regular
 
 HEAD = 64 << 10
 TITLE_MOST = 200
@@ -35,7 +37,7 @@ _NAME = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 class _Running(msgspec.Struct, rename="camel"):
     """One file of the registry of running programs."""
 
-    pid: int
+    pid: Annotated[int, msgspec.Meta(ge=1)]
     session_id: str
 
 
@@ -88,11 +90,13 @@ class ClaudeStore:
         """Sessions that a running program says it has open: ``sessions/<pid>.json`` beside the projects."""
         found: set[str] = set()
         for entry in _entries(os.path.join(os.path.dirname(self.folder), "sessions")):
+            if not entry.name.endswith(".json"):
+                continue
             try:
-                with open(entry.path, "rb") as file:
+                with open_regular(entry.path) as file:
                     record = msgspec.json.decode(file.read(HEAD), type=_Running)
                 os.kill(record.pid, 0)
-            except (OSError, OverflowError, msgspec.DecodeError):
+            except (OSError, OverflowError, msgspec.DecodeError, RecursionError):
                 continue  # it is gone, or the file is none of these
             found.add(record.session_id)
         return found
@@ -115,7 +119,7 @@ def _look(path: str, info: os.stat_result, running: set[str]) -> FoundSession | 
 
 def _look_into(path: str, info: os.stat_result) -> FoundSession | None:
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             head = file.read(HEAD)
             file.seek(max(len(head), info.st_size - HEAD))
             tail = file.read(HEAD)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from trunkline.dialects.signals import Note, Signal
 from trunkline.discovery.base import Reading
 from trunkline.discovery.notice import Changes, listen
+from trunkline.discovery.regular import open_regular
 
 PIECE = 256 << 10
 SETTLE_S = 0.5
@@ -122,7 +123,7 @@ class Follower:
 def _read(path: str, position: int) -> bytes | None:
     """The next piece of a file; None where the file is shorter than that, or cannot be read any more."""
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             if os.fstat(file.fileno()).st_size < position:
                 return None
             file.seek(position)

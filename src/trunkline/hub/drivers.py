@@ -18,13 +18,13 @@ from trunkline.discovery.base import Store
 from trunkline.discovery.follow import Follower
 from trunkline.errors import NotFound, Unsupported
 from trunkline.session.acp_driver import AcpDriver
-from trunkline.session.claude_driver import ClaudeDriver
 from trunkline.session.driver import AgentSession, Driver
 from trunkline.session.editors import EditorCalls
 from trunkline.session.fold import Fold
 from trunkline.session.listing import Inquiry, NoCalls, ask_for_sessions
 from trunkline.session.pids import PidFiles
 from trunkline.session.session import Session
+from trunkline.session.stream_json.driver import StreamJsonDriver
 from trunkline.session.watch_driver import WatchDriver
 
 REPLAYED = 200
@@ -60,8 +60,8 @@ class Drivers:
         if session.fold.watches is not None:
             return self._watch_driver(spec, session, session.fold.watches)
         env = self._env_for(spec, session.env)
-        if spec.driver == "claude":
-            return self._claude_driver(spec, session, env)
+        if spec.driver == "stream-json":
+            return self._stream_json_driver(spec, session, env)
         return AcpDriver(
             spec, cwd=session.fold.cwd, env=env,
             calls=EditorCalls(session.editors, session.id, session.workspace, env, spec.quirks, session.permits, session.acted,
@@ -79,10 +79,10 @@ class Drivers:
 
         return await ask_for_sessions(driver, Inquiry(self._new_id("list"), self._pids), folders)
 
-    def _claude_driver(self, spec: AgentSpec, session: Session, env: dict[str, str]) -> ClaudeDriver:
+    def _stream_json_driver(self, spec: AgentSpec, session: Session, env: dict[str, str]) -> StreamJsonDriver:
         fold = session.fold
         store = discovery.store_of(spec.store, catalog.expand(spec.paths.sessions, env))
-        return ClaudeDriver(
+        return StreamJsonDriver(
             spec, cwd=fold.cwd, env=env, mcp_servers=fold.mcp_servers, sink=session, new_id=self._new_id,
             new_uuid=_new_uuid, past=_Past(store), is_known=fold.turns > 0,
             waits=lambda: _waits(fold), fork=fold.fork_of is not None and fold.fork_of == fold.agent_session_id)

@@ -3,7 +3,8 @@
 Rule 1: wiring only. What a session does is in ``session/``; what clients may do is in ``server/``.
 Rule 2: one hub per data directory (the lock is taken by whoever starts it). What an earlier hub left open is closed at the start,
 before anybody is let in.
-Rule 3: a session is in memory while it is used; any other is opened from the journal when somebody asks for it.
+Rule 3: a session is in memory while it is used or waits for a person; any other is opened from the journal when somebody asks
+for it.
 """
 
 from __future__ import annotations
@@ -36,7 +37,18 @@ from trunkline.errors import (
     Unsupported,
 )
 from trunkline.hub.drivers import Drivers
-from trunkline.hub.setup import allowed_env, chain_key, folder, guarded_folders, journal_for, mcp_server, now_us
+from trunkline.hub.noting import Noting
+from trunkline.hub.setup import (
+    allowed_env,
+    audit_log,
+    chain_key,
+    check_place,
+    folder,
+    guarded_folders,
+    journal_for,
+    mcp_server,
+    now_us,
+)
 from trunkline.hub.shapes import AgentInfo, HubMetrics, HubOptions, NewSession, PendingAsk, content_blocks, pending_ask
 from trunkline.journal.base import Journal, RowFilter, SessionRow
 from trunkline.journal.committer import Committer
@@ -90,12 +102,14 @@ class Hub:
         self._capabilities: dict[str, msgspec.Raw] = {}
         self._closing = False
         self._drivers = Drivers(self.agents, self.environ, self._pids, _new_id)
+        key = chain_key(options)
+        self._noting = Noting(self._journal, audit_log(options, key), lambda: self._sessions.values())
         self._lent = Lent(
             journal=self._journal, committer=self._committer, budget=TailBudget(), pids=self._pids,
             clock=now_us, new_id=_new_id,
             limits=Limits(approval_s=options.approval_timeout_s, silence_s=options.idle_timeout_s,
                           tool_silence_s=options.tool_timeout_s, agent_idle_s=options.agent_idle_stop_s),
-            policies=self.policies, chain_key=chain_key(options), guarded=guarded_folders(options),
+            policies=self.policies, chain_key=key, guarded=guarded_folders(options),
             preview_url=lambda session_id, artifact: self._preview(session_id, artifact), turn_ended=self._count_turn,
             tool_names=self._drivers.tool_names, home=self.environ.get("HOME"),
         )
@@ -107,6 +121,7 @@ class Hub:
         await self._journal.__aenter__()
         self.everything.start()
         try:
+            self._noting.open()
             await self._recover()
         except BaseException:
             await self._journal.__aexit__(None, None, None)
@@ -123,6 +138,8 @@ class Hub:
         await asyncio.gather(*self._asking.values(), return_exceptions=True)
         await asyncio.gather(*(session.close(stopping) for session in [*self._sessions.values(), *self._creating]))
         await self._committer.close()
+        await self._noting.close()
+        await self._noting.note([*self._sessions.values()])
         self.everything.close()
         await self.index.close()
         await self._journal.__aexit__(kind, error, trace)
@@ -209,6 +226,7 @@ class Hub:
         """Watch a session that another program runs, by the file that it writes."""
         self._check_open()
         spec = self._drivers.spec(agent)
+        check_place(found.cwd)
         fold = Fold(session_id=self._lent.new_id("ses"), agent=spec.name, cwd=found.cwd, created_at=found.created_at,
                     updated_at=found.created_at, title=found.title, agent_session_id=found.id, watches=found.path)
         return await self._begin(Session(fold, self._lent, self._drivers.driver_for), lambda session: session.watch(by=by))
@@ -284,6 +302,7 @@ class Hub:
         if session is not None:
             await session.close(SessionDeleted(f"session {session_id} was deleted", details={"sessionId": session_id}))
         self._sessions.pop(session_id, None)
+        self._noting.delete(session_id)
         await self._journal.delete(session_id)
         await self.index.forget(session_id)
         self.everything.forget_tail()
@@ -324,32 +343,40 @@ class Hub:
 
     def _restored(self, row: SessionRow) -> Session:
         fold = restore(row.checkpoint)
+        self._noting.found(row.id, fold.chain)
         # Behind the checkpoint there is only text that was still growing.
         fold.seq = row.last_seq
         return Session(fold, self._lent, self._drivers.driver_for)
 
     async def _recover(self) -> None:
-        """End agents that were left behind and turns that were cut off."""
+        """End agents that were left behind and turns that were cut off; open the sessions in which a person is still asked."""
         for left in self._pids.left_behind():
             await end_leftover(left.pid, left.start_time, left.marker)
             self._pids.forget(left.session_id)
         before: tuple[int, str] | None = None
+        asking: list[str] = []
         while rows := await self._journal.rows(RowFilter(status=OPEN_STATUSES, before=before, limit=200)):
             for row in rows:
-                await self._recover_session(row)
+                if await self._recover_session(row):
+                    asking.append(row.id)
             before = (rows[-1].updated_at, rows[-1].id)
+        for session_id in asking:
+            await self.session(session_id)
 
-    async def _recover_session(self, row: SessionRow) -> None:
+    async def _recover_session(self, row: SessionRow) -> bool:
+        """Returns whether a question is still open in it: one that the hub itself asked outlives the hub."""
         restarted = HubRestarted("the hub was restarted in the middle of this turn; send the prompt again")
         try:
             session = self._restored(row)
         except SessionUnreadable as error:
             log.error("%s; it is left as it is", error.message)
-            return
+            return False
         await session.reread_open_text()
         if session.fold.watches is None:
             session.recover(restarted)
         await session.close(restarted)
+        await self._noting.note([session])
+        return session.fold.watches is None and bool(session.fold.questions)
 
     async def _begin(self, session: Session, open: Callable[[Session], Awaitable[None]]) -> Session:
         """Open a session that is new here; one that cannot be opened never was."""
@@ -373,6 +400,7 @@ class Hub:
         """A session that could not be started never was."""
         self._deleted.add(session.id)
         await session.close(HubStopping("the session could not be started"))
+        self._noting.delete(session.id)
         await self._journal.delete(session.id)
         self.everything.forget_tail()
 
@@ -381,7 +409,7 @@ class Hub:
         return AgentInfo(
             name=spec.name, display_name=spec.display_name, icon=spec.icon, command=[*spec.command], docs_url=spec.docs_url,
             install_hint=spec.install_hint, env_allow=[*spec.env_allow], installed=found.installed, path=found.path,
-            version=found.version, capabilities=self._capabilities.get(spec.name, NULL))
+            version=found.version, capabilities=self._capabilities.get(spec.name, NULL), asks_permission=spec.asks_permission)
 
     def _preview(self, session_id: str, artifact: Artifact) -> str | None:
         url: str | None = self.preview_url(session_id, artifact)
@@ -389,6 +417,7 @@ class Hub:
 
     def _count_turn(self, outcome: str) -> None:
         self._turns[outcome] = self._turns.get(outcome, 0) + 1
+        self._noting.soon()
 
     def _drained(self) -> None:
         for session in self._sessions.values():
@@ -397,7 +426,7 @@ class Hub:
     def _make_room(self) -> None:
         """Drop sessions that nobody uses; they are opened again when somebody asks."""
         unused = [session for session in self._sessions.values()
-                  if not session.busy and not session.agent_running]
+                  if not (session.busy or session.agent_running or session.fold.questions)]
         unused.sort(key=lambda session: session.fold.updated_at)
         for session in unused[:max(0, len(unused) - KEPT_IDLE)]:
             self._unused[session.id] = self._sessions.pop(session.id)

@@ -16,6 +16,7 @@ from trunkline.errors import Invalid
 from trunkline.hub.shapes import HubOptions
 from trunkline.journal.base import Journal
 from trunkline.session.chain_key import audit_key
+from trunkline.session.chain_log import AUDIT_LOG_FILE, AuditLog
 
 
 def journal_for(options: HubOptions) -> Journal:
@@ -35,6 +36,11 @@ def chain_key(options: HubOptions) -> bytes:
         return secrets.token_bytes(32)
     options.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     return audit_key(options.data_dir / "audit.key")
+
+
+def audit_log(options: HubOptions, key: bytes) -> AuditLog | None:
+    """How far the chains have come, beside the database; a journal in memory needs none."""
+    return None if options.memory else AuditLog(options.data_dir / AUDIT_LOG_FILE, key)
 
 
 def guarded_folders(options: HubOptions) -> tuple[str, ...]:
@@ -60,11 +66,16 @@ def mcp_server(raw: msgspec.Raw) -> msgspec.Raw:
 
 def folder(cwd: str) -> str:
     """The real path of a folder that is there."""
-    if not os.path.isabs(cwd):
-        raise Invalid(f"cwd must be an absolute path, not {cwd!r}")
+    check_place(cwd)
     if not os.path.isdir(cwd):
         raise Invalid(f"cwd is not a folder: {cwd}")
     return os.path.realpath(cwd)
+
+
+def check_place(cwd: str) -> None:
+    """Invalid for what names no folder, here or anywhere."""
+    if not os.path.isabs(cwd) or "\0" in cwd:
+        raise Invalid(f"cwd must be an absolute path, not {cwd!r}")
 
 
 def now_us() -> int:

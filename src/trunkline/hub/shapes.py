@@ -8,7 +8,7 @@ import msgspec
 
 from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects import acp
-from trunkline.session.fold import ApprovalView, Fold, QuestionView
+from trunkline.session.fold import ApprovalView, Fold, QuestionView, shown
 
 
 class HubOptions(msgspec.Struct, kw_only=True):
@@ -54,6 +54,8 @@ class AgentInfo(msgspec.Struct, rename="camel", kw_only=True):
     version: str | None
     capabilities: msgspec.Raw
     """What the agent said of itself when it was last started by this hub."""
+    asks_permission: bool
+    """Whether a run of it has shown that it asks before it acts (``approval.toolCalls``). Where not, count on nothing."""
 
 
 class PendingAsk(msgspec.Struct, rename="camel", kw_only=True):
@@ -81,8 +83,8 @@ class HubMetrics(msgspec.Struct):
 def pending_ask(fold: Fold, approval: ApprovalView | msgspec.UnsetType = msgspec.UNSET,
              question: QuestionView | msgspec.UnsetType = msgspec.UNSET) -> PendingAsk:
     """One thing that waits in a session."""
-    return PendingAsk(session_id=fold.session_id, agent=fold.agent, title=fold.title, cwd=fold.cwd, approval=approval,
-                      question=question)
+    return PendingAsk(session_id=fold.session_id, agent=fold.agent, title=fold.title, cwd=fold.cwd, question=question,
+                      approval=shown(approval) if isinstance(approval, ApprovalView) else approval)
 
 
 def content_blocks(prompt: str | list[acp.ContentBlock]) -> list[acp.ContentBlock]:

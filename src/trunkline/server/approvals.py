@@ -23,7 +23,7 @@ async def pending(call: Call) -> Reply:
 
 
 def _expires_at(ask: PendingAsk) -> str:
-    """Times of one form: as texts they sort as times do."""
+    """Times of one form: as texts they sort as times do. What never expires comes last."""
     if ask.approval is not msgspec.UNSET:
         return ask.approval.expires_at
-    return ask.question.expires_at if ask.question is not msgspec.UNSET else ""
+    return (ask.question.expires_at if ask.question is not msgspec.UNSET else "") or "~"

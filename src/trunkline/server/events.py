@@ -14,13 +14,13 @@ import msgspec
 
 from trunkline.dialects import context
 from trunkline.dialects.context import TypeFilter
-from trunkline.errors import TrunklineError
+from trunkline.errors import Invalid, TrunklineError
 from trunkline.journal.base import Entry
 from trunkline.server.auth import check_scope
 from trunkline.server.call import Call, Reply, reply
 from trunkline.server.openapi import ErrorBody
+from trunkline.server.scopes import command_scope
 from trunkline.server.sse import EventStream, Outlet, Pump, Watches, entries_after
-from trunkline.server.tokens import Scope
 from trunkline.session.feed import Feed, packet_frame
 from trunkline.session.hub_feed import HubFeed
 
@@ -30,8 +30,7 @@ PAGE_BYTES = 4 << 20
 SCANNED_MOST = 20_000
 """Entries that one request looks through for a filter; the next one goes on from there."""
 
-APPROVE = frozenset({"approve_tool_call", "deny_tool_call", "answer_question"})
-"""Commands that answer the agent; all others steer it."""
+ID_LENGTH = 255
 
 _encode = msgspec.json.Encoder().encode
 
@@ -96,15 +95,17 @@ async def command(call: Call) -> Reply:
     """Carry out a command; the same id twice is carried out once."""
     session = await call.session()
     envelope = context.decode_command_envelope(await call.raw_body())
-    check_scope(call.caller, scope_of(envelope.command))
-    command_id = None if envelope.id is msgspec.UNSET else envelope.id
+    check_scope(call.caller, command_scope(envelope.command, session.fold))
+    command_id = None if envelope.id is msgspec.UNSET else check_id(envelope.id)
     outcome = await session.execute(envelope.command, command_id=command_id, by=call.caller.name)
     return reply(CommandDone(outcome.id, outcome.result))
 
 
-def scope_of(wanted: context.Command) -> Scope:
-    """What a token needs to send this command."""
-    return "approve" if str(wanted.__struct_config__.tag) in APPROVE else "control"
+def check_id(given: str) -> str:
+    """The id of a command, or Invalid: it is kept with the session."""
+    if not 0 < len(given) <= ID_LENGTH:
+        raise Invalid(f"id must have 1 to {ID_LENGTH} characters", details={"field": "id"})
+    return given
 
 
 async def follow_session(feed: Feed, after: int, wanted: TypeFilter, outlet: Outlet) -> None:
@@ -133,6 +134,7 @@ async def follow_hub(feed: HubFeed, after: int, wanted: TypeFilter, outlet: Outl
         frames = b"".join([packet_frame(entry.pos, entry.event) for _, entry in found if wanted.matches_encoded(entry.event)])
         # What was deleted meanwhile is not found, and not waited for either.
         position = outlet.position = found[-1][1].pos if found else max(position, newest)
+        found = []  # a reader that stalls must not hold the entries' bodies
         if frames:
             await outlet.write(frames)
 
@@ -196,7 +198,8 @@ def _raw(page: list[Entry]) -> list[msgspec.Raw]:
 
 
 def _stream(call: Call, pump: Pump, watches: Watches) -> EventStream:
-    return EventStream(pump, call.parts.streams, keepalive_s=call.parts.options.keepalive_s, watches=watches, failure=_failure)
+    return EventStream(pump, call.parts.streams, token_id=call.caller.token_id, keepalive_s=call.parts.options.keepalive_s,
+                       watches=watches, failure=_failure)
 
 
 def _failure(error: TrunklineError) -> bytes:

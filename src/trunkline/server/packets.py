@@ -58,7 +58,8 @@ async def messages(call: Call) -> Reply:
 
 
 def _stream(call: Call, pump: Pump, session_id: str) -> EventStream:
-    return EventStream(pump, call.parts.streams, keepalive_s=call.parts.options.keepalive_s, watches=session_id.__eq__)
+    return EventStream(pump, call.parts.streams, token_id=call.caller.token_id, keepalive_s=call.parts.options.keepalive_s,
+                       watches=session_id.__eq__)
 
 
 def _idempotency_key(call: Call) -> str | None:

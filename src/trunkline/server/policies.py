@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from trunkline.dialects.context import PermissionPolicy, RiskLevel
+from trunkline.dialects.roles import name_of_kind, role_of_tool, usual_name
 from trunkline.errors import Invalid
 from trunkline.hub import Hub, guarded_folders
 from trunkline.server.call import Call, Reply, reply
@@ -147,16 +148,13 @@ class _Asked:
 
     def answer(self, rules: list[Rule], own: PermissionPolicy | None) -> Explanation:
         """What the policy says."""
-        from trunkline.dialects.risk import explain_risk  # only who asks needs the shell's parser
-
         policy: Policy = self._hub.policies.policy
         ask, now_us = self._ask(), time.time_ns() // 1000
         verdict = policy.decide(ask, session_rules=rules, session_policy=own, now_us=now_us)
-        risk = explain_risk(self._tool, self._input, cwd=self._cwd, roots=[self._cwd], home=self._home, kind=self._kind)
         looked_at = policy.consider(ask, session_rules=rules, now_us=now_us)
         return Explanation(
             action=verdict.action, source=verdict.source, why=verdict.why, rule=verdict.rule, risk=ask.risk,
-            risk_reason=risk.reason, considered=[_looked_at(each) for each in looked_at])
+            risk_reason=ask.risk_reason, considered=[_looked_at(each) for each in looked_at])
 
     def _ask(self) -> PolicyAsk:
         return policy_ask(
@@ -170,17 +168,23 @@ def _looked_at(one: Considered) -> RuleLookedAt:
 
 
 def _call_of(question: Question) -> tuple[str, str | None, dict[str, Any]]:
-    """The tool call that a question is about: its name, its kind, its input."""
+    """The tool call that a question is about: its usual name, as in events and rules, its kind, its input."""
     given = [name for name in ("command", "path", "input") if getattr(question, name) is not None]
     if len(given) != 1:
         raise Invalid("exactly one of command, path and input is needed", details={"field": given[1] if given else "command"})
     if question.command is not None:
-        return question.tool or "execute", question.kind or "execute", {"command": question.command}
+        kind = question.kind or "execute"
+        return _name(question.tool, kind), kind, {"command": question.command}
     if question.path is not None:
-        return question.tool or "edit", question.kind or "edit", {"path": question.path}
+        kind = question.kind or "edit"
+        return _name(question.tool, kind), kind, {"path": question.path}
     if question.tool is None:
         raise Invalid("tool is needed beside input", details={"field": "tool"})
-    return question.tool, question.kind, question.input or {}
+    return _name(question.tool, ""), question.kind, question.input or {}
+
+
+def _name(tool: str | None, kind: str) -> str:
+    return usual_name(tool, role_of_tool(tool)) if tool else name_of_kind(kind) or kind
 
 
 def _folder(cwd: str | None) -> str:

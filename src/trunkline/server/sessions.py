@@ -10,8 +10,10 @@ import msgspec
 from trunkline.errors import Invalid, NotFound
 from trunkline.hub import Answer, Decision, NewSession, SessionView
 from trunkline.journal.base import RowFilter
+from trunkline.server.auth import check_scope
 from trunkline.server.call import Call, Reply, no_content, reply
 from trunkline.server.prompt import EditQueued, blocks_of
+from trunkline.server.scopes import answer_scope, decision_scope
 
 LIST_MOST = 200
 LIST_DEFAULT = 50
@@ -176,12 +178,16 @@ async def decide(call: Call) -> Reply:
     decision = await call.body(Decision)
     if (decision.option_id is None) == (decision.decision is None):
         raise Invalid("exactly one of optionId and decision is needed", details={"field": "decision"})
-    await session.decide(call.part("requestId"), decision, by=call.caller.name)
+    request_id = call.part("requestId")
+    check_scope(call.caller, decision_scope(session.fold, request_id, decision.scope, decision.option_id))
+    await session.decide(request_id, decision, by=call.caller.name)
     return reply(session.view())
 
 
 async def answer(call: Call) -> Reply:
     """Answer a question."""
     session = await call.session()
-    await session.answer(call.part("questionId"), await call.body(Answer), by=call.caller.name)
+    question_id = call.part("questionId")
+    check_scope(call.caller, answer_scope(session.fold, question_id))
+    await session.answer(question_id, await call.body(Answer), by=call.caller.name)
     return reply(session.view())

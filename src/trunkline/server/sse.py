@@ -5,6 +5,7 @@ Rule 2: one write per wake-up, with everything that is new, up to 256 KiB.
 Rule 3: only entries carry an id. Keep-alives are comments; they name the position. On a stream that leaves entries out, they
 carry it as an id without data, so that a reader which comes back need not have everything looked through again.
 Rule 4: a reader that leaves ends the stream and nothing else.
+Rule 5: a stream lasts no longer than the token it was opened with.
 """
 
 from __future__ import annotations
@@ -63,39 +64,51 @@ Watches = Callable[[str], bool]
 
 
 class Streams:
-    """Every stream that is open: a stopping server can end them cleanly, and it is known who is being watched."""
+    """Every stream that is open: a stopping server can end them cleanly, and it is known who is being watched.
 
-    def __init__(self) -> None:
-        self._pumps: dict[asyncio.Task[None], Watches] = {}
+    ``is_live`` says whether the token of an id still counts."""
+
+    def __init__(self, is_live: Callable[[str], bool] = lambda token_id: True) -> None:
+        self._is_live = is_live
+        self._pumps: dict[asyncio.Task[None], tuple[Watches, str]] = {}
 
     def __len__(self) -> int:
         return len(self._pumps)
 
     def watching(self, session_id: str) -> bool:
         """Whether somebody looks at this session right now, over Server-Sent Events or a WebSocket."""
-        return any(watches(session_id) for watches in self._pumps.values())
+        return any(watches(session_id) for watches, _ in self._pumps.values())
 
     def end_all(self) -> None:
         """End every stream as if its feed had ended; readers come back with their position."""
         for pump in list(self._pumps):
             pump.cancel()
 
-    def opened(self, pump: asyncio.Task[None], watches: Watches) -> None:
+    def end_revoked(self) -> None:
+        """End every stream whose token no longer counts."""
+        for pump, (_, token_id) in list(self._pumps.items()):
+            if not self._is_live(token_id):
+                pump.cancel()
+
+    def opened(self, pump: asyncio.Task[None], watches: Watches, token_id: str) -> None:
         """Keep track of a stream until it ends."""
-        self._pumps[pump] = watches
+        self._pumps[pump] = watches, token_id
         pump.add_done_callback(lambda _: self._pumps.pop(pump, None))
+        if not self._is_live(token_id):
+            pump.cancel()  # it was revoked while the stream was being opened
 
 
 class EventStream:
     """The reply that carries a stream. ``failure`` tells an error in the stream's own language."""
 
-    def __init__(self, pump: Pump, streams: Streams, *, keepalive_s: float, watches: Watches = lambda session_id: False,
-                 failure: Callable[[TrunklineError], bytes] | None = None) -> None:
+    def __init__(self, pump: Pump, streams: Streams, *, token_id: str, keepalive_s: float,
+                 watches: Watches = lambda session_id: False, failure: Callable[[TrunklineError], bytes] | None = None) -> None:
         self.raw_headers = list(HEADERS)
         self._pump = pump
         self._streams = streams
         self._keepalive_s = keepalive_s
         self._watches = watches
+        self._token_id = token_id
         self._failure = failure or failure_frame
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -110,7 +123,7 @@ class EventStream:
         outlet = Outlet(send, asyncio.get_running_loop().time)
         pump = asyncio.create_task(_pumping(self._pump, outlet, self._failure))
         attendant = asyncio.create_task(_attend(receive, outlet, self._keepalive_s))
-        self._streams.opened(pump, self._watches)
+        self._streams.opened(pump, self._watches, self._token_id)
         try:
             await asyncio.wait((pump, attendant), return_when=asyncio.FIRST_COMPLETED)
             return not attendant.done()

@@ -58,6 +58,8 @@ class Tokens:
     def __init__(self, folder: Path, main: str, clock: Callable[[], float] = time.time) -> None:
         self._file = folder / "tokens.json"
         self._clock = clock
+        self.on_ended: Callable[[], None] = lambda: None
+        """Called when tokens have ended, so that what was opened with them can end too."""
         self.main = self._main_token(main)
         self._tokens = _load(self._file)
 
@@ -83,9 +85,13 @@ class Tokens:
 
     def check_live(self, token_id: str) -> None:
         """Unauthorized, where this token has expired or was revoked since it was found."""
-        token = self.main if token_id == self.main.id else self._tokens.get(token_id)
-        if token is None or not self._is_live(token):
+        if not self.is_live(token_id):
             raise Unauthorized("the token has expired or was revoked")
+
+    def is_live(self, token_id: str) -> bool:
+        """Whether the token of this id counts."""
+        token = self.main if token_id == self.main.id else self._tokens.get(token_id)
+        return token is not None and self._is_live(token)
 
     def listed(self) -> list[Token]:
         """Every live token, the main one first."""
@@ -131,6 +137,7 @@ class Tokens:
         browsers = [token.id for token in live if token.kind == "browser"]
         surplus = set(browsers[:-KEPT_BROWSERS])
         self._tokens = {token.id: token for token in live if token.id not in surplus}
+        self.on_ended()
         try:
             write_private(self._file, msgspec.json.format(msgspec.json.encode(_Stored(list(self._tokens.values())))))
         except OSError as error:

@@ -75,6 +75,10 @@ class Approvals:
         self._gate = gate
         self._timeout_s = timeout_s
         self._our_asks: dict[str, asyncio.Future[bool]] = {}
+        self.asked_for: Callable[[ApprovalView], None] = lambda view: None
+        """Set by whoever has to know exactly what was asked."""
+        self.allowed: Callable[[str, bool], None] = lambda request_id, approved: None
+        """Set by the same: how it was decided."""
         self.cap_answered: Callable[[str, Answer, str], Awaitable[None]] = _nobody_asked
         """Set by the session: hears what somebody answered when a cap was reached."""
 
@@ -86,8 +90,11 @@ class Approvals:
     def asked(self, ask: PermissionAsk) -> None:
         """A permission was just asked for and written down: answer it by rule, or wait for a person."""
         turn = self._pen.fold.turn
-        if (turn is None or turn.cancelled) and not ask.beyond_turn:
-            self._end(ask.request_id, _Resolution(approved=False, resolved_by="user", who=turn.by if turn else "hub",
+        self.asked_for(self._pen.fold.approvals[ask.request_id])
+        if turn is None and not ask.beyond_turn:
+            self._end(ask.request_id, _Resolution(approved=False, resolved_by="policy", who="hub", reason="no turn is running"))
+        elif turn is not None and turn.cancelled and not ask.beyond_turn:
+            self._end(ask.request_id, _Resolution(approved=False, resolved_by="user", who=turn.by,
                                                   reason="the turn was cancelled"))
         elif not self._decided_by_rule(ask.request_id):
             self._wait_for_person(ask.request_id)
@@ -123,8 +130,8 @@ class Approvals:
             if view.cap is not None:
                 self._pen.at().asks.answered(question_id, action="cancel", content=None, who=by)
 
-    async def decide(self, request_id: str, decision: Decision, *, by: str) -> None:
-        """Somebody answers an approval."""
+    async def decide(self, request_id: str, decision: Decision, *, by: str) -> bool:
+        """Somebody answers an approval; returns whether that approved it."""
         view = self._pen.fold.approvals.get(request_id)
         if view is None:
             raise self._not_open("approval", request_id)
@@ -138,6 +145,7 @@ class Approvals:
             option_id=option.option_id if option else None, updated_input=edited))
         if scope != "once":
             self.look_again()
+        return approved
 
     async def answer(self, question_id: str, answer: Answer, *, by: str) -> None:
         """Somebody answers a question."""
@@ -164,7 +172,9 @@ class Approvals:
         interpret = self._pen.at()
         for request_id in asks:
             self._silence(request_id)
-            interpret.asks.resolve(request_id, approved=False, resolved_by="user", who=by, reason=reason)
+            self.allowed(request_id, False)
+            resolver: context.Resolver = "policy" if by == "hub" else "user"
+            interpret.asks.resolve(request_id, approved=False, resolved_by=resolver, who=by, reason=reason)
         for question_id in questions:
             self._alarms.clear(question_id)
             interpret.asks.answered(question_id, action="cancel", content=None, who=by)
@@ -192,8 +202,8 @@ class Approvals:
             return False
         allow = verdict.action == "allow"
         option = acp.choose_option(view.options, allow=allow)
-        if allow and option is None:
-            return False
+        if allow and (option is None or option.kind == "allow_always"):
+            return False  # the agent would remember it in settings of its own: that is for a person to choose
         self._end(request_id, _Resolution(approved=allow, resolved_by="policy", who="policy", reason=verdict.why,
                                           option_id=option.option_id if option else None))
         return True
@@ -231,6 +241,7 @@ class Approvals:
         if request_id not in self._pen.fold.approvals:
             return
         self._silence(request_id)
+        self.allowed(request_id, resolution.approved and resolution.updated_input is None)
         self._pen.at().asks.resolve(
             request_id, approved=resolution.approved, resolved_by=resolution.resolved_by, who=resolution.who,
             reason=resolution.reason, option_id=resolution.option_id, updated_input=resolution.updated_input)
@@ -320,6 +331,9 @@ def _chosen(options: Sequence[PermissionOption], decision: Decision) -> tuple[Pe
     option = acp.choose_option(options, allow=allow)
     if option is None and allow:
         raise Invalid("the agent offers no option that allows this")
+    if option is not None and option.kind == "allow_always":
+        raise Unsupported(f"the agent offers to allow this for good only, in settings of its own; if that is meant, "
+                          f"name the option: {option.option_id}")
     return option, decision.scope
 
 

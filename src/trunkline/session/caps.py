@@ -16,6 +16,11 @@ CAP_NAMES: tuple[CapName, ...] = ("tokens", "cost", "minutes", "turns")
 SHARES: tuple[float, ...] = (0.8, 1.0)
 """At 80 % somebody is told; at 100 % the session pauses and asks."""
 
+_SPOKEN: dict[CapName, tuple[str, str, str]] = {
+    "tokens": ("used", "token", "tokens"), "cost": ("spent", "", ""), "minutes": ("worked for", "minute", "minutes"),
+    "turns": ("taken", "turn", "turns")}
+"""What is done with a cap, and the names of one and of many of what it counts; money has its currency."""
+
 
 class Caps(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
     """The limits of a session; what is absent has none. ``cost`` is in the currency that the agent reports."""
@@ -62,10 +67,12 @@ class Crossing(Struct, frozen=True, rename="camel"):
     spent: float
     limit: float
 
-    @property
-    def text(self) -> str:
-        """For people."""
-        return f"{self.spent:g} of {self.limit:g} {self.cap} ({self.share:.0%} of the cap)"
+    def told(self, currency: str = "") -> str:
+        """What the session did with its cap, for people, after "the session has"."""
+        done, one, many = _SPOKEN[self.cap]
+        spent = _number(self.spent)
+        unit = currency if self.cap == "cost" else one if spent == "1" else many
+        return " ".join(filter(None, (done, spent, unit, f"(the cap is {_number(self.limit)})")))
 
 
 def crossed(caps: Caps, before: Spent, after: Spent) -> list[Crossing]:
@@ -75,3 +82,8 @@ def crossed(caps: Caps, before: Spent, after: Spent) -> list[Crossing]:
 
 def _crossings(name: CapName, limit: float, before: float, after: float) -> list[Crossing]:
     return [Crossing(name, share, after, limit) for share in SHARES if before < share * limit <= after]
+
+
+def _number(value: float) -> str:
+    """As people write it: no exponent, and no digits that say nothing."""
+    return f"{value:.4f}".rstrip("0").rstrip(".")

@@ -3,7 +3,7 @@
     head(n) = HMAC-SHA256(key, head(n-1), session, n, record)         record = the event as JSON, without ``_meta.chain``
 
 A stored event carries ``_meta.chain {n, head}``. Whoever changes, removes, adds or moves one has to make all later heads anew,
-and needs the key for it. What was cut off at the end shows in the last head, if somebody noted it.
+and needs the key for it. What was cut off at the end shows in ``chain_log.py``, or in the last head, if somebody noted it.
 
 Rule 1: pure. The key arrives with the call; ``chain_key.py`` has the file.
 Rule 2: a record is always in one form (``_form``), so that the same event gives the same bytes when it is read again.
@@ -81,11 +81,6 @@ def opened(event: bytes) -> tuple[bytes, int, str]:
     except msgspec.DecodeError as error:
         raise Invalid(f"the event's place in the chain cannot be read: {error}") from error
     return _form(members, meta), link.n, link.head
-
-
-def has_seal(event: bytes) -> bool:
-    """Whether an event claims a place in a chain; whether it has it is another question."""
-    return "chain" in _taken_apart(event)[1]
 
 
 class _Link(Struct, forbid_unknown_fields=True):

@@ -32,6 +32,9 @@ _encode = msgspec.json.Encoder().encode
 class Permitting(Protocol):
     """Who says what may be done; raises Forbidden where it may not."""
 
+    def read(self, path: str) -> None:
+        """Before a file is read."""
+
     def write(self, path: str, content: str) -> AbstractAsyncContextManager[None]:
         """Around the writing of a file."""
 
@@ -75,6 +78,7 @@ class ClientCalls:
 
     async def _read(self, params: bytes) -> dict[str, str]:
         ask = acp.decode_params(acp.FS_READ_TEXT_FILE, params)
+        self._permits.read(ask.path)
         try:
             content = await asyncio.to_thread(self._workspace.read_text, ask.path, line=ask.line, limit=ask.limit)
         except NotFound:

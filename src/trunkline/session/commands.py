@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+import hashlib
 import mimetypes
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -20,7 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 
 from trunkline.dialects import acp, context
-from trunkline.errors import BY_CODE, Invalid, TrunklineError
+from trunkline.errors import BY_CODE, Invalid, TrunklineError, Unavailable
 from trunkline.session.approvals import Answer, Decision
 from trunkline.session.fold import KEPT_COMMANDS, CommandDone, remember
 from trunkline.session.forms import content_of
@@ -75,7 +76,7 @@ class CommandDesk:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._at_work: dict[str, asyncio.Task[CommandOutcome]] = {}
+        self._at_work: dict[str, tuple[str, asyncio.Task[CommandOutcome]]] = {}
         self._acts: dict[type[Any], Callable[[Any, str | None, str], Awaitable[dict[str, Any]]]] = {
             context.SendMessageCommand: self._send,
             context.ApproveToolCallCommand: self._approve,
@@ -95,11 +96,13 @@ class CommandDesk:
         done = self._session.fold.commands.get(command_id)
         if done is not None:
             return _again(command_id, command, done)
-        at_work = self._at_work.get(command_id)
-        if at_work is None:
-            at_work = self._at_work[command_id] = asyncio.create_task(self._carry_out(command, command_id, by))
-            at_work.add_done_callback(lambda task: self._left(command_id, task))
-        return await asyncio.shield(at_work)
+        digest, task = self._at_work.get(command_id) or (digest_of(command), None)
+        _check_same(command_id, command, digest)
+        if task is None:
+            task = asyncio.create_task(self._carry_out(command, command_id, by))
+            self._at_work[command_id] = digest, task
+            task.add_done_callback(lambda done: self._left(command_id, done))
+        return await asyncio.shield(task)
 
     def _left(self, command_id: str, task: asyncio.Task[CommandOutcome]) -> None:
         self._at_work.pop(command_id, None)
@@ -118,12 +121,12 @@ class CommandDesk:
     async def _note(self, command: context.Command, command_id: str | None, by: str, *, result: dict[str, Any] | None = None,
                     error: TrunklineError | None = None) -> None:
         """Write the command and what came of it; kept by id, so that a repetition finds it."""
-        name = name_of(command)
         outcome = {"ok": True, "result": result} if error is None else {"ok": False, "error": _told(error)}
-        if command_id is not None:
-            done = CommandDone(name, msgspec.Raw(msgspec.json.encode(outcome)))
+        if command_id is not None and not isinstance(error, Unavailable):  # what passes by itself may be tried again
+            done = CommandDone(digest_of(command), msgspec.Raw(msgspec.json.encode(outcome)))
             remember(self._session.fold.commands, command_id, done, KEPT_COMMANDS)
-        await self._session.note("command", {"id": command_id, "command": _shown(command), **outcome}, by=by)
+        named = {} if command_id is None else {"id": command_id}
+        await self._session.note("command", {**named, "command": _shown(command), **outcome}, by=by)
 
     async def _send(self, command: context.SendMessageCommand, command_id: str | None, by: str) -> dict[str, Any]:
         meta = _meta(command, _SendMeta)
@@ -161,29 +164,32 @@ class CommandDesk:
 
     async def _approve(self, command: context.ApproveToolCallCommand, command_id: str | None, by: str) -> dict[str, Any]:
         meta = _meta(command, _ApproveMeta)
-        self._check_call(command.request_id, command.tool_call_id)
+        self._check_call(command.request_id, command.tool_call_id, meta.option_id, "allow")
         decision = Decision(option_id=meta.option_id, decision=None if meta.option_id else "allow", scope=meta.scope,
                             updated_input=meta.updated_input)
-        await self._session.decide(command.request_id, decision, by=by)
-        return {"approved": True}
+        return {"approved": await self._session.decide(command.request_id, decision, by=by)}
 
     async def _deny(self, command: context.DenyToolCallCommand, command_id: str | None, by: str) -> dict[str, Any]:
         meta = _meta(command, _DenyMeta)
-        self._check_call(command.request_id, command.tool_call_id)
+        self._check_call(command.request_id, command.tool_call_id, meta.option_id, "reject")
         reason = command.reason if isinstance(command.reason, str) else None
         decision = Decision(option_id=meta.option_id, decision=None if meta.option_id else "deny", scope=meta.scope,
                             reason=reason)
-        await self._session.decide(command.request_id, decision, by=by)
+        approved = await self._session.decide(command.request_id, decision, by=by)
         if meta.interrupt:
             await self._session.cancel(by=by)
-        return {"approved": False}
+        return {"approved": approved}
 
-    def _check_call(self, request_id: str, tool_call_id: str) -> None:
-        """An answer that names another call than the request was shown for something else: it must not count."""
+    def _check_call(self, request_id: str, tool_call_id: str, option_id: str | None, kind: str) -> None:
+        """An answer that names another call, or an option that says the opposite, was meant for something else."""
         view = self._session.fold.approvals.get(request_id)
         if view is not None and view.tool_call_id != tool_call_id:
             raise Invalid(f"approval {request_id} is about tool call {view.tool_call_id}, not {tool_call_id}",
                           details={"field": "toolCallId"})
+        option = next((offered for offered in view.options if offered.option_id == option_id), None) if view is not None else None
+        if option is not None and not option.kind.startswith(kind):
+            raise Invalid(f"option {option.option_id} means {option.kind}, which is not what the command says",
+                          details={"field": "_meta.optionId"})
 
     async def _answer(self, command: context.AnswerQuestionCommand, command_id: str | None, by: str) -> dict[str, Any]:
         meta = _meta(command, _AnswerMeta)
@@ -238,10 +244,19 @@ def _meta(command: context.Command, kind: type[Meta]) -> Meta:
         raise Invalid(f"_meta of {name_of(command)}: {error}", details={"field": "_meta"}) from None
 
 
+def digest_of(command: context.Command) -> str:
+    """What tells one command from another."""
+    return hashlib.sha256(context.encode_command(command)).hexdigest()[:32]
+
+
+def _check_same(command_id: str, command: context.Command, digest: str) -> None:
+    if digest != digest_of(command):
+        raise Invalid(f"id {command_id!r} was used for another command already; give every command its own")
+
+
 def _again(command_id: str, command: context.Command, done: CommandDone) -> CommandOutcome:
     """The answer of the first time, for a command that came again."""
-    if done.name != name_of(command):
-        raise Invalid(f"id {command_id!r} was used for {done.name} already; give every command its own")
+    _check_same(command_id, command, done.digest)
     outcome = msgspec.json.decode(done.outcome)
     if outcome["ok"]:
         return CommandOutcome(command_id, outcome["result"])

@@ -153,7 +153,8 @@ class QuestionView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=T
     beyond_turn: bool = False
     """Something in the background asks."""
     asked_at: str
-    expires_at: str
+    expires_at: str = ""
+    """Absent where it waits until somebody answers."""
 
 
 class Decided(msgspec.Struct, rename="camel"):
@@ -245,7 +246,8 @@ class Artifact(msgspec.Struct, rename="camel", kw_only=True):
 class CommandDone(msgspec.Struct):
     """What a command was answered with: ``{"ok": true, "result"}`` or ``{"ok": false, "error"}``."""
 
-    name: str
+    digest: str
+    """Of the command: the same id with another command is a mistake."""
     outcome: msgspec.Raw
 
 
@@ -403,6 +405,13 @@ class SessionView(msgspec.Struct, kw_only=True, rename="camel"):
     """Only in the view of a single session."""
 
 
+def shown(view: ApprovalView) -> ApprovalView:
+    """An approval as clients see it: where the hub keeps its own files is for the rules alone."""
+    if view.about is None:
+        return view
+    return msgspec.structs.replace(view, about=msgspec.structs.replace(view.about, guarded=(), home=None))
+
+
 def view_of(fold: Fold, *, created_at: str, updated_at: str) -> SessionView:
     """The fold as clients see it."""
     turn = fold.turn
@@ -410,7 +419,7 @@ def view_of(fold: Fold, *, created_at: str, updated_at: str) -> SessionView:
         id=fold.session_id, status=fold.status, agent=fold.agent, cwd=fold.cwd, title=fold.title,
         created_at=created_at, updated_at=updated_at, last_seq=fold.seq,
         turn=TurnView(turn.turn_id, turn.started_at, turn.by, turn.seq) if turn else None,
-        pending_approvals=list(fold.approvals.values()), pending_questions=list(fold.questions.values()),
+        pending_approvals=[shown(view) for view in fold.approvals.values()], pending_questions=list(fold.questions.values()),
         queue=list(fold.queue), todos=list(fold.todos), usage=fold.usage, cost=fold.cost, mode=fold.mode,
         modes=fold.modes, config_options=fold.config_options, artifacts=len(fold.artifacts),
         paused=fold.paused, caps=fold.caps, waits=fold.waits, rules=list(fold.rules), permission_policy=fold.permission_policy,

@@ -35,6 +35,7 @@ class AgentLink:
         self._half_started: Driver | None = None
         self._starting: asyncio.Task[None] | None = None
         self._stopping: asyncio.Task[None] | None = None
+        self._stopping_late: asyncio.Task[None] | None = None
         self._died_early = False
         self._closed = False
         self._around: Surroundings | None = None
@@ -83,6 +84,9 @@ class AgentLink:
     def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
         """The process runs: put it on record before it can do anything."""
         self._pids.record(PidRecord(self._pen.fold.session_id, pid, start_time, marker))
+        if self._stopping is not None and self._half_started is not None:
+            # It was to be stopped before there was a process.
+            self._stopping_late = asyncio.create_task(self._half_started.stop())
 
     def lost(self) -> bool:
         """The process ended; returns whether it was at work (and not being started or stopped)."""

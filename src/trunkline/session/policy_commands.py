@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 ANYTHING = "/**"
 """The outline of a path of which nothing is known."""
+VALUES = 16
+"""Values within values (``a=b=c``) that are looked at; what has more may be about any path."""
 
 _HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 _HOME = re.compile(r"\$HOME(?![A-Za-z0-9_])|\$\{HOME\}")
@@ -90,14 +92,21 @@ def path_outline(word: str, base: str) -> str | None:
 def values(words: Iterable[str]) -> Iterator[str]:
     """Each word, and what stands behind the ``=``, the ``@`` or the letter of an option in it: ``--out=x``, ``-ox``, ``a=@x``."""
     for word in words:
-        yield word
-        value = word.partition("=")[2]
-        if value:
-            yield from values([value])
-        if word[:1] == "@" and len(word) > 1:
-            yield word[1:]
-        if word[:1] == "-" and word[1:2] not in ("", "-") and len(word) > 2:
-            yield word[2:]
+        for _ in range(VALUES):
+            yield from _read_as_value(word)
+            word = word.partition("=")[2]
+            if not word:
+                break
+        else:
+            yield ANYTHING
+
+
+def _read_as_value(word: str) -> Iterator[str]:
+    yield word
+    if word[:1] == "@" and len(word) > 1:
+        yield word[1:]
+    if word[:1] == "-" and word[1:2] not in ("", "-") and len(word) > 2:
+        yield word[2:]
 
 
 def inside(word: str) -> Iterator[str]:

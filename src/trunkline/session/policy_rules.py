@@ -13,6 +13,7 @@ import posixpath
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct
@@ -33,6 +34,7 @@ from trunkline.session.policy_commands import (
     spellings,
     values,
 )
+from trunkline.session.policy_hidden import TEXTS, hidden, runs_unknown, without_options
 
 if TYPE_CHECKING:
     from trunkline.dialects.shell import ParsedLine, SimpleCommand
@@ -49,7 +51,7 @@ WORDS = 300
 """Words of a command that are looked at as paths; what has more may be about any path."""
 
 
-class PolicyAsk(Struct, frozen=True, kw_only=True):
+class PolicyAsk(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """What an agent wants to do, as far as a policy cares. ``paths`` are as the agent wrote them, or real ones."""
 
     tool: str
@@ -163,8 +165,15 @@ class Subject:
     @cached_property
     def outlines(self) -> tuple[str, ...]:
         """Patterns of the commands that only the shell knows in full."""
+        if not self.is_whole or len(self.hidden) > TEXTS or any(map(runs_unknown, self.commands)):
+            return ("*",)
         found = [outline(one) for one in self.commands]
-        return tuple(dict.fromkeys(one for one in found if one is not None)) if self.is_whole else ("*",)
+        return tuple(dict.fromkeys(one for one in found if one is not None))
+
+    @cached_property
+    def hidden(self) -> tuple[str, ...]:
+        """What the commands of the line may run in turn, as far as it is in their words."""
+        return tuple(islice((text for one in self.commands for text in hidden(one)), TEXTS + 1))
 
     @cached_property
     def spellings(self) -> tuple[list[str], ...]:
@@ -173,7 +182,7 @@ class Subject:
         if line is None:
             return ()
         rough = [] if self.is_whole else [[piece] for piece in pieces(line[:COMMAND_CHARS])]
-        return (*(spellings(one) for one in self.commands), *rough, [" ".join(line.split()), line])
+        return (*(_every_spelling(one) for one in self.commands), *rough, [" ".join(line.split()), line])
 
     @cached_property
     def guarded(self) -> str:
@@ -259,14 +268,15 @@ def _concerns(rule: Rule, subject: Subject) -> Fit:
         return Fit(False, f"it is about {_listed(rule.risk)} risk, and this is {ask.risk}")
     maybe = False
     if rule.command and not any(globs.text_concerned(rule.command, spelled) for spelled in subject.spellings):
-        maybe = any(globs.text_may_match(rule.command, one) for one in subject.outlines)
+        maybe = any(globs.text_may_match(rule.command, one) for one in subject.outlines) or any(
+            globs.text_concerned(rule.command, [text]) for text in subject.hidden)
         if not maybe:
             return Fit(False, "no command in it matches")
     if rule.path and not any(globs.path_concerned(rule.path, where, ask.home) for where in subject.mentioned):
         maybe = any(globs.path_may_match(rule.path, one, ask.root, ask.home) for one in subject.path_outlines)
         if not maybe:
             return Fit(False, "no path in it matches")
-    return Fit(False, "only the shell knows whether it matches", True) if maybe else Fit(True)
+    return Fit(False, "only what runs it knows whether it matches", True) if maybe else Fit(True)
 
 
 def _allows(rule: Rule, subject: Subject) -> Fit:
@@ -314,10 +324,17 @@ def _is_excluded(excluded: list[str], subject: Subject) -> bool:
 
 
 def _command_allowed(patterns: list[str], one: SimpleCommand) -> bool:
-    """The text as written is in the patterns, and no spelling of it is excluded."""
+    """The text as written is in the patterns, and neither a spelling of it nor what it may run in turn is excluded."""
     included, excluded = globs.split(patterns)
-    return any(globs.text_matches(pattern, as_written(one)) for pattern in included) and not any(
-        globs.text_matches(pattern, spelled, fold=True) for pattern in excluded for spelled in spellings(one))
+    if not any(globs.text_matches(pattern, as_written(one)) for pattern in included):
+        return False
+    return not excluded or not (runs_unknown(one) or any(
+        globs.text_matches(pattern, text, fold=True) for text in (*_every_spelling(one), *hidden(one)) for pattern in excluded))
+
+
+def _every_spelling(one: SimpleCommand) -> list[str]:
+    bare = without_options(one)
+    return spellings(one) if bare is None else [*spellings(one), bare]
 
 
 def paths_inside(subject: Subject) -> bool:

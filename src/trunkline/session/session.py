@@ -211,6 +211,8 @@ class Session:
                    idempotency_key: str | None = None, by: str) -> Accepted:
         """Take a prompt: it starts its turn, or waits in the queue. Returns once that is in the journal."""
         self._check_driven()
+        await self._hold.settled()
+        self._check_open()
         blocks = _raw_blocks(content)
         sent = self.fold.sent.get(idempotency_key) if idempotency_key is not None else None
         if sent is not None:
@@ -221,6 +223,7 @@ class Session:
         turn_id = self._lent.new_id("turn")
         if self.fold.turn is not None or self.fold.paused is not None:
             return await self._queue(turn_id, blocks, when_busy, idempotency_key, by)
+        self._spending.check_left()
         turn = self._pen.at().turns.start(turn_id, blocks, by=by, key=idempotency_key)
         accepted = Accepted(turn_id, turn.seq, False)
         self._pen.write()
@@ -277,10 +280,10 @@ class Session:
         self._pen.at().writer.custom(name, data, meta={"by": by})
         await self._write_and_store()
 
-    async def decide(self, request_id: str, decision: Decision, *, by: str) -> None:
-        """Answer an approval."""
+    async def decide(self, request_id: str, decision: Decision, *, by: str) -> bool:
+        """Answer an approval; returns whether that approved it."""
         self._check_driven()
-        await self._approvals.decide(request_id, decision, by=by)
+        return await self._approvals.decide(request_id, decision, by=by)
 
     async def answer(self, question_id: str, answer: Answer, *, by: str) -> None:
         """Answer a question."""
@@ -331,6 +334,7 @@ class Session:
         self._closed_by = self._closed_by or error
         await self._turns.close(error)
         await self._link.close()
+        await self._hold.settled()
         await self._errands.close()
         self._watch.stop()
         await self._pen.close()
@@ -365,13 +369,14 @@ class Session:
     def recover(self, error: TrunklineError) -> None:
         """Close what a crash left open, so that the next prompt finds the session in order."""
         interpret: Interpreter = self._pen.at()
-        for request_id in list(self.fold.approvals):
-            interpret.asks.resolve(request_id, approved=False, resolved_by="policy", who="hub", reason=error.code)
         if self.fold.turn is not None:
             interpret.turns.fail(error)
-        elif self.fold.paused is None and self.fold.status != "idle":
+        for request_id in list(self.fold.approvals):
+            interpret.asks.resolve(request_id, approved=False, resolved_by="policy", who="hub", reason=error.code)
+        if self.fold.paused is None and self.fold.status != "idle":
             interpret.writer.status("idle", reason=error.code)
         self._pen.write()
+        self._spending.check()
 
     def acted(self) -> None:
         """The agent had a file written or a command run by us."""
@@ -431,6 +436,7 @@ class Session:
     async def _ensure_agent(self) -> None:
         """The agent runs; it is stopped again if nobody uses it."""
         self._check_driven()
+        await self._hold.settled()
         await self._link.ensure()
         if self.fold.turn is None:
             self._turns.rest()

@@ -14,7 +14,7 @@ Rule 2: a turn that a person cancelled ended as cancelled, whatever the agent ca
 from __future__ import annotations
 
 import asyncio
-from typing import get_args
+from typing import Any, get_args
 
 import msgspec
 
@@ -95,7 +95,7 @@ class TurnPlayer:
             self._pen.at().tools.close_all(cancelled=False)
             data = {"exitCode": exit.code, "signal": exit.signal, "stderr": stderr}
             self._pen.at().writer.custom("agent_exited", data)
-            if exit.code == 0:
+            if exit.code == 0 and self._pen.fold.paused is None:  # a held session waits for a person, not for its agent
                 self._pen.at().lifecycle.completed("the agent ended", by="agent")
             self._pen.write()
 
@@ -151,6 +151,8 @@ class TurnPlayer:
             self._alarms.set("idle", self._lent.limits.agent_idle_s, self._stop_unused)
 
     def _stop_unused(self) -> None:
+        if not self._link.running:
+            return
         if self._pen.fold.approvals or self._pen.fold.questions:
             self.rest()  # something in the background waits for a person
             return
@@ -167,10 +169,7 @@ class TurnPlayer:
     async def _turn(self, turn: Turn, content: list[msgspec.Raw], end: asyncio.Future[End], prompted: bool) -> None:
         try:
             if not prompted:
-                await self._link.ensure()
-                self._link.driver.check_prompt(content)
-                await self._pen.stored()
-                self._prompt(turn, content, end)
+                await self._begin(turn, content, end)
             await end
         except TrunklineError as error:
             self._settle(error)
@@ -178,6 +177,20 @@ class TurnPlayer:
             _report("a turn failed", error)
             self._settle(TrunklineError(f"the hub failed in the middle of this turn: {error!r}"))
         await self._finish(turn, end.result())
+
+    async def _begin(self, turn: Turn, content: list[msgspec.Raw], end: asyncio.Future[End]) -> None:
+        """Get the agent and prompt it. A turn that ends before that no longer needs it, and must not have it started."""
+        agent = asyncio.ensure_future(self._link.ensure())
+        first: list[asyncio.Future[Any]] = [agent, end]
+        await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
+        if end.done():
+            agent.cancel()
+            await asyncio.gather(agent, return_exceptions=True)
+            return
+        await agent
+        self._link.driver.check_prompt(content)
+        await self._pen.stored()
+        self._prompt(turn, content, end)
 
     def _prompt(self, turn: Turn, content: list[msgspec.Raw], end: asyncio.Future[End]) -> None:
         if end.done():

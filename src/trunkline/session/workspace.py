@@ -19,6 +19,9 @@ from trunkline.errors import Forbidden, Invalid, NotFound, TooLarge
 READ_LIMIT = 64 << 20
 """The most ``fs/read_text_file`` returns: one JSON-RPC line must be able to carry it."""
 
+GLANCE_BYTES = 128 << 10
+"""Files up to this size are looked at on the loop."""
+
 PIECE = 1 << 20
 
 
@@ -61,6 +64,16 @@ class Workspace:
             raise NotFound(f"no such file: {path}", details={"path": path}) from error
         except OSError as error:
             raise Invalid(f"cannot read {path}: {error.strerror}") from error
+
+    def glance(self, path: str) -> str | None:
+        """The text of a small file, to show it to a person; None where it is none, too large, or not ours to show."""
+        try:
+            real = self.resolve(path)
+            if os.path.getsize(real) > GLANCE_BYTES:
+                return None
+            return self.read_text(path)
+        except (OSError, Forbidden, Invalid, NotFound):
+            return None
 
     def write_text(self, path: str, content: str) -> None:
         """Write a file whole, by a rename, so that a reader never sees half of it."""

@@ -83,7 +83,7 @@ def test_a_long_list_is_no_deep_nest() -> None:
         ('"a\\b"', "a\\b"),
         ("'a'\\''b'", "a'b"),
         ('"  x  "', "  x  "),
-        ('a"b"\'c\'d', "abcd"),
+        ("a\"b\"'c'd", "abcd"),
         ("~/x", "~/x"),
         ("a=b", "a=b"),
         ("'{a,b}'", "{a,b}"),

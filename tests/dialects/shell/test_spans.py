@@ -19,7 +19,17 @@ def roles(line: str) -> list[tuple[str, str]]:
         ("a > x", [("a", "command"), ("> x", "redirect")]),
         ("a 'b c'", [("a", "command"), ("'b c'", "string")]),
         ("é ü > ö", [("é", "command"), ("ü", "argument"), ("> ö", "redirect")]),
-        ('a "$(b c)"', [("a", "command"), ('"$(b c)"', "string"), ("$(b c)", "substitution"), ("b", "command"), ("c", "argument"), (")", "operator")]),
+        (
+            'a "$(b c)"',
+            [
+                ("a", "command"),
+                ('"$(b c)"', "string"),
+                ("$(b c)", "substitution"),
+                ("b", "command"),
+                ("c", "argument"),
+                (")", "operator"),
+            ],
+        ),
     ],
 )
 def test_the_parts_of_a_line_have_roles(line: str, expected: list[tuple[str, str]]) -> None:

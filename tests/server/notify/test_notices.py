@@ -53,6 +53,13 @@ def test_the_end_of_a_turn_is_told_and_other_changes_of_the_status_are_not() -> 
     assert told(context.SessionStatusChangedEvent(from_="running", to="idle", reason="agent_exited")) is None
 
 
+def test_the_end_of_a_turn_is_told_in_a_held_session_too() -> None:
+    data, meta = context.to_raw({"turnId": "t1"}), {"turnId": "t1", "stopReason": "cancelled"}
+    body = sent(context.CustomEvent(namespace="trunkline", event_name="turn_ended", data=data, meta=meta))
+    assert (body["type"], body["data"]["stopReason"], body["data"]["turnId"]) == ("finished", "cancelled", "t1")
+    assert told(context.CustomEvent(namespace="elsewhere", event_name="turn_ended", data=data, meta=meta)) is None
+
+
 def test_a_failure_is_told_by_its_code() -> None:
     error = context.ErrorInfo(code="agent_exited", message="m" * 5_000, recoverable=True)
     body = sent(context.SessionErrorEvent(error=error))

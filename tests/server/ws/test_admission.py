@@ -203,3 +203,21 @@ def test_binary_messages_end_the_conversation(tmp_path: Path) -> None:
             assert caught.value.code == conversation.NOT_TEXT
 
     run(check())
+
+
+def test_a_revoked_token_is_hung_up_on(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            made = (await hub.ask("POST", "/auth/tokens", json_body={"name": "phone", "scope": "view"})).json()
+            async with connected(hub) as ours:
+                theirs = Socket(hub)
+                assert (await theirs.hello(made["secret"]))["type"] == "welcome"
+                assert (await hub.ask("DELETE", f"/auth/tokens/{made['token']['id']}")).status == 204
+                with pytest.raises(Closed) as caught:
+                    await theirs.hear()
+                assert caught.value.code == conversation.NOT_LET_IN
+                await theirs.task
+                ours.say("ping")
+                assert (await ours.hear())["type"] == "pong"
+
+    run(check())

@@ -16,9 +16,11 @@ from tests.aio import run
 from tests.server.site import Site, site
 from tests.server.ws.socket import Frame, Socket, connected
 from trunkline.dialects.acp import TextContent
+from trunkline.dialects.context import parse_types
 from trunkline.hub import Decision, Session
 from trunkline.journal.base import Entry
 from trunkline.server.ws import conversation, cursors
+from trunkline.server.ws.cursors import SessionCursor
 from trunkline.server.ws.delivery import Delivery
 from trunkline.session import hub_feed
 from trunkline.session.hub_feed import HubGroup
@@ -495,3 +497,15 @@ async def _play_some(hub: Site, session: Session) -> None:
     for prompt in ("/burst 30 20", "/echo one", "/burst 5 10"):
         await play(hub, session, prompt)
     await session.rename("the end", by="test")
+
+
+def test_what_is_read_for_a_client_has_no_bodies_that_it_is_not_sent(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await hub.session()
+            await hub.turn(session, "/echo hello")
+            slice_ = await SessionCursor("s", session, parse_types(None)).slice()
+            assert [entry.event for entry in slice_] == [entry.event for entry in await session.feed.read(after=0)]
+            assert {(entry.update, entry.packet, entry.raw) for entry in slice_} == {(None, None, None)}
+
+    run(check())

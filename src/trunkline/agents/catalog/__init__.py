@@ -19,7 +19,7 @@ A file (or table) has these keys; ``command`` is the only one that must be there
 | features     | list of strings  | what its runs have shown beyond what every agent does: ``git``, ``approval.preview``    |
 | paths        | table of strings | its ``sessions``, ``config``, ``logs``; ``~`` and ``${NAME:-default}`` are filled in       |
 | store        | string           | whose session files these are: a module of ``trunkline.discovery`` that can read them |
-| driver       | string           | what it speaks: ``acp`` if absent, or ``claude`` for Claude Code's own stream of JSON lines |
+| driver       | string           | what it speaks: ``acp`` if absent, or ``stream-json``                                |
 
 | key                          | type            | means                                                                     |
 |------------------------------|-----------------|---------------------------------------------------------------------------|
@@ -96,7 +96,7 @@ class Paths(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     logs: str = ""
 
 
-Speaks = Literal["acp", "claude"]
+Speaks = Literal["acp", "stream-json"]
 
 
 class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -140,6 +140,11 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     tools: dict[str, ToolRole] = {}
     parent_call: str = ""
     driver: Speaks = "acp"
+
+    @property
+    def asks_permission(self) -> bool:
+        """Whether a run has shown that the agent asks before it acts. Where none has, nobody should count on it."""
+        return "approval.toolCalls" in self.features
 
     @property
     def tool_names(self) -> ToolNames:

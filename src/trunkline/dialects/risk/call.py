@@ -7,7 +7,6 @@ Rule 1: a judge only notes. What follows from several commands together (a downl
 from __future__ import annotations
 
 import re
-from functools import cached_property
 from typing import Final
 
 from trunkline.dialects.context.types import RiskLevel
@@ -65,6 +64,7 @@ class Call:
         self.places = places
         self.name = (command.name or "").lower()
         self.args = command.sketch[1:]
+        self._words: tuple[str, frozenset[str], tuple[str, ...]] | None = None
         self.findings: list[Finding] = []
         self.traits: int = Trait.NONE
         self.writes: list[str] = []
@@ -74,27 +74,31 @@ class Call:
         self.scripts: list[str] = []
         """Shell texts that it would run, found by its judge; they are judged as lines of their own."""
 
-    @cached_property
+    @property
     def letters(self) -> str:
         """All short options run together: ``-rf -v`` is ``rfv``."""
-        return "".join(arg[1:] for arg in self._until_dashes if arg[:1] == "-" and arg[1:2] != "-")
+        return self._sorted()[0]
 
-    @cached_property
+    @property
     def longs(self) -> frozenset[str]:
         """Long options without their values: ``--force``."""
-        return frozenset(arg.partition("=")[0] for arg in self._until_dashes if arg.startswith("--"))
+        return self._sorted()[1]
 
-    @cached_property
+    @property
     def operands(self) -> tuple[str, ...]:
         """What is no option. Values of options that stand apart are among them."""
-        if "--" not in self.args:
-            return tuple(arg for arg in self.args if arg[:1] != "-" or arg == "-")
-        cut = self.args.index("--")
-        return (*(arg for arg in self.args[:cut] if arg[:1] != "-" or arg == "-"), *self.args[cut + 1 :])
+        return self._sorted()[2]
 
-    @cached_property
-    def _until_dashes(self) -> tuple[str, ...]:
-        return self.args[: self.args.index("--")] if "--" in self.args else self.args
+    def _sorted(self) -> tuple[str, frozenset[str], tuple[str, ...]]:
+        """Short options, long options, operands; sorted once, when a judge first asks."""
+        if self._words is None:
+            args = self.args
+            cut = args.index("--") if "--" in args else len(args)
+            letters = "".join([arg[1:] for arg in args[:cut] if arg[:1] == "-" and arg[1:2] != "-"])
+            longs = frozenset([arg.partition("=")[0] for arg in args[:cut] if arg[:2] == "--"])
+            operands = tuple([arg for arg in args[:cut] if arg[:1] != "-" or arg == "-"]) + args[cut + 1 :]
+            self._words = (letters, longs, operands)
+        return self._words
 
     def has(self, letters: str, *longs: str) -> bool:
         """Whether any of these short letters or long options is given; long ones may be cut short (``--forc``)."""
@@ -149,7 +153,7 @@ class Call:
             self.note("high" if own else "medium", "reads credentials" if contents else "looks where credentials are", path)
         elif kind == "raw":
             self.note("critical", "reads a raw device", path)
-        elif kind in ("outside", "home") and contents:
+        elif kind in ("outside", "home", "startup") and contents:
             self.note("medium", "reads outside the session's folders", path)
         elif kind == "net":
             self.traits |= Trait.FETCHES

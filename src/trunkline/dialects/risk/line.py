@@ -7,7 +7,6 @@ Rule 2: a program that nobody here knows is medium.
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Final
 
 from trunkline.dialects.risk.call import Call, Trait
@@ -18,7 +17,8 @@ from trunkline.dialects.risk.programs import judge_of
 from trunkline.dialects.shell import ParsedLine, SimpleCommand, parse_shell
 
 _INVISIBLE: Final = re.compile(
-    "[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]"
+    "[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e"
+    "\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]"
 )
 _SMELLS: Final = re.compile(
     r"\b(curl|wget)\b[^|\n]{0,2000}\|[^|\n]{0,200}\b(ba|z|da|k|)sh\b|/dev/(tcp|udp)/|\b(of=|>\s*)/dev/(sd|nvme|disk|hd|vd|mmcblk)|:\(\)\s*\{"
@@ -39,11 +39,7 @@ def line_findings(line: str, places: Places, depth: int = 0) -> list[Finding]:
     """Everything that was noticed about a line."""
     parsed = parse_shell(line.replace("\r\n", "\n"))
     findings = _unreadable(line, parsed)
-    calls: list[Call] = []
-    for command in parsed.commands:
-        call = _judged(command, places)
-        calls.append(call)
-        places = _after(call)
+    calls = _calls(parsed, places)
     findings.extend(finding for call in calls for finding in call.findings)
     findings.extend(flow_findings(calls))
     if depth < _MAX_SCRIPTS_DEPTH:
@@ -51,6 +47,20 @@ def line_findings(line: str, places: Places, depth: int = 0) -> list[Finding]:
         for script in dict.fromkeys(scripts[:_MAX_SCRIPTS]):
             findings.extend(finding for finding in line_findings(script, places, depth + 1) if finding.level != "medium")
     return findings
+
+
+def _calls(parsed: ParsedLine, places: Places) -> list[Call]:
+    """The commands of a line, each judged where it stands: ``cd`` moves what follows in the same shell, and no other."""
+    calls: list[Call] = []
+    where: dict[tuple[int, ...], Places] = {(): places}
+    for command in parsed.commands:
+        scope = command.scope
+        while scope not in where:
+            scope = scope[:-1]
+        call = _judged(command, where[scope])
+        calls.append(call)
+        where[command.scope] = _after(call)
+    return calls
 
 
 def _after(call: Call) -> Places:
@@ -75,7 +85,7 @@ def _unreadable(line: str, parsed: ParsedLine) -> list[Finding]:
 
 
 def _judged(command: SimpleCommand, places: Places) -> Call:
-    """One command with the notes of its judge; remote and contained ones touch no files of ours."""
+    """One command with the notes of its judge."""
     call = Call(command, places)
     for assignment in command.assignments:
         call.assign(assignment)
@@ -97,7 +107,7 @@ def _named(call: Call) -> None:
         call.traits |= Trait.EXECUTES
         call.note("high", "the command's name is only known when it runs", call.command.text)
         return
-    if not name.isascii() or unicodedata.normalize("NFKC", name) != name:
+    if not name.isascii():
         call.note("high", "the command's name has unusual letters", name)
     if call.name in _EVALUATES_NAMES and any(_SUBSCRIPT.search(word) for word in call.command.words if word):
         call.note("high", "hides a command in an array index", call.command.text)

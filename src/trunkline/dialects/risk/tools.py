@@ -12,6 +12,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 from trunkline.dialects.context.types import RiskLevel
@@ -20,6 +21,7 @@ from trunkline.dialects.risk.levels import Finding, Risk, worst
 from trunkline.dialects.risk.line import line_findings
 from trunkline.dialects.risk.places import Places
 from trunkline.dialects.shell import SimpleCommand
+from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
 
 Role = Literal["terminal", "write", "delete", "move", "read", "fetch", "harmless", "other"]
 
@@ -170,7 +172,15 @@ def _terminal(command: str, input: object, places: Places) -> Risk:
     if isinstance(input, Mapping):
         folder = next((input[key] for key in _CWD_KEYS if isinstance(input.get(key), str) and input[key]), None)
         places = places if folder is None else places.moved(folder)
+    return _recent(command, places) if len(command) <= MAX_LINE_BYTES else _line(command, places)
+
+
+def _line(command: str, places: Places) -> Risk:
     return worst(line_findings(command, places), "nothing dangerous in it")
+
+
+_recent: Final = lru_cache(maxsize=64)(_line)
+"""Lines judged lately: a call is judged when it is announced, when it is asked for and when a rule decides it."""
 
 
 def _touching(role: Role, paths: list[str], places: Places) -> list[Finding]:

@@ -2,8 +2,10 @@
 
     syntax.py    the values: SimpleCommand, Redirect, ParsedLine, Span
     grammar.py   tree-sitter's bash grammar, loaded on first use, and its bounds
+    doubts.py    where that grammar and bash differ
     words.py     one word: quotes, escapes, braces
     redirects.py one redirection, one here-doc
+    simple.py    one simple command
     reader.py    a tree to the simple commands in it
     prefixes.py  the table of programs that start the command behind them
     wrappers.py  sudo, env, xargs, sh -c, find -exec …: commands that run commands
@@ -15,8 +17,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
+from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
 from trunkline.dialects.shell.prefixes import WRAPPERS
-from trunkline.dialects.shell.reader import LineReader, Place
+from trunkline.dialects.shell.reader import LineReader
+from trunkline.dialects.shell.simple import Place
 from trunkline.dialects.shell.spans import spans
 from trunkline.dialects.shell.syntax import ParsedLine, Redirect, SimpleCommand, Span, SpanRole
 from trunkline.dialects.shell.wrappers import SHELLS, shell_script
@@ -34,13 +38,19 @@ __all__ = [
     "spans",
 ]
 
-_RECENT: Final = 16
+_RECENT: Final = 32
 """Lines kept parsed. A call is announced, judged, asked for and decided within moments, each time with the same line."""
 
 
-@lru_cache(maxsize=_RECENT)
 def parse_shell(line: str) -> ParsedLine:
     """Every simple command that ``line`` would run, also those inside ``sh -c``, ``sudo``, ``$(…)`` and their like."""
+    return _recent(line) if len(line) <= MAX_LINE_BYTES else _parsed(line)
+
+
+def _parsed(line: str) -> ParsedLine:
     reader = LineReader()
     reader.read(line, Place())
     return reader.line()
+
+
+_recent: Final = lru_cache(maxsize=_RECENT)(_parsed)

@@ -3,6 +3,8 @@
 Rule 1: nothing imports tree-sitter before the first line is parsed.
 Rule 2: text of any size costs little. Recovering from errors is quadratic in the grammar's runtime, so what is long, or full of
 operators, is not parsed at all. Callers treat what is not parsed as the worst.
+Rule 3: the grammar sees ASCII only. Its scanner looks up characters in a table for single bytes, and a rare character can end
+the whole process (tree-sitter-bash, issue 337).
 """
 
 from __future__ import annotations
@@ -28,12 +30,14 @@ _ASIDE: Final = re.compile(
 _OPERATORS: Final = b"()<>|&;$`{}[]!?@"
 MAX_BARE_BYTES: Final = 4096
 """Text outside quotes and here-docs."""
+_ASCII: Final = bytes(range(128)) + b"%" * 128
+"""Every byte of a character beyond ASCII as a plain character of a word, which is what it is to bash."""
 _MAX_HEREDOCS: Final = 32
 
 
 def parse_tree(source: bytes) -> Node:
-    """The syntax tree of ``source``, which ``refusal`` has let through."""
-    return _parser().parse(source).root_node
+    """The syntax tree of ``source``, which ``refusal`` has let through. Take texts from ``source``, never from its nodes."""
+    return _parser().parse(source if source.isascii() else source.translate(_ASCII)).root_node
 
 
 def refusal(source: bytes) -> str:

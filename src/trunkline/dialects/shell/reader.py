@@ -1,7 +1,6 @@
 """From a syntax tree to the simple commands of a line, those inside others included.
 
-Rule 1: outer before inner, in the order written. A command's index is taken before its words are read, so that the commands
-in its substitutions can name it as their parent.
+Rule 1: outer before inner, in the order written.
 Rule 2: what may feed a command's input is a range of indices (``stdin_from`` to itself). It may name a command too many,
 never one too few.
 Rule 3: bounded. Past ``MAX_DEPTH`` or ``MAX_COMMANDS`` the line is not complete, which callers treat as the worst.
@@ -9,52 +8,22 @@ Rule 3: bounded. Past ``MAX_DEPTH`` or ``MAX_COMMANDS`` the line is not complete
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from msgspec import structs
-
+from trunkline.dialects.shell.doubts import has_computed_index, hides_substitution, is_misread
 from trunkline.dialects.shell.grammar import parse_tree, refusal
-from trunkline.dialects.shell.redirects import read_heredoc, read_redirect
-from trunkline.dialects.shell.syntax import ParsedLine, Redirect, SimpleCommand
-from trunkline.dialects.shell.words import Nested, Word, read_text, read_words
-from trunkline.dialects.shell.wrappers import Inner, unwrap
+from trunkline.dialects.shell.simple import ARGUMENTS, MAX_COMMANDS, MAX_DEPTH, REDIRECTS, Behind, CommandReader, Place
+from trunkline.dialects.shell.syntax import ParsedLine, Redirect
+from trunkline.dialects.shell.words import Word, read_text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MAX_DEPTH: Final = 40
-"""Statements inside statements; deeper nesting is never written by hand."""
-MAX_COMMANDS: Final = 500
-
-_PLACEHOLDER: Final = SimpleCommand(text="", words=())
-_REDIRECTS: Final = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 _DECLARERS: Final = frozenset({"declaration_command", "unset_command"})
-_ARGUMENTS: Final = frozenset(
-    {"word", "string", "raw_string", "ansi_c_string", "translated_string", "concatenation", "number", "brace_expression"}
-    | {"simple_expansion", "expansion", "command_substitution", "process_substitution", "arithmetic_expansion"}
-)
-_COMPUTED_INDEX: Final = re.compile(r"['\"\w]\[[^\]]*(\$\(|`)")
-_BACKTICK_ESCAPE: Final = re.compile(r"\\([`\\$])")
 
 
-class Place(NamedTuple):
-    """Where a statement stands."""
-
-    inside: str = ""
-    parent: int = -1
-    stdin_from: int = -1
-    depth: int = 0
-
-
-class LineReader:
+class LineReader(CommandReader):
     """Collects the commands of one line; nested texts are read by the same reader."""
-
-    def __init__(self) -> None:
-        self.commands: list[SimpleCommand] = []
-        self.problem = ""
-        self._source = b""
-        self._pipelines = 0
 
     def line(self) -> ParsedLine:
         """Everything read so far."""
@@ -65,41 +34,38 @@ class LineReader:
         source = text.encode("utf-8", "replace")
         refused = refusal(source) or ("nested too deep" if place.depth > MAX_DEPTH else "")
         if refused:
-            self.problem = self.problem or refused
+            self._doubt(refused)
             return
         outer, self._source = self._source, source
         root = parse_tree(source)
-        if root.has_error:
-            self.problem = self.problem or "syntax that is not bash"
-        self._statement(root, place, ())
+        self._doubt("syntax that is not bash" if root.has_error or is_misread(source) else "")
+        self._statement(root, place)
         self._source = outer
 
-    def _statement(
-        self, node: Node, place: Place, redirects: tuple[Redirect, ...], pipeline: int = -1, position: int = 0
-    ) -> None:
-        """Read one statement of any kind."""
+    def _statement(self, node: Node, place: Place, behind: Behind = (), pipeline: int = -1, position: int = 0) -> None:
+        """Read one statement of any kind; ``behind`` are the redirections that stand behind it."""
         if place.depth > MAX_DEPTH or len(self.commands) > MAX_COMMANDS:
-            self.problem = self.problem or ("nested too deep" if place.depth > MAX_DEPTH else "too many commands")
+            self._doubt("nested too deep" if place.depth > MAX_DEPTH else "too many commands")
             return
         kind = node.type
         if kind == "command":
-            self._command(node, place, redirects, pipeline, position)
+            self._command(node, place, behind, pipeline, position)
         elif kind in _DECLARERS:
-            self._declaration(node, place, redirects, pipeline, position)
+            self._declaration(node, place, behind, pipeline, position)
         elif kind == "redirected_statement":
-            self._redirected(node, place, redirects, pipeline, position)
+            self._redirected(node, place, behind, pipeline, position)
         elif kind == "pipeline":
-            self._pipeline(node, place, redirects)
+            self._pipeline(node, place, behind)
         elif kind == "list":
-            self._list(node, place, redirects)
+            self._list(node, place, behind)
         elif kind in ("variable_assignment", "variable_assignments"):
-            self._assigned(node, place, redirects)
+            self._assigned(node, place, behind)
         elif kind in ("command_substitution", "process_substitution"):
             self._substitution(node, place)
         else:
-            self._compound(node, place, redirects)
+            self._compound(node, place, behind)
 
-    def _list(self, node: Node, place: Place, redirects: tuple[Redirect, ...]) -> None:
+    def _list(self, node: Node, place: Place, behind: Behind) -> None:
         """``a && b || c`` leans to the left, so a long one is taken apart by a loop; redirections belong to its last command."""
         parts: list[Node] = []
         while node.type == "list":
@@ -108,44 +74,31 @@ class LineReader:
             node = named[0]
         parts.append(node)
         for part in reversed(parts[1:]):
-            self._statement(part, place, ())
-        self._statement(parts[0], place, redirects)
+            self._statement(part, place)
+        self._statement(parts[0], place, behind)
 
-    def _pipeline(self, node: Node, place: Place, redirects: tuple[Redirect, ...], first: int = -1) -> None:
+    def _pipeline(self, node: Node, place: Place, behind: Behind, first: int = -1) -> None:
         """``a | b | c``: each stage may be fed by all before it. ``first`` is where a pipeline went on behind a here-doc."""
         number = self._next_pipeline()
         begin = len(self.commands) if first < 0 else first
         stages = [child for child in node.named_children if child.type != "comment"]
         for position, stage in enumerate(stages, start=0 if first < 0 else 1):
             stdin_from = place.stdin_from if position == 0 else begin
-            own = redirects if stage is stages[-1] else ()
-            self._statement(stage, Place(place.inside, place.parent, stdin_from, place.depth + 1), own, number, position)
+            own = behind if stage is stages[-1] else ()
+            below = Place(place.inside, place.parent, stdin_from, place.depth + 1, self._scope(place))
+            self._statement(stage, below, own, number, position)
 
-    def _redirected(self, node: Node, place: Place, redirects: tuple[Redirect, ...], pipeline: int, position: int) -> None:
-        """A statement with redirections. A simple command gets them; around a group they are a command without words."""
-        children = node.children
-        body = next((child for child in children if child.type not in _REDIRECTS), None)
-        own = [child for child in children if child.type in _REDIRECTS]
+    def _redirected(self, node: Node, place: Place, behind: Behind, pipeline: int, position: int) -> None:
+        """A statement and its redirections; without a statement, what follows them is the command (``> x ls``)."""
+        own = [child for child in node.children if child.type in REDIRECTS]
+        body = next((child for child in node.named_children if child.type not in REDIRECTS and child.type != "comment"), None)
         begin = len(self.commands)
-        if body is not None and body.type in ("command", "list", "pipeline", "declaration_command", "unset_command"):
-            self._behind(own, body, place, redirects, pipeline, position)
+        if body is None:
+            self._command(None, place, (*own, *behind), pipeline, position)
         else:
-            found = self._redirects(own, place._replace(depth=place.depth + 1))
-            self._finish(self._reserve(), [], (*redirects, *found), (), place, pipeline, position)
-            if body is not None:
-                fed = place._replace(stdin_from=begin if place.stdin_from < 0 else place.stdin_from, depth=place.depth + 1)
-                self._statement(body, fed, (), pipeline, position)
+            deeper = place if body.type == "command" else place._replace(depth=place.depth + 1)
+            self._statement(body, deeper, (*own, *behind), pipeline, position)
         self._after_heredocs(own, place, begin)
-
-    def _behind(
-        self, own: list[Node], body: Node, place: Place, redirects: tuple[Redirect, ...], pipeline: int, position: int
-    ) -> None:
-        """Redirections of a simple command, and words that follow them (``cat > x -n``), which are its arguments."""
-        deeper = place._replace(depth=place.depth + 1)
-        if body.type == "command":
-            self._command(body, place, redirects, pipeline, position, own)
-        else:
-            self._statement(body, deeper, (*redirects, *self._redirects(own, deeper)), pipeline, position)
 
     def _after_heredocs(self, own: list[Node], place: Place, begin: int) -> None:
         """What stands behind ``<<EOF`` on its line: a pipeline that goes on, or ``&& more``."""
@@ -155,25 +108,45 @@ class LineReader:
             for child in redirect.named_children:
                 if child.type == "pipeline":
                     self._pipeline(child, place, (), first=begin)
-                elif child.type in ("command", "list", "redirected_statement", "subshell", "compound_statement"):
-                    self._statement(child, place._replace(depth=place.depth + 1), ())
+                elif child.type not in ARGUMENTS and child.type not in REDIRECTS and not child.type.startswith("heredoc_"):
+                    self._statement(child, place._replace(depth=place.depth + 1))
 
-    def _compound(self, node: Node, place: Place, redirects: tuple[Redirect, ...]) -> None:
-        """Loops, conditions, groups, functions, tests: every statement and substitution below."""
+    def _compound(self, node: Node, place: Place, behind: Behind) -> None:
+        """Loops, conditions, groups, functions, tests: every statement and substitution below.
+
+        Redirections around them are a command without words that stands before them and may feed them.
+        """
         deeper = place._replace(depth=place.depth + 1)
+        if behind:
+            begin = len(self.commands)
+            redirects, words = self._behind(behind, deeper)
+            self._finish(self._reserve(), [], redirects, (), place, -1, 0)
+            deeper = deeper._replace(stdin_from=begin if place.stdin_from < 0 else place.stdin_from)
+            if words:
+                self._doubt("words behind a group")
         if node.type == "function_definition":
             deeper = deeper._replace(inside=f"{self._slice(node.child_by_field_name('name') or node)}()")
         elif node.type == "test_command":
             self._test(node, deeper)
+        elif node.type == "subshell":
+            deeper = deeper._replace(scope=self._scope(place))
         for child in node.named_children:
             if child.child_count:
-                self._statement(child, deeper, ())
+                self._statement(child, self._background(child, deeper))
+            elif hides_substitution(self._slice(child)) and child.type not in ("raw_string", "comment"):
+                self._doubt("a substitution that the grammar has not read")
+
+    def _background(self, node: Node, place: Place) -> Place:
+        """``cd x &`` moves only itself."""
+        if b"&" not in self._source or node.next_sibling is None or node.next_sibling.type != "&":
+            return place
+        return place._replace(scope=self._scope(place))
 
     def _test(self, node: Node, place: Place) -> None:
         """``[ a > b ]`` writes the file b, though it looks like a comparison; an index in a name is computed when it is "
         "tested."""
         text = self._slice(node)
-        if _COMPUTED_INDEX.search(text):
+        if has_computed_index(text):
             self._finish(self._reserve(), [Word("[", "[", "["), Word(text, text, text)], (), (), place, -1, 0)
         if node.children[0].type != "[":
             return
@@ -184,174 +157,19 @@ class LineReader:
                 value, sketch = read_text(right, self._source, self._nested(place))
                 self._finish(self._reserve(), [], (Redirect(operator.type, value, sketch),), (), place, -1, 0)
 
-    def _command(
-        self,
-        node: Node,
-        place: Place,
-        redirects: tuple[Redirect, ...],
-        pipeline: int,
-        position: int,
-        behind: list[Node] | None = None,
-    ) -> None:
-        """A simple command: its words, its assignments, its redirections, and then what it runs itself."""
-        index = self._reserve()
-        deeper = Place(place.inside, index, place.stdin_from, place.depth + 1)
-        nested = self._nested(deeper)
-        words: list[Word] = []
-        assignments: list[str] = []
-        found: list[Redirect] = list(redirects)
-        ends_at = -1
-        for child in node.named_children:
-            kind = child.type
-            if kind == "variable_assignment":
-                assignments.append(self._assignment(child, nested)[1])
-            elif kind in _REDIRECTS:
-                found.extend(self._redirects([child], deeper))
-            elif kind != "comment":
-                only = child.child(0) if kind == "command_name" and child.child_count == 1 else None
-                self._append(words, read_words(only or child, self._source, nested), ends_at, child)
-                ends_at = child.end_byte
-        for redirect in behind or ():
-            found.extend(self._redirects([redirect], deeper))
-            words.extend(self._trailing(redirect, nested))
-        self._finish(index, words, tuple(found), tuple(assignments), place, pipeline, position)
-
-    def _append(self, words: list[Word], more: list[Word], ends_at: int, child: Node) -> None:
-        """Add words; one that follows a joined line without a blank is the rest of the word before it."""
-        gap = self._source[ends_at : child.start_byte] if words else b" "
-        if gap == b" " or gap.replace(b"\\\n", b"") or not more or not gap:
-            words.extend(more)
-            return
-        last, first = words.pop(), more[0]
-        value = None if last.value is None or first.value is None else last.value + first.value
-        words.append(Word(value, last.sketch + first.sketch, last.written + first.written, last.globs or first.globs))
-        words.extend(more[1:])
-
-    def _trailing(self, redirect: Node, nested: Nested) -> list[Word]:
-        """Arguments that the grammar files under the redirection before them."""
-        skip = 1 if redirect.type == "file_redirect" else 0
-        parts = [child for child in redirect.named_children if child.type in _ARGUMENTS]
-        if redirect.type == "herestring_redirect":
-            skip = 1
-        after = redirect.next_sibling
-        if parts[skip:] and after is not None and parts[-1].end_byte == after.start_byte and self._slice(parts[-1]).isdigit():
-            parts.pop()  # the descriptor of the redirection that follows: ``>& x 0>&1``
-        return [word for child in parts[skip:] for word in read_words(child, self._source, nested)]
-
-    def _declaration(self, node: Node, place: Place, redirects: tuple[Redirect, ...], pipeline: int, position: int) -> None:
-        """``export A=1``, ``unset A``: a command whose name the grammar makes a keyword."""
-        index = self._reserve()
-        nested = self._nested(Place(place.inside, index, place.stdin_from, place.depth + 1))
-        words: list[Word] = []
-        for child in node.children:
-            if child.type == "variable_assignment":
-                value, sketch = self._assignment(child, nested)
-            else:
-                value, sketch = read_text(child, self._source, nested) if child.child_count else (self._slice(child),) * 2
-            words.append(Word(value, sketch, self._slice(child)))
-        self._finish(index, words, redirects, (), place, pipeline, position)
-
-    def _assigned(self, node: Node, place: Place, redirects: tuple[Redirect, ...]) -> None:
-        """A statement of assignments only."""
-        nodes = [node] if node.type == "variable_assignment" else node.named_children
-        index = self._reserve()
-        nested = self._nested(Place(place.inside, index, place.stdin_from, place.depth + 1))
-        texts = tuple(self._assignment(child, nested)[1] for child in nodes)
-        self._finish(index, [], redirects, texts, place, -1, 0)
-
-    def _assignment(self, node: Node, nested: Nested) -> tuple[str | None, str]:
-        """``NAME=value`` with the quotes of the value removed: its value, None if dynamic, and its sketch."""
-        children = node.named_children
-        name = self._slice(children[0]) if children else ""
-        if len(children) < 2:
-            return f"{name}=", f"{name}="
-        value, sketch = read_text(children[-1], self._source, nested)
-        return (None if value is None else f"{name}={value}"), f"{name}={sketch}"
-
-    def _redirects(self, nodes: list[Node], place: Place) -> list[Redirect]:
-        """The redirections of a statement; commands in their targets are read on the way."""
-        nested = self._nested(place)
-        found: list[Redirect] = []
-        for node in nodes:
-            if node.type == "heredoc_redirect":
-                found.append(read_heredoc(node, self._source, nested))
-                found.extend(self._redirects([c for c in node.named_children if c.type in _REDIRECTS], place))
-            else:
-                found.append(read_redirect(node, self._source, nested))
-        return found
-
     def _substitution(self, node: Node, place: Place) -> None:
         """The commands in ``$(…)``, backticks, ``<(…)`` and ``>(…)``."""
+        if node.type not in ("command_substitution", "process_substitution"):
+            self._doubt("a substitution that the grammar has not read")
+            return
         opening = node.children[0].type if node.children else ""
         inside = {"<(": "<(…)", ">(": ">(…)"}.get(opening, "$(…)")
-        below = Place(inside, place.parent, place.stdin_from if opening == ">(" else -1, place.depth + 1)
-        text = self._slice(node)
-        if opening == "`" and "\\" in text:
-            self.read(_BACKTICK_ESCAPE.sub(r"\1", text[1:-1]), below)
+        below = Place(inside, place.parent, place.stdin_from if opening == ">(" else -1, place.depth + 1, self._scope(place))
+        if opening == "`":
+            self._backticks(self._slice(node), below)
             return
         for child in node.named_children:
-            if child.type in _REDIRECTS:
+            if child.type in REDIRECTS:
                 self._finish(self._reserve(), [], tuple(self._redirects([child], below)), (), below, -1, 0)
             else:
-                self._statement(child, below, ())
-
-    def _nested(self, place: Place) -> Nested:
-        """What ``read_words`` calls for a substitution."""
-        return lambda node: self._substitution(node, place)
-
-    def _reserve(self) -> int:
-        self.commands.append(_PLACEHOLDER)
-        return len(self.commands) - 1
-
-    def _finish(
-        self,
-        index: int,
-        words: list[Word],
-        redirects: tuple[Redirect, ...],
-        assignments: tuple[str, ...],
-        place: Place,
-        pipeline: int,
-        position: int,
-    ) -> None:
-        """Put the command at its index, then read what it runs itself."""
-        values = tuple([word.value for word in words])
-        if words and words[0].globs and words[0].written not in ("[", "[["):
-            values = (None, *values[1:])
-        number = self._next_pipeline() if pipeline < 0 else pipeline
-        command = SimpleCommand(
-            text=" ".join([word.written for word in words]),
-            words=values,
-            redirects=redirects,
-            assignments=assignments,
-            pipeline=number,
-            position=position,
-            inside=place.inside,
-            sketch=tuple([word.sketch for word in words]),
-            parent=place.parent,
-            stdin_from=place.stdin_from,
-        )
-        inner = unwrap(command)
-        transparent = inner is not None and inner.transparent
-        self.commands[index] = structs.replace(command, transparent=True) if transparent else command
-        if inner is not None:
-            self._inner(inner, words, index, place)
-
-    def _inner(self, inner: Inner, words: list[Word], index: int, place: Place) -> None:
-        """Read the commands that a command runs: texts as shell, words as one more simple command."""
-        below = Place(inner.inside, index, place.stdin_from, place.depth + 1)
-        if below.depth > MAX_DEPTH or len(self.commands) > MAX_COMMANDS:
-            self.problem = self.problem or "nested too deep"
-            return
-        for text in inner.texts:
-            self.read(text, below)
-        redirects = tuple(r for r in self.commands[index].redirects if r.operator.startswith("<") or r.sketch.startswith("/dev/"))
-        for picked in inner.commands:
-            chosen = [words[at] if isinstance(at, int) else Word(None, at, at) for at in picked]
-            self._finish(self._reserve(), chosen, redirects, inner.assignments, below, -1, 0)
-
-    def _next_pipeline(self) -> int:
-        self._pipelines += 1
-        return self._pipelines - 1
-
-    def _slice(self, node: Node) -> str:
-        return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+                self._statement(child, below)

@@ -33,7 +33,7 @@ def read_heredoc(node: Node, source: bytes, nested: Nested) -> Redirect:
     dynamic = [child for child in body.named_children if child.type != "heredoc_content"]
     for child in dynamic:
         read_text(child, source, nested)
-    return Redirect(operator=operator, target="", sketch=text, body=None if dynamic else text)
+    return Redirect(operator=operator, target="", sketch=text, body=None if dynamic or "`" in text else text)
 
 
 def _slice(node: Node, source: bytes) -> str:

@@ -53,6 +53,8 @@ class SimpleCommand(Struct, frozen=True):
     """The index, in the line, of the command that it is inside of."""
     stdin_from: int = -1
     """Its input may come from the commands from this index up to its own; -1: from none of them."""
+    scope: tuple[int, ...] = ()
+    """The shell that it runs in: empty for the line's own, one number more for each below (a subshell, a pipe's stage)."""
     transparent: bool = False
     """It only starts the command inside it and adds nothing (``env``, ``timeout 5``, ``nohup``)."""
 

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from trunkline.dialects.shell.doubts import hides_substitution
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -28,9 +31,14 @@ _BRACES: Final = re.compile(r"\{([^{}]*)\}")
 _INNER: Final = frozenset({"command_substitution", "process_substitution"})
 
 
-_PLAIN: Final = frozenset("\\{")
+_SPECIAL: Final = re.compile(rb"[\\{}`'\"\s;|&<>()$]")
+_TOKEN: Final = rb"(?:[\w./=:,@%+~^-]+|'[^']*'|\"[^\"$`\\]*\")"
+_PLAIN_TOKEN: Final = re.compile(_TOKEN)
+_PLAIN_COMMAND: Final = re.compile(rb"[\w./+-]+(?: " + _TOKEN + rb")*")
+_ESCAPED: Final = re.compile(rb"\\.|\\\n", re.DOTALL)
+_WORD_END: Final = re.compile(rb"[`'\"\s;|&<>()]|\$\(|\$\{")
 _STATIC: Final = frozenset("\\$`")
-"""Without these characters a word, or a string, is what it looks like."""
+"""Without these characters a bare word, or a string, is what it looks like."""
 
 
 class Word(NamedTuple):
@@ -41,22 +49,54 @@ class Word(NamedTuple):
     written: str
     globs: bool = False
     """Has an unquoted ``*``, ``?`` or ``[``."""
+    strange: bool = False
+    """Has characters that end a word: the grammar took several words for one, and may have missed a command."""
 
 
 Nested = Callable[["Node"], None]
 
 
+@lru_cache(maxsize=4096)
+def plain_word(written: bytes) -> Word | None:
+    """A bare word that is what it looks like, which nearly all are; None: it must be read from its node."""
+    if _SPECIAL.search(written):
+        return None
+    text = written.decode("utf-8", "replace")
+    return Word(text, text, text, "*" in text or "?" in text or "[" in text)
+
+
+def plain_command(written: bytes) -> list[Word] | None:
+    """The words of a command of bare words and simple strings, one blank between them; None: look at its nodes."""
+    if _PLAIN_COMMAND.fullmatch(written) is None:
+        return None
+    return [_token(token) for token in _PLAIN_TOKEN.findall(written)]
+
+
+@lru_cache(maxsize=4096)
+def _token(written: bytes) -> Word:
+    text = written.decode()
+    bare = text[1:-1] if text[0] in "'\"" else text
+    return Word(bare, bare, text)
+
+
 def read_words(node: Node, source: bytes, nested: Nested) -> list[Word]:
     """The words that one argument node becomes; usually one."""
+    if node.type == "command_name" and node.child_count == 1:
+        node = node.children[0]
     written = source[node.start_byte : node.end_byte].decode("utf-8", "replace")
-    kind = node.type
-    if kind == "word" and _PLAIN.isdisjoint(written):
-        return [Word(written, written, written, "*" in written or "?" in written or "[" in written)]
-    if kind == "raw_string" or (kind == "string" and _STATIC.isdisjoint(written) and written[0] == '"'):
+    if node.type == "raw_string" or (node.type == "string" and _STATIC.isdisjoint(written) and written[0] == '"'):
         bare = written[1:-1]
         return [Word(bare, bare, written)]
     text, dynamic = _evaluate(node, source, nested)
-    return _expanded(text, dynamic, written)
+    words = _expanded(text, dynamic, written)
+    return [word._replace(strange=True) for word in words] if _is_strange(node, source) else words
+
+
+def _is_strange(node: Node, source: bytes) -> bool:
+    """Whether a bare word, here or in a concatenation, has what no bare word can have."""
+    if node.type == "word":
+        return _WORD_END.search(_ESCAPED.sub(b"", source[node.start_byte : node.end_byte])) is not None
+    return node.type in ("concatenation", "command_name") and any(_is_strange(part, source) for part in node.children)
 
 
 def read_text(node: Node, source: bytes, nested: Nested) -> tuple[str | None, str]:
@@ -110,14 +150,33 @@ def _joined(node: Node, source: bytes, nested: Nested, unescape: Callable[[str],
 
 
 def _visit(node: Node, nested: Nested) -> None:
-    """Hand on every substitution below a dynamic node."""
+    """Hand on every substitution below a dynamic node; a leaf that looks like one is handed on too, for the reader to mark."""
     waiting = [node]
     while waiting:
         current = waiting.pop()
         if current.type in _INNER:
             nested(current)
-        else:
+        elif current.child_count:
             waiting.extend(reversed(current.children))
+        elif current.is_named and current.type != "raw_string" and hides_substitution((current.text or b"").decode()):
+            nested(current)
+
+
+def add_words(words: list[Word], more: list[Word], gap: bytes, joins: bool) -> str:
+    """Add words; one that follows without a blank, or on a joined line, is the rest of the word before it.
+
+    ``gap`` is what stands before it; ``joins`` says that a word stood before the gap. Gives a reason for doubt, or nothing.
+    """
+    gap = gap.replace(b"\\\n", b"")
+    if gap or not more or not words or not joins:
+        words.extend(more)
+    else:
+        last, first = words.pop(), more[0]
+        value = None if last.value is None or first.value is None else last.value + first.value
+        words.append(Word(value, last.sketch + first.sketch, last.written + first.written, last.globs or first.globs))
+        words.extend(more[1:])
+    # bash ends the command at such a line's end, or goes on with the target of the redirection before
+    return "a line that ends in the middle of a command" if b"\n" in gap or not (gap or joins) else ""
 
 
 def expansion_sketch(raw: str) -> str:

@@ -31,7 +31,7 @@ class Inner(NamedTuple):
 def unwrap(command: SimpleCommand) -> Inner | None:
     """What a command runs, or None when it runs nothing that is in its words."""
     name = command.name
-    if not name:
+    if name not in _STARTERS:
         return None
     words = command.words
     if name in SHELLS:
@@ -140,7 +140,7 @@ def _find(words: Words) -> Inner | None:
     while at < len(words):
         if words[at] in ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"):
             end = next((i for i in range(at + 1, len(words)) if words[i] in (";", "+")), len(words))
-            inner = tuple("{}" if words[i] is not None and "{}" in str(words[i]) else i for i in range(at + 1, end))
+            inner = tuple("{}" if words[i] == "{}" else i for i in range(at + 1, end))
             found.extend([inner] if inner else [])
             at = end
         at += 1
@@ -279,3 +279,5 @@ _READERS: Final[dict[str, Callable[[Words], Inner | None]]] = {
     "entr": _joined_rest("", 0, "entr"),
     "nodemon": _after_option(("--exec", "-x"), "nodemon"),
 }
+_STARTERS: Final = SHELLS | _READERS.keys() | PREFIXES.keys() | {name for name, _ in RUNNERS}
+"""Every program that may run another; most programs are none."""

@@ -132,7 +132,7 @@ class OpenAsks:
         params["message"] = f"{view.question}\n({why})"
         await self._line.send(self._put(question_id, acp.ELICITATION_CREATE, params, self._answered), self._session.id)
 
-    async def _settle(self, deciding: Coroutine[Any, Any, None]) -> None:
+    async def _settle(self, deciding: Coroutine[Any, Any, object]) -> None:
         try:
             await deciding
         except (AlreadyResolved, Expired, NotFound):

@@ -93,7 +93,7 @@ async def _converse(parts: Parts, caller: Caller, wanted: str | None, receive: R
     agent = AcpAgent(parts.hub, caller, wire, agent=wanted, check_live=lambda: parts.tokens.check_live(caller.token_id))
     wire.agent = agent
     listening = asyncio.create_task(_listen(agent, receive))
-    parts.streams.opened(listening, agent.watches)
+    parts.streams.opened(listening, agent.watches, caller.token_id)
     try:
         await asyncio.wait([listening])
         await _part(wire, listening)

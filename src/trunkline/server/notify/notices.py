@@ -20,7 +20,7 @@ from trunkline.server.notify.rules import Occasion
 TEXT_MOST = 1_000
 """Characters of a text in a notice: a phone shows fewer."""
 
-_TOLD_OF = context.parse_types("approval:requested,interaction:,session:status_changed,session:error")
+_TOLD_OF = context.parse_types("approval:requested,interaction:,session:status_changed,session:error,custom")
 
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,7 +49,7 @@ def notice_of(session_id: str, entry: Entry) -> Notice | None:
             facts = {"questionId": event.question_id, "question": event.question[:TEXT_MOST]}
             return Notice(occasion="approval", session_id=session_id, at=entry.at, ask=event.question_id, facts=facts,
                           place=f"/questions/{quote(event.question_id, safe='')}")
-        case context.SessionStatusChangedEvent():
+        case context.SessionStatusChangedEvent() | context.CustomEvent(namespace="trunkline", event_name="turn_ended"):
             return _finished(session_id, entry.at, event)
         case context.SessionErrorEvent():
             facts = {"code": event.error.code, "message": event.error.message[:TEXT_MOST]}
@@ -73,8 +73,9 @@ def _approval(session_id: str, at: int, event: context.ApprovalRequestedEvent) -
                   place=f"/approvals/{quote(event.request_id, safe='')}")
 
 
-def _finished(session_id: str, at: int, event: context.SessionStatusChangedEvent) -> Notice | None:
-    """The end of a turn carries its stop reason; other changes of the status are nobody's concern."""
+def _finished(session_id: str, at: int, event: context.SessionStatusChangedEvent | context.CustomEvent) -> Notice | None:
+    """The end of a turn carries its stop reason, also in a held session, whose status stays; other changes of the status are
+    nobody's concern."""
     meta = {} if event.meta is msgspec.UNSET else event.meta
     if "stopReason" not in meta or "turnId" not in meta:
         return None

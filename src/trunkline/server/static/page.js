@@ -101,6 +101,7 @@ $("logout").addEventListener("click", trying(async () => {
 
 let sessions = [];
 let watcher = null;
+let unasking = new Set();  // agents that were never seen to ask before they act
 
 async function refreshSessions() {
   sessions = (await ask("GET", "/sessions?limit=100")).sessions;
@@ -121,6 +122,7 @@ async function refreshSessions() {
 
 function showHead(session) {
   $("session-title").textContent = session.title || "Untitled";
+  $("session-asks").hidden = !unasking.has(session.agent);
   $("session-state").textContent = session.status.replaceAll("_", " ");
   $("stop").disabled = session.turn === null;
   document.title = `${session.title || "Untitled"} · Trunkline`;
@@ -128,9 +130,11 @@ function showHead(session) {
 
 async function listAgents() {
   const agents = await ask("GET", "/agents");
+  unasking = new Set(agents.filter((agent) => !agent.asksPermission).map((agent) => agent.name));
   agents.sort((one, other) => Number(other.installed) - Number(one.installed));
   $("new-agent").replaceChildren(...agents.map((agent) => {
-    const option = node("option", "", `${agent.displayName}${agent.installed ? "" : " (not installed)"}`);
+    const notes = [agent.installed ? "" : "not installed", agent.asksPermission ? "" : "may act without asking"].filter(Boolean);
+    const option = node("option", "", notes.length ? `${agent.displayName} (${notes.join(", ")})` : agent.displayName);
     option.value = agent.name;
     option.disabled = !agent.installed;
     return option;

@@ -21,7 +21,8 @@ from trunkline.hub import Hub
 from trunkline.journal.base import RowFilter
 from trunkline.server.auth import Caller, check_scope
 from trunkline.server.call import Parts
-from trunkline.server.events import scope_of
+from trunkline.server.events import check_id
+from trunkline.server.scopes import command_scope
 from trunkline.server.snapshot import snapshot_of
 from trunkline.server.ws import frames
 from trunkline.server.ws.cursors import AnyCursor, HubCursor, SessionCursor
@@ -36,7 +37,6 @@ CURSORS = 500
 COMMANDS_AT_ONCE = 32
 LISTED = 200
 """Sessions in a snapshot of the hub; the others are in ``GET /sessions``."""
-ID_LENGTH = 255
 
 NOT_TEXT, FAILED, STOPPING = 1003, 1011, 1012
 BAD_HELLO, NOT_LET_IN, NO_HELLO = 4400, 4401, 4408
@@ -102,7 +102,7 @@ class Conversation:
             pos=self._delivery.pos, pending=self._hub.pending()))
         delivering = asyncio.create_task(self._delivery.run())
         listening = asyncio.create_task(self._listen())
-        self._parts.streams.opened(delivering, self._delivery.watches)
+        self._parts.streams.opened(delivering, self._delivery.watches, self._caller.token_id)
         try:
             await asyncio.wait((delivering, listening), return_when=asyncio.FIRST_COMPLETED)
             await self._part(delivering, listening)
@@ -115,7 +115,9 @@ class Conversation:
         """One of the two has ended: tell the client why, if it is still there."""
         ended = delivering if delivering.done() else listening
         failure = None if ended.cancelled() else ended.exception()
-        if failure is None or isinstance(failure, HubStopping):
+        if ended.cancelled() and not self._parts.tokens.is_live(self._caller.token_id):
+            await self._line.close(NOT_LET_IN, "the token has expired or was revoked")
+        elif failure is None or isinstance(failure, HubStopping):
             await self._line.close(STOPPING, "the hub is stopping")
         elif not isinstance(failure, Left):
             log.error("a WebSocket failed", exc_info=failure)
@@ -139,8 +141,7 @@ class Conversation:
             return
         if isinstance(frame, Hello):
             raise Invalid("hello was said already")
-        if not 0 < len(frame.id) <= ID_LENGTH:
-            raise Invalid(f"id must have 1 to {ID_LENGTH} characters", details={"field": "id"})
+        check_id(frame.id)
         self._parts.tokens.check_live(self._caller.token_id)
         if isinstance(frame, CommandFrame):
             await self._command(frame)
@@ -173,8 +174,8 @@ class Conversation:
 
     async def _executed(self, frame: CommandFrame) -> Ack:
         command = context.decode_command(frame.command)
-        check_scope(self._caller, scope_of(command))
         session = await self._hub.session(frame.session_id)
+        check_scope(self._caller, command_scope(command, session.fold))
         outcome = await session.execute(command, command_id=frame.id, by=self._caller.name)
         return Ack(id=frame.id, ok=True, result=outcome.result)
 

@@ -67,7 +67,7 @@ class SessionCursor(Cursor):
 
     async def slice(self) -> list[Entry]:
         """The next entries."""
-        return await entries_after(self.session.feed, self.position, max_bytes=SLICE_BYTES)
+        return [_light(entry) for entry in await entries_after(self.session.feed, self.position, max_bytes=SLICE_BYTES)]
 
 
 class HubCursor(Cursor):
@@ -84,7 +84,12 @@ class HubCursor(Cursor):
     async def slice(self) -> list[Entry]:
         """The next entries."""
         found: list[Placed] = await self._feed.read(after=self.position, max_bytes=SLICE_BYTES)
-        return [entry for _, entry in found]
+        return [_light(entry) for _, entry in found]
+
+
+def _light(entry: Entry) -> Entry:
+    """Only what is sent: a client that stalls must not hold the bodies, which can be many megabytes."""
+    return Entry(entry.seq, entry.at, entry.event, pos=entry.pos)
 
 
 AnyCursor = SessionCursor | HubCursor

@@ -6,9 +6,12 @@ Rule: nothing here is imported before the first client asks for a WebSocket; a h
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+if TYPE_CHECKING:
+    from uvicorn._types import ASGISendEvent
 
 ROOMY_BYTES = 64 << 20
 
@@ -23,6 +26,12 @@ class QuietProtocol(WebSocketsSansIOProtocol):
         super().__init__(*args, **kwargs)
         self.logger = self.conn.logger = _quiet
         self.conn.debug = False
+
+    async def send(self, message: ASGISendEvent) -> None:
+        """A refusal that was sent to its end is an answer too: uvicorn would log it as an app that gave none."""
+        await super().send(message)
+        if message["type"] == "websocket.http.response.body" and not message.get("more_body", False):
+            self.handshake_complete = True
 
 
 class RoomyProtocol(QuietProtocol):

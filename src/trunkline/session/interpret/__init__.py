@@ -39,6 +39,7 @@ from trunkline.session.interpret.conditions import ConditionStory
 from trunkline.session.interpret.facts import name_of
 from trunkline.session.interpret.lifecycle import LifecycleStory
 from trunkline.session.interpret.notes import NoteStory
+from trunkline.session.interpret.preview import ReadText
 from trunkline.session.interpret.questions import tell_questions
 from trunkline.session.interpret.text import TextStory
 from trunkline.session.interpret.tools import ToolStory
@@ -53,13 +54,14 @@ class Interpreter:
     """Folds one session. ``turns``, ``asks`` and ``conditions`` take the clients' acts, ``hear`` what the agent says."""
 
     def __init__(self, fold: Fold, *, approval_timeout_s: float = DEFAULT_APPROVAL_TIMEOUT_S, tools: ToolNames | None = None,
-                 home: str | None = None, roots: Sequence[str] = (), guarded: Sequence[str] = (), chain_key: bytes = b"") -> None:
+                 home: str | None = None, roots: Sequence[str] = (), guarded: Sequence[str] = (), chain_key: bytes = b"",
+                 read: ReadText = lambda path: None) -> None:
         self.fold = fold
         self.writer = Writer(fold)
         self.text = TextStory(self.writer)
         self.tools = ToolStory(self.writer, self.text, tools, home=home, roots=roots)
         self.asks = AskStory(self.writer, self.tools, int(approval_timeout_s * 1e6), chain_key=chain_key, home=home, roots=roots,
-                             guarded=guarded)
+                             guarded=guarded, read=read)
         self.lifecycle = LifecycleStory(self.writer, self.text, self.tools)
         self.usage = UsageStory(self.writer)
         self.conditions = ConditionStory(self.writer, self.usage, self.lifecycle)

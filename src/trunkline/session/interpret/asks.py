@@ -7,7 +7,7 @@ Rule 3: asks and their resolutions form a keyed hash chain, so that a rewritten 
 
 from __future__ import annotations
 
-import difflib
+import posixpath
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,19 +21,18 @@ from trunkline.session.chain import sealed
 from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, Decided, OpenCall, QuestionView, remember
 from trunkline.session.forms import choices_of, fields_of, main_field
 from trunkline.session.interpret.lifecycle import standing
-from trunkline.session.interpret.tools import ToolStory, name_of
+from trunkline.session.interpret.preview import ReadText, preview_of
+from trunkline.session.interpret.tools import ToolStory, name_of, shown_input
 from trunkline.session.interpret.writer import Writer
 from trunkline.session.policy import PolicyAsk, Rule, always_rule, policy_ask
-
-DIFF_BYTES = 64 << 10
-"""Texts up to this size get a diff as preview; a longer one would stall the loop and fill the screen."""
 
 
 class AskStory:
     """Open permissions and questions."""
 
     def __init__(self, writer: Writer, tools: ToolStory, approval_timeout_us: int, *, chain_key: bytes = b"",
-                 roots: Sequence[str] = (), home: str | None = None, guarded: Sequence[str] = ()) -> None:
+                 roots: Sequence[str] = (), home: str | None = None, guarded: Sequence[str] = (),
+                 read: ReadText = lambda path: None) -> None:
         self._writer = writer
         self._tools = tools
         self._timeout_us = approval_timeout_us
@@ -41,6 +40,7 @@ class AskStory:
         self._roots = roots
         self._home = home
         self._guarded = guarded
+        self._read = read
 
     def permission(self, ask: PermissionAsk) -> None:
         """The agent wants a decision before it goes on."""
@@ -53,8 +53,8 @@ class AskStory:
         view = ApprovalView(
             request_id=ask.request_id, tool_call_id=state.tool_call_id, tool_name=name_of(state),
             title=state.title or name_of(state), description=_describe(state, about.command), risk_level=about.risk,
-            risk_reason=reason, options=list(ask.options), tool_input=context.as_object(state.raw_input),
-            preview=_preview(state, about.command, writer.fold.cwd), about=about, always=_always(about), editable=ask.editable,
+            risk_reason=reason, options=list(ask.options), tool_input=shown_input(state),
+            preview=self._preview(call, about), about=about, always=_always(about), editable=ask.editable,
             beyond_turn=ask.beyond_turn,
             requested_at=context.iso_ms(writer.at), expires_at=self._expiry(),
         )
@@ -116,7 +116,11 @@ class AskStory:
         return policy_ask(name_of(call.state), call.state.kind, facts.subject, agent=fold.agent, cwd=fold.cwd,
                           roots=self._roots or (fold.cwd,), home=self._home, session_id=fold.session_id,
                           turn_id=fold.turn.turn_id if fold.turn else None, locations=paths_of(call.state),
-                          guarded=self._guarded)
+                          guarded=self._guarded, writes=any(isinstance(item, acp.Diff) for item in call.state.content or []))
+
+    def _preview(self, call: OpenCall, about: PolicyAsk) -> context.ApprovalPreview:
+        folder = posixpath.join(self._writer.fold.cwd, about.cwd or "").rstrip("/")
+        return preview_of(self._tools.facts(call), about.command, folder, self._read)
 
     def _expiry(self) -> str:
         own = self._writer.fold.waits.approval_s
@@ -136,7 +140,7 @@ class AskStory:
         view = QuestionView(
             question_id=ask.request_id, question=ask.message, options=options, url=ask.url,
             schema=msgspec.Raw(ask.schema) if ask.schema else msgspec.UNSET, tool_call_id=ask.tool_call_id,
-            asked_at=context.iso_ms(writer.at), expires_at=self._expiry(), cap=cap,
+            asked_at=context.iso_ms(writer.at), expires_at="" if cap is not None else self._expiry(), cap=cap,
             beyond_turn=ask.beyond_turn,
         )
         writer.fold.questions[ask.request_id] = view
@@ -147,11 +151,11 @@ class AskStory:
             meta["cap"] = cap
         event = context.UserQuestionEvent(
             question_id=view.question_id, question=view.question, options=options or msgspec.UNSET,
-            default_value=_default(field), expires_at=view.expires_at, meta=meta or msgspec.UNSET,
+            default_value=_default(field), expires_at=view.expires_at or msgspec.UNSET, meta=meta or msgspec.UNSET,
         )
         writer.add(event, packet=packets.question_requested_packet(
             at_us=writer.at, question_id=view.question_id, question=view.question, options=options, schema=ask.schema,
-            url=ask.url, tool_call_id=ask.tool_call_id, expires_at=view.expires_at,
+            url=ask.url, tool_call_id=ask.tool_call_id, expires_at=view.expires_at or None,
         ))
         if writer.fold.paused is None:
             writer.status("waiting_for_input")
@@ -161,7 +165,9 @@ class AskStory:
         writer = self._writer
         del writer.fold.questions[question_id]
         remember(writer.fold.decided, question_id, _answered_by(action, who, writer.at), KEPT_DECISIONS)
-        data = {"questionId": question_id, "action": action, "content": content}
+        data: dict[str, Any] = {"questionId": question_id, "action": action}
+        if content is not None:
+            data["content"] = content
         writer.custom("question_resolved", data, meta={"by": who}, packet=packets.question_resolved_packet(
             at_us=writer.at, question_id=question_id, action=action, answer=content, resolved_by=who,
         ))
@@ -221,25 +227,6 @@ def paths_of(state: CallState) -> tuple[str, ...]:
     changed = [item.path for item in state.content or [] if isinstance(item, acp.Diff)]
     located = [location.path for location in state.locations or []]
     return tuple(dict.fromkeys([*changed, *located]))
-
-
-def _preview(state: CallState, command: str | None, cwd: str) -> context.ApprovalPreview | None:
-    diff = next((item for item in state.content or [] if isinstance(item, acp.Diff)), None)
-    if diff is not None and len(diff.new_text) + len(diff.old_text or "") <= DIFF_BYTES:
-        return context.DiffPreview(path=diff.path, diff=_unified(diff))
-    if command:
-        return context.CommandPreview(command=command, working_dir=cwd)
-    texts = [item.content.text for item in state.content or []
-             if isinstance(item, acp.Content) and isinstance(item.content, acp.TextContent)]
-    if texts:
-        return context.DescriptionPreview(text="\n".join(texts)[:DIFF_BYTES])
-    return None
-
-
-def _unified(diff: acp.Diff) -> str:
-    old, new = (diff.old_text or "").splitlines(keepends=True), diff.new_text.splitlines(keepends=True)
-    name = diff.path.lstrip("/")
-    return "".join(difflib.unified_diff(old, new, f"a/{name}", f"b/{name}"))
 
 
 def _only_field(schema: bytes | None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -58,6 +58,17 @@ PROGRESS_GAP_US: Final = 250_000
 class _TerminalEnd(msgspec.Struct, frozen=True):
     output: str
     exit_code: int | None
+
+
+def shown_input(state: CallState) -> msgspec.Raw:
+    """A call's input as events carry it; one that no event could carry is left out (``cut_input`` says so)."""
+    return context.as_object(None if cut_input(state) else state.raw_input)
+
+
+def cut_input(state: CallState) -> dict[str, Any]:
+    """What ``_meta`` says where the input is too long for an event; the whole is in the update."""
+    size = len(state.raw_input or b"")
+    return {"truncated": {"bytes": size}} if size > TEXT_LIMIT else {}
 
 
 class ToolStory:
@@ -113,8 +124,8 @@ class ToolStory:
         state = call.state
         level, reason = self.risk(call)
         event = context.ToolCallExecutingEvent(
-            tool_call_id=state.tool_call_id, name=name_of(state), input=context.as_object(state.raw_input),
-            risk_level=level, requires_approval=requires_approval, meta={"risk": {"reason": reason}},
+            tool_call_id=state.tool_call_id, name=name_of(state), input=shown_input(state), risk_level=level,
+            requires_approval=requires_approval, meta={"risk": {"reason": reason}, **cut_input(state)},
         )
         self._writer.add(event, update=wire, packet=packet, raw=raw)
 

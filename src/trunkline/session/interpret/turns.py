@@ -1,8 +1,9 @@
 """Turns: a prompt, what came of it, and exactly one end. Also the queue of prompts behind it.
 
-Rule 1: a turn ends once, with one ``prompt_response`` or one ``error`` packet, on the entry that moves the status.
-Rule 2: whatever a turn left open (text, calls, approvals, questions) is closed before its end is told, but for what goes on in
-the background.
+Rule 1: a turn ends once, with one ``prompt_response`` or one ``error`` packet, on the entry that moves the status; where the
+session is held, and stays so, on a ``turn_ended``.
+Rule 2: whatever a turn left open (text, calls, approvals, questions) is closed before its end is told, but for
+what goes on in the background.
 """
 
 from __future__ import annotations
@@ -56,12 +57,16 @@ class TurnStory:
         if stop == "end_turn" and not turn.said_something:
             meta["empty"] = True
         packet = packets.prompt_response_packet(stop, self._writer.at)
-        self._writer.status(_at_rest(self._writer.fold), reason=stop, packet=packet, meta=meta)
+        to = _at_rest(self._writer.fold)
+        if self._writer.fold.status == to:
+            self._writer.custom("turn_ended", {"turnId": turn.turn_id, "stopReason": stop}, packet=packet, meta=meta)
+        else:
+            self._writer.status(to, reason=stop, packet=packet, meta=meta)
 
     def fail(self, error: TrunklineError, *, rpc_code: int | None = None) -> None:
         """The turn broke off. The session itself can go on."""
         writer = self._writer
-        turn = self._close(None)
+        turn = self._close(None, why=error.code)
         details = {"code": error.code, **(error.details or {})}
         if error.agent_code is not None:
             details["agentCode"] = error.agent_code
@@ -136,19 +141,27 @@ class TurnStory:
         writer.fold.messages += 1
         entitle(writer.fold, content)
 
-    def _close(self, stop: StopReason | None) -> Turn:
+    def _close(self, stop: StopReason | None, *, why: str = "the turn ended") -> Turn:
         fold = self._writer.fold
         turn = fold.turn
         assert turn is not None, "only a running turn ends"
         self._text.close(stop)
         self._tools.close_turn(cancelled=turn.cancelled or stop == "cancelled")
         fold.turn = None
+        self._writer.still = True  # the turn's end moves the status, from what was asked straight to rest
+        try:
+            self._close_asks(why)
+        finally:
+            self._writer.still = False
+        return turn
+
+    def _close_asks(self, why: str) -> None:
+        fold = self._writer.fold
         asks, questions = fold.asks_of_turn()
         for request_id in asks:
-            self._asks.resolve(request_id, approved=False, resolved_by="policy", who="hub", reason="the turn ended")
+            self._asks.resolve(request_id, approved=False, resolved_by="policy", who="hub", reason=why)
         for question_id in questions:
             self._asks.answered(question_id, action="cancel", content=None, who="hub")
-        return turn
 
 
 def _at_rest(fold: Fold) -> context.SessionStatus:

@@ -51,6 +51,8 @@ class Writer:
         self.fold = fold
         self.at = 0
         self.dirty = False
+        self.still = False
+        """Whether the status stands still: what happens is part of something that will move it once."""
         self.size = 0
         """Bytes of the entries that wait to be taken."""
         self._out: list[Entry] = []
@@ -96,7 +98,7 @@ class Writer:
                meta: dict[str, Any] | None = None) -> None:
         """Move the status. Without a change there is no entry, unless it has a packet to carry."""
         before = self.fold.status
-        if before == to and packet is None:
+        if packet is None and (before == to or self.still):
             return
         if "thinking" in (before, to):
             self.fold.thinking_changes = [*self._recent_changes(), self.at]

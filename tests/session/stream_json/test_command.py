@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from trunkline.session.claude_command import LEAST, Way, flags, may_bypass, mcp_config, read_version, write_mcp_config
+from trunkline.session.stream_json.command import LEAST, Way, flags, may_bypass, mcp_config, read_version, write_mcp_config
 
 SERVERS = [
     msgspec.Raw(b'{"name":"files","command":"/bin/files","args":["-x"],"env":[{"name":"KEY","value":"secret"}]}'),

@@ -23,7 +23,7 @@ from trunkline.errors import (
     RemoteError,
     TrunklineError,
 )
-from trunkline.session.claude_command import LEAST, Version
+from trunkline.session.stream_json.command import LEAST, Version
 
 Trouble = Literal["login", "credit", "limit", "disk", "missing", "in_use", "superuser", "flag"]
 

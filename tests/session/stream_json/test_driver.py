@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from tests.aio import run
-from tests.session.claude_stage import ClaudeStage
+from tests.session.stream_json.stage import ClaudeStage
 from tests.tooling.processes import is_alive
 from trunkline.dialects.signals import AskWithdrawn, Malformed, PermissionAsk, TurnEnd, Update
 from trunkline.errors import (
@@ -27,7 +27,8 @@ from trunkline.errors import (
     TrunklineError,
     Unsupported,
 )
-from trunkline.session import claude_driver, claude_process
+from trunkline.session.stream_json import driver as claude_driver
+from trunkline.session.stream_json import process as claude_process
 
 OLD = "11111111-1111-4111-8111-111111111111"
 

@@ -19,7 +19,7 @@ from trunkline.agents import catalog
 from trunkline.agents.environment import clean_env
 from trunkline.agents.process import Exit
 from trunkline.dialects.signals import PermissionAsk, Signal, TurnEnd, Update
-from trunkline.session.claude_driver import ClaudeDriver
+from trunkline.session.stream_json.driver import StreamJsonDriver
 
 Json = dict[str, Any]
 
@@ -79,7 +79,7 @@ class ClaudeStage:
         program = _program(folder, self.log_file, options)
         env = {"PATH": f"{program.parent}{os.pathsep}/usr/bin:/bin"}
         self.spec = catalog.load()["claude-code"]
-        self.driver = ClaudeDriver(
+        self.driver = StreamJsonDriver(
             self.spec, cwd=str(folder), env=clean_env([], env), sink=self.ears, new_id=self._new_id,
             mcp_servers=[msgspec.Raw(msgspec.json.encode(server)) for server in mcp_servers],
             new_uuid=lambda: str(uuid.uuid4()), past=self, fork=fork, is_known=is_known,

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from tests.aio import run
-from tests.session.claude_stage import ClaudeStage
+from tests.session.stream_json.stage import ClaudeStage
 from trunkline.agents import catalog
 from trunkline.dialects.acp import TextContent
 from trunkline.errors import Invalid, Unsupported

@@ -8,7 +8,7 @@ from trunkline.agents import catalog
 from trunkline.agents.process import Exit
 from trunkline.dialects.signals import AgentFault
 from trunkline.errors import AgentAuthRequired, AgentProtocolMismatch, AgentStartFailed, NotFound, TrunklineError
-from trunkline.session.claude_faults import death, explained, start_failure, too_old, trouble_in
+from trunkline.session.stream_json.faults import death, explained, start_failure, too_old, trouble_in
 
 SPEC = catalog.load()["claude-code"]
 

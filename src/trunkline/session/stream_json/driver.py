@@ -1,7 +1,7 @@
 """Drives the Claude Code CLI by its own stream of JSON lines: one process per session, its input open until the end.
 
-    claude_command.py   which conversation, with which flags      claude_process.py   the process, control requests, the end
-    claude_faults.py    what goes wrong, and what to do           dialects/claude     what its lines mean
+    command.py   which conversation, with which flags      process.py   the process, control requests, the end
+    faults.py    what goes wrong, and what to do           dialects/claude     what its lines mean
 
 Rule 1: permissions come as ``can_use_tool`` on the same stream. Nothing is written into anybody's settings.
 Rule 2: never two prompts in one turn: the CLI would fold the second into the first. One that comes while the CLI works of its
@@ -26,11 +26,11 @@ from trunkline.dialects import acp
 from trunkline.dialects.claude import outgoing
 from trunkline.dialects.signals import AgentFault, Signal, TurnEnd, Update
 from trunkline.errors import AgentNotRunning, Invalid, NotFound, TrunklineError, Unsupported
-from trunkline.session import claude_command, claude_faults
-from trunkline.session.claude_command import Version, Way
-from trunkline.session.claude_process import ClaudeProcess
 from trunkline.session.deadlines import SilenceWatch
 from trunkline.session.driver import AgentSession, DriverSink, How, Started
+from trunkline.session.stream_json import command, faults
+from trunkline.session.stream_json.command import Version, Way
+from trunkline.session.stream_json.process import ClaudeProcess
 
 START_TIMEOUT_S = 90.0
 """The CLI takes 0.5 to 3 s on two cores; many MCP servers, a cold disk or a slow hook take far longer."""
@@ -70,7 +70,7 @@ _HOW: dict[str, How] = {"new": "new", "resume": "resumed", "fork": "forked"}
 _encode = msgspec.json.Encoder().encode
 
 
-class ClaudeDriver:
+class StreamJsonDriver:
     """One CLI with one conversation in it."""
 
     def __init__(self, spec: AgentSpec, *, cwd: str, env: Mapping[str, str], mcp_servers: Sequence[msgspec.Raw],
@@ -91,7 +91,7 @@ class ClaudeDriver:
         self._cli: ClaudeProcess | None = None
         self._is_open = False
         self._version: str | None = None
-        self._bypass = claude_command.may_bypass(env, os.geteuid())
+        self._bypass = command.may_bypass(env, os.geteuid())
         self._prompted = False
         self._next: list[msgspec.Raw] | None = None
         """A prompt that waits until the CLI has ended what it began of its own accord."""
@@ -133,7 +133,7 @@ class ClaudeDriver:
         """Send a prompt, or hold it until the CLI is at rest; its end is heard as TurnEnd. With a full disk it is not sent."""
         self._prompted = True
         if not self._has_room():
-            refusal: list[Signal] = [TurnEnd(error=claude_faults.disk_full(self._spec))]
+            refusal: list[Signal] = [TurnEnd(error=faults.disk_full(self._spec))]
             asyncio.get_running_loop().call_soon(self._hear, refusal)
             return
         if self._running().translator.working:
@@ -205,10 +205,10 @@ class ClaudeDriver:
         """Which version is installed; one that cannot be driven is refused before it is started."""
         launch_command(self._spec, self._env)
         found = await catalog.detect(self._spec, self._env, within_s=VERSION_S)
-        version = claude_command.read_version(found.version)
+        version = command.read_version(found.version)
         self._version = found.version
-        if version is not None and version < claude_command.LEAST:
-            raise claude_faults.too_old(self._spec, version)
+        if version is not None and version < command.LEAST:
+            raise faults.too_old(self._spec, version)
         return version
 
     def _way(self, previous: str | None) -> Way:
@@ -220,10 +220,10 @@ class ClaudeDriver:
         """Start a process and greet it; whatever goes wrong says what to do, and leaves no process."""
         await self._check_is_there(way, version)
         if not self._has_room():
-            raise claude_faults.start_failure(self._spec, claude_faults.NO_SPACE, "", self._version)
+            raise faults.start_failure(self._spec, faults.NO_SPACE, "", self._version)
         cli = self._cli = ClaudeProcess(self._spec.display_name, self._new_id, self._hear, self._exited)
-        servers = claude_command.write_mcp_config(self._servers)
-        words = claude_command.flags(way, version=version, bypass=self._bypass, mcp_config=servers)
+        servers = command.write_mcp_config(self._servers)
+        words = command.flags(way, version=version, bypass=self._bypass, mcp_config=servers)
         try:
             process = await cli.spawn((*launch_command(self._spec, self._env), *words), cwd=self._cwd, env=self._env)
             self._sink.spawned(process.pid, process.start_time, process.marker)
@@ -241,8 +241,8 @@ class ClaudeDriver:
     async def _check_is_there(self, way: Way, version: Version | None) -> None:
         """An old version greets back before it has looked for the conversation, and ends when it does not find it."""
         wanted = way.source if way.kind == "fork" else way.session_id
-        if way.kind != "new" and (version is None or version < claude_command.LOOKS_FIRST) and not await self._past.has(wanted):
-            raise claude_faults.start_failure(
+        if way.kind != "new" and (version is None or version < command.LOOKS_FIRST) and not await self._past.has(wanted):
+            raise faults.start_failure(
                 self._spec, f"No conversation found with session ID: {wanted}", "", self._version)
 
     def _has_room(self) -> bool:
@@ -252,7 +252,7 @@ class ClaudeDriver:
     def _start_failure(self, cli: ClaudeProcess, error: TrunklineError) -> TrunklineError:
         told = cli.translator.failure
         what = told.message if told is not None else error.message
-        return claude_faults.start_failure(self._spec, what, cli.stderr, self._version)
+        return faults.start_failure(self._spec, what, cli.stderr, self._version)
 
     def _started(self, way: Way, adopt: bool) -> Started:
         cli = self._running()
@@ -299,7 +299,7 @@ class ClaudeDriver:
         self._watch.stop()
         if end.error is None:
             return end
-        return msgspec.structs.replace(end, error=claude_faults.explained(self._spec, end.error))
+        return msgspec.structs.replace(end, error=faults.explained(self._spec, end.error))
 
     def _deliver_early(self) -> None:
         early, self._held = self._held, []
@@ -318,7 +318,7 @@ class ClaudeDriver:
         self._watch.stop()
         if not self._is_open:
             return  # whoever waits for the start hears of it
-        fault: AgentFault | None = claude_faults.death(self._spec, exit, stderr) if self._prompted else None
+        fault: AgentFault | None = faults.death(self._spec, exit, stderr) if self._prompted else None
         if fault is not None:
             self._sink.heard([TurnEnd(error=fault)])
         self._sink.exited(exit, stderr)

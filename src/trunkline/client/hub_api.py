@@ -1,0 +1,95 @@
+"""The routes that are about the whole hub: what waits, its rules, search, folders, and agents as adapters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from trunkline.client.http import Request
+from trunkline.client.hub_views import (
+    AdapterView,
+    DiscoveredSession,
+    DiscoveredSessions,
+    Explanation,
+    FolderPage,
+    PendingList,
+    PermissionPolicy,
+    PolicyRule,
+    PolicyView,
+    SearchPage,
+)
+from trunkline.client.views import AgentView, Code, PendingAsk, SessionView
+from trunkline.client.wire import JSON_BODY, START_TIMEOUT_S, Wire, json_of, path_of, post
+
+
+class HubCalls(Wire):
+    """A hub, asked about itself."""
+
+    async def health(self) -> dict[str, Any]:
+        """``GET /healthz``: answers as soon as the hub listens, without a token."""
+        return await self._get("/healthz", dict[str, Any])
+
+    async def agents(self) -> list[AgentView]:
+        """The agents this hub can run, and which of them are installed."""
+        return await self._get("/agents", list[AgentView])
+
+    async def new_code(self) -> Code:
+        """A one-time code that logs a browser in."""
+        return msgspec.json.decode((await self._ask(post("/auth/codes", {}))).body, type=Code)
+
+    async def approvals(self) -> list[PendingAsk]:
+        """Every approval and question that waits, in all sessions, the one that expires first at the top."""
+        return (await self._get("/approvals", PendingList)).pending
+
+    # rules
+
+    async def policy(self) -> PolicyView:
+        """The rules that are in force, and the file that they are in."""
+        return await self._get("/policy", PolicyView)
+
+    async def replace_policy(self, *, text: str | None = None, rules: Sequence[PolicyRule] | None = None,
+                             auto_approve: PermissionPolicy | None = None) -> PolicyView:
+        """Replace the policy whole, as the file's text or as rules; what is refused changes nothing."""
+        body = _given(text=text, rules=rules, autoApprove=auto_approve)
+        response = await self._ask(Request("PUT", "/policy", json_of(body), JSON_BODY))
+        return msgspec.json.decode(response.body, type=PolicyView)
+
+    async def explain_policy(self, *, command: str | None = None, path: str | None = None, tool: str | None = None,
+                             kind: str | None = None, tool_input: Mapping[str, Any] | None = None, agent: str | None = None,
+                             cwd: str | None = None, session_id: str | None = None) -> Explanation:
+        """What the policy would say to a command, a change of a path, or a tool with its input; nothing is done."""
+        body = _given(command=command, path=path, tool=tool, kind=kind, input=tool_input, agent=agent, cwd=cwd,
+                      sessionId=session_id)
+        return msgspec.json.decode((await self._ask(post("/policy/explain", body))).body, type=Explanation)
+
+    # looking for something
+
+    async def search(self, text: str, *, limit: int = 20) -> SearchPage:
+        """Passages of all sessions in which every word is found, the best first; words in quotes are a phrase."""
+        return await self._get(path_of("search", q=text, limit=limit), SearchPage)
+
+    async def folders(self, path: str | None = None) -> FolderPage:
+        """Folders of the hub's machine, to choose one for a session; those of the home folder when no path is given."""
+        return await self._get(path_of("folders", path=path), FolderPage)
+
+    # adapters
+
+    async def adapters(self) -> list[AdapterView]:
+        """Every agent with what it was seen to do, and where it keeps its files."""
+        return await self._get("/adapters", list[AdapterView])
+
+    async def adapter_sessions(self, name: str) -> list[DiscoveredSession]:
+        """The sessions that an agent knows of, newest activity first; the agent may be started to ask it."""
+        response = await self._ask(Request("GET", path_of("adapters", name, "sessions")), timeout_s=START_TIMEOUT_S)
+        return msgspec.json.decode(response.body, type=DiscoveredSessions).sessions
+
+    async def attach(self, name: str, session_id: str, *, watch: bool | None = None) -> SessionView:
+        """Join one of them. ``watch``: only follow what the agent writes elsewhere; without it, whichever is safe."""
+        request = post(path_of("adapters", name, "sessions", session_id, "attach"), _given(watch=watch))
+        return msgspec.json.decode((await self._ask(request, timeout_s=START_TIMEOUT_S)).body, type=SessionView)
+
+
+def _given(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}

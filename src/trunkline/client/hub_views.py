@@ -1,0 +1,198 @@
+"""What the hub answers about itself as a whole: what waits, its rules, limits, search, folders, adapters.
+
+Rule: the same as in ``views``: fields we do not know are skipped, fields that are missing have a default.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from trunkline.client.views import PendingAsk
+
+
+class HubView(msgspec.Struct, rename="camel", kw_only=True):
+    """Base of these answers: camelCase on the wire."""
+
+
+class PendingList(HubView):
+    """Everything that waits for somebody."""
+
+    pending: list[PendingAsk] = []
+
+
+class PolicyRule(HubView, omit_defaults=True):
+    """A rule of the policy: what fits every list that is not empty is allowed, asked about or denied."""
+
+    action: Literal["allow", "ask", "deny"]
+    category: list[str] = []
+    tool: list[str] = []
+    path: list[str] = []
+    command: list[str] = []
+    agent: list[str] = []
+    risk: list[str] = []
+    root: str | None = None
+    expires_at: str | None = None
+    session: str | None = None
+    turn: str | None = None
+    reason: str | None = None
+    id: str | None = None
+
+
+class AutoApprove(HubView):
+    """What needs no person: yes, no, or patterns."""
+
+    reads: bool = False
+    writes: bool | list[str] = False
+    commands: bool | list[str] = False
+    searches: bool = False
+
+
+class PermissionPolicy(HubView):
+    """The Agent Context Protocol's own policy."""
+
+    auto_approve: AutoApprove
+
+
+class PolicyView(HubView):
+    """The rules in force and the file as it is. ``problem`` says why these are not the same, None when they are."""
+
+    text: str = ""
+    rules: list[PolicyRule] = []
+    auto_approve: PermissionPolicy | None = None
+    problem: str | None = None
+    path: str | None = None
+
+
+class RuleLookedAt(HubView):
+    """A rule in the order in which it counts; ``why`` says what stands against it."""
+
+    rule: PolicyRule
+    source: str = ""
+    fits: bool = False
+    why: str = ""
+
+
+class Explanation(HubView):
+    """What the policy would say, which rule says so, and why."""
+
+    action: Literal["allow", "ask", "deny"]
+    source: str = ""
+    why: str = ""
+    rule: PolicyRule | None = None
+    risk: str = ""
+    risk_reason: str = ""
+    considered: list[RuleLookedAt] = []
+
+
+class Caps(HubView, omit_defaults=True):
+    """What a session may spend; None is no limit. ``cost`` is in the currency that the agent reports."""
+
+    tokens: int | None = None
+    cost: float | None = None
+    minutes: float | None = None
+    turns: int | None = None
+
+
+class Waits(HubView, omit_defaults=True):
+    """How long approvals wait (None: as the hub is set), and what the agent is told when nobody answered."""
+
+    approval_s: float | None = None
+    on_timeout: Literal["reject", "cancel"] = "reject"
+
+
+class SnippetPart(HubView):
+    """A piece of a snippet, and whether it is what was looked for."""
+
+    text: str
+    match: bool = False
+
+
+class SearchHit(HubView):
+    """A passage that matches. ``kind`` is title, user, assistant or tool; ``seq`` is its entry, 0 for a title."""
+
+    session_id: str
+    title: str = ""
+    agent: str = ""
+    cwd: str = ""
+    kind: str = ""
+    seq: int = 0
+    at: str = ""
+    snippet: list[SnippetPart] = []
+    url: str = ""
+
+
+class SearchPage(HubView):
+    """The best matches, best first. Without ``complete`` the same search finds more later."""
+
+    query: str = ""
+    hits: list[SearchHit] = []
+    complete: bool = True
+
+
+class Folder(HubView):
+    """A folder of the hub's machine; ``is_project`` says that it is under version control."""
+
+    name: str
+    path: str
+    hidden: bool = False
+    is_symlink: bool = False
+    is_project: bool = False
+
+
+class RecentFolder(HubView):
+    """A folder that sessions worked in."""
+
+    name: str
+    path: str
+    sessions: int = 0
+    last_used_at: str = ""
+
+
+class FolderPage(HubView):
+    """A folder's folders, hidden ones last, and the recent ones; ``parent`` is None at the top."""
+
+    path: str
+    parent: str | None = None
+    home: str = ""
+    folders: list[Folder] = []
+    truncated: bool = False
+    recent: list[RecentFolder] = []
+
+
+class DataPaths(HubView):
+    """Where an agent keeps its files, as far as it is known."""
+
+    sessions: str | None = None
+    config: str | None = None
+    logs: str | None = None
+
+
+class AdapterView(HubView):
+    """An agent with the Agent Context Protocol's capabilities and its files."""
+
+    name: str
+    installed: bool = False
+    version: str | None = None
+    capabilities: dict[str, Any] = {}
+    data_paths: DataPaths = msgspec.field(default_factory=DataPaths)
+
+
+class DiscoveredSession(HubView):
+    """A session to attach to, of the hub or of the agent's own."""
+
+    id: str
+    agent: str = ""
+    project_path: str = ""
+    project_name: str = ""
+    created_at: str = ""
+    last_activity: str = ""
+    last_message: str | None = None
+    session_name: str | None = None
+
+
+class DiscoveredSessions(HubView):
+    """Sessions to attach to, newest activity first."""
+
+    sessions: list[DiscoveredSession] = []

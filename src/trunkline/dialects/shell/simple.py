@@ -1,0 +1,263 @@
+"""One simple command out of its syntax node: words, assignments, redirections, and then what it runs itself.
+
+Rule 1: a command's index is taken before its words are read, so that the commands in its substitutions can name it as their
+parent.
+Rule 2: what the grammar may have got wrong is a doubt, and the line is not complete.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec import structs
+
+from trunkline.dialects.shell.doubts import backtick_texts, heredoc_ends
+from trunkline.dialects.shell.redirects import read_heredoc, read_redirect
+from trunkline.dialects.shell.syntax import Redirect, SimpleCommand
+from trunkline.dialects.shell.words import Nested, Word, add_words, plain_command, plain_word, read_text, read_words
+from trunkline.dialects.shell.wrappers import Inner, unwrap
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+MAX_DEPTH: Final = 40
+"""Statements inside statements; deeper nesting is never written by hand."""
+MAX_COMMANDS: Final = 500
+REDIRECTS: Final = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
+ARGUMENTS: Final = frozenset(
+    {"word", "string", "raw_string", "ansi_c_string", "translated_string", "concatenation", "number", "brace_expression"}
+    | {"simple_expansion", "expansion", "command_substitution", "process_substitution", "arithmetic_expansion"}
+)
+
+_PLACEHOLDER: Final = SimpleCommand(text="", words=())
+_SAME_SHELL: Final = frozenset({"eval", "command", "builtin", "alias", "trap"})
+_BARE: Final = frozenset({"word", "command_name"})
+
+Behind = tuple["Node", ...] | list["Node"]
+"""Redirections that stand behind a statement."""
+
+
+class Place(NamedTuple):
+    """Where a statement stands."""
+
+    inside: str = ""
+    parent: int = -1
+    stdin_from: int = -1
+    depth: int = 0
+    scope: tuple[int, ...] = ()
+
+
+class CommandReader(ABC):
+    """Collects simple commands. What is inside them is read by whoever knows statements."""
+
+    def __init__(self) -> None:
+        self.commands: list[SimpleCommand] = []
+        self.problem = ""
+        self._source = b""
+        self._pipelines = 0
+        self._scopes = 0
+
+    @abstractmethod
+    def read(self, text: str, place: Place) -> None:
+        """Read a text as shell; inside another command when ``place`` says so."""
+
+    @abstractmethod
+    def _substitution(self, node: Node, place: Place) -> None:
+        """Read the commands of a substitution."""
+
+    def _command(self, node: Node | None, place: Place, behind: Behind, pipeline: int, position: int) -> None:
+        """A simple command: its words, its assignments, its redirections, and then what it runs itself."""
+        index = self._reserve()
+        if node is not None and not behind and (plain := plain_command(self._source[node.start_byte : node.end_byte])):
+            self._finish(index, plain, (), (), place, pipeline, position)
+            return
+        deeper = Place(place.inside, index, place.stdin_from, place.depth + 1, place.scope)
+        nested = self._nested(deeper)
+        words: list[Word] = []
+        assignments: list[str] = []
+        redirects: list[Redirect] = []
+        source, ends_at, joins = self._source, -1, False
+        for child in node.named_children if node is not None else ():
+            kind, start, end = child.type, child.start_byte, child.end_byte
+            if kind == "variable_assignment":
+                assignments.append(self._assignment(child, nested)[1])
+            elif kind in REDIRECTS:
+                redirects.extend(self._redirects([child], deeper))
+            elif kind != "comment":
+                word = plain_word(source[start:end]) if kind in _BARE else None
+                gap = b" " if ends_at < 0 else source[ends_at:start]
+                if word is not None and gap == b" ":
+                    words.append(word)
+                else:
+                    self._doubt(add_words(words, [word] if word is not None else self._words(child, nested), gap, joins))
+            ends_at, joins = end, kind in ARGUMENTS or kind == "command_name"
+        if behind:
+            found, more = self._behind(behind, deeper)
+            redirects.extend(found)
+            words.extend(more)
+        self._finish(index, words, tuple(redirects), tuple(assignments), place, pipeline, position)
+
+    def _behind(self, behind: Behind, place: Place) -> tuple[tuple[Redirect, ...], list[Word]]:
+        """Redirections behind a statement, and the words between and after them (``cat > x -n``), which are its arguments."""
+        redirects: list[Redirect] = []
+        words: list[Word] = []
+        nested = self._nested(place)
+        for redirect in behind:
+            redirects.extend(self._redirects([redirect], place))
+            words.extend(self._trailing(redirect, nested))
+        return tuple(redirects), words
+
+    def _words(self, node: Node, nested: Nested) -> list[Word]:
+        """The words of one argument."""
+        words = read_words(node, self._source, nested)
+        if words and words[0].strange:
+            self._doubt("words that the grammar cannot have read right")
+        return words
+
+    def _trailing(self, redirect: Node, nested: Nested) -> list[Word]:
+        """Arguments that the grammar files under the redirection before them."""
+        skip = 1 if redirect.type == "file_redirect" else 0
+        parts = [child for child in redirect.named_children if child.type in ARGUMENTS]
+        if redirect.type == "herestring_redirect":
+            skip = 1
+        if len(parts) > skip > 0 and not self._source[parts[0].end_byte : parts[skip].start_byte].replace(b"\\\n", b""):
+            self._doubt("a target that goes on in the next line")
+        after = redirect.next_sibling
+        if parts[skip:] and after is not None and parts[-1].end_byte == after.start_byte and self._slice(parts[-1]).isdigit():
+            parts.pop()  # the descriptor of the redirection that follows: ``>& x 0>&1``
+        return [word for child in parts[skip:] for word in self._words(child, nested)]
+
+    def _declaration(self, node: Node, place: Place, behind: Behind, pipeline: int, position: int) -> None:
+        """``export A=1``, ``unset A``: a command whose name the grammar makes a keyword."""
+        index = self._reserve()
+        deeper = Place(place.inside, index, place.stdin_from, place.depth + 1, place.scope)
+        nested = self._nested(deeper)
+        words: list[Word] = []
+        for child in node.children:
+            if child.type == "variable_assignment":
+                words.append(Word(*self._assignment(child, nested), self._slice(child)))
+            elif child.child_count or child.type == "word":
+                words.extend(self._words(child, nested))
+            else:
+                words.append(Word(*(self._slice(child),) * 3))
+        redirects, more = self._behind(behind, deeper)
+        self._finish(index, [*words, *more], redirects, (), place, pipeline, position)
+
+    def _assigned(self, node: Node, place: Place, behind: Behind) -> None:
+        """A statement of assignments only; with redirections behind it there may be a command behind those."""
+        nodes = [node] if node.type == "variable_assignment" else node.named_children
+        index = self._reserve()
+        deeper = Place(place.inside, index, place.stdin_from, place.depth + 1, place.scope)
+        texts = tuple([self._assignment(child, self._nested(deeper))[1] for child in nodes])
+        redirects, words = self._behind(behind, deeper)
+        self._finish(index, words, redirects, texts, place, -1, 0)
+
+    def _assignment(self, node: Node, nested: Nested) -> tuple[str | None, str]:
+        """``NAME=value`` with the quotes of the value removed: its value, None if dynamic, and its sketch."""
+        children = node.named_children
+        name = self._slice(children[0]) if children else ""
+        if self._source[node.end_byte : node.end_byte + 1].isalnum():
+            self._doubt("words that the grammar cannot have read right")
+        if children and children[0].child_count:
+            read_text(children[0], self._source, nested)  # the index of an array may run something
+        if len(children) < 2:
+            return f"{name}=", f"{name}="
+        value, sketch = read_text(children[-1], self._source, nested)
+        return (None if value is None else f"{name}={value}"), f"{name}={sketch}"
+
+    def _redirects(self, nodes: list[Node], place: Place) -> list[Redirect]:
+        """The redirections of a statement; commands in their targets are read on the way."""
+        nested = self._nested(place)
+        found: list[Redirect] = []
+        for node in nodes:
+            if node.type == "heredoc_redirect":
+                found.append(read_heredoc(node, self._source, nested))
+                self._doubt("" if heredoc_ends(node, self._source) else "a here-doc without an end")
+                if found[-1].body is None and "`" in found[-1].sketch:
+                    self._backticks(found[-1].sketch, Place("$(…)", place.parent, -1, place.depth + 1, self._scope(place)))
+                found.extend(self._redirects([c for c in node.named_children if c.type in REDIRECTS], place))
+            else:
+                found.append(read_redirect(node, self._source, nested))
+                if found[-1].operator in (">&", "<&") and "(" in found[-1].sketch:  # bash runs ``>&2"<(a)"``, quotes or not
+                    self._doubt("a substitution that the grammar has not read")
+        return found
+
+    def _finish(
+        self,
+        index: int,
+        words: list[Word],
+        redirects: tuple[Redirect, ...],
+        assignments: tuple[str, ...],
+        place: Place,
+        pipeline: int,
+        position: int,
+    ) -> None:
+        """Put the command at its index, then read what it runs itself."""
+        values = tuple([word.value for word in words])
+        if words and words[0].globs and words[0].written not in ("[", "[["):
+            values = (None, *values[1:])
+        number = self._next_pipeline() if pipeline < 0 else pipeline
+        command = SimpleCommand(
+            text=" ".join([word.written for word in words]),
+            words=values,
+            redirects=redirects,
+            assignments=assignments,
+            pipeline=number,
+            position=position,
+            inside=place.inside,
+            sketch=tuple([word.sketch for word in words]),
+            parent=place.parent,
+            stdin_from=place.stdin_from,
+            scope=place.scope,
+        )
+        inner = unwrap(command)
+        transparent = inner is not None and inner.transparent
+        self.commands[index] = structs.replace(command, transparent=True) if transparent else command
+        if inner is not None:
+            self._inner(inner, words, index, place)
+
+    def _inner(self, inner: Inner, words: list[Word], index: int, place: Place) -> None:
+        """Read the commands that a command runs: texts as shell, words as one more simple command."""
+        scope = place.scope if inner.inside in _SAME_SHELL else self._scope(place)
+        below = Place(inner.inside, index, place.stdin_from, place.depth + 1, scope)
+        if below.depth > MAX_DEPTH or len(self.commands) > MAX_COMMANDS:
+            self._doubt("nested too deep")
+            return
+        for text in inner.texts:
+            self.read(text, below)
+        redirects = tuple(r for r in self.commands[index].redirects if r.operator.startswith("<") or r.sketch.startswith("/dev/"))
+        for picked in inner.commands:
+            chosen = [words[at] if isinstance(at, int) else Word(None, at, at) for at in picked]
+            self._finish(self._reserve(), chosen, redirects, inner.assignments, below, -1, 0)
+
+    def _nested(self, place: Place) -> Nested:
+        """What ``read_words`` calls for a substitution."""
+        return lambda node: self._substitution(node, place)
+
+    def _backticks(self, text: str, below: Place) -> None:
+        """The commands between backticks. The grammar takes ```a` `b``` for one, and those of a here-doc for text."""
+        texts, ended = backtick_texts(text)
+        self._doubt("" if ended else "backticks without an end")
+        for one in texts:
+            self.read(one, below)
+
+    def _reserve(self) -> int:
+        self.commands.append(_PLACEHOLDER)
+        return len(self.commands) - 1
+
+    def _next_pipeline(self) -> int:
+        self._pipelines += 1
+        return self._pipelines - 1
+
+    def _scope(self, place: Place) -> tuple[int, ...]:
+        """A shell of its own below another: what it changes about itself ends with it."""
+        self._scopes += 1
+        return (*place.scope, self._scopes)
+
+    def _doubt(self, why: str) -> None:
+        """Remember the first reason why commands may be missing."""
+        self.problem = self.problem or why
+
+    def _slice(self, node: Node) -> str:
+        return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")

@@ -1,0 +1,91 @@
+"""Keeps ``audit.log`` behind the journal: how far each session's approvals have come.
+
+Rule 1: only what the journal has is noted, as the session's row has it.
+Rule 2: never while a turn is being told: it is done when a turn has ended, when a session is recovered, and when the hub stops.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+from trunkline.errors import SessionUnreadable, StorageError
+from trunkline.journal.base import Journal, RowFilter
+from trunkline.session.chain import Chain
+from trunkline.session.chain_log import AuditLog, Note
+from trunkline.session.fold import restore
+from trunkline.session.session import Session
+
+
+class Noting:
+    """Notes the chains of a hub's sessions; without a log (a hub in memory) it does nothing."""
+
+    def __init__(self, journal: Journal, log: AuditLog | None, sessions: Callable[[], Iterable[Session]]) -> None:
+        self._journal = journal
+        self._log = log
+        self._sessions = sessions
+        self._task: asyncio.Task[None] | None = None
+        self._deleted: set[str] = set()
+
+    def open(self) -> None:
+        """Read the log, or begin one."""
+        if self._log is not None:
+            self._log.open()
+
+    def soon(self) -> None:
+        """A turn has ended: note what has come, off the way of whoever ended it."""
+        if self._log is not None and self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._note_stored())
+            self._task.add_done_callback(self._done)
+
+    def found(self, session_id: str, chain: Chain) -> None:
+        """A session was read from the journal with this chain."""
+        if self._log is not None:
+            self._log.found(session_id, chain)
+
+    def delete(self, session_id: str) -> None:
+        """A session is about to be deleted, because somebody wants it."""
+        self._deleted.add(session_id)
+        if self._log is not None:
+            self._log.delete(session_id)
+
+    async def note(self, sessions: Iterable[Session]) -> None:
+        """Note how far the journal has these sessions."""
+        if self._log is None:
+            return
+        notes: list[Note] = []
+        for session in sessions:
+            if not self._log.knows(session.id, session.fold.chain):
+                notes += await self._in_journal(session.id)
+        self._log.note([note for note in notes if note.session not in self._deleted
+                        and not self._log.knows(note.session, Chain(note.n, note.head))])
+
+    async def close(self) -> None:
+        """The hub stops: nothing is noted any more but by ``note``."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    async def _note_stored(self) -> None:
+        log = self._log
+        assert log is not None
+        behind = [session for session in self._sessions() if not log.knows(session.id, session.fold.chain)]
+        for session in behind:
+            try:
+                await session.snapshot()
+            except StorageError:
+                continue  # what the journal has is noted, the rest when it has that
+        await self.note(behind)
+
+    async def _in_journal(self, session_id: str) -> list[Note]:
+        try:
+            rows = await self._journal.rows(RowFilter(id=session_id, limit=1))
+            chains = [restore(row.checkpoint).chain for row in rows]
+        except (StorageError, SessionUnreadable):
+            return []  # it stays behind, and is noted the next time
+        return [Note(session_id, chain.n, chain.head) for chain in chains if chain.n]
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._task = None
+        if not task.cancelled() and (error := task.exception()) is not None:
+            task.get_loop().call_exception_handler({"message": "approvals could not be noted", "exception": error})

@@ -1,0 +1,76 @@
+"""What a person is shown before they decide: the change in its place, the command and where it runs, or a description.
+
+Rule 1: a piece of a file is shown where it stands in the file, with the lines around it. Reading the file is the caller's:
+``read`` gives its text, or None where it cannot be shown.
+Rule 2: there is always something to show; what is too long is told in numbers.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Iterator
+
+from trunkline.dialects import acp, context
+from trunkline.dialects.packets.detect import CONTENT_KEYS, NEW_TEXT_KEYS, OLD_TEXT_KEYS
+from trunkline.session.interpret.diff import compare
+from trunkline.session.interpret.facts import Facts, name_of
+
+TEXT_MOST = 64 << 10
+"""Characters of a description; also of the texts that are compared on the loop."""
+
+ReadText = Callable[[str], str | None]
+Piece = tuple[str, str | None, str]
+"""A path, the text that is there (None: nothing is), and the text that shall be."""
+
+
+def preview_of(facts: Facts, command: str | None, cwd: str, read: ReadText) -> context.ApprovalPreview:
+    """What the call would do, for people."""
+    pieces = list(_pieces(facts))
+    if pieces:
+        return _change(pieces, facts.cwd, read)
+    if command:
+        return context.CommandPreview(command=command, working_dir=cwd)
+    texts = [item.content.text for item in facts.state.content or []
+             if isinstance(item, acp.Content) and isinstance(item.content, acp.TextContent)]
+    return context.DescriptionPreview(text="\n".join(texts)[:TEXT_MOST] or facts.state.title or name_of(facts.state))
+
+
+def _change(pieces: list[Piece], cwd: str, read: ReadText) -> context.ApprovalPreview:
+    """The first file that is changed, whole: all of its pieces in their places."""
+    path = pieces[0][0]
+    own = [piece for piece in pieces if piece[0] == path]
+    before, after = _in_place(own, read(posixpath.join(cwd, path)))
+    if len(before or "") + len(after) > 4 * TEXT_MOST:
+        return context.DescriptionPreview(text=f"{path}: a text of {len(after)} characters")
+    compared = compare(before, after, path.lstrip("/"))
+    if compared.text is None:
+        return context.DescriptionPreview(text=f"{path}: {compared.added} lines added, {compared.removed} removed")
+    return context.DiffPreview(path=path, diff=compared.text)
+
+
+def _in_place(pieces: list[Piece], text: str | None) -> tuple[str | None, str]:
+    """The file before and after; the pieces alone where their place is not known."""
+    if not pieces[0][1]:
+        return text, pieces[0][2]
+    before, after = text, text
+    for _, old, new in pieces:
+        if after is None or not old or old not in after:
+            return pieces[0][1], pieces[0][2]
+        after = after.replace(old, new, 1)
+    assert after is not None, "there is a piece, and it was found"
+    return before, after
+
+
+def _pieces(facts: Facts) -> Iterator[Piece]:
+    """The changes that the call shows, else those that its input names."""
+    shown = [(item.path, item.old_text, item.new_text) for item in facts.state.content or [] if isinstance(item, acp.Diff)]
+    if shown or facts.role not in ("write", "edit") or not facts.paths:
+        yield from shown
+        return
+    edits = facts.input.get("edits")
+    steps = [step for step in edits if isinstance(step, dict)] if isinstance(edits, list) else [facts.input]
+    for step in steps:
+        old = next((value for key in OLD_TEXT_KEYS if isinstance(value := step.get(key), str)), None)
+        new = next((value for key in (*NEW_TEXT_KEYS, *CONTENT_KEYS) if isinstance(value := step.get(key), str)), None)
+        if new is not None:
+            yield facts.paths[0], old, new

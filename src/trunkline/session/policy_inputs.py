@@ -1,0 +1,318 @@
+"""What the input of a tool call names: command lines, the folder they run in, paths, and whether there is something to write.
+
+Rule 1: pure, and nothing is trusted: a member counts by its name and by its looks, at any depth.
+Rule 2: rather one path or command too many than one too few. What is too deep or too much to look at is BEYOND_RULES.
+Rule 3: the work has an end: MEMBERS members are looked at, and PATHS paths are kept, however large an input is.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+
+PATHS = 200
+"""Paths of one call that are looked at."""
+MEMBERS = 5000
+"""Members of one input that are looked at."""
+BEYOND_RULES = "/.."
+"""What stands for the rest of the paths where there are more, or where they are too deep: no rule allows it."""
+DEPTH = 6
+
+Role = Literal["path", "body", "attribute", "unknown"]
+
+_COMMAND_KEYS = ("command", "cmd", "commandLine", "command_line", "shell_command", "script")
+_COMMANDS = frozenset({
+    "command", "commands", "cmd", "cmds", "commandline", "shellcommand", "script", "scripts", "code", "exec", "execute", "eval",
+    "shell", "bash", "sh", "run", "program", "executable", "argv", "stdin",
+})
+_LISTS_OF_LINES = frozenset({"commands", "cmds", "scripts"})
+_RETOLD = frozenset({"parsedcmd", "parsedcommand"})
+"""Where an agent tells beside a command how it understands it; nobody runs that."""
+_PROPOSALS = frozenset({"proposedexecpolicyamendment", "availabledecisions"})
+"""What an agent proposes to remember of a command; it repeats the command's words."""
+_FOLDER_KEYS = ("cwd", "workdir", "working_dir", "workingDir", "working_directory", "workingDirectory", "dir_path")
+_ARGUMENTS = frozenset({"args", "arguments"})
+_VARIABLES = frozenset({"env", "envs", "environ", "environment", "envvars", "environmentvariables"})
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+_PATH_WORDS = frozenset({
+    "path", "paths", "file", "files", "filename", "filepath", "dir", "directory", "directories", "folder", "folders", "uri",
+    "source", "src", "destination", "dest", "dst", "target", "output", "notebook", "location", "locations", "root", "cwd",
+    "name", "names", "to", "from", "out", "into",
+})
+_PATH_ENDS = ("file", "files", "path", "paths", "dir", "dirs", "folder", "directory", "name", "names", "dest")
+_BODY_WORDS = frozenset({
+    "content", "contents", "text", "string", "str", "body", "pattern", "query", "regex", "search", "replace", "replacement",
+    "description", "prompt", "explanation", "instructions", "instruction", "reason", "justification", "message", "title",
+    "thought", "summary", "snippet", "patch", "diff", "question", "edit", "comment",
+})
+"""The last word of a name whose text is no path, whatever it looks like."""
+_ATTRIBUTE_WORDS = frozenset({"type", "mode", "encoding", "format", "language", "kind", "id", "action", "operation", "command",
+                              "tool"})
+_NEW_TEXT = frozenset({"content", "contents", "diff", "patch", "edits", "changes", "replacement"})
+_WEB = re.compile(r"(?:https?|wss?)://", re.IGNORECASE)
+_ENDING = re.compile(r"\S*\.\w{1,8}")
+
+_PATCH_LINE = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE)
+_DIFF_LINE = re.compile(r"^(?:---|\+\+\+) \"?(?:[ab]/)?([^\t\n]+?)\"?(?:\t.*)?\s*$", re.MULTILINE)
+_RENAME_LINE = re.compile(r"^(?:rename|copy) (?:from|to) \"?(.+?)\"?\s*$", re.MULTILINE)
+_GIT_LINE = re.compile(r"^diff --git (.+?)\s*$", re.MULTILINE)
+_GIT_NAMES = re.compile(r"(?:a/)?([^\s\"]+) (?:b/)?([^\s\"]+)")
+_IS_PATCH = re.compile(r"^(?:\*\*\* (?:Add|Update|Delete|Move) |--- |\+\+\+ |diff --git |(?:rename|copy) (?:from|to) )",
+                       re.MULTILINE)
+
+_EDITOR_VERBS = frozenset({"view", "create", "str_replace", "insert", "undo_edit", "read", "write", "edit", "delete", "rename"})
+_FILE_KINDS = frozenset({"read", "edit", "delete", "move", "search"})
+_SHELLS = frozenset(folder + name for name in ("sh", "bash", "zsh", "dash", "ksh") for folder in ("", "/bin/", "/usr/bin/"))
+"""The shells that are what they are called; `./bash` may be anything."""
+
+
+def command_of(tool_input: Mapping[str, Any], kind: str | None = None) -> str | None:
+    """Everything that an input wants run, one line each: lines, lists of words, programs with arguments and variables."""
+    found = list(dict.fromkeys(_lines(tool_input, kind, DEPTH)))
+    if len(found) > 1:
+        found = [line for line in found if line not in _SHELLS] or found[:1]  # `shell: bash` says who reads the line
+    if not found:
+        return None
+    return "\n".join((" ".join((*_variables(tool_input, DEPTH), found[0])), *found[1:]))
+
+
+def folder_of(tool_input: Mapping[str, Any]) -> str | None:
+    """The folder that a command is to run in; where several are named, the others count as paths."""
+    key = _folder_key(tool_input)
+    return None if key is None else str(tool_input[key])
+
+
+def paths_of(tool_input: Mapping[str, Any], known: Iterable[str] = (), *, is_command: bool, strict: bool) -> tuple[str, ...]:
+    """Every path in an input, after those that are known from elsewhere.
+
+    ``strict`` is for what writes: there every short text counts whose name does not say that it is something else."""
+    finder = _Finder(is_command, strict)
+    found: dict[str, None] = {}
+    for path in itertools.chain(known, finder.top(tool_input)):
+        found[path] = None
+        if len(found) > PATHS:
+            found = dict.fromkeys((*list(found)[:PATHS], BEYOND_RULES))
+            break
+    return tuple(found)
+
+
+def has_new_text(value: Any, depth: int = DEPTH) -> bool:
+    """Whether an input brings something to be written, whatever its tool calls itself: a text, a patch, edits."""
+    if isinstance(value, str):
+        return "\n" in value and _IS_PATCH.search(value) is not None
+    if isinstance(value, list | tuple):
+        return bool(depth) and any(has_new_text(inner, depth - 1) for inner in value[:MEMBERS])
+    if isinstance(value, Mapping):
+        members = itertools.islice(value.items(), MEMBERS)
+        return bool(depth) and any(_is_new_text(str(key), inner) or has_new_text(inner, depth - 1) for key, inner in members)
+    return False
+
+
+def _is_new_text(key: str, value: Any) -> bool:
+    words = _words(key)
+    if not words or not value or not isinstance(value, str | list | tuple | Mapping):
+        return False
+    return words[-1] in _NEW_TEXT or ("new" in words and words[-1] in _BODY_WORDS) or words[-2:] == ("file", "text")
+
+
+class _Arguments(NamedTuple):
+    """What stands beside a program: words, and a text that a shell would split."""
+
+    words: tuple[str, ...] = ()
+    text: str = ""
+
+    def behind(self, program: Sequence[str]) -> str:
+        """The line with them at its end."""
+        line = _line([*program, *self.words]) if self.words or len(program) != 1 else program[0]
+        return f"{line} {self.text}" if self.text else line
+
+
+def _lines(mapping: Mapping[str, Any], kind: str | None, depth: int) -> Iterator[str]:
+    """The command lines in a record and in the records within it; arguments belong to the first line beside them."""
+    arguments = _arguments(mapping)
+    ran = False
+    for key in sorted(mapping, key=_rank):
+        value, name = mapping[key], _bare(key)
+        if name in _COMMANDS and not (name == "command" and kind in _FILE_KINDS and _is_verb(value)):
+            for line in _lines_under(name, value, arguments if not ran else _Arguments(), kind, depth):
+                ran = True
+                yield line
+        elif not (name in _RETOLD and ran):
+            yield from _nested(value, kind, depth)
+
+
+def _lines_under(name: str, value: Any, arguments: _Arguments, kind: str | None, depth: int) -> Iterator[str]:
+    if isinstance(value, str):
+        yield from [arguments.behind([value])] if value.strip() else []
+    elif _is_flat(value) and name in _LISTS_OF_LINES:
+        yield from map(str, value)
+        yield from [arguments.behind([])] if any(arguments) else []
+    elif _is_flat(value):
+        yield arguments.behind([str(word) for word in value])
+    elif isinstance(value, list | tuple) and depth:
+        for inner in value:
+            yield from _lines_under(name, inner, arguments, kind, depth - 1)
+    elif isinstance(value, Mapping) and depth:  # odd, so every text in it may be run
+        yield from _nested(value, kind, depth)
+        for key, inner in value.items():
+            yield from _lines_under(_bare(key), inner, arguments, kind, depth - 1)
+
+
+def _nested(value: Any, kind: str | None, depth: int) -> Iterator[str]:
+    if isinstance(value, Mapping) and depth:
+        yield from _lines(value, kind, depth - 1)
+    elif isinstance(value, list | tuple) and depth:
+        for inner in value:
+            yield from _nested(inner, kind, depth - 1)
+
+
+def _is_flat(value: Any) -> bool:
+    """Whether it is a list of words."""
+    return isinstance(value, list | tuple) and bool(value) and all(isinstance(word, str | int | float) for word in value)
+
+
+def _is_verb(value: Any) -> bool:
+    """Whether a file tool's ``command`` says what it does with the file."""
+    return isinstance(value, str) and value in _EDITOR_VERBS
+
+
+def _rank(key: str) -> int:
+    return _COMMAND_KEYS.index(key) if key in _COMMAND_KEYS else len(_COMMAND_KEYS)
+
+
+def _arguments(mapping: Mapping[str, Any]) -> _Arguments:
+    given = [value for key, value in mapping.items() if _bare(key) in _ARGUMENTS]
+    words = tuple(str(word) for value in given if isinstance(value, list | tuple) for word in value)
+    return _Arguments(words, " ".join(value for value in given if isinstance(value, str) and value))
+
+
+def _line(words: Sequence[str]) -> str:
+    """A list of words as one line; of ``bash -lc LINE`` it is the line that counts."""
+    if len(words) == 3 and words[0] in _SHELLS and words[1] in ("-c", "-lc"):
+        return words[2]
+    return shlex.join(words)
+
+
+def _variables(value: Any, depth: int) -> Iterator[str]:
+    """The variables that a command gets, wherever they are given."""
+    if isinstance(value, Mapping) and depth:
+        for key, inner in value.items():
+            yield from _assignments(inner) if _bare(key) in _VARIABLES else _variables(inner, depth - 1)
+    elif isinstance(value, list | tuple) and depth:
+        for inner in value:
+            yield from _variables(inner, depth - 1)
+
+
+def _assignments(variables: Any) -> Iterator[str]:
+    """Variables in any of the forms that agents send them in; what is none makes the line one that nobody knows."""
+    if isinstance(variables, Mapping):
+        variables = [f"{name}={value}" for name, value in variables.items()]
+    elif isinstance(variables, str):
+        variables = [variables] if variables else []
+    for pair in variables if isinstance(variables, list | tuple) else ():
+        if isinstance(pair, Mapping):
+            pair = f"{pair.get('name', '')}={pair.get('value', '')}"
+        name, equals, value = str(pair).partition("=")
+        yield f"{name}={shlex.quote(value)}" if equals and _VARIABLE.fullmatch(name) else shlex.quote(str(pair))
+
+
+def _folder_key(tool_input: Mapping[str, Any]) -> str | None:
+    return next((key for key in _FOLDER_KEYS if isinstance(tool_input.get(key), str) and tool_input[key]), None)
+
+
+class _Finder:
+    """Looks for paths, and gives up with BEYOND_RULES where there is too much."""
+
+    def __init__(self, is_command: bool, strict: bool) -> None:
+        self._is_command = is_command
+        self._strict = strict
+        self._left = MEMBERS
+
+    def top(self, tool_input: Mapping[str, Any]) -> Iterator[str]:
+        """The paths of an input."""
+        folder = _folder_key(tool_input) if self._is_command else None
+        yield from self._members({key: value for key, value in tool_input.items() if key != folder}, "", DEPTH)
+
+    def _members(self, mapping: Mapping[str, Any], key: str, depth: int) -> Iterator[str]:
+        is_table = _role(key) == "path" or key == "changes"
+        for name, inner in mapping.items():
+            if is_table or _looks_like_path(str(name)):
+                yield str(name)
+            if not (self._is_command and _is_run(str(name), inner)):
+                yield from self._under(str(name), inner, depth)
+
+    def _under(self, key: str, value: Any, depth: int) -> Iterator[str]:
+        self._left -= 1
+        if self._left < 0:
+            yield from [BEYOND_RULES] if self._left == -1 else []
+        elif isinstance(value, str):
+            yield from self._text(key, value)
+        elif not isinstance(value, Mapping | list | tuple) or not value:
+            return
+        elif not depth:
+            yield BEYOND_RULES
+        elif isinstance(value, Mapping):
+            yield from self._members(value, key, depth - 1)
+        else:
+            for inner in value:
+                yield from self._under(key, inner, depth - 1)
+
+    def _text(self, key: str, value: str) -> Iterator[str]:
+        role = _role(key)
+        if role == "path":
+            yield value
+        elif "\n" in value:
+            yield from _patched(value)
+        elif role != "body" and value and not _WEB.match(value) and (
+                _looks_like_path(value) or (self._strict and role == "unknown")):
+            yield value
+
+
+def _is_run(name: str, value: Any) -> bool:
+    """Whether a member is part of the command line."""
+    bare = _bare(name)
+    if bare in _VARIABLES or bare in _PROPOSALS:
+        return True
+    return (bare in _COMMANDS or bare in _ARGUMENTS) and (isinstance(value, str) or _is_flat(value))
+
+
+@lru_cache(maxsize=1024)
+def _role(key: str) -> Role:
+    """What the name of a member says of its text; the last word of the name counts most."""
+    words = _words(key)
+    if "/" in key or not words:
+        return "unknown"
+    if words[-1] in _BODY_WORDS:
+        return "body"
+    if words[-1] in _ATTRIBUTE_WORDS:
+        return "attribute"
+    return "path" if not _PATH_WORDS.isdisjoint(words) or key.lower().endswith(_PATH_ENDS) else "unknown"
+
+
+def _words(key: str) -> tuple[str, ...]:
+    return tuple(word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", key))
+
+
+def _bare(key: object) -> str:
+    return str(key).lower().replace("_", "").replace("-", "")
+
+
+def _looks_like_path(text: str) -> bool:
+    return "/" in text or "\\" in text or text.startswith((".", "~")) or _ENDING.fullmatch(text) is not None
+
+
+def _patched(text: str) -> Iterator[str]:
+    """The files that a patch is about."""
+    if _IS_PATCH.search(text) is None:
+        return
+    yield from _PATCH_LINE.findall(text)
+    yield from (path for path in _DIFF_LINE.findall(text) if path != "/dev/null")
+    yield from _RENAME_LINE.findall(text)
+    for both in _GIT_LINE.findall(text):
+        names = _GIT_NAMES.fullmatch(both)
+        yield from names.groups() if names is not None else (BEYOND_RULES,)

@@ -1,0 +1,97 @@
+"""What a path means, judged as text."""
+
+from __future__ import annotations
+
+import pytest
+
+from trunkline.dialects.risk.places import Places
+
+HERE = Places.of("/home/u/proj", ["/home/u/proj", "/srv/shared"], "/home/u")
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("x", "inside"),
+        ("./a/../b", "inside"),
+        ("/home/u/proj", "inside"),
+        ("$PWD/x", "inside"),
+        ("$(pwd)/x", "inside"),
+        ("~/proj/x", "inside"),
+        ("/srv/shared/x", "inside"),
+        ("/home/u/project", "outside"),
+        ("..", "home"),
+        ("../x", "home"),
+        ("~/x", "home"),
+        ("$HOME/x", "home"),
+        ("/data/x", "outside"),
+        ("/etc/passwd", "system"),
+        ("//etc/passwd", "system"),
+        ("/", "system"),
+        ("/tmp/x", "temp"),
+        ("$TMPDIR/x", "temp"),
+        ("/dev/null", "null"),
+        ("/dev/fd/3", "null"),
+        ("/dev/sda", "raw"),
+        ("/dev/../dev/nvme0n1p1", "raw"),
+        ("/dev/ttyUSB0", "device"),
+        ("/dev/tcp/1.2.3.4/80", "net"),
+        ("~/.bashrc", "startup"),
+        ("~/.ssh/authorized_keys", "startup"),
+        ("~/Library/LaunchAgents/x.plist", "startup"),
+        (".git/hooks/x", "hook"),
+        ("sub/.git/config", "hook"),
+        (".claude/settings.local.json", "agent"),
+        ("$X/y", "unknown"),
+        ("a/$X", "unknown"),
+    ],
+)
+def test_a_path_has_a_kind(path: str, kind: str) -> None:
+    expected = {"/home/u/project": "home"}.get(path, kind)
+    assert HERE.kind(path) == expected
+
+
+@pytest.mark.parametrize(("path", "kind"), [("x", "inside"), ("../x", "outside"), ("/opt/x", "elsewhere"), ("~/x", "home")])
+def test_without_roots_a_path_elsewhere_is_outside_of_nothing(path: str, kind: str) -> None:
+    assert Places.of(None, [], None).kind(path) == kind
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "~/.ssh/id_rsa",
+        "$HOME/.ssh/config",
+        "/home/other/.aws/credentials",
+        "/root/.ssh/id_ed25519",
+        "../.netrc",
+        "~/.config/gh/hosts.yml",
+        "~/.docker/config.json",
+        "/etc/shadow",
+        "/proc/1/environ",
+        "~/.ssh/*",
+        "~/.s?h/id_r*",
+        "$X/.ssh/id_rsa",
+        "~/.SSH/ID_RSA",
+    ],
+)
+def test_the_users_credentials_are_known(path: str) -> None:
+    assert HERE.secret(path) == "own"
+
+
+@pytest.mark.parametrize("path", [".env", ".env.production", "config/secrets.yml", "server.key", "a/b/credentials.json", ".env*"])
+def test_credentials_of_the_project_are_known(path: str) -> None:
+    assert HERE.secret(path) == "project"
+
+
+@pytest.mark.parametrize(
+    "path", ["~/.ssh/id_rsa.pub", "~/.ssh/known_hosts", ".env.example", "src/keys.py", "*.py", "tests/data/key.pem"]
+)
+def test_what_only_looks_like_credentials_is_none(path: str) -> None:
+    assert HERE.secret(path) == ""
+
+
+def test_after_a_change_of_folder_paths_are_relative_to_it() -> None:
+    assert HERE.moved("/etc").resolve("x") == "/etc/x"
+    assert HERE.moved("..").kind("x") == "home"
+    assert HERE.moved(None).resolve("x").startswith("?")
+    assert HERE.moved(None).kind("x") == "unknown"
