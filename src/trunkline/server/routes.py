@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from trunkline.dialects.context import CommandEnvelope
+from trunkline.errors import TrunklineError
 from trunkline.hub import Accepted, AgentInfo, Answer, Decision, NewSession, SessionView
 from trunkline.server import (
     adapters,
@@ -72,6 +73,8 @@ class Route(msgspec.Struct, frozen=True):
     gives: tuple[str, ...] = ()
     """Media types of the answer, besides JSON."""
     answers: str = ""
+    refused: Callable[[Call, TrunklineError], Awaitable[None]] | None = None
+    """Told of a call that did not reach the handler for lack of scope."""
 
 
 AFTER = Query("after", "Only what comes after this seq.", "integer")
@@ -132,7 +135,7 @@ ROUTES: tuple[Route, ...] = (
           "The state of a session and its seq: events after it are news.", response=snapshot.Snapshot),
     Route("POST", "/sessions/{id}/commands", events.command, "approve",
           "Carry out a command; all but answers to the agent need the scope `control`.",
-          request=CommandEnvelope, response=events.CommandDone),
+          request=CommandEnvelope, response=events.CommandDone, refused=events.command_refused),
     Route("GET", "/events", events.hub_events, "view",
           "Every event of all sessions after the cursor, which is a pos; without one, from now on.",
           gives=STREAM, query=(Query("after", "Only what comes after this pos.", "integer"), TYPES), headers=(LAST_EVENT_ID,)),

@@ -43,6 +43,7 @@ from trunkline.session.link import AgentLink
 from trunkline.session.pen import Pen
 from trunkline.session.permits import Permits
 from trunkline.session.policy_text import check_permission_policy
+from trunkline.session.refused import RefusedCommands
 from trunkline.session.spending import Spending
 from trunkline.session.turn import TurnPlayer
 from trunkline.session.watch_driver import Watched, refuse
@@ -88,6 +89,7 @@ class Session:
                                                     self._errands, self._watch, self._spending, lent)
         self._approvals.cap_answered = self._spending.answered
         self._desk = CommandDesk(self)
+        self._refused = RefusedCommands(lambda name, data, by: self.note(name, data, by=by), lent.clock)
         self._watched = Watched(self._pen, lent.new_id)
         self._closed_by: TrunklineError | None = None
 
@@ -240,6 +242,11 @@ class Session:
         """Carry out one of the Agent Context Protocol's commands."""
         self._check_open()
         return await self._desk.execute(command, command_id=command_id, by=by)
+
+    async def refused(self, said: bytes, error: TrunklineError, *, command_id: str | None, by: str) -> None:
+        """Write down a command that was refused before it came to us."""
+        if self._closed_by is None:
+            await self._refused.write(said, error, command_id=command_id, by=by)
 
     async def pause(self, *, by: str, reason: str | None = None, interrupt: bool = False) -> list[str]:
         """Hold the session: rules allow nothing, the queue waits; with ``interrupt`` the turn ends too. Returns what is held."""
