@@ -84,6 +84,14 @@ class Evidence(msgspec.Struct):
     response: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
+class Denial(msgspec.Struct, frozen=True):
+    """Who did not allow a call, in what part (``user``, ``policy``, ``timeout``), and why."""
+
+    by: str
+    resolved_by: str
+    reason: str | None = None
+
+
 class OpenCall(msgspec.Struct):
     """A tool call of the current turn and how far its story has been told."""
 
@@ -92,6 +100,7 @@ class OpenCall(msgspec.Struct):
     executing: bool = False
     finished: bool = False
     denied: bool = False
+    denial: Denial | None = None
     approved: bool = False
     """A person or a rule let it run."""
     asked: bool = False

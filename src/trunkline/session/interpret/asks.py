@@ -20,6 +20,7 @@ from trunkline.errors import Invalid
 from trunkline.session.chain import sealed
 from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, Decided, OpenCall, QuestionView, remember
 from trunkline.session.forms import choices_of, fields_of, main_field
+from trunkline.session.interpret.denied import denial_of
 from trunkline.session.interpret.lifecycle import standing
 from trunkline.session.interpret.preview import ReadText, preview_of
 from trunkline.session.interpret.tools import ToolStory, name_of, shown_input
@@ -77,6 +78,7 @@ class AskStory:
         call = writer.fold.calls.get(view.tool_call_id)
         if call is not None:
             call.denied, call.approved = not approved, approved
+            call.denial = None if approved else denial_of(who, resolved_by, reason)
         meta: dict[str, Any] = {"by": who}
         if option_id is not None:
             meta["optionId"] = option_id

@@ -24,6 +24,7 @@ from trunkline.dialects.roles import ToolNames
 from trunkline.session.fold import OpenCall, Todo, remember
 from trunkline.session.interpret import changes, git, subagents, web
 from trunkline.session.interpret.changes import Change, changes_of
+from trunkline.session.interpret.denied import denied_message, denied_meta
 from trunkline.session.interpret.evidence import evidence_of, observe, printed
 from trunkline.session.interpret.facts import Facts, name_of
 from trunkline.session.interpret.structured import command_output, structured_of
@@ -34,8 +35,7 @@ __all__ = ["ToolNames", "ToolStory", "name_of", "write_plan"]
 
 Ending = Literal["denied", "cancelled", "abandoned"]
 
-_ENDINGS: dict[Ending, str] = {
-    "denied": "The tool call was not allowed.",
+_ENDINGS: dict[str, str] = {
     "cancelled": "The turn was cancelled before the tool call ended.",
     "abandoned": "The turn ended and the agent never said how this tool call went.",
 }
@@ -120,7 +120,7 @@ class ToolStory:
         """The input is known and the tool runs, or waits to be let run."""
         call.executing = True
         if requires_approval:
-            call.asked, call.denied = True, False
+            call.asked, call.denied, call.denial = True, False, None
         state = call.state
         level, reason = self.risk(call)
         event = context.ToolCallExecutingEvent(
@@ -275,13 +275,14 @@ class ToolStory:
         if code == "tool_failed":
             self._writer.fold.errors += 1
         ended = command_output(facts)[0] if facts.role == "terminal" and not facts.call.denied else None
+        unsaid = denied_message(facts.call.denial) if code == "denied" else "The tool failed."
         error = context.ErrorInfo(
-            code=code, message=output or "The tool failed.", recoverable=True,
+            code=code, message=output or unsaid, recoverable=True,
             details=context.to_raw(ended) if ended is not None else msgspec.UNSET,
         )
         return context.ToolCallErrorEvent(
             tool_call_id=facts.state.tool_call_id, name=name_of(facts.state), error=error, duration=self._took_ms(facts.call),
-            meta=cut or msgspec.UNSET,
+            meta={**(cut or {}), **denied_meta(facts.call.denial)} or msgspec.UNSET,
         )
 
     def _aftermath(self, facts: Facts, done: list[Change], seq: int, succeeded: bool) -> None:
@@ -300,7 +301,7 @@ class ToolStory:
     def _end_open(self, call: OpenCall, ending: Ending) -> None:
         call.finished = True
         state = call.state
-        message = _ENDINGS[ending]
+        message = denied_message(call.denial) if ending == "denied" else _ENDINGS[ending]
         facts = self.facts(call)
         # Some agents ask for an edit under an id of its own and never say how it went. It was allowed, so it is told, with doubt.
         allowed = ending == "abandoned" and call.asked and not self._waits(call)
@@ -310,7 +311,8 @@ class ToolStory:
             state.raw_output = bytes(context.to_raw({"error": message}))
         error = context.ErrorInfo(code=ending, message=message, recoverable=True)
         event = context.ToolCallErrorEvent(
-            tool_call_id=state.tool_call_id, name=name_of(state), error=error, duration=self._took_ms(call))
+            tool_call_id=state.tool_call_id, name=name_of(state), error=error, duration=self._took_ms(call),
+            meta=denied_meta(call.denial) or msgspec.UNSET)
         seq = self._writer.add(event, packet=packets.progress_packet(state, self._writer.at))
         changes.tell(self._writer, facts, done, seq, {"unconfirmed": True})
         subagents.complete(self._writer, facts, failed=message)
@@ -327,7 +329,8 @@ class ToolStory:
         if not call.denied and not call.asked and call.state.raw_input is not None:
             near = islice(reversed(self._writer.fold.calls.values()), NEAR_CALLS)
             asks = (each for each in near if each.denied and not each.counted and each.since >= call.since)
-            call.denied = any(each.state.raw_input == call.state.raw_input for each in asks)
+            about = next((each for each in asks if each.state.raw_input == call.state.raw_input), None)
+            call.denied, call.denial = about is not None, about.denial if about is not None else None
         return call.denied
 
     def _take_terminals(self, call: OpenCall) -> None:
