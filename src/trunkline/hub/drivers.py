@@ -24,7 +24,6 @@ from trunkline.session.fold import Fold
 from trunkline.session.listing import Inquiry, NoCalls, ask_for_sessions
 from trunkline.session.pids import PidFiles
 from trunkline.session.session import Session
-from trunkline.session.stream_json.driver import StreamJsonDriver
 from trunkline.session.watch_driver import WatchDriver
 
 REPLAYED = 200
@@ -79,7 +78,9 @@ class Drivers:
 
         return await ask_for_sessions(driver, Inquiry(self._new_id("list"), self._pids), folders)
 
-    def _stream_json_driver(self, spec: AgentSpec, session: Session, env: dict[str, str]) -> StreamJsonDriver:
+    def _stream_json_driver(self, spec: AgentSpec, session: Session, env: dict[str, str]) -> Driver:
+        from trunkline.session.stream_json.driver import StreamJsonDriver  # a language that most hubs never hear
+
         fold = session.fold
         store = discovery.store_of(spec.store, catalog.expand(spec.paths.sessions, env))
         return StreamJsonDriver(
