@@ -235,18 +235,25 @@ class Approvals:
             await self.answer(question_id, Answer(action="cancel"), by="timeout")
 
     def _end(self, request_id: str, resolution: _Resolution) -> None:
-        self._errands.run(self._resolve(request_id, resolution))
+        """Resolve it here and now, so that nobody is asked what is decided; the agent hears of it once that is stored."""
+        if self._settle(request_id, resolution):
+            self._errands.run(self._then(lambda: self._answer(request_id, resolution)))
 
     async def _resolve(self, request_id: str, resolution: _Resolution) -> None:
+        if self._settle(request_id, resolution):
+            await self._then(lambda: self._answer(request_id, resolution))
+
+    def _settle(self, request_id: str, resolution: _Resolution) -> bool:
+        """Write down how it ends; False where somebody was first."""
         if request_id not in self._pen.fold.approvals:
-            return
+            return False
         self._silence(request_id)
         self.allowed(request_id, resolution.approved and resolution.updated_input is None)
         self._pen.at().asks.resolve(
             request_id, approved=resolution.approved, resolved_by=resolution.resolved_by, who=resolution.who,
             reason=resolution.reason, option_id=resolution.option_id, updated_input=resolution.updated_input)
         self._pen.write()
-        await self._then(lambda: self._answer(request_id, resolution))
+        return True
 
     def _answer(self, request_id: str, resolution: _Resolution) -> None:
         ours = self._our_asks.pop(request_id, None)
