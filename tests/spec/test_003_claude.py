@@ -1,7 +1,7 @@
 """Seed 003, second half: the Claude CLI's stream of JSON lines, held against ``dialects.claude`` and its driver, item by item.
 
-The seed's frames are shorter than the CLI's own (no uuid, no answer's id, ``control`` for ``control_request``). Each test reads the
-seed's own example.
+The seed's frames are shorter than the CLI's own (no uuid, no answer's id, ``control`` for ``control_request``). Each test reads
+the seed's own example.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import msgspec
 
 from trunkline.dialects import acp, context
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, QuestionAsk
-from trunkline.errors import AlreadyResolved, Expired, Invalid, NotFound, StorageError, TrunklineError, Unsupported
+from trunkline.errors import AlreadyResolved, Expired, Forbidden, Invalid, NotFound, StorageError, TrunklineError, Unsupported
 from trunkline.session.deadlines import Alarms, SilenceWatch
 from trunkline.session.errands import Errands
 from trunkline.session.fold import ApprovalView
@@ -300,7 +300,11 @@ class Approvals:
         if decision.scope != "once":
             raise Invalid("an edited input is approved once; a rule would be about the input as it was asked for",
                           details={"field": "scope"})
-        return msgspec.Raw(_encode(decision.updated_input))
+        edited = _encode(decision.updated_input)
+        verdict = self._gate.verdict(self._pen.at().asks.about_edited(view, edited))
+        if verdict.action == "deny":
+            raise Forbidden(f"the edited input may not be run: {verdict.why}")
+        return msgspec.Raw(edited)
 
     def _decide_for_longer(self, view: ApprovalView, allow: bool, scope: Scope, reason: str | None, by: str) -> None:
         """Write the rule that the decision stands for."""

@@ -295,6 +295,8 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     user_message: OpenUserMessage | None = None
     """Only while an agent tells its history again; never beside ``text``."""
     calls: dict[str, OpenCall] = msgspec.field(default_factory=dict)
+    sub_agents: dict[str, str] = msgspec.field(default_factory=dict)
+    """Those that go on though the calls which started them are done: their ids, and those calls'."""
     approvals: dict[str, ApprovalView] = msgspec.field(default_factory=dict)
     decided: dict[str, Decided] = msgspec.field(default_factory=dict)
     questions: dict[str, QuestionView] = msgspec.field(default_factory=dict)

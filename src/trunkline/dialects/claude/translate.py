@@ -56,6 +56,7 @@ from trunkline.dialects.claude.frames import (
 from trunkline.dialects.claude.messages import Messages, blocks_of
 from trunkline.dialects.claude.reading import read_frame
 from trunkline.dialects.claude.remarks import SILENT, Remarks
+from trunkline.dialects.claude.results import is_sent_off
 from trunkline.dialects.claude.settings import Settings
 from trunkline.dialects.claude.stops import stop_of
 from trunkline.dialects.claude.tools import text_in
@@ -270,7 +271,8 @@ class Translator:
 
     def _tool_result(self, block: Json, frame: UserFrame) -> list[Signal]:
         call_id = text_in(block, "tool_use_id")
-        told = self._messages.sub_agent_ended(call_id)
+        went_off = is_sent_off(self._calls.name_of(call_id), frame.tool_use_result)
+        told = self._remarks.sent_off(call_id) if went_off else self._messages.sub_agent_ended(call_id)
         return told + self._calls.end(call_id, block.get("content"), frame.tool_use_result,
                                       failed=block.get("is_error") is True, parent=frame.parent_tool_use_id)
 
@@ -340,12 +342,14 @@ class Translator:
     def _task(self, kind: str, frame: TaskFrame, line: bytes) -> list[Signal]:
         if kind == "task_started" and frame.tool_use_id:
             self._agents[frame.task_id] = frame.tool_use_id
-        elif kind == "task_notification":
+        told: list[Signal] = []
+        if kind == "task_notification":
             self._agents.pop(frame.task_id, None)
             self._background.discard(frame.task_id)
+            told = self._messages.sub_agent_ended(frame.tool_use_id) if frame.tool_use_id else []
         if frame.is_backgrounded:
             self._background.add(frame.task_id)
-        return self._remarks.task(kind, frame, line, is_open=self._calls.is_open(frame.tool_use_id))
+        return told + self._remarks.task(kind, frame, line, is_open=self._calls.is_open(frame.tool_use_id))
 
     def _reset(self, line: bytes) -> list[Signal]:
         """``/clear``: the next turn tells the new id."""

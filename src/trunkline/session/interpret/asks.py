@@ -112,6 +112,13 @@ class AskStory:
         merge(state, _asked_for(ask))
         return self._about(OpenCall(state, self._writer.at))
 
+    def about_edited(self, view: ApprovalView, given: bytes) -> PolicyAsk:
+        """What the rules look at in an open ask, with another input than it was asked with."""
+        call = self._writer.fold.calls.get(view.tool_call_id)
+        asked = call.state if call is not None else CallState(tool_call_id=view.tool_call_id, name=view.tool_name)
+        state = CallState(tool_call_id=asked.tool_call_id, name=asked.name, kind=asked.kind, tool=asked.tool, raw_input=given)
+        return self._about(OpenCall(state, self._writer.at))
+
     def _about(self, call: OpenCall) -> PolicyAsk:
         """What the rules look at: the input in whatever form it was told, and the paths that the agent named beside it."""
         fold, facts = self._writer.fold, self._tools.facts(call)

@@ -147,6 +147,10 @@ class ToolStory:
                 ending: Ending = "denied" if call.denied else "cancelled" if cancelled else "abandoned"
                 self._end_open(call, ending)
 
+    def agent_gone(self) -> None:
+        """The agent has ended: nothing goes on in the background any more."""
+        subagents.lost(self._writer)
+
     def close_turn(self, *, cancelled: bool) -> None:
         """The turn is over: end its calls, but for those that go on in the background."""
         going_on = {} if cancelled else self._in_background()
@@ -160,12 +164,11 @@ class ToolStory:
         self._writer.fold.calls = self._in_background()
 
     def _in_background(self) -> dict[str, OpenCall]:
-        """Open calls of sub-agents whose own calls are done: such a sub-agent was sent off to work by itself."""
-        calls = self._writer.fold.calls
-        for call in calls.values():
-            parent = calls.get(call.parent) if call.parent is not None else None
-            call.in_background = call.in_background or (parent is not None and parent.finished)
-        return {key: call for key, call in calls.items() if call.in_background and not call.finished}
+        """Open calls of sub-agents that were sent off to work by themselves."""
+        fold = self._writer.fold
+        for call in fold.calls.values():
+            call.in_background = call.in_background or call.parent in fold.sub_agents
+        return {key: call for key, call in fold.calls.items() if call.in_background and not call.finished}
 
     def facts(self, call: OpenCall) -> Facts:
         """What is known of a call, whatever form the agent told it in."""
@@ -207,8 +210,10 @@ class ToolStory:
             description=state.title or msgspec.UNSET, meta={"parentToolCallId": call.parent} if call.parent else msgspec.UNSET,
         )
         writer.add(event, update=wire, packet=packets.start_packet(state, writer.at), raw=raw)
-        if call.parent is not None and (parent := writer.fold.calls.get(call.parent)) is not None:
-            subagents.progress(writer, parent, state.title or name)
+        if call.parent is not None:
+            parent = writer.fold.calls.get(call.parent)
+            call.in_background = parent is not None and parent.finished  # who begins something now goes on without its call
+            subagents.progress(writer, call.parent, state.title or name)
         return call
 
     def _go_on(self, call: OpenCall, changed: frozenset[str], wire: bytes | None, raw: bytes | None) -> None:
@@ -239,7 +244,7 @@ class ToolStory:
         if self._writer.at - call.progress_at >= PROGRESS_GAP_US:
             call.progress_at = self._writer.at
             lines = self.facts(call).text.rstrip()[-2 * subagents.PROGRESS_CHARS:].split("\n")
-            subagents.progress(self._writer, call, lines[-1].strip())
+            subagents.progress(self._writer, call.state.tool_call_id, lines[-1].strip())
 
     def _finish(self, call: OpenCall, carried: Carried, token: memoryview | None) -> None:
         call.finished = True
