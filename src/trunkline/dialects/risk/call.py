@@ -180,6 +180,14 @@ class Call:
             self.traits |= Trait.FETCHES
             self.note("high", "reads from the network", path)
 
+    def build(self, path: str) -> None:
+        """It runs what this build file, or the one in this folder, says."""
+        kind = self.places.kind(path)
+        if kind == "unknown":
+            self.note("high", "builds by a file that is only known when it runs", path)
+        elif kind not in ("inside", "null", "elsewhere"):
+            self.note("high", "runs a build from outside the session's folders", path)
+
     def remove(self, path: str) -> None:
         """It deletes this file or folder."""
         self.note("high", "deletes files", path)
