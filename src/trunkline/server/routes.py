@@ -192,6 +192,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/policy", policies.show, "view", "The rules that are in force, and the file that they are in.",
           response=policies.PolicyView),
     Route("PUT", "/policy", policies.replace, "admin", "Replace the policy, as the file's text or as rules.",
+          headers=(Query("If-Match", "Only where this is the version that is replaced, else 412 `conflict`."),),
           request=policies.NewPolicy, response=policies.PolicyView),
     Route("POST", "/policy/explain", policies.explain, "view",
           "What the policy would say to a command, a change of a path or a tool call, and why.",

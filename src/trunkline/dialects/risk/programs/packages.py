@@ -161,7 +161,8 @@ def _other_verb(call: Call, verb: str) -> None:
 
 def _elsewhere(call: Call) -> None:
     """Options that make scripts run by another program, or those of another project."""
-    runs = next((arg for arg in call.args if arg.partition("=")[0] in ("--script-shell", "--shell-emulator", "--node-options")), None)
+    options = ("--script-shell", "--shell-emulator", "--node-options")
+    runs = next((arg for arg in call.args if arg.partition("=")[0] in options), None)
     if runs is not None:
         call.note("high", "changes what runs the scripts", call.command.text)
     folder = call.value("--prefix", "-C", "--dir", "--cwd", "--manifest-path")
