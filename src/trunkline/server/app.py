@@ -176,7 +176,7 @@ def build_app(hub: Hub, options: ServerOptions) -> App:
     """The application that serves ``hub``."""
     tokens = Tokens.open(options.data_dir, options.token)
     options.playground.mkdir(mode=0o700, exist_ok=True)
-    streams = Streams(tokens.is_live)
+    streams = Streams(tokens.is_live, tokens.left_s)
     tokens.on_ended = streams.end_revoked
     previews = Previews(options.preview_s)
     hub.preview_url = previews.url
