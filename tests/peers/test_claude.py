@@ -105,8 +105,9 @@ def test_a_denied_tool_does_not_run_and_the_model_hears_why(any_peer: Claude, an
     assert not never.exists()
     assert (outcome.text, outcome.stop) == ("Then not.", "end_turn")
     assert list(outcome.calls.values()) == ["failed"]
-    if any_face.tells_reasons:
+    if any_face.tells_reasons:  # the Agent Client Protocol has no word for a reason
         assert "not on a Friday" in told_to_model(any_peer)
+    assert '"is_error": true' in told_to_model(any_peer)
 
 
 def test_a_turn_is_interrupted_while_it_streams(any_face: Face) -> None:
@@ -148,16 +149,41 @@ def test_a_turn_is_interrupted_while_a_tool_runs_whose_process_is_gone_then(any_
     assert_works(any_face)
 
 
-def test_the_hub_is_restarted_and_the_conversation_goes_on(any_peer: Claude) -> None:
-    session = any_peer.session()
-    first = PacketsFace(any_peer.hub, AGENT, session)
-    first.play(script({"text": "I will remember xyzzy."}))
-    own_id = session.view()["agentSessionId"]
+def test_the_hub_is_restarted_and_the_conversation_goes_on(any_peer: Claude, any_face: Face) -> None:
+    any_face.play(script({"text": "I will remember xyzzy."}))
+    own_id = any_face.session.view()["agentSessionId"]
     any_peer.hub.restart()
-    assert_works(first)
-    assert (session.view()["agentSessionId"], session.view()["agentStart"]) == (own_id, "resumed")
-    assert "xyzzy" in json.dumps(any_peer.api.requests[-1]["messages"]), "the model got what was said before"
-    session.delete()
+    any_face.rejoin()
+    assert_works(any_face)
+    assert_came_back(any_peer, any_face, own_id)
+
+
+def test_a_conversation_that_was_left_is_resumed_by_somebody_else(any_peer: Claude, any_face: Face) -> None:
+    any_face.play(script({"text": "I will remember xyzzy."}))
+    own_id = any_face.session.view()["agentSessionId"]
+    any_face.stop_agent()
+    other, told = any_face.come_again()
+    assert told == "I will remember xyzzy."
+    assert_works(other)
+    assert_came_back(any_peer, other, own_id)
+    other.close()
+
+
+def assert_came_back(peer: Claude, face: Face, own_id: str) -> None:
+    """The CLI has the conversation again that it had before."""
+    view = face.session.view()
+    assert (view["agentSessionId"], view["agentStart"]) == (own_id, "resumed")
+    assert "xyzzy" in json.dumps(peer.api.requests[-1]["messages"]), "the model got what was said before"
+
+
+def test_an_editor_resumes_a_session_without_hearing_its_history(peer: Claude) -> None:
+    session = peer.session()
+    PacketsFace(peer.hub, AGENT, session).play(script({"text": "I know xyzzy."}))
+    editor = AcpFace(peer.hub, AGENT, session)
+    assert editor.told.text == ""
+    assert_works(editor)
+    assert "xyzzy" in json.dumps(peer.api.requests[-1]["messages"])
+    left(editor)
 
 
 def test_a_session_in_which_nothing_was_said_survives_a_restart_too(any_peer: Claude) -> None:
@@ -171,13 +197,13 @@ def test_a_session_in_which_nothing_was_said_survives_a_restart_too(any_peer: Cl
 
 
 def test_an_edited_input_is_what_runs(face: Face) -> None:
-    if not face.can_edit:
-        pytest.skip("the Agent Client Protocol has no way to change a tool's input")
     asked, edited = face.folder / "asked.txt", face.folder / "edited.txt"
     outcome = face.play(script(bash(f"touch {asked}"), {"text": "Done."}),
                         lambda ask: Answer(edited={"command": f"touch {edited}"}))
     assert outcome.stop == "end_turn"
     assert edited.exists() and not asked.exists()
+    if face.name == "acp":
+        assert outcome.taken_back == [outcome.asks[0].id], "an editor cannot say it: it was said elsewhere"
 
 
 def test_a_denial_can_end_the_turn(face: Face) -> None:
@@ -188,7 +214,7 @@ def test_a_denial_can_end_the_turn(face: Face) -> None:
 
 
 def test_a_plan_is_shown_and_approved_with_the_mode_to_go_on_in(peer: Claude, face: Face) -> None:
-    face.session.post("mode", {"modeId": "plan"})
+    face.set_mode("plan")
     face.play(script({"text": "I am planning."}))
     place = re.search(r"[^\s\"`]+/plans/[\w-]+\.md", json.dumps(peer.api.requests[-1]))
     assert place is not None, "the model is told where its plan belongs"
@@ -289,22 +315,22 @@ def test_what_only_a_person_can_mend_says_what_to_do(face: Face, step: Json, adv
     assert_works(face)
 
 
-def test_a_session_is_forked_and_both_go_their_ways(peer: Claude) -> None:
-    session = peer.session()
-    source = PacketsFace(peer.hub, AGENT, session)
-    source.play(script({"text": "I know xyzzy."}))
-    view = session.post("fork", {}, 201)
-    branch = PacketsFace(peer.hub, AGENT, type(session)(peer.hub, view["id"], session.folder))
-    assert view["agentSessionId"] != session.view()["agentSessionId"] and view["agentStart"] == "forked"
+def test_a_session_is_forked_and_both_go_their_ways(peer: Claude, face: Face) -> None:
+    face.play(script({"text": "I know xyzzy."}))
+    branch = face.fork()
+    view = branch.session.view()
+    assert view["agentSessionId"] != face.session.view()["agentSessionId"] and view["agentStart"] == "forked"
     assert any(b"I know xyzzy." in data for _, data in branch.session.history()), "its history begins with its source's"
     assert_works(branch)
     assert "I know xyzzy." in json.dumps(peer.api.requests[-1]["messages"])
-    assert_works(source)
+    assert_works(face)
+    assert any(b"Still here." in data for _, data in branch.session.history())
     peer.hub.restart()
+    branch.rejoin()
     assert_works(branch)
     assert branch.session.view()["agentStart"] == "resumed"
-    branch.session.delete()
-    session.delete()
+    left(branch)
+    face.rejoin()
 
 
 def test_a_session_that_the_hub_forgot_is_found_joined_and_gone_on_with(peer: Claude) -> None:

@@ -158,8 +158,8 @@ class Progressed(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class SubAgentTold(msgspec.Struct, frozen=True, rename="camel"):
-    """``subagent``: a sub-agent began (``task``), moves on (``message``, ``progress`` 0 to 100) or ended (``result``, ``failed``).
-    ``background``: the call that started it is about to end, and it goes on."""
+    """``subagent``: a sub-agent began (``task``), moves on (``message``, ``progress`` 0 to 100) or ended (``result``,
+    ``failed``). ``background``: the call that started it is about to end, and it goes on."""
 
     sub_agent_id: str
     state: Literal["spawned", "progress", "background", "completed"]

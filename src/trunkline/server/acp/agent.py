@@ -261,14 +261,19 @@ class AcpAgent:
         spec = self._spec(ours.agent)
         session = await self._hub.create(NewSession(
             agent=spec.name, cwd=ask.cwd, title=ours.title, env=ours.env, mcp_servers=_servers(ask.mcp_servers)), by=self._by)
-        await self._opened(asked, session)
+        attached = await self._opened(asked, session)
+        attached.follow(0)
 
     async def _fork(self, asked: Asked) -> None:
         ask: acp.ResumeSessionRequest = acp.decode_params(acp.SESSION_RESUME, asked.params)  # the same shape
-        session = await self._hub.fork(ask.session_id, cwd=ask.cwd, by=self._by)
-        await self._opened(asked, session)
+        session = await self._hub.fork(ask.session_id, cwd=ask.cwd, env=_ours(ask.meta).env, by=self._by)
+        attached = await self._opened(asked, session)
+        async with attached.opening:
+            newest = (await session.snapshot()).last_seq  # who forks knows what was said so far
+            await attached.tell_commands(newest)
+            attached.follow(newest)
 
-    async def _opened(self, asked: Asked, session: Session) -> None:
+    async def _opened(self, asked: Asked, session: Session) -> Attachment:
         """A session is there that was not before: the editor learns its id before it hears anything of it."""
         attached = self._attach(session)
         settings = settings_of(session.fold, self._line.offers)
@@ -276,7 +281,7 @@ class AcpAgent:
             session_id=session.id, modes=settings.modes, config_options=settings.config_options,
             meta={"trunkline": {"agent": session.fold.agent}})
         await self._reply(asked, answer)
-        attached.follow(0)
+        return attached
 
     async def _load(self, asked: Asked) -> None:
         ask: acp.LoadSessionRequest = acp.decode_params(acp.SESSION_LOAD, asked.params)
@@ -297,6 +302,8 @@ class AcpAgent:
             newest = (await session.snapshot()).last_seq
             await self._reply(asked, settings_of(session.fold, self._line.offers))
             if not attached.following:
+                if ours.after is None:
+                    await attached.tell_commands(newest)
                 attached.follow(newest if ours.after is None else min(ours.after, newest))
 
     async def _taken_up(self, session_id: str, servers: list[acp.McpServer], ours: OurMeta) -> Session:

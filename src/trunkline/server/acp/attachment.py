@@ -155,6 +155,14 @@ class Attachment:
             await asyncio.sleep(0)  # a long history must not keep the hub to itself
         self.position = until
 
+    async def tell_commands(self, until: int) -> None:
+        """Tell the agent's slash commands, as they were at a position, to an editor that is told nothing else of what was."""
+        seq = self.session.fold.commands_seq
+        if 0 < seq <= until:
+            entries = await entries_after(self.session.feed, seq - 1, 1)
+            lines = [line for entry in entries[:1] if entry.update is not None for line in self._view.lines(entry, live=True)]
+            await self._line.send(lines, self.session.id)
+
     async def halt(self) -> None:
         """Tell the editor nothing more than what is on its way; open prompts stay open."""
         self._halting = True
