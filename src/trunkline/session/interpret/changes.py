@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from trunkline.dialects import acp, context
+from trunkline.dialects import context
 from trunkline.dialects.packets.detect import CONTENT_KEYS, NEW_TEXT_KEYS, OLD_TEXT_KEYS
 from trunkline.session.fold import KEPT_FILES, FileTally
 from trunkline.session.interpret.diff import DIFF_CHARS, DIFF_LINES, Compared, compare, line_count
@@ -275,8 +275,3 @@ def _join(one: Change, more: Change) -> Change:
         diff = one.diff + "".join(more.diff.splitlines(keepends=True)[2:])
     kind = "deleted" if more.kind == "deleted" else one.kind
     return Change(one.path, kind, diff, one.added + more.added, one.removed + more.removed, lines, {**one.meta, **more.meta})
-
-
-def diffs_in(content: list[acp.ToolCallContent] | None) -> list[acp.Diff]:
-    """The diffs that an update shows."""
-    return [item for item in content or () if isinstance(item, acp.Diff)]
