@@ -206,6 +206,16 @@ def test_an_edited_input_is_what_runs(face: Face) -> None:
         assert outcome.taken_back == [outcome.asks[0].id], "an editor cannot say it: it was said elsewhere"
 
 
+def test_what_is_always_allowed_is_asked_once(face: Face) -> None:
+    count = face.folder / "count"
+    step = bash(f"echo x >> {count}")
+    face.play(script(step, {"text": "Done."}), lambda ask: Answer(option="allow_always"))
+    outcome = face.play(script(step, {"text": "Done again."}), lambda ask: None)
+    assert (outcome.text, outcome.stop, count.read_text()) == ("Done again.", "end_turn", "x\nx\n")
+    if face.name == "acp":
+        assert outcome.asks == [], "an editor is not even shown what a rule decides"
+
+
 def test_a_denial_can_end_the_turn(face: Face) -> None:
     outcome = face.play(script(bash("touch never"), {"text": "never said"}),
                         lambda ask: Answer(allow=False, option="cancel", reason="stop it"))
@@ -236,6 +246,29 @@ def test_a_question_is_answered_by_one_of_its_options(peer: Claude, face: Face) 
     assert (outcome.text, outcome.stop) == ("So be it.", "end_turn")
     assert outcome.asks[0].is_question and "like the sea" in outcome.asks[0].shown
     assert "Blue" in told_to_model(peer)
+
+
+def test_a_question_is_answered_in_words_of_ones_own(peer: Claude, face: Face) -> None:
+    asked = {"question": "Which colour?", "header": "Colour", "multiSelect": False,
+             "options": [{"label": "Red", "description": "like fire"}, {"label": "Blue", "description": "like the sea"}]}
+    outcome = face.play(script(tool("AskUserQuestion", questions=[asked]), {"text": "So be it."}),
+                        lambda ask: Answer(content={own_words(ask): "a dark green xyzzy"}))
+    assert (outcome.text, outcome.stop) == ("So be it.", "end_turn")
+    assert "a dark green xyzzy" in told_to_model(peer)
+
+
+def own_words(ask: Ask) -> str:
+    """The field of a question's form that takes any text."""
+    fields: Json = {}
+
+    def look(value: Any) -> None:
+        if isinstance(value, dict):
+            fields.update(value["properties"] if isinstance(value.get("properties"), dict) else {})
+            for each in value.values():
+                look(each)
+
+    look(json.loads(ask.shown))
+    return next(name for name, field in fields.items() if field["type"] == "string" and not {"enum", "oneOf"} & set(field))
 
 
 def test_two_sub_agents_ask_at_once_and_each_gets_its_answer(peer: Claude, face: Face) -> None:
@@ -276,6 +309,9 @@ def test_a_sub_agent_in_the_background_asks_between_turns_and_is_answered(tmp_pa
         session.post(f"permissions/{ask['requestId']}", {"decision": "allow"})
         eventually(made.exists, "the sub-agent went on", 30)
         at_rest(peer, session)
+        events = peer.hub.wire.get(f"{session.path}/history?limit=5000")["events"]
+        order = [event["type"] for event in events if event["type"] in ("subagent:spawned", "tool:result", "subagent:completed")]
+        assert order == ["subagent:spawned", "tool:result", "tool:result", "subagent:completed"], "it ended after its own work"
         assert_works(PacketsFace(peer.hub, AGENT, session))
 
 
@@ -431,6 +467,19 @@ def test_the_hub_is_killed_while_a_tool_runs_and_nothing_of_it_is_left(tmp_path:
         peer.hub.start()
         assert not is_alive(int(note.read_text()))
         assert_works(PacketsFace(peer.hub, AGENT, session))
+
+
+@pytest.mark.parametrize("version", (NATIVE, PLAIN, OLD))
+def test_a_session_is_deleted_while_a_tool_runs_and_nothing_of_it_is_left(version: str, tmp_path: Path) -> None:
+    with claude(version, tmp_path) as peer:
+        session = peer.session()
+        note = session.folder / "pid"
+        with session.send(script(bash(f"echo $$ > {note}; sleep 300")), wait_s=60) as stream:
+            packet = stream.until("approval_requested")
+            session.post(f"permissions/{packet.value['requestId']}", {"decision": "allow"})
+            eventually(lambda: note.exists() and note.read_text().strip(), "the tool runs", 30)
+            session.delete()
+        eventually(lambda: not is_alive(int(note.read_text())), "the tool's process is gone")
 
 
 def test_a_full_disk_is_told_before_anything_is_lost(tmp_path: Path) -> None:
