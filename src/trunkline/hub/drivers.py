@@ -64,7 +64,7 @@ class Drivers:
         return AcpDriver(
             spec, cwd=session.fold.cwd, env=env,
             calls=EditorCalls(session.editors, session.id, session.workspace, env, spec.quirks, session.permits, session.acted,
-                              session.printed),
+                              session.printed, session.prints),
             mcp_servers=session.fold.mcp_servers, sink=session, new_id=lambda: self._new_id("req"), version=__version__)
 
     async def ask_for_sessions(self, spec: AgentSpec, folders: Sequence[str]) -> Sequence[AgentSession]:

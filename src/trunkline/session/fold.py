@@ -84,6 +84,14 @@ class Evidence(msgspec.Struct):
     response: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
+class Told(msgspec.Struct, frozen=True):
+    """How much of a running call's output was told: where it ended, and what was told in all."""
+
+    chars: int = 0
+    end: str = ""
+    total: int = 0
+
+
 class Denial(msgspec.Struct, frozen=True):
     """Who did not allow a call, in what part (``user``, ``policy``, ``timeout``), and why."""
 
@@ -121,6 +129,8 @@ class OpenCall(msgspec.Struct):
     risk_reason: str = ""
     progress_at: int = 0
     evidence: Evidence | None = None
+    told: Told | None = None
+    """What was told of its output while it ran."""
 
 
 class ApprovalView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=True):

@@ -393,6 +393,13 @@ class Session:
         """A command that we ran for the agent has ended: its call's result tells what it printed."""
         self._pen.at().tools.terminal(terminal_id, output, exit_code)
 
+    def prints(self, terminal_id: str, offset: int, output: str) -> bool:
+        """A command that we run for the agent prints; False where no call shows its terminal yet."""
+        told = self._pen.at().tools.printing(terminal_id, offset, output)
+        if told:
+            self._pen.write()
+        return told
+
     def uploaded(self, path: str) -> None:
         """A person put a file into the session's folder: it is not the agent's work."""
         self._finder.made_by_somebody_else(path)

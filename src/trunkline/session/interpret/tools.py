@@ -26,7 +26,8 @@ from trunkline.session.interpret import changes, git, subagents, web
 from trunkline.session.interpret.changes import Change, changes_of
 from trunkline.session.interpret.denied import denied_message, denied_meta
 from trunkline.session.interpret.evidence import evidence_of, observe, printed
-from trunkline.session.interpret.facts import Facts, name_of
+from trunkline.session.interpret.facts import Facts, name_of, shown_text
+from trunkline.session.interpret.output import news_of
 from trunkline.session.interpret.structured import command_output, structured_of
 from trunkline.session.interpret.text import TextStory
 from trunkline.session.interpret.writer import TEXT_LIMIT, Carried, Writer
@@ -231,7 +232,7 @@ class ToolStory:
             # The input of a running call grows while the model writes it: what was said of its risk no longer holds.
             self.executing(call, requires_approval=False, wire=wire, raw=raw, packet=packet)
         else:
-            data = {"toolCallId": state.tool_call_id, "changed": sorted(changed)}
+            data = {"toolCallId": state.tool_call_id, "changed": sorted(changed), **self._printed(call)}
             self._writer.custom("tool_call_update", data, namespace="acp", update=wire, raw=raw, packet=packet)
             if call.spawned and "content" in changed:
                 self._sub_agent_said(call)
@@ -239,6 +240,22 @@ class ToolStory:
             subagents.spawn(self._writer, self.facts(call))
         if "raw_input" in changed:
             self._todos(state)
+
+    def printing(self, terminal_id: str, offset: int, output: str) -> bool:
+        """A command that the hub runs for the agent prints; False where no running call shows its terminal yet."""
+        calls = self._writer.fold.calls.values()
+        shown = (call for call in calls if not call.finished and call.evidence and terminal_id in call.evidence.terminals)
+        call = next(shown, None)
+        if call is not None:
+            data = {"toolCallId": call.state.tool_call_id, "terminalId": terminal_id, "offset": offset, "output": output}
+            self._writer.custom("terminal_output", data)
+        return call is not None
+
+    def _printed(self, call: OpenCall) -> dict[str, Any]:
+        """What a running call has printed since it was last told."""
+        if call.finished or call.shows_ask or call.spawned:
+            return {}
+        return news_of(call, shown_text(call.state) or (call.evidence.printed if call.evidence else ""))
 
     def _sub_agent_said(self, call: OpenCall) -> None:
         if self._writer.at - call.progress_at >= PROGRESS_GAP_US:
