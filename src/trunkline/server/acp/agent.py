@@ -411,7 +411,7 @@ class AcpAgent:
         attached = self._attached.get(session.id)
         if attached is None:
             attached = self._attached[session.id] = Attachment(
-                session, self._line, self._by, self.spawn, answers=self._caller.scope != "view",
+                session, self._line, self._by, self.spawn, scope=self._caller.scope,
                 stopping=lambda: self._hub.closing)
         return attached
 

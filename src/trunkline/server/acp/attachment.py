@@ -22,10 +22,11 @@ from trunkline.dialects.context.filters import encoded_type
 from trunkline.errors import HubStopping, NotFound, SessionDeleted, TrunklineError, Unavailable
 from trunkline.hub import Session
 from trunkline.journal.base import Entry
-from trunkline.server.acp.asks import NoAsks, OpenAsks, Spawn
+from trunkline.server.acp.asks import OpenAsks, Spawn
 from trunkline.server.acp.faults import told_fault
 from trunkline.server.acp.line import EditorLine, Left
 from trunkline.server.acp.updates import UpdateView
+from trunkline.server.tokens import Scope
 from trunkline.server.sse import entries_after
 
 CURSOR = "_trunkline/cursor"
@@ -93,7 +94,7 @@ class OpenPrompt(msgspec.Struct):
 class Attachment:
     """One editor's place in one session. It is also the editor, as far as it serves the session's agent."""
 
-    def __init__(self, session: Session, line: EditorLine, by: str, spawn: Spawn, *, answers: bool,
+    def __init__(self, session: Session, line: EditorLine, by: str, spawn: Spawn, *, scope: Scope,
                  stopping: Callable[[], bool]) -> None:
         self.session = session
         self._stopping = stopping
@@ -102,8 +103,7 @@ class Attachment:
         self._by = by
         self._spawn = spawn
         self._view = UpdateView(session, self)
-        asks = OpenAsks if answers else NoAsks
-        self._asks = asks(session, line, self._view, by, spawn)
+        self._asks = OpenAsks(session, line, self._view, by, spawn, scope)
         self._prompts: list[OpenPrompt] = []
         self._reader: asyncio.Task[None] | None = None
         self._rests = False
