@@ -58,7 +58,7 @@ class Agent:
     def refuse(self, request_id: Any, code: int, message: str = "no") -> None:
         """An error."""
         self.errors += 1
-        more = {"result": {}} if breaks("JSONRPC-002") else {}
+        more: Json = {"result": {}} if breaks("JSONRPC-002") else {}
         message = "no\nno" if breaks("ERROR-001") else message
         self.send({"id": request_id, "error": {"code": code, "message": message}, **more})
 
@@ -229,7 +229,7 @@ class Agent:
     def greet(self, request_id: Any, params: Json) -> None:
         """The handshake."""
         version: Any = params["protocolVersion"] if breaks("INIT-003") else 2 if breaks("INIT-002") else 1
-        marker = True if breaks("INIT-005") else {}
+        marker: Any = True if breaks("INIT-005") else {}
         offered = {name: marker for name in ("resume", "list", "close", "delete")}
         terminal = [{"id": "t", "name": "Terminal", "type": "terminal"}] if breaks("AUTH-002") else []
         self.answer(request_id, {
