@@ -25,6 +25,21 @@ def owed(number: int = 1) -> Owed:
     return Owed(id=f"msg_{number}", hook="h", session_id="s", pos=number)
 
 
+class Patient(HandClock):
+    """Says when somebody waits for the next try."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._asleep = asyncio.Event()
+
+    async def sleep(self, seconds: float) -> None:
+        self._asleep.set()
+        await super().sleep(seconds)
+
+    async def slept(self) -> None:
+        await self._asleep.wait()
+
+
 class Watched(Ledger):
     """Says when something is owed no more."""
 
@@ -63,9 +78,11 @@ def test_a_delivery_that_was_between_two_tries_goes_on_under_its_id_and_is_not_r
         path = tmp_path / "webhooks.json"
         async with site(tmp_path) as hub, receiver(503) as there:
             session = await hub.session()
-            async with following(hub, there, path, HandClock()):
+            clock = Patient()
+            async with following(hub, there, path, clock):
                 await hub.turn(session, "/echo one")
                 first = await there.got()
+                await clock.slept()
             assert [one["session_id"] for one in stored(path)] == [session.id]
             async with following(hub, there, path, HandClock()) as outbox:
                 second = await there.got()
@@ -86,9 +103,10 @@ def test_what_happened_while_nobody_followed_is_heard_afterwards(tmp_path: Path)
         async with site(tmp_path) as hub, receiver() as there:
             session = await hub.session()
             await hub.turn(session, "/echo before there was a file")
-            async with following(hub, there, path, HandClock()):
+            async with following(hub, there, path, HandClock()) as outbox:
                 await hub.turn(session, "/echo one")
                 await there.got()
+                await outbox.settled()
             await hub.turn(session, "/echo two")
             async with following(hub, there, path, HandClock()) as outbox:
                 await there.got()
