@@ -1,5 +1,7 @@
-"""An agent that is driven by its own stream of JSON lines, as an editor sees it: errors that say what to do, branches, remarks that
-are events and never updates."""
+"""An agent that is driven by its own stream of JSON lines, as an editor sees it.
+
+Errors say what to do, branches work, remarks are events and never updates.
+"""
 
 from __future__ import annotations
 
@@ -115,8 +117,11 @@ def test_a_fork_has_an_id_of_its_own_tells_no_history_and_both_work(tmp_path: Pa
             assert "fork" in offered
             session_id = await made.new(site.folder)
             await play(made, session_id, ["say", "before"])
-            branch = (await made.ask("session/fork", {"sessionId": session_id, "cwd": str(site.folder)}))["sessionId"]
+            env = {"trunkline": {"env": {"PATH": "/editor/bin:/usr/bin:/bin"}}}
+            asked = {"sessionId": session_id, "cwd": str(site.folder), "_meta": env}
+            branch = (await made.ask("session/fork", asked))["sessionId"]
             assert branch != session_id
+            assert (await site.hub.session(branch)).env == env["trunkline"]["env"], "the editor's PATH is the branch's"
             await play(made, branch, ["say", "in the branch"])
             await play(made, session_id, ["say", " and after"])
             assert (made.text(branch), made.text(session_id)) == ("in the branch", "before and after")
