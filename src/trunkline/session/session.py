@@ -378,6 +378,7 @@ class Session:
         interpret: Interpreter = self._pen.at()
         if self.fold.turn is not None:
             interpret.turns.fail(error)
+        interpret.tools.agent_gone()
         for request_id in list(self.fold.approvals):
             interpret.asks.resolve(request_id, approved=False, resolved_by="policy", who="hub", reason=error.code)
         if self.fold.paused is None and self.fold.status != "idle":

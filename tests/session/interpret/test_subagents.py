@@ -109,10 +109,14 @@ def test_one_in_the_background_that_fails_says_so() -> None:
     assert (completed["result"], completed["_meta"]) == ("No.", {"failed": True})
 
 
-def test_one_in_the_background_ends_with_its_agent() -> None:
+def test_one_in_the_background_ends_with_its_agent_and_so_does_what_it_was_doing() -> None:
     told = sent_off()
+    told.at().turns.end("end_turn")
+    told.take()
+    told.hear(call(toolCallId="d", title="Read a.txt", _meta={"vendor": {"parentId": "c"}}))
     told.at().tools.agent_gone()
-    completed = only(events(told.take()), "subagent:completed")
+    error, completed = events(told.take())
+    assert (error["type"], error["toolCallId"]) == ("tool:error", "d")
     assert (completed["subAgentId"], completed["_meta"]) == ("c", {"failed": True})
     told.at().tools.agent_gone()
     assert told.take() == [], "once"

@@ -150,6 +150,8 @@ class ToolStory:
 
     def agent_gone(self) -> None:
         """The agent has ended: nothing goes on in the background any more."""
+        for call in self._in_background().values():
+            self._end_open(call, "denied" if call.denied else "abandoned")
         subagents.lost(self._writer)
 
     def close_turn(self, *, cancelled: bool) -> None:
