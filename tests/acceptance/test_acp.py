@@ -217,9 +217,11 @@ def test_a_hub_that_restarts_is_found_again_and_the_session_goes_on(new_hub: Cal
 
     async def check() -> None:
         client = Client()
-        async with stdio(client, named(hub), "--agent", "fast") as (conn, _):
+        # Named by its address, the hub is waited for; else the command would start one before the test does.
+        async with stdio(client, named(hub, TRUNKLINE_URL=hub.url, TRUNKLINE_TOKEN=hub.token), "--agent", "fast") as (conn, _):
             session_id = (await conn.new_session(cwd=str(hub.new_folder()), mcp_servers=[])).session_id
             assert await turn(conn, session_id, "/echo before") == "end_turn"
+            hub._port = int(hub.url.rpartition(":")[2])
             running = asyncio.create_task(turn(conn, session_id, "/slow 60"))
             await client.until(lambda: client.text().endswith("1 "))
             await asyncio.to_thread(hub.kill)

@@ -26,8 +26,8 @@ from trunkline.server.acp.asks import OpenAsks, Spawn
 from trunkline.server.acp.faults import told_fault
 from trunkline.server.acp.line import EditorLine, Left
 from trunkline.server.acp.updates import UpdateView
-from trunkline.server.tokens import Scope
 from trunkline.server.sse import entries_after
+from trunkline.server.tokens import Scope
 
 CURSOR = "_trunkline/cursor"
 """The notification that tells an editor, which asked for it, where it is: ``{sessionId, seq}``."""
