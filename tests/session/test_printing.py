@@ -23,13 +23,14 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_piece_is_kept_until_somebody_can_be_told_and_then_told_in_its_place() -> None:
     async def scenario() -> None:
         told: list[tuple[int, str]] = []
-        ready = asyncio.Event()
+        ready, heard = asyncio.Event(), asyncio.Event()
 
         def tell(offset: int, text: str) -> bool:
             if not ready.is_set():
                 ready.set()
                 return False
             told.append((offset, text))
+            heard.set()
             return True
 
         prints = Printing(tell)
@@ -37,8 +38,7 @@ def test_a_piece_is_kept_until_somebody_can_be_told_and_then_told_in_its_place()
         await ready.wait()
         assert told == []
         prints.feed("h\u00e4llo".encode()[2:])
-        while not told:
-            await asyncio.sleep(0)
+        await heard.wait()
         assert told == [(0, "h\u00e4llo")]
 
     run(scenario())

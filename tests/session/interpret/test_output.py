@@ -54,7 +54,8 @@ def test_a_running_call_tells_what_it_prints_and_its_result_all_of_it() -> None:
     told.hear(update(sessionUpdate="tool_call_update", toolCallId="c", content=shown("one\ntwo\ntwo and a half\n")))
     told.hear(update(sessionUpdate="tool_call_update", toolCallId="c", status="completed", content=shown("one\ntwo\nthree\n")))
     data = [event["data"] for event in events(told.entries) if event["type"] == "custom" and "output" in event["data"]]
-    assert [(each["toolCallId"], each["offset"], each["output"]) for each in data] == [("c", 0, "one\ntwo\n"), ("c", 8, "two and a half\n")]
+    assert [(each["toolCallId"], each["offset"], each["output"]) for each in data] == [
+        ("c", 0, "one\ntwo\n"), ("c", 8, "two and a half\n")]
     result = next(event for event in events(told.entries) if event["type"] == "tool:result")
     assert result["output"] == "one\ntwo\nthree\n"
 
