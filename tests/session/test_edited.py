@@ -72,12 +72,24 @@ def test_what_a_rule_denies_cannot_be_edited_in_and_the_ask_still_waits(tmp_path
 @pytest.mark.parametrize("decision", [
     Decision(decision="deny", updated_input={"command": "ls"}),
     Decision(decision="allow", scope="session", updated_input={"command": "ls"}),
+    Decision(decision="allow", updated_input={}),
 ])
-def test_it_goes_with_an_approval_for_once_and_nothing_else(tmp_path: Path, decision: Decision) -> None:
+def test_it_says_something_and_goes_with_an_approval_for_once(tmp_path: Path, decision: Decision) -> None:
     async def scenario() -> None:
         stage = await asked(tmp_path)
         with pytest.raises(Invalid):
             await stage.session.decide("req-1", decision, by="ann")
         assert stage.driver.told_of("permission") == []
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("edited", [{}, [], "ls", 1, False])
+def test_an_edit_that_is_no_input_is_refused_and_the_ask_still_waits(tmp_path: Path, edited: object) -> None:
+    async def scenario() -> None:
+        stage = await asked(tmp_path)
+        with pytest.raises(Invalid):
+            await stage.execute("approve_tool_call", requestId="req-1", toolCallId="call-1", _meta={"updatedInput": edited})
+        assert stage.driver.told_of("permission") == [] and list(stage.session.fold.approvals) == ["req-1"]
 
     run(scenario())

@@ -295,6 +295,8 @@ class Approvals:
             return None
         if not approved:
             raise Invalid("updatedInput goes with an approval, not with a denial", details={"field": "updatedInput"})
+        if not decision.updated_input:
+            raise Invalid("updatedInput is empty; leave it out to approve what was asked for", details={"field": "updatedInput"})
         if not view.editable:
             raise Unsupported("this agent cannot be given another input than the one it asked for")
         if decision.scope != "once":

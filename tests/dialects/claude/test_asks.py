@@ -83,6 +83,13 @@ def test_an_edited_input_is_what_runs_and_what_the_call_is_told_by() -> None:
     assert (ended["rawInput"], ended["title"]) == ({"command": "ls /"}, "ls /")
 
 
+@pytest.mark.parametrize("edited", [b"{}", b"[]", b"{", b"null"])
+def test_an_edit_that_cannot_be_read_never_runs_what_was_asked_for(edited: bytes) -> None:
+    translate = translator()
+    asked = permission(translate, input={"command": "ls"})
+    assert answer(translate.answer_permission(asked.request_id, "allow", updated_input=edited))["updatedInput"] == {}
+
+
 @pytest.mark.parametrize(("suggestions", "rules"), [
     ([SUGGESTED, {"type": "setMode", "mode": "acceptEdits", "destination": "session"}],
      [{**SUGGESTED, "destination": "session"}]),
