@@ -149,3 +149,24 @@ def test_modes_models_and_commands_are_offered_and_set(tmp_path: Path) -> None:
             assert {"initialize", "set_permission_mode", "set_model"} <= asked
 
     run(check(), 30)
+
+
+def test_who_may_only_approve_cannot_end_the_turn_or_have_something_else_run(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with opened(tmp_path) as (site, made):
+            session_id = await made.new(site.folder)
+            secret = (await site.ask("POST", "/auth/tokens", json_body={"name": "phone", "scope": "approve"})).json()["secret"]
+            async with editor(site, "cli", token=secret) as phone:
+                await phone.ask("session/resume", {"sessionId": session_id, "cwd": str(site.folder)})
+                turn = made.prompt(session_id, json.dumps([["ask", "Bash", {"command": "touch x"}], ["say", "went on"]]))
+                theirs, ours = await phone.asked(), await made.asked()
+                offered = [[option["optionId"] for option in ask["params"]["options"]] for ask in (theirs, ours)]
+                assert "cancel" in offered[1] and "cancel" not in offered[0] and "reject" in offered[0]
+                path = f"/sessions/{session_id}/permissions/{ours['params']['_meta']['trunkline']['requestId']}"
+                for body in ({"optionId": "cancel"}, {"decision": "allow", "updatedInput": {"command": "id"}}):
+                    refused = await site.ask("POST", path, json_body=body, token=secret)
+                    assert (refused.status, refused.json()["code"]) == (403, "forbidden")
+                phone.answer(theirs, {"outcome": {"outcome": "selected", "optionId": "cancel"}})
+                assert result_of(await turn) == {"stopReason": "end_turn"} and "went on" in made.text(session_id)
+
+    run(check(), 30)
