@@ -15,7 +15,8 @@ KEPT_FILES = 2000
 """Changed files counted per session; a summary of more would be no summary."""
 
 KEPT_KEYS = 256
-"""Idempotency keys remembered per session; a client retries within seconds, not after 256 prompts."""
+"""Idempotency keys remembered per session, beside those of prompts that wait or run; a client retries within seconds, not after
+256 prompts."""
 
 
 class QueuedPrompt(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=True):
