@@ -440,6 +440,45 @@ def test_a_background_task_wakes_the_agent_and_the_next_prompt_has_a_turn_of_its
 
 
 @pytest.mark.parametrize("version", (NATIVE, PLAIN, OLD))
+@pytest.mark.parametrize("mode", ("default", "acceptEdits", "plan"))
+def test_rules_hold_also_for_what_the_cli_does_not_ask_about(version: str, mode: str, tmp_path: Path) -> None:
+    with claude(version, tmp_path) as peer:
+        peer.hub.wire.ask("PUT", "/policy", {"text": '[[rules]]\npath = [".env", "secrets/**"]\naction = "deny"\n'
+                                                     '[[rules]]\ncommand = ["cat *", "ls *"]\naction = "deny"\n'}).expect(200)
+        session = peer.session(mode=mode)
+        (session.folder / ".env").write_text("TOPSECRET=1")
+        (session.folder / "plain.txt").write_text("anybody may read this")
+        face = PacketsFace(peer.hub, AGENT, session)
+        read = tool("Read", file_path=str(session.folder / ".env"))
+        write = tool("Write", file_path=str(session.folder / "secrets" / "x"), content="x")
+        for step in (read, bash("cat .env"), *([write] if mode == "acceptEdits" else [])):
+            outcome = face.play(script(step, {"text": "Then not."}), lambda ask: pytest.fail("a rule decides"))
+            assert list(outcome.calls.values()) == ["failed"]
+            assert "TOPSECRET" not in outcome.result and "TOPSECRET" not in told_to_model(peer)
+        assert not (session.folder / "secrets").exists()
+        outcome = face.play(script(tool("Read", file_path=str(session.folder / "plain.txt")), {"text": "Read."}),
+                            lambda ask: pytest.fail("nothing is to be asked"))
+        assert "anybody may read this" in told_to_model(peer)
+        errors = peer.hub.wire.get(f"{session.path}/history?types=tool:error&limit=1000")["events"]
+        assert {event["_meta"]["denied"]["resolvedBy"] for event in errors} == {"policy"}
+
+
+@pytest.mark.parametrize("version", (NATIVE, PLAIN))
+def test_a_rule_can_have_a_person_asked_about_what_the_cli_would_just_do(version: str, tmp_path: Path) -> None:
+    with claude(version, tmp_path) as peer:
+        peer.hub.wire.ask("PUT", "/policy", {"text": '[[rules]]\npath = ["*.key"]\naction = "ask"\n'}).expect(200)
+        session = peer.session()
+        (session.folder / "a.key").write_text("xyzzy")
+        face = PacketsFace(peer.hub, AGENT, session)
+        step = tool("Read", file_path=str(session.folder / "a.key"))
+        outcome = face.play(script(step, {"text": "Then not."}), deny("not that one"))
+        assert len(outcome.asks) == 1 and list(outcome.calls.values()) == ["failed"]
+        assert "xyzzy" not in told_to_model(peer)
+        assert len(face.play(script(step, {"text": "Thanks."})).asks) == 1
+        assert "xyzzy" in told_to_model(peer)
+
+
+@pytest.mark.parametrize("version", (NATIVE, PLAIN, OLD))
 def test_a_cli_that_is_not_logged_in_says_how_to(version: str, tmp_path: Path) -> None:
     with claude(version, tmp_path, key="") as peer:
         outcome = PacketsFace(peer.hub, AGENT, peer.session()).play("hello")

@@ -189,15 +189,23 @@ class OwnTurn(msgspec.Struct, frozen=True, rename="camel"):
     origin: str | None = None
 
 
+class RuledOut(msgspec.Struct, frozen=True, rename="camel"):
+    """``ruled_out``: a tool that the agent would have run without asking did not run, since a rule says so."""
+
+    tool_call_id: str
+    tool: str
+    reason: str
+
+
 NoteBody = (
     ArgsDelta | RateLimited | Retried | HookRan | TokensSpent | CostSpent | ModelUsed | Progressed | SubAgentTold
-    | SessionIdChanged | OwnTurn
+    | SessionIdChanged | OwnTurn | RuledOut
 )
 
 NOTES: dict[str, type[NoteBody]] = {
     "args_delta": ArgsDelta, "rate_limit": RateLimited, "retry": Retried, "hook": HookRan, "tokens": TokensSpent,
     "cost": CostSpent, "model": ModelUsed, "progress": Progressed, "subagent": SubAgentTold, "session_id": SessionIdChanged,
-    "background_turn": OwnTurn,
+    "background_turn": OwnTurn, "ruled_out": RuledOut,
 }
 
 NOTE_METHOD = "_trunkline/note"

@@ -85,7 +85,7 @@ class Drivers:
         store = discovery.store_of(spec.store, catalog.expand(spec.paths.sessions, env))
         return StreamJsonDriver(
             spec, cwd=fold.cwd, env=env, mcp_servers=fold.mcp_servers, sink=session, new_id=self._new_id,
-            new_uuid=_new_uuid, past=_Past(store), is_known=fold.turns > 0,
+            new_uuid=_new_uuid, past=_Past(store), verdict=session.verdict_on, is_known=fold.turns > 0,
             waits=lambda: _waits(fold), fork=fold.fork_of is not None and fold.fork_of == fold.agent_session_id)
 
     def _watch_driver(self, spec: AgentSpec, session: Session, path: str) -> WatchDriver:

@@ -43,6 +43,7 @@ from trunkline.session.link import AgentLink
 from trunkline.session.offered import offered_commands
 from trunkline.session.pen import Pen
 from trunkline.session.permits import Permits
+from trunkline.session.policy import Verdict
 from trunkline.session.policy_text import check_permission_policy
 from trunkline.session.prompts import Accepted, Prompts
 from trunkline.session.refused import RefusedCommands
@@ -316,6 +317,10 @@ class Session:
         if told:
             self._pen.write()
         return told
+
+    def verdict_on(self, tool: str, given: bytes) -> Verdict:
+        """What the rules say of a tool that its agent would run without asking."""
+        return self._gate.verdict(self._pen.at().asks.about_tool(tool, given))
 
     def uploaded(self, path: str) -> None:
         """A person put a file into the session's folder: it is not the agent's work."""

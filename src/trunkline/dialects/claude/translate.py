@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -61,7 +61,7 @@ from trunkline.dialects.claude.settings import Settings
 from trunkline.dialects.claude.stops import stop_of
 from trunkline.dialects.claude.tools import text_in
 from trunkline.dialects.claude.turns import Turns
-from trunkline.dialects.signals import AgentFault, Malformed, Note, PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
+from trunkline.dialects.signals import AgentFault, Malformed, Note, PermissionAsk, QuestionAsk, RuledOut, Signal, TurnEnd, Update
 
 Json = dict[str, Any]
 
@@ -70,6 +70,17 @@ KEPT_OF_BROKEN: Final = 4096
 _STDOUT = re.compile(r"<local-command-(?:stdout|stderr)>(.*?)</local-command-(?:stdout|stderr)>", re.DOTALL)
 
 _encode = msgspec.json.Encoder().encode
+
+
+class Ruling(msgspec.Struct, frozen=True):
+    """What rules have against a tool that is about to run, and why."""
+
+    action: Literal["ask", "deny"]
+    why: str
+
+
+Gate = Callable[[str, bytes], Ruling | None]
+"""Takes a tool's name and its input, as JSON."""
 
 
 class ControlAnswer(msgspec.Struct, frozen=True):
@@ -84,7 +95,8 @@ class ControlAnswer(msgspec.Struct, frozen=True):
 class Translator:
     """Translates one CLI process."""
 
-    def __init__(self, new_id: Callable[[str], str]) -> None:
+    def __init__(self, new_id: Callable[[str], str], gate: Gate = lambda tool, given: None) -> None:
+        self._gate = gate
         self._calls = Calls()
         self._account = Account()
         self._messages = Messages(self._calls, self._account, new_id)
@@ -314,10 +326,24 @@ class Translator:
             case "elicitation":
                 return [self._in_its_turn(self._asks.elicitation(cli_id, fields), False)]
             case "hook_callback":
-                self._output.append(outgoing.succeeded(cli_id, {}))
-                return []
+                return self._gated(cli_id, fields)
         self._output.append(outgoing.failed(cli_id, f"{fields.get('subtype')} is not served here"))
         return [Note("control_request", line)]
+
+    def _gated(self, cli_id: str, fields: Json) -> list[Signal]:
+        """A tool is about to run. Where the rules have nothing against it, the CLI asks or does not ask as it always does."""
+        told = fields.get("input")
+        told = told if isinstance(told, dict) else {}
+        name = text_in(told, "tool_name")
+        ruling = self._gate(name, _encode(told.get("tool_input"))) if told.get("hook_event_name") == "PreToolUse" else None
+        if ruling is None:
+            self._output.append(outgoing.succeeded(cli_id, {}))
+            return []
+        self._output.append(outgoing.gated(cli_id, ruling.action, ruling.why))
+        if ruling.action == "ask":
+            return []
+        call_id = text_in(fields, "tool_use_id") or text_in(told, "tool_use_id")
+        return [Note("ruled_out", _encode(RuledOut(call_id, name, ruling.why)))]
 
     def _in_its_turn(self, ask: PermissionAsk | QuestionAsk, in_background: bool) -> Signal:
         """An ask of a task in the background, or of a turn that nobody asked for, does not end with a turn of ours."""

@@ -112,6 +112,10 @@ class AskStory:
         merge(state, _asked_for(ask))
         return self._about(OpenCall(state, self._writer.at))
 
+    def about_tool(self, name: str, given: bytes) -> PolicyAsk:
+        """What the rules look at in a tool that is about to run."""
+        return self._about(self._tools.about_to_run(name, given))
+
     def about_edited(self, view: ApprovalView, given: bytes) -> PolicyAsk:
         """What the rules look at in an open ask, with another input than it was asked with."""
         call = self._writer.fold.calls.get(view.tool_call_id)

@@ -20,6 +20,7 @@ from trunkline.dialects.signals import (
     Progressed,
     RateLimited,
     Retried,
+    RuledOut,
     SessionIdChanged,
     SubAgentTold,
     TokensSpent,
@@ -64,6 +65,9 @@ class NoteStory:
                 self._progress(progress)
             case SubAgentTold() as told:
                 subagents.told(self._writer, told)
+            case RuledOut(tool_call_id, _, reason):
+                self._tools.ruled_out(tool_call_id, reason)
+                self._writer.custom(note.kind, context.as_object(note.data))
             case OwnTurn(state):
                 if state == "ended":
                     self._lifecycle.own_turn_ended()

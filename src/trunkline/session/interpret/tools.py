@@ -24,7 +24,7 @@ from trunkline.dialects.roles import ToolNames
 from trunkline.session.fold import OpenCall, Todo, remember
 from trunkline.session.interpret import changes, git, subagents, web
 from trunkline.session.interpret.changes import Change, changes_of
-from trunkline.session.interpret.denied import denied_message, denied_meta
+from trunkline.session.interpret.denied import denial_of, denied_message, denied_meta
 from trunkline.session.interpret.evidence import evidence_of, observe, printed
 from trunkline.session.interpret.facts import Facts, name_of, shown_text
 from trunkline.session.interpret.output import news_of
@@ -242,6 +242,18 @@ class ToolStory:
             subagents.spawn(self._writer, self.facts(call))
         if "raw_input" in changed:
             self._todos(state)
+
+    def about_to_run(self, name: str, given: bytes) -> OpenCall:
+        """A call by its tool and input alone, which is not told of."""
+        call = OpenCall(CallState(tool_call_id="", name=name, raw_input=given), self._writer.at)
+        observe(call, acp.ToolCallUpdate(tool_call_id=""), self._names)
+        return call
+
+    def ruled_out(self, tool_call_id: str, reason: str) -> None:
+        """A rule did not let a call run that its agent would not have asked about."""
+        call = self._writer.fold.calls.get(tool_call_id)
+        if call is not None:
+            call.denied, call.denial = True, denial_of("hub", "policy", reason)
 
     def printing(self, terminal_id: str, offset: int, output: str) -> bool:
         """A command that the hub runs for the agent prints; False where no running call shows its terminal yet."""
