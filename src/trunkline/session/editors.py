@@ -8,10 +8,11 @@ Rule 3: terminals have ids of ours: two editors may give the same one.
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
@@ -25,6 +26,8 @@ from trunkline.session.workspace import Workspace
 CALL_S = 30.0
 """How long an editor may take for a file, or to open a terminal. A person may have to be asked."""
 CLOSE_S = 2.0
+
+AnyFile = TypeVar("AnyFile", acp.ReadTextFileRequest, acp.WriteTextFileRequest)
 
 _encode = msgspec.json.Encoder().encode
 
@@ -109,6 +112,7 @@ class EditorCalls(ClientCalls):
         ask: acp.ReadTextFileRequest = acp.decode_params(acp.FS_READ_TEXT_FILE, params)
         if editor is not None and editor.offers.fs is not None and editor.offers.fs.read_text_file:
             self._workspace.resolve(ask.path)
+            ask = self._absolute(ask)
             # A file that the editor has no buffer of may be on disk all the same.
             with suppress(LocalError, RemoteError, Unavailable):
                 result = await self._call(editor, acp.FS_READ_TEXT_FILE, ask)
@@ -119,7 +123,7 @@ class EditorCalls(ClientCalls):
         editor = self.editors.current()
         if editor is not None and editor.offers.fs is not None and editor.offers.fs.write_text_file:
             try:
-                await self._call(editor, acp.FS_WRITE_TEXT_FILE, ask)
+                await self._call(editor, acp.FS_WRITE_TEXT_FILE, self._absolute(ask))
                 return
             except Unavailable:
                 pass  # it has left: the hub writes
@@ -200,6 +204,10 @@ class EditorCalls(ClientCalls):
         except Unavailable:
             raise NotFound(f"the editor that ran terminal {terminal_id} has left") from None
         return acp.decode_result(method, result)
+
+    def _absolute(self, ask: AnyFile) -> AnyFile:
+        """With the path that the protocol wants. Links in it stay: an editor knows its buffers by the names it opened."""
+        return msgspec.structs.replace(ask, path=os.path.join(self._workspace.roots[0], ask.path))
 
     async def _call(self, editor: Editor, method: str, ask: msgspec.Struct) -> bytes:
         return await self._bounded(editor, method, _encode(msgspec.structs.replace(ask, session_id=self.session_id)))

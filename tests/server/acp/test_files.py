@@ -33,6 +33,20 @@ def test_an_unsaved_buffer_is_what_the_agent_reads(tmp_path: Path) -> None:
     run(check())
 
 
+def test_an_editor_is_asked_by_absolute_paths_also_where_the_agent_names_others(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site, "trusted", **FILES) as made:
+            session_id = await made.new(site.folder)
+            made.serves["fs/read_text_file"] = lambda params: {"content": "buffer"}
+            made.serves["fs/write_text_file"] = lambda params: {}
+            await made.play(session_id, step("fs/read_text_file", path="sub/../a.txt"),
+                            step("fs/write_text_file", path="b.txt", content="x"))
+            asked = [each["params"]["path"] for each in made.heard if str(each.get("method")).startswith("fs/")]
+            assert asked == [f"{site.folder}/sub/../a.txt", f"{site.folder}/b.txt"]
+
+    run(check())
+
+
 def test_what_the_editor_does_not_offer_the_hub_does(tmp_path: Path) -> None:
     async def check() -> None:
         async with hub_site(tmp_path) as site, editor(site, "trusted") as made:
