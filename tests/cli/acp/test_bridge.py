@@ -13,9 +13,10 @@ import pytest
 from websockets.asyncio.server import Server, ServerConnection, serve
 
 from tests.aio import run
+from trunkline.cli.acp import bridge as bridging
 from trunkline.cli.acp import messages
 from trunkline.cli.acp.bridge import Bridge
-from trunkline.cli.acp.pipes import EditorLeft
+from trunkline.cli.acp.pipes import CutLine, EditorLeft
 from trunkline.cli.settings import load
 from trunkline.errors import Unauthorized
 
@@ -262,12 +263,17 @@ def test_a_session_that_was_closed_is_not_taken_up_again(tmp_path: Path) -> None
 
 def test_lines_that_are_no_messages_are_the_hubs_to_judge_but_what_is_no_text_is_not_sent(tmp_path: Path) -> None:
     async def check() -> None:
-        async with bridged(tmp_path) as (editor, hub, _):
+        async with bridged(tmp_path) as (editor, hub, bridge):
             socket = await greeted(editor, hub)
             editor.raw(b"\xff\xfe")
             assert (await editor.until(3))[2]["error"]["code"] == -32700
             editor.raw(b"{nonsense")
             assert await socket.recv() == "{nonsense"
+            odd = '{"id":{"a":1},"method":"session/list"}'
+            editor.raw(odd.encode())
+            assert await socket.recv() == odd
+            editor.end()
+            await bridge  # nobody waits for the answer to an id that is none
 
     run(check())
 
@@ -279,6 +285,68 @@ def test_the_end_of_stdin_ends_the_bridge(tmp_path: Path) -> None:
             editor.end()
             await bridge
             await socket.wait_closed()
+
+    run(check())
+
+
+def test_what_was_said_before_the_end_of_stdin_is_done_and_answered(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with bridged(tmp_path) as (editor, hub, bridge):
+            editor.say(id=1, method="initialize", params={"protocolVersion": 1})
+            editor.say(id=2, method="session/list", params={})
+            editor.end()
+            socket = await hub.connection()
+            assert [(await heard(socket))["id"] for _ in range(2)] == [1, 2]
+            await tell(socket, {"id": 1, "result": {"protocolVersion": 1}})
+            await editor.until(1)
+            assert not bridge.done()
+            await tell(socket, {"id": 2, "result": {"sessions": []}})
+            await bridge
+            assert [message["id"] for message in editor.heard] == [1, 2]
+
+    run(check())
+
+
+def test_a_prompt_keeps_nobody_who_has_left(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with bridged(tmp_path) as (editor, hub, bridge):
+            socket = await greeted(editor, hub)
+            editor.say(id=3, method="session/prompt", params={"sessionId": "s", "prompt": []})
+            editor.end()
+            assert (await heard(socket))["method"] == "session/prompt"
+            await bridge
+
+    run(check())
+
+
+def test_a_hub_that_does_not_answer_is_not_waited_for_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def check() -> None:
+        monkeypatch.setattr(bridging, "LEAVES_S", 0.05)
+        async with bridged(tmp_path) as (editor, hub, bridge):
+            editor.say(id=1, method="initialize", params={"protocolVersion": 1})
+            editor.end()
+            await hub.connection()
+            await bridge
+
+    run(check())
+
+
+@pytest.mark.parametrize(("beginning", "request_id"), [
+    (b'{"jsonrpc":"2.0","id":6,"method":"session/prompt","params":{"prompt":[{"text":"yyy', 6),
+    (b'{"id" : "a\\"b" ,"method":"m","params":{"x', 'a"b'),
+    (b'{"method":"m","params":{"id":7,"text":"}},\\"id\\":8', None),
+    (b'{"method":"m","params":{"id":7},"id":9,"x":"yy', 9),
+    (b'{"id":6,"result":{"content":"yyy', None), (b'{"id":true,"method":"m","x":"y', None), (b"yyyyyy", None),
+])
+def test_a_line_that_is_too_long_is_refused_by_its_id(tmp_path: Path, beginning: bytes, request_id: object) -> None:
+    async def check() -> None:
+        async with bridged(tmp_path) as (editor, hub, _):
+            socket = await greeted(editor, hub)
+            editor.raw(CutLine(beginning))
+            answer = (await editor.until(3))[2]
+            assert answer["id"] == request_id and answer["error"]["code"] == -32600 and "64 MiB" in answer["error"]["message"]
+            editor.say(id=7, method="session/list", params={})
+            assert (await heard(socket))["id"] == 7, "and the hub hears nothing of it"
 
     run(check())
 

@@ -163,3 +163,18 @@ def test_stdout_has_messages_and_nothing_else(tmp_path: Path) -> None:
             assert (await editor.line())["params"]["update"]["content"]["text"] == "after", "what is no message is not passed on"
 
     run(check(), WAIT_S)
+
+
+def test_a_line_that_is_too_long_is_answered_and_the_next_is_taken(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with started(tmp_path) as (editor, hub):
+            socket = await opened(editor, hub)
+            await editor.write(b'{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"x":"')
+            for _ in range(65):
+                await editor.write(b"y" * (1 << 20))
+            await editor.write(b'"}}\n' + line(id=4, method="session/list", params={}))
+            answer = await editor.line()
+            assert answer["id"] == 3 and "64 MiB" in answer["error"]["message"]
+            assert (await heard(socket))["id"] == 4
+
+    run(check(), WAIT_S)

@@ -50,6 +50,19 @@ def test_a_turn_that_fails_is_answered_with_the_agents_error(tmp_path: Path) -> 
     run(check())
 
 
+def test_a_prompt_is_carried_out_also_when_its_editor_leaves_with_it(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site) as made:
+            session_id = await made.new(site.folder)
+            made.prompt(session_id, "/echo said and left")
+            await made.leave()
+            session = await site.hub.session(session_id)
+            assert session.fold.turns == 1
+            await at_rest(session)
+
+    run(check())
+
+
 def test_a_cancel_ends_the_turn_as_cancelled(tmp_path: Path) -> None:
     async def check() -> None:
         async with hub_site(tmp_path) as site, editor(site) as made:

@@ -22,14 +22,14 @@ import msgspec
 
 from trunkline.cli.acp import messages
 from trunkline.cli.acp.messages import CURSOR_HEAD, OPENING, UPDATE_HEAD, Envelope, params_of
-from trunkline.cli.acp.pipes import EditorLeft
+from trunkline.cli.acp.pipes import CutLine, EditorLeft
 from trunkline.cli.locate import find_or_start
 from trunkline.cli.run import allowed_env
 from trunkline.cli.settings import Settings
 from trunkline.client.http import Endpoint
 from trunkline.client.socket import connected, lost
 from trunkline.client.streams import Patience
-from trunkline.dialects import acp
+from trunkline.dialects import acp, jsonrpc
 from trunkline.errors import TrunklineError, Unavailable
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 GIVE_UP_S = 120.0
 """How long a hub may be away; the next line of the editor's finds or starts one at any time before that."""
+
+LEAVES_S = 15.0
+"""How long we stay for what is not answered when the editor's lines have ended; a hub may have to be started for it."""
 
 OWN_ID = b'"trunkline-bridge-'
 """How ids of our own requests begin; no editor's do."""
@@ -79,6 +82,8 @@ class Bridge:
         self._later: list[bytes] = []
         self._own: dict[bytes, asyncio.Future[bool]] = {}
         self._own_number = 0
+        self._changed = asyncio.Event()
+        """Something was answered, or all that waited was sent."""
 
     async def run(self, lines: AsyncIterator[bytes]) -> None:
         """Carry messages until the editor's lines end; raises what keeps the hub away for good."""
@@ -86,6 +91,8 @@ class Bridge:
         editor = asyncio.create_task(self._listen(lines))
         try:
             await asyncio.wait((hub, editor), return_when=asyncio.FIRST_COMPLETED)
+            if editor.done() and editor.exception() is None:
+                await self._see_off(hub)
             if hub.done():
                 await self._refuse_all(hub)
                 await hub
@@ -97,10 +104,25 @@ class Bridge:
                 task.cancel()
             await asyncio.gather(hub, editor, return_exceptions=True)
 
+    async def _see_off(self, hub: asyncio.Task[None]) -> None:
+        """The editor's lines have ended: what it said before is still done and answered. Prompts take as long as they take."""
+        settled = asyncio.create_task(self._all_settled())
+        await asyncio.wait((hub, settled), timeout=LEAVES_S, return_when=asyncio.FIRST_COMPLETED)
+        settled.cancel()
+        await asyncio.gather(settled, return_exceptions=True)
+
+    async def _all_settled(self) -> None:
+        while self._later or any(asked.method != acp.SESSION_PROMPT for asked in self._unanswered.values()):
+            self._changed.clear()
+            await self._changed.wait()
+
     # -- the editor's lines
 
     async def _listen(self, lines: AsyncIterator[bytes]) -> None:
         async for line in lines:
+            if isinstance(line, CutLine):
+                await self._out.write(messages.too_long(line) + b"\n")
+                continue
             if not _is_text(line):
                 await self._out.write(messages.NOT_TEXT + b"\n")
                 continue
@@ -122,7 +144,7 @@ class Bridge:
             if known:
                 del self._asked[bytes(message.id)]  # type: ignore[arg-type]  # known: it is set
             return line if known else None
-        if message.id is msgspec.UNSET:
+        if message.id is msgspec.UNSET or not jsonrpc.is_id(message.id):
             return line
         return self._request(line, message)
 
@@ -181,6 +203,7 @@ class Bridge:
             for line in later:
                 await self._say(socket, line)
         self._ready = True
+        self._changed.set()
 
     def _resume_params(self, session_id: str, after: int) -> bytes:
         env = allowed_env(self._env_allow, os.environ) if self._local else {}
@@ -231,6 +254,7 @@ class Bridge:
                 own.set_result(message.error is msgspec.UNSET)
             return False
         asked = self._unanswered.pop(request_id, None)
+        self._changed.set()
         if asked is not None and message.error is msgspec.UNSET:
             self._settled(asked, message.result)
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from trunkline.dialects import acp
+from trunkline.dialects.jsonrpc import MAX_LINE
 
 UPDATE_HEAD = b'{"jsonrpc":"2.0","method":"session/update"'
 CURSOR_HEAD = b'{"jsonrpc":"2.0","method":"_trunkline/cursor"'
@@ -18,6 +20,8 @@ OPENING = frozenset({acp.SESSION_NEW, acp.SESSION_LOAD, acp.SESSION_RESUME, SESS
 
 NOT_TEXT = b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Not UTF-8"}}'
 """The answer to a line that is none."""
+
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"?|[\[\]{}:,]|[^\s\[\]{}:,"]+')
 
 _encode = msgspec.json.Encoder().encode
 
@@ -92,6 +96,32 @@ def refusal(request_id: bytes, message: str) -> bytes:
     """An answer of our own, when there is no hub to give one."""
     error = {"code": int(acp.ErrorCode.INTERNAL_ERROR), "message": " ".join(message.split())}
     return b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (request_id, _encode(error))
+
+
+def too_long(beginning: bytes) -> bytes:
+    """The answer to a line that is longer than what is taken: to the request that it is, where its beginning shows its id."""
+    error = {"code": int(acp.ErrorCode.INVALID_REQUEST), "message": f"A message must not be longer than {MAX_LINE >> 20} MiB"}
+    return b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (_request_id(beginning), _encode(error))
+
+
+def _request_id(beginning: bytes) -> bytes:
+    """The id of a request that was cut off; null where it is not seen, or where it may be no request."""
+    members: dict[bytes, bytes] = {}
+    depth, before = 0, [b"", b""]
+    for token in _TOKEN.findall(beginning):
+        if depth == 1 and before[1] == b":":
+            members.setdefault(before[0], token)
+        depth += (token in b"{[") - (token in b"}]")
+        before = [before[1], token]
+    found = members.get(b'"id"', b"null")
+    return found if b'"method"' in members and _is_id(found) else b"null"
+
+
+def _is_id(token: bytes) -> bool:
+    try:
+        return type(msgspec.json.decode(token)) in (str, int)
+    except msgspec.DecodeError:
+        return False
 
 
 def taken_back(request_id: bytes) -> bytes:

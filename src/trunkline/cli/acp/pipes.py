@@ -20,8 +20,12 @@ AHEAD = 64
 """Reads that may wait for the loop; then the thread waits, and the editor with it."""
 
 
+class CutLine(bytes):
+    """The beginning of a line that is too long to be taken."""
+
+
 async def stdin_lines() -> AsyncIterator[bytes]:
-    """Every line of stdin, until its end. A last line without a line break counts."""
+    """Every line of stdin, until its end. A last line without a line break counts. Of one that is too long, a CutLine."""
     loop = asyncio.get_running_loop()
     reads: asyncio.Queue[bytes] = asyncio.Queue()
     room = threading.Semaphore(AHEAD)
@@ -43,12 +47,16 @@ async def stdin_lines() -> AsyncIterator[bytes]:
     splitter = LineSplitter()
     while data := await reads.get():
         room.release()
-        for line in splitter.feed(data):
-            if line.strip():
-                yield line
-    for line in splitter.flush():
-        if line.strip():
+        for line in _taken(splitter, splitter.feed(data)):
             yield line
+    for line in _taken(splitter, splitter.flush()):
+        yield line
+
+
+def _taken(splitter: LineSplitter, lines: list[bytes]) -> list[bytes]:
+    if splitter.cut:
+        lines = [CutLine(line) if index in splitter.cut else line for index, line in enumerate(lines)]
+    return [line for line in lines if line.strip()]
 
 
 class EditorLeft(Exception):

@@ -20,6 +20,7 @@ with neither ``result`` nor ``error`` counts as ``result: null`` (what JavaScrip
 
 from __future__ import annotations
 
+from trunkline.dialects.jsonrpc.envelope import is_id
 from trunkline.dialects.jsonrpc.lines import KEPT_OF_MALFORMED, MAX_LINE, LineSplitter
 from trunkline.dialects.jsonrpc.messages import CANCEL_REQUEST, NULL, Message, Notification, Request, Response, RpcError
 from trunkline.dialects.jsonrpc.peer import Peer
@@ -38,4 +39,5 @@ __all__ = [
     "Request",
     "Response",
     "RpcError",
+    "is_id",
 ]
