@@ -228,6 +228,28 @@ def test_a_client_that_does_not_read_holds_up_the_hubs_writer_and_nothing_else(t
     run(check())
 
 
+def test_a_load_is_answered_also_while_nobody_reads_the_sessions_stream(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, connection(site) as made:
+            conn = await made.listen()
+            session_id = await new_session(made, conn)
+            asked = await made.begin("session/prompt", prompt(session_id, "/burst 4000 200"), session_id)
+            session = await site.hub.session(session_id)
+            await when(session, lambda: session.fold.turns == 1 and session.fold.turn is None)
+            params = {"sessionId": session_id, "cwd": str(site.folder), "mcpServers": []}
+            await conn.answer(await made.begin("session/load", params))
+            assert len(conn.text()) >= 4000 * 200
+            heard = await made.listen(session_id)
+            await heard.answer(asked)
+            first = [message["params"]["update"] for _, message in heard.messages if message.get("method") == "session/update"]
+            chunks = [each["content"]["text"][:8] for each in first if each["sessionUpdate"] == "agent_message_chunk"]
+            assert chunks == [f"{number:08}" for number in range(len(chunks))] and chunks, "what was on its way is not lost"
+            await heard.exchange.leave()
+            await conn.exchange.leave()
+
+    run(check())
+
+
 def test_delete_ends_the_connection_and_not_the_session(tmp_path: Path) -> None:
     async def check() -> None:
         async with hub_site(tmp_path) as site, connection(site, "puppet") as made:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from pathlib import Path
 
@@ -59,6 +60,32 @@ def test_a_prompt_is_carried_out_also_when_its_editor_leaves_with_it(tmp_path: P
             session = await site.hub.session(session_id)
             assert session.fold.turns == 1
             await at_rest(session)
+
+    run(check())
+
+
+def test_a_prompt_whose_end_is_first_told_by_a_load_is_answered_once(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site, "puppet") as made:
+            session_id = await made.new(site.folder)
+            session = await site.hub.session(session_id)
+            turn = made.play(session_id, ["await", str(tmp_path / "go")], ["say", "first"], ["await", str(tmp_path / "end")])
+            await when(session, lambda: session.fold.turn)
+            made.socket.flows.clear()
+            (tmp_path / "go").touch()
+            await when(session, lambda: session.fold.turn and session.fold.turn.said_something)
+            await made.socket.sending.wait()
+            (tmp_path / "end").touch()
+            await at_rest(session)
+            loading = made.begin("session/load", {"sessionId": session_id, "cwd": str(site.folder), "mcpServers": []})
+            for _ in range(10):
+                await asyncio.sleep(0)  # it is heard by then
+            assert made.socket.unheard == 0
+            made.socket.flows.set()
+            result_of(await loading)
+            assert result_of(await turn) == {"stopReason": "end_turn"}
+            await made.ask("session/list")
+            assert [each.get("result") for each in made.heard].count({"stopReason": "end_turn"}) == 1
 
     run(check())
 

@@ -81,6 +81,9 @@ _data = msgspec.json.Decoder(_Data)
 _HEARD = frozenset({"custom", "approval:requested", "approval:resolved", "interaction:question", "session:status_changed",
                     "session:error", "tool:error"})
 
+_TOLD_OTHERWISE = frozenset({"approval:requested", "interaction:question", "tool:error"})
+"""What a replay tells by itself, or who follows after it is asked."""
+
 
 class OpenPrompt(msgspec.Struct):
     """A prompt of this editor that is not answered yet."""
@@ -111,7 +114,7 @@ class Attachment:
         self._prompts: list[OpenPrompt] = []
         self._reader: asyncio.Task[None] | None = None
         self._rests = False
-        """The reader waits for news, so that it can be ended without losing any."""
+        """The reader waits for news, or for who reads what is kept, so that it can be ended without losing any."""
         self._halting = False
         self._waiters: list[tuple[int, asyncio.Future[None]]] = []
         self.opening = asyncio.Lock()
@@ -144,8 +147,10 @@ class Attachment:
         self._reader = asyncio.create_task(self._read_on())
 
     async def replay(self, after: int, until: int, stream: str | None) -> None:
-        """Tell the editor what was, up to a position."""
+        """Tell the editor what was, up to a position. What it waits for and has not been told yet may be in there, too."""
+        followed = self.following
         await self.halt()
+        heard = self.position if followed else until
         if after == 0:
             self._view.forget()
         position = after
@@ -156,6 +161,9 @@ class Attachment:
             position = entries[-1].seq
             lines = [line for entry in entries for line in self._history(entry)]
             await self._send(lines, position, stream)
+            answers = [line for entry in entries if entry.seq > heard for line in self._owed(entry)]
+            if answers:
+                self._spawn(self._line.send(answers, self.session.id))
             await asyncio.sleep(0)  # a long history must not keep the hub to itself
         self.position = until
 
@@ -192,7 +200,7 @@ class Attachment:
 
     async def _read_on(self) -> None:
         try:
-            await self._send(self._asks.everything(), self.position, self.session.id)
+            await self._tell(self._asks.everything())
             while not self._halting and await self._read_slice():
                 pass
             if not self._halting and not self._stopping():
@@ -223,10 +231,22 @@ class Attachment:
             lines += self._view.lines(entry, live=True) if entry.update is not None else self._event(entry)
         # What is built is sent, whatever happens: from here on the editor counts as told.
         self.position = entries[-1].seq
-        await self._send(lines, self.position, self.session.id)
+        await self._tell(lines)
         self._told = self.position
         self._wake(self._told)
         return True
+
+    async def _tell(self, lines: list[bytes]) -> None:
+        """Send what the reader has built. Where it is kept for who reads later, nobody who wants the reader to end need wait."""
+        telling = self._send(lines, self.position, self.session.id)
+        if self._halting and self._line.keeps:
+            self._spawn(telling)
+            return
+        self._rests = self._line.keeps
+        try:
+            await telling
+        finally:
+            self._rests = False
 
     def _history(self, entry: Entry) -> list[bytes]:
         if entry.update is not None:
@@ -234,6 +254,12 @@ class Attachment:
         if encoded_type(entry.event) == "tool:error":
             return self._view.failed(_told.decode(entry.event).tool_call_id)
         return []
+
+    def _owed(self, entry: Entry) -> list[bytes]:
+        """What an entry means to an editor that is told of it as history: ends of its prompts, and of what it was asked."""
+        if entry.update is not None or encoded_type(entry.event) in _TOLD_OTHERWISE:
+            return []
+        return self._event(entry)
 
     async def _send(self, lines: list[bytes], position: int, stream: str | None) -> None:
         if self._line.tells_cursor and (lines or position != self._told_cursor):

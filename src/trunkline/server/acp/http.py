@@ -46,6 +46,8 @@ class _Message(msgspec.Struct):
 class HttpConnection:
     """One editor's connection, over any number of requests."""
 
+    keeps = True
+
     def __init__(self, call: Call) -> None:
         self.id = new_connection_id()
         self.token_id = call.caller.token_id

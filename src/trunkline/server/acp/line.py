@@ -36,6 +36,9 @@ class Left(Exception):
 class Wire(Protocol):
     """The way to an editor."""
 
+    keeps: bool
+    """Whether what is sent is kept until it is read, so that nothing is lost when ``send`` is broken off while it waits."""
+
     async def send(self, lines: Sequence[bytes], stream: str | None) -> None:
         """Send messages; ``stream`` is the session that they belong to. Returns when more can be taken; raises Left."""
 
@@ -53,6 +56,11 @@ class EditorLine:
         self._answers: dict[int, Answered] = {}
         self._last_words: set[asyncio.Task[None]] = set()
         self._gone = False
+
+    @property
+    def keeps(self) -> bool:
+        """Whether what is sent is kept, also when whoever sends it does not wait until it is read."""
+        return self._wire.keeps
 
     def hear(self, message: bytes) -> list[jsonrpc.Message]:
         """What one message says: requests and notifications. Answers go to whoever asked."""

@@ -66,6 +66,8 @@ def _let_in(parts: Parts, connection: HTTPConnection) -> Caller:
 class SocketWire:
     """Messages out."""
 
+    keeps = False
+
     def __init__(self, send: Send) -> None:
         self._send = send
         self.agent: AcpAgent | None = None
