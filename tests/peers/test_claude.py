@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,21 @@ def test_a_turn_is_interrupted_while_it_streams(any_face: Face) -> None:
     outcome = any_face.play(script({"text": "words " * 500, "chunk": 6, "delay": 0.1}), watch=interrupt)
     assert outcome.stop == "cancelled"
     assert_works(any_face)
+
+
+def test_a_turn_that_is_interrupted_before_it_has_begun_ends_too(any_peer: Claude) -> None:
+    """The CLI takes a prompt that it has not begun out of its queue, and tells no result."""
+    face = AcpFace(any_peer.hub, AGENT)
+    slows_the_cli = tool("Bash", command="sleep 300", description="as told", run_in_background=True)
+    face.play(script(slows_the_cli, {"text": "It runs."}))
+    for wait_s in (0.0, 0.03, 0.08) * (4 if any_peer.version == NATIVE else 1):
+        number, began = face.begin(script({"text": "words " * 20, "chunk": 6, "delay": 0.1})), time.monotonic()
+        time.sleep(wait_s)
+        face.cancel()
+        assert face.follow(number).stop == "cancelled"
+        assert time.monotonic() - began < 15, "nobody had to give the agent up"
+    assert_works(face)
+    left(face)
 
 
 def test_a_turn_is_interrupted_while_a_permission_is_open(any_face: Face) -> None:

@@ -363,8 +363,15 @@ class AcpFace(Face):
 
     def play(self, prompt: str, decide: Decide = allow, watch: Watch = nothing) -> Outcome:
         """Send a prompt and play its turn to the end."""
+        return self.follow(self.begin(prompt), decide, watch)
+
+    def begin(self, prompt: str) -> int:
+        """Send a prompt; its number, to be followed."""
+        return self._send("session/prompt", sessionId=self.session.id, prompt=[{"type": "text", "text": prompt}])
+
+    def follow(self, number: int, decide: Decide = allow, watch: Watch = nothing) -> Outcome:
+        """Play the turn of a prompt that was sent to the end."""
         outcome = Outcome()
-        number = self._send("session/prompt", sessionId=self.session.id, prompt=[{"type": "text", "text": prompt}])
         while True:
             message = self._next()
             if message.get("id") == number and "method" not in message:

@@ -87,6 +87,72 @@ def test_a_result_of_something_else_does_not_end_a_prompt(fields: dict[str, Any]
     assert ends(f.hear(translate, f.result(user_message_uuid="p"))) == ["end_turn"]
 
 
+def became(state: str, uuid: str = "p") -> bytes:
+    return f.frame("command_lifecycle", command_uuid=uuid, state=state)
+
+
+def interrupted(*uuids: str) -> bytes:
+    response = {"still_queued": [], "cancelled": list(uuids)}
+    return f.frame("control_response", response={"subtype": "success", "request_id": "r", "response": response})
+
+
+@pytest.mark.parametrize("frames", [
+    [became("queued"), became("cancelled"), interrupted("p")], [became("queued"), interrupted("p"), became("cancelled")],
+    [became("cancelled")], [interrupted("p")], [became("started"), became("cancelled")],
+])
+def test_a_prompt_that_an_interrupt_took_out_of_the_queue_was_cancelled_and_once(frames: list[bytes]) -> None:
+    translate = prompted("p")
+    assert (ends(f.hear(translate, frames)), translate.working) == (["cancelled"], False)
+    assert f.hear(translate, frames) == []
+    translate.prompted("next")
+    assert ends(f.hear(translate, frames, f.init(), f.result(user_message_uuids=["next"]))) == ["end_turn"]
+
+
+@pytest.mark.parametrize("state", ["discarded", "refused"])
+def test_a_prompt_that_the_cli_does_not_want_is_an_error_that_says_so(state: str) -> None:
+    translate = prompted("p")
+    (end,) = f.hear(translate, became("queued"), became(state))
+    assert isinstance(end, TurnEnd) and end.error is not None and state in end.error.message
+    assert not translate.working
+
+
+@pytest.mark.parametrize("state", ["cancelled", "discarded", "refused"])
+def test_what_becomes_of_a_prompt_after_its_result_ends_nothing(state: str) -> None:
+    translate = prompted("p")
+    told = f.hear(translate, became("started"), f.init(), f.result(terminal_reason="aborted_streaming", user_message_uuids=["p"]))
+    translate.prompted("next")
+    assert (ends(told), f.hear(translate, became(state)), translate.working) == (["cancelled"], [], True)
+
+
+def test_a_result_that_comes_after_its_prompt_was_taken_back_ends_nothing_else() -> None:
+    translate = prompted("p")
+    f.hear(translate, became("started"), f.init(), became("cancelled"))
+    translate.prompted("next")
+    assert ends(f.hear(translate, f.result(terminal_reason="aborted_streaming", user_message_uuids=["p"]))) == []
+    assert ends(f.hear(translate, f.result(user_message_uuids=["next"]))) == ["end_turn"]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_turn_of_the_clis_own_goes_on_when_the_prompt_behind_it_is_taken_back(is_first: bool) -> None:
+    """It may have begun before the prompt was written, or while the prompt was on its way."""
+    translate = translator()
+    if is_first:
+        f.hear(translate, f.init())
+    translate.prompted("p")
+    if not is_first:
+        f.hear(translate, f.init())
+    assert (ends(f.hear(translate, became("queued"), became("cancelled"))), translate.working) == (["cancelled"], True)
+    told = f.hear(translate, f.result(origin={"kind": "task-notification"}))
+    assert (ends(told), len(f.notes(told, "background_turn")), translate.working) == ([], 1, False)
+
+
+def test_the_answer_to_another_request_takes_no_prompt_back() -> None:
+    for response in ({"cancelled": True}, {"cancelled": [1]}, {"cancelled": ["other"]}, [], None, {"cancelled": None}):
+        translate = prompted("p")
+        f.hear(translate, f.frame("control_response", response={"subtype": "success", "request_id": "r", "response": response}))
+        assert translate.working
+
+
 def test_a_result_before_any_prompt_says_why_the_start_failed() -> None:
     translate = translator()
     told = f.hear(translate, f.result(subtype="error_during_execution", is_error=True, errors=["No conversation found"]))

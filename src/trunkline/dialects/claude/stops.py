@@ -10,6 +10,8 @@
 Rule 1: the first row that fits decides. A limit that the person set (turns, budget) is a stop, not an error.
 Rule 2: an API error is ``success`` with ``is_error``: an error all the same. A missing login has the protocol's code for it.
 Rule 3: before 2.1 an interrupted turn says so in a message only; whoever heard it passes ``interrupted``.
+Rule 4: a prompt that the CLI took out of its queue has no result. It says what became of it: ``cancelled``, or ``discarded`` or
+``refused``, which is an error that says so.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ _SUBTYPES: Final[dict[str, StopReason]] = {
     "error_max_turns": "max_turn_requests", "error_max_budget_usd": "max_turn_requests", "cancelled": "cancelled",
     "max_tokens": "max_tokens",
 }
+_UNHEARD: Final = ("discarded", "refused")
 _LOGIN: Final = ("authentication_failed", "oauth_org_not_allowed")
 _DIAGNOSTIC: Final = "[ede_diagnostic]"
 """Begins an error text that only the CLI's makers can read."""
@@ -44,6 +47,28 @@ def stop_of(result: ResultFrame, *, interrupted: bool = False, error: str | None
     if result.is_error or result.subtype not in ("success", ""):
         return TurnEnd(error=_fault(result, error))
     return TurnEnd(stop="end_turn")
+
+
+def withdrawal(state: str) -> TurnEnd | None:
+    """The end of a prompt of which the CLI says what became of it; None where it goes on, or where its result ends it."""
+    if state == "cancelled":
+        return TurnEnd(stop="cancelled")
+    if state not in _UNHEARD:
+        return None
+    told = msgspec.json.encode({"error": f"prompt_{state}"})
+    return TurnEnd(error=AgentFault(int(ErrorCode.INTERNAL_ERROR), f"the agent {state} the prompt; it was not answered", told))
+
+
+def unqueued(body: bytes) -> list[str]:
+    """The prompts that an interrupt took out of the queue, by its answer."""
+    try:
+        return msgspec.json.decode(body, type=_Receipt).cancelled
+    except (msgspec.DecodeError, RecursionError):  # an answer to something else
+        return []
+
+
+class _Receipt(msgspec.Struct):
+    cancelled: list[str] = msgspec.field(default_factory=list)
 
 
 def _fault(result: ResultFrame, error: str | None) -> AgentFault:

@@ -58,7 +58,7 @@ from trunkline.dialects.claude.reading import read_frame
 from trunkline.dialects.claude.remarks import SILENT, Remarks
 from trunkline.dialects.claude.results import is_sent_off
 from trunkline.dialects.claude.settings import Settings
-from trunkline.dialects.claude.stops import stop_of
+from trunkline.dialects.claude.stops import stop_of, unqueued, withdrawal
 from trunkline.dialects.claude.tools import text_in
 from trunkline.dialects.claude.turns import Turns
 from trunkline.dialects.signals import AgentFault, Malformed, Note, PermissionAsk, QuestionAsk, RuledOut, Signal, TurnEnd, Update
@@ -203,9 +203,7 @@ class Translator:
             case InitFrame():
                 return self._init(frame)
             case CommandLifecycleFrame():
-                if frame.state == "started":
-                    self._turns.taken([frame.command_uuid])
-                return []
+                return self._became(frame.command_uuid, frame.state)
             case ConversationResetFrame():
                 return self._reset(line)
         return self._remark(kind, frame, line)
@@ -294,9 +292,7 @@ class Translator:
         told: list[Signal] = []
         if frame.result and not self._messages.said_something and end.error is None:
             told += self._messages.say(frame.result)
-        told += self._messages.turn_ended() + self._remarks.turn_ended(cancelled=end.stop == "cancelled")
-        self._calls.turn_ended()
-        self._interrupted, self._error = False, None
+        told += self._closed(cancelled=end.stop == "cancelled")
         if frame.session_id:
             self.session_id = frame.session_id
         rest = self._account.rest(frame)
@@ -313,6 +309,22 @@ class Translator:
             told.append(Note("tokens", _encode({"input": rest.input, "output": rest.output, "cacheRead": rest.read,
                                                 "cacheWrite": rest.written})))
         return [*told, _own_turn_ended(end, frame)]
+
+    def _closed(self, *, cancelled: bool) -> list[Signal]:
+        """Nothing more comes of this turn."""
+        told = self._messages.turn_ended() + self._remarks.turn_ended(cancelled=cancelled)
+        self._calls.turn_ended()
+        self._interrupted, self._error = False, None
+        return told
+
+    def _became(self, prompt: str, state: str) -> list[Signal]:
+        """What became of a prompt. One that ended by its result has ended already."""
+        if state == "started":
+            self._turns.taken([prompt])
+        end = withdrawal(state)
+        if end is None or not self._turns.withdrawn(prompt):
+            return []
+        return [end] if self._turns.working else [*self._closed(cancelled=end.error is None), end]
 
     def _requested(self, cli_id: str, request: Any, line: bytes) -> list[Signal]:
         """The CLI asks something of us; what we do not serve is refused at once, so that it does not wait."""
@@ -357,8 +369,8 @@ class Translator:
         self._answers.append(ControlAnswer(response.request_id, ok, body, error))
         if ok:
             self._settings.answered(body)
+        told = [signal for prompt in unqueued(body) for signal in self._became(prompt, "cancelled")] if ok else []
         pending = response.pending_permission_requests
-        told: list[Signal] = []
         for ask in pending if isinstance(pending, list) else []:
             cli_id = text_in(ask, "request_id") if isinstance(ask, dict) else ""
             if cli_id and not self._asks.is_open(cli_id):
