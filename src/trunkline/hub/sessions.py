@@ -294,6 +294,12 @@ class Hub:
         rows = await self._journal.rows(which)
         return [self._view(row) for row in rows if row.id not in self._deleted]
 
+    async def list_on(self, which: RowFilter) -> tuple[list[tuple[tuple[int, str], SessionView]], tuple[int, str] | None]:
+        """The same, each with its place in that order, and the place to go on from (``before``); None at the end."""
+        rows = await self._journal.rows(which)
+        found = [((row.updated_at, row.id), self._view(row)) for row in rows if row.id not in self._deleted]
+        return found, (rows[-1].updated_at, rows[-1].id) if len(rows) == which.limit else None
+
     async def delete(self, session_id: str) -> None:
         """Stop a session and forget it. From the first moment on nobody finds it any more."""
         try:

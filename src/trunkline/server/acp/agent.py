@@ -3,7 +3,7 @@
     line.py        messages to and from the editor      attachment.py  one session as the editor sees it
     updates.py     updates as it may get them           asks.py        permissions and questions, put to it
     settings.py    modes and options                    faults.py      errors as numbers
-    offers.py      what is offered, our own additions
+    offers.py      what is offered, our own additions   listing.py     the sessions, page by page
     socket.py      over a WebSocket                     http.py        over streamable HTTP
 
 Rule 1: a session belongs to the hub. A connection that ends takes nothing with it.
@@ -26,9 +26,9 @@ from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects import acp, jsonrpc
 from trunkline.errors import Invalid, NotFound, SessionNotFound, TrunklineError, Unsupported
 from trunkline.hub import Hub, NewSession, Session
-from trunkline.journal.base import RowFilter
 from trunkline.server.acp.attachment import Attachment, OpenPrompt
 from trunkline.server.acp.line import EditorLine, Left, Wire
+from trunkline.server.acp.listing import Listing
 from trunkline.server.acp.offers import (
     Capabilities,
     OurMeta,
@@ -37,7 +37,6 @@ from trunkline.server.acp.offers import (
     encoded_servers,
     logins,
     ours_of,
-    position_of,
     usable,
 )
 from trunkline.server.acp.settings import modes_of, settings_of
@@ -45,8 +44,6 @@ from trunkline.server.auth import Caller, check_scope
 from trunkline.server.tokens import Scope, allows
 
 SESSION_FORK = "session/fork"
-LISTED = 50
-"""Sessions in one page of a list."""
 REQUESTS_AT_ONCE = 64
 
 log = logging.getLogger("trunkline.server")
@@ -81,6 +78,7 @@ class AcpAgent:
         self.takes_lines = False
         """Whether several messages may share a frame."""
         self._by = caller.name
+        self._listing = Listing(hub)
         self._attached: dict[str, Attachment] = {}
         self._requests: dict[bytes, asyncio.Task[None]] = {}
         """By the id that the editor gave; of two with one id, the newer."""
@@ -326,23 +324,7 @@ class AcpAgent:
 
     async def _list(self, asked: Asked) -> None:
         ask: acp.ListSessionsRequest = acp.decode_params(acp.SESSION_LIST, asked.params)
-        skipped = position_of(ask.cursor)
-        found: list[acp.SessionInfo] = []
-        while len(found) <= LISTED:
-            views = await self._hub.list(RowFilter(limit=skipped + LISTED + 1))
-            for view in views[skipped:]:
-                if len(found) > LISTED:
-                    break
-                skipped += 1
-                if ask.cwd is None or view.cwd == ask.cwd:
-                    found.append(acp.SessionInfo(
-                        session_id=view.id, cwd=view.cwd, title=view.title or None, updated_at=view.updated_at,
-                        meta={"trunkline": {"agent": view.agent, "status": view.status}}))
-            if len(views) <= skipped:
-                break
-        more = len(found) > LISTED
-        await self._reply(asked, acp.ListSessionsResponse(
-            sessions=found[:LISTED], next_cursor=str(skipped - 1) if more else None))
+        await self._reply(asked, await self._listing.page(ask.cwd, ask.cursor))
 
     async def _close(self, asked: Asked) -> None:
         """Stop the agent, for everybody; what was said stays."""

@@ -13,8 +13,6 @@ from trunkline.errors import AgentNotInstalled, Invalid
 from trunkline.hub import Hub
 
 DEMO = "demo"
-LISTED_MOST = 100_000
-"""Sessions that a list goes through at most."""
 
 
 class OurMeta(msgspec.Struct, rename="camel"):
@@ -91,12 +89,3 @@ def ours_of(meta: dict[str, Any] | None) -> OurMeta:
         return msgspec.convert((meta or {}).get("trunkline") or {}, OurMeta)
     except msgspec.ValidationError as error:
         raise Invalid(f"_meta.trunkline: {error}") from error
-
-
-def position_of(cursor: str | None) -> int:
-    """How many sessions of a list were told before."""
-    if cursor is None:
-        return 0
-    if not (cursor.isascii() and cursor.isdigit() and int(cursor) <= LISTED_MOST):
-        raise Invalid("cursor is not one that a list gave")
-    return int(cursor)
