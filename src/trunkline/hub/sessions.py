@@ -64,6 +64,9 @@ from trunkline.session.session import Session, check_title
 
 log = logging.getLogger("trunkline.hub")
 
+Place = tuple[int, str]
+"""Where a session stands in a list, the newest activity first: when something last happened in it, and its id."""
+
 OPEN_STATUSES = frozenset({"starting", "running", "thinking", "waiting_for_approval", "waiting_for_input", "paused"})
 """A session in one of these when the hub starts was cut off by a crash."""
 
@@ -294,7 +297,7 @@ class Hub:
         rows = await self._journal.rows(which)
         return [self._view(row) for row in rows if row.id not in self._deleted]
 
-    async def list_on(self, which: RowFilter) -> tuple[list[tuple[tuple[int, str], SessionView]], tuple[int, str] | None]:
+    async def list_on(self, which: RowFilter) -> tuple[Sequence[tuple[Place, SessionView]], Place | None]:
         """The same, each with its place in that order, and the place to go on from (``before``); None at the end."""
         rows = await self._journal.rows(which)
         found = [((row.updated_at, row.id), self._view(row)) for row in rows if row.id not in self._deleted]
