@@ -150,6 +150,45 @@ def test_the_hub_is_asked_for_positions_and_told_the_agent_and_the_token(tmp_pat
     run(check())
 
 
+def test_a_session_that_is_asked_for_before_the_hub_has_greeted_back_gets_the_editors_variables_too(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VENDOR_KEY", "k")
+
+    async def check() -> None:
+        async with bridged(tmp_path) as (editor, hub, bridge):
+            editor.say(id=1, method="initialize", params={"protocolVersion": 1})
+            editor.say(id=2, method="session/list", params={})
+            editor.say(id=3, method="session/load", params={"sessionId": "s", "cwd": "/", "mcpServers": []})
+            editor.say(id=4, method="session/prompt", params={"sessionId": "s", "prompt": []})
+            editor.end()
+            socket = await hub.connection()
+            assert [(await heard(socket))["id"] for _ in range(2)] == [1, 2], "what opens no session does not wait"
+            await socket.close()
+            socket = await hub.connection()
+            assert [(await heard(socket))["id"] for _ in range(2)] == [1, 2]
+            await tell(socket, {"id": 1, "result": {"protocolVersion": 1, "_meta": {"trunkline": {"envAllow": ["VENDOR_*"]}}}})
+            load, prompt = await heard(socket), await heard(socket)
+            assert (load["id"], prompt["id"]) == (3, 4), "what stands behind it stays behind it"
+            assert load["params"]["_meta"]["trunkline"]["env"]["VENDOR_KEY"] == "k"
+            await tell(socket, {"id": 2, "result": {"sessions": []}}, {"id": 3, "result": {}})
+            await bridge
+
+    run(check())
+
+
+def test_a_session_that_is_asked_for_is_asked_for_also_where_the_greeting_was_refused(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with bridged(tmp_path) as (editor, hub, _):
+            editor.say(id=1, method="initialize", params={})
+            editor.say(id=2, method="session/new", params={"cwd": "/", "mcpServers": []})
+            socket = await hub.connection()
+            await heard(socket)
+            await tell(socket, {"id": 1, "error": {"code": -32602, "message": "protocolVersion"}})
+            assert (await heard(socket))["id"] == 2
+
+    run(check())
+
+
 def test_the_editors_variables_go_with_a_session_as_far_as_the_agents_list_goes(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VENDOR_KEY", "k")
@@ -374,9 +413,11 @@ def test_who_is_not_let_in_hears_it_and_the_bridge_ends(tmp_path: Path) -> None:
             settings = load({"url": Hub(server).url, "data": str(tmp_path)}, {"TRUNKLINE_TOKEN": "t"})
             editor = Editor()
             editor.say(id=1, method="initialize", params={"protocolVersion": 1})
+            editor.say(id=2, method="session/new", params={"cwd": "/", "mcpServers": []})
             with pytest.raises(Unauthorized):
                 await Bridge(settings, None, editor).run(editor.lines())
-            assert editor.heard[0]["id"] == 1 and editor.heard[0]["error"]["message"] == "no such token"
+            assert [(each["id"], each["error"]["message"]) for each in editor.heard] == [
+                (1, "no such token"), (2, "no such token")]
 
     run(check())
 

@@ -5,7 +5,8 @@ Rule 2: a lost connection is taken up again by itself: the hub is found, or star
 goes on after the last position that the editor was sent, and what was not answered is asked again. A prompt has a key, so that
 asking again never says it twice.
 Rule 3: what the hub asked over a lost connection is taken back from the editor; the hub asks again over the next.
-Rule 4: the editor's variables go to a hub on this machine and nowhere else.
+Rule 4: the editor's variables go to a hub on this machine and nowhere else. Which of them, the answer to initialize says: a
+request that opens a session, and all that the editor says after it, wait for that answer.
 """
 
 from __future__ import annotations
@@ -78,6 +79,8 @@ class Bridge:
         self._env_allow: tuple[str, ...] = ()
         self._unanswered: dict[bytes, Unanswered] = {}
         self._sessions: dict[str, int] = {}
+        self._held: bytes | None = None
+        """The request that waits for the answer to initialize; it was not sent."""
         self._asked: dict[bytes, None] = {}
         self._later: list[bytes] = []
         self._own: dict[bytes, asyncio.Future[bool]] = {}
@@ -126,6 +129,8 @@ class Bridge:
             if not _is_text(line):
                 await self._out.write(messages.NOT_TEXT + b"\n")
                 continue
+            if self._is_greeting():
+                await self._hold(line)
             told = self._from_editor(line)
             if told is None:
                 continue
@@ -133,6 +138,22 @@ class Bridge:
                 await self._say(self._socket, told)
             else:
                 self._later.append(told)
+
+    def _is_greeting(self) -> bool:
+        return any(asked.method == acp.INITIALIZE for asked in self._unanswered.values())
+
+    async def _hold(self, line: bytes) -> None:
+        """Wait for the answer to initialize where the line opens a session; nothing else of the editor's is read meanwhile."""
+        message = messages.read(line)
+        if message is None or message.id is msgspec.UNSET or message.method is msgspec.UNSET:
+            return
+        if acp.canonical_method(message.method, side="agent") not in OPENING:
+            return
+        self._held = bytes(message.id)
+        while self._is_greeting():
+            self._changed.clear()
+            await self._changed.wait()
+        self._held = None
 
     def _from_editor(self, line: bytes) -> bytes | None:
         """What the hub is sent for a line; None for an answer that nobody waits for."""
@@ -293,7 +314,8 @@ class Bridge:
         if isinstance(error, EditorLeft):
             return
         why = error.message if isinstance(error, TrunklineError) else repr(error)
-        lines = [messages.refusal(request_id, why) for request_id in self._unanswered]
+        held = [self._held] if self._held is not None else []
+        lines = [messages.refusal(request_id, why) for request_id in [*self._unanswered, *held]]
         if lines:
             await self._out.write(b"\n".join([*lines, b""]))
 
