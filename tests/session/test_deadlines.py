@@ -25,6 +25,23 @@ def test_silence_expires_once_and_activity_puts_it_off() -> None:
     run(scenario())
 
 
+def test_a_watch_that_is_begun_anew_expires_once_and_can_be_stopped() -> None:
+    async def scenario() -> None:
+        expired: list[int] = []
+        watch = SilenceWatch(lambda: 0.02, lambda: False, lambda: expired.append(1))
+        watch.start()
+        watch.start()
+        await asyncio.sleep(0.1)
+        assert len(expired) == 1
+        watch.start()
+        watch.start()
+        watch.stop()
+        await asyncio.sleep(0.1)
+        assert len(expired) == 1
+
+    run(scenario())
+
+
 def test_the_clock_stands_still_while_held() -> None:
     async def scenario() -> None:
         loop = asyncio.get_running_loop()

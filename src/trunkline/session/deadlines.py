@@ -26,7 +26,8 @@ class SilenceWatch:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def start(self) -> None:
-        """Begin to watch."""
+        """Begin to watch, or begin anew."""
+        self.stop()
         self._loop = asyncio.get_running_loop()
         self.heard()
         self._arm(self._limit())

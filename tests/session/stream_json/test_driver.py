@@ -474,6 +474,30 @@ def test_people_are_told_when_the_stream_falls_silent_and_once(tmp_path: Path, m
     played(stage, play())
 
 
+def test_people_are_told_when_the_cli_falls_silent_in_a_turn_of_its_own_that_a_prompt_waits_for(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(claude_driver, "STALL_S", 0.2)
+    stage = ClaudeStage(tmp_path)
+    go = tmp_path / "go"
+
+    async def play() -> None:
+        await stage.driver.start(None)
+        stage.play(["own"], ["say", "by myself"], ["await", str(go)], ["own_end"])
+        await stage.ears.until(TurnEnd)
+        await _text(stage, "by myself")
+        stage.play(["say", ", and now for you"], ["wait"])
+        await _notices(stage, 1)
+        go.touch()
+        await _notices(stage, 2)
+        assert stage.ears.text() == "by myself, and now for you", "and then of its own turn's silence too, once"
+        stage.driver.cancel()
+        assert (await stage.ears.until(TurnEnd, 2)).stop == "cancelled"
+        await asyncio.sleep(0.5)
+        assert len(stage.ears.updates("notice")) == 2
+
+    played(stage, play())
+
+
 def test_silence_means_nothing_while_a_person_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claude_driver, "STALL_S", 0.1)
     stage = ClaudeStage(tmp_path)
@@ -567,6 +591,11 @@ def test_one_that_hangs_is_ended_all_the_same(tmp_path: Path, monkeypatch: pytes
         assert not is_alive(stage.ears.pids[0]) and not is_alive(int(child))
 
     played(stage, play())
+
+
+async def _notices(stage: ClaudeStage, count: int) -> None:
+    while len(stage.ears.updates("notice")) < count:  # noqa: ASYNC110 - the notice is what is waited for
+        await asyncio.sleep(0.01)
 
 
 def _exists(path: str) -> bool:

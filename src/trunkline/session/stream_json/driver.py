@@ -151,6 +151,7 @@ class StreamJsonDriver:
             return
         if self._running().translator.working:
             self._next = list(blocks)
+            self._watch.start()
         else:
             self._send(blocks)
 
