@@ -94,6 +94,15 @@ def test_a_token_says_how_long_it_still_counts(tmp_path: Path) -> None:
     assert (tokens.left_s(browser.id), tokens.left_s("unknown")) == (0, 0)
 
 
+def test_a_browsers_token_is_that_of_whoever_let_it_in(tmp_path: Path) -> None:
+    tokens = Tokens.open(tmp_path)
+    parent, _ = tokens.mint("phone", "view")
+    browser, _ = tokens.mint("browser", "view", kind="browser", parent=parent.id)
+    mine, _ = tokens.mint("browser", "admin", kind="browser", parent=tokens.main.id)
+    assert [tokens.owner(token.id) for token in (browser, parent, mine)] == [parent.id, parent.id, tokens.main.id]
+    assert tokens.owner("gone") == "gone"
+
+
 def test_revoking_a_token_also_ends_the_browsers_that_it_let_in(tmp_path: Path) -> None:
     tokens = Tokens.open(tmp_path, "main")
     parent, _ = tokens.mint("laptop", "control")

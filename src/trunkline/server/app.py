@@ -177,12 +177,18 @@ def build_app(hub: Hub, options: ServerOptions) -> App:
     tokens = Tokens.open(options.data_dir, options.token)
     options.playground.mkdir(mode=0o700, exist_ok=True)
     streams = Streams(tokens.is_live, tokens.left_s)
-    tokens.on_ended = streams.end_revoked
+    editors = HttpConnections(tokens)
+
+    def end_revoked() -> None:
+        editors.end_revoked()
+        streams.end_revoked()
+
+    tokens.on_ended = end_revoked
     previews = Previews(options.preview_s)
     hub.preview_url = previews.url
     return App(Parts(
         hub=hub, options=options, tokens=tokens, gate=Gate(options, tokens), codes=Codes(options.code_s), tries=FailedTries(),
-        previews=previews, streams=streams, editors=HttpConnections(), routes=ROUTES,
+        previews=previews, streams=streams, editors=editors, routes=ROUTES,
     ))
 
 

@@ -93,6 +93,11 @@ class Tokens:
         token = self.main if token_id == self.main.id else self._tokens.get(token_id)
         return token is not None and self._is_live(token)
 
+    def owner(self, token_id: str) -> str:
+        """The id of the token that let this one's browser in, and so on up; its own where it stands for itself."""
+        token = self._tokens.get(token_id)
+        return token_id if token is None or token.parent is None else self.owner(token.parent)
+
     def left_s(self, token_id: str) -> float | None:
         """How long a token still counts, in seconds; None: until it is revoked."""
         token = self.main if token_id == self.main.id else self._tokens.get(token_id)

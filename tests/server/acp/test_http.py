@@ -324,6 +324,51 @@ def test_a_connection_belongs_to_the_token_that_opened_it(tmp_path: Path) -> Non
     run(check())
 
 
+async def greet(site: Site, token: str = TOKEN) -> Answer:
+    """Open a connection."""
+    return await site.ask("POST", "/acp?agent=fast", json_body=HELLO, headers=POST, token=token)
+
+
+def test_no_token_takes_the_connections_of_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def check() -> None:
+        monkeypatch.setattr(http, "CONNECTIONS_OF_TOKEN", 2)
+        async with hub_site(tmp_path) as site:
+            _, guest = site.app.parts.tokens.mint("guest", "view")
+            first = await greet(site, guest)
+            assert [first.status, (await greet(site, guest)).status, (await greet(site, guest)).status] == [200, 200, 429]
+            assert (await greet(site)).status == 200
+            ended = {"acp-connection-id": first.header("acp-connection-id") or ""}
+            assert (await site.ask("DELETE", "/acp", headers=ended, token=guest)).status == 202
+            assert (await greet(site, guest)).status == 200
+
+    run(check())
+
+
+@pytest.mark.parametrize("lifetime_s", [None, 2])
+@pytest.mark.parametrize("reads", [True, False])
+def test_a_connection_ends_with_its_token(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lifetime_s: float | None, reads: bool) -> None:
+    async def check() -> None:
+        monkeypatch.setattr(http, "CONNECTIONS", 1)
+        async with hub_site(tmp_path) as site:
+            token, guest = site.app.parts.tokens.mint("guest", "view", lifetime_s=lifetime_s)
+            headers = {**GET, "acp-connection-id": (await greet(site, guest)).header("acp-connection-id") or ""}
+            stream = site.open("GET", "/acp", headers=headers, token=guest) if reads else None
+            if stream is not None:
+                assert (await stream.start())[0] == 200
+            assert (await greet(site)).status == 429
+            if lifetime_s is None:
+                site.app.parts.tokens.revoke(token.id)
+            else:
+                while site.app.parts.tokens.is_live(token.id):  # noqa: ASYNC110 - time itself is tested
+                    await asyncio.sleep(0.02)
+                await asyncio.sleep(0.15)
+            assert (await greet(site)).status == 200
+            assert stream is None or not await stream.piece()
+
+    run(check())
+
+
 def test_a_handshake_that_fails_opens_nothing(tmp_path: Path) -> None:
     async def check() -> None:
         async with hub_site(tmp_path) as site:

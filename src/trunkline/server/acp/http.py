@@ -3,7 +3,8 @@
 Rule 1: ``initialize`` without a connection opens one and is answered at once; everything else gets 202, and its answer comes on a
 stream: the session's where the request named one by header, else the connection's.
 Rule 2: DELETE ends the connection. Sessions go on (the proposal would end them: they belong to the hub, not to a connection).
-Rule 3: a connection belongs to the token that opened it, and ends by itself when nobody has used it for a while.
+Rule 3: a connection belongs to the token that opened it. It ends with that token, and by itself when nobody has used it for a
+while. No token has so many of them that there is none left for the others.
 Rule 4: beyond the proposal, every message has an event id, so that a stream that broke is taken up by Last-Event-ID.
 """
 
@@ -22,12 +23,15 @@ from trunkline.server.acp.line import MESSAGE_BYTES, Left
 from trunkline.server.acp.socket import new_connection_id, wanted_agent
 from trunkline.server.acp.streams import MessageStream
 from trunkline.server.call import Call, Reply, whole_number
-from trunkline.server.sse import EventStream, Outlet
+from trunkline.server.sse import LOOK_AGAIN_LEAST_S, LOOK_AGAIN_S, EventStream, Outlet
+from trunkline.server.tokens import Tokens
 
 CONNECTION, SESSION = "acp-connection-id", "acp-session-id"
 IDLE_S = 600.0
 """A connection that nobody has used for so long is closed."""
 CONNECTIONS = 256
+CONNECTIONS_OF_TOKEN = 64
+"""How many are open at most, in all and by one token with the browsers that it let in."""
 GREETING = "initialize"
 """Where the answer to the first request goes: not onto a stream. No session is called so."""
 NEEDS_SESSION = frozenset({acp.SESSION_PROMPT, acp.SESSION_CANCEL, acp.SESSION_CLOSE, acp.SESSION_SET_MODE,
@@ -89,7 +93,8 @@ class HttpConnection:
 class HttpConnections:
     """Every connection over HTTP."""
 
-    def __init__(self) -> None:
+    def __init__(self, tokens: Tokens) -> None:
+        self._tokens = tokens
         self._open: dict[str, HttpConnection] = {}
         self._closing: set[asyncio.Task[None]] = set()
 
@@ -97,6 +102,10 @@ class HttpConnections:
         """A new connection."""
         if len(self._open) >= CONNECTIONS:
             raise TooManyRequests(f"{CONNECTIONS} editors are connected over HTTP; end some, or use the WebSocket")
+        owner = self._tokens.owner(connection.token_id)
+        if sum(self._tokens.owner(each.token_id) == owner for each in self._open.values()) >= CONNECTIONS_OF_TOKEN:
+            raise TooManyRequests(f"{CONNECTIONS_OF_TOKEN} editors are connected over HTTP by this token; end some, "
+                                  "or use the WebSocket")
         self._open[connection.id] = connection
         self.used(connection)
 
@@ -113,28 +122,42 @@ class HttpConnections:
 
     def used(self, connection: HttpConnection) -> None:
         """Somebody uses it now: it may stay."""
-        loop = asyncio.get_running_loop()
-        connection.used_at = loop.time()
-        if connection.timer is None:
-            connection.timer = loop.call_later(IDLE_S, self._look, connection)
+        connection.used_at = asyncio.get_running_loop().time()
+        if connection.timer is None and connection.id in self._open:
+            self._look_in(connection, IDLE_S)
 
     async def end(self, connection: HttpConnection) -> None:
         """End a connection."""
         self._open.pop(connection.id, None)
         await connection.close()
 
+    def end_revoked(self) -> None:
+        """End every connection whose token no longer counts."""
+        for connection in [each for each in self._open.values() if not self._tokens.is_live(each.token_id)]:
+            self._end_soon(connection)
+
+    def _look_in(self, connection: HttpConnection, in_s: float) -> None:
+        """Look again whether it may stay: then, or when its token may have expired."""
+        left_s = self._tokens.left_s(connection.token_id)
+        if left_s is not None:
+            in_s = min(in_s, max(left_s, LOOK_AGAIN_LEAST_S), LOOK_AGAIN_S)
+        connection.timer = asyncio.get_running_loop().call_later(in_s, self._look, connection)
+
     def _look(self, connection: HttpConnection) -> None:
         connection.timer = None
-        if connection.readers or connection.id not in self._open:
-            return  # who reads tells when it stops
-        loop = asyncio.get_running_loop()
-        left = connection.used_at + IDLE_S - loop.time()
-        if left > 0:
-            connection.timer = loop.call_later(left, self._look, connection)
-        else:
-            task = asyncio.create_task(self.end(connection))
-            self._closing.add(task)
-            task.add_done_callback(self._closing.discard)
+        if connection.id not in self._open:
+            return
+        idle_in_s = connection.used_at + IDLE_S - asyncio.get_running_loop().time()
+        if not self._tokens.is_live(connection.token_id) or (idle_in_s <= 0 and not connection.readers):
+            self._end_soon(connection)
+        elif not connection.readers:  # who reads tells when it stops, and does so at the latest with its token
+            self._look_in(connection, idle_in_s)
+
+    def _end_soon(self, connection: HttpConnection) -> None:
+        del self._open[connection.id]
+        task = asyncio.create_task(connection.close())
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
 
 
 async def say(call: Call) -> Reply:
@@ -202,7 +225,11 @@ async def _greet(call: Call, message: _Message, body: bytes) -> Reply:
     answer = await connection.greeting
     if not connection.agent.greeted:
         return Response(answer, 200, media_type="application/json")
-    call.parts.editors.add(connection)
+    try:
+        call.parts.editors.add(connection)
+    except TooManyRequests:
+        await connection.close()
+        raise
     return Response(answer, 200, {"Acp-Connection-Id": connection.id}, media_type="application/json")
 
 
