@@ -146,11 +146,12 @@ def test_a_turn_of_the_clis_own_goes_on_when_the_prompt_behind_it_is_taken_back(
     assert (ends(told), len(f.notes(told, "background_turn")), translate.working) == ([], 1, False)
 
 
-def test_the_answer_to_another_request_takes_no_prompt_back() -> None:
-    for response in ({"cancelled": True}, {"cancelled": [1]}, {"cancelled": ["other"]}, [], None, {"cancelled": None}):
-        translate = prompted("p")
-        f.hear(translate, f.frame("control_response", response={"subtype": "success", "request_id": "r", "response": response}))
-        assert translate.working
+@pytest.mark.parametrize("response", [
+    {"cancelled": True}, {"cancelled": [1]}, {"cancelled": ["other"]}, {"cancelled": None}, [], None])
+def test_the_answer_to_another_request_takes_no_prompt_back(response: Any) -> None:
+    translate = prompted("p")
+    f.hear(translate, f.frame("control_response", response={"subtype": "success", "request_id": "r", "response": response}))
+    assert translate.working
 
 
 def test_a_result_before_any_prompt_says_why_the_start_failed() -> None:
