@@ -90,6 +90,24 @@ def test_a_prompt_whose_end_is_first_told_by_a_load_is_answered_once(tmp_path: P
     run(check())
 
 
+def test_a_turn_that_ends_while_the_session_is_held_is_answered(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site, "puppet") as made:
+            session_id = await made.new(site.folder)
+            session = await site.hub.session(session_id)
+            key = {"_meta": {"trunkline": {"key": "k1"}}}
+            steps = f'[["await", "{tmp_path / "go"}"]]'
+            turn = made.prompt(session_id, steps, **key)
+            await when(session, lambda: session.fold.turn)
+            await session.pause(by="phone")
+            (tmp_path / "go").touch()
+            assert result_of(await turn) == {"stopReason": "end_turn"}
+            async with editor(site, "puppet") as again:
+                assert result_of(await again.prompt(session_id, steps, **key)) == {"stopReason": "end_turn"}, "long over"
+
+    run(check())
+
+
 def test_a_cancel_ends_the_turn_as_cancelled(tmp_path: Path) -> None:
     async def check() -> None:
         async with hub_site(tmp_path) as site, editor(site) as made:

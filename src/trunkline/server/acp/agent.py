@@ -4,6 +4,7 @@
     updates.py     updates as it may get them           asks.py        permissions and questions, put to it
     settings.py    modes and options                    faults.py      errors as numbers
     offers.py      what is offered, our own additions   listing.py     the sessions, page by page
+    told.py        what else the journal says
     socket.py      over a WebSocket                     http.py        over streamable HTTP
 
 Rule 1: a session belongs to the hub. A connection that ends takes nothing with it.

@@ -25,6 +25,7 @@ from trunkline.journal.base import Entry
 from trunkline.server.acp.asks import OpenAsks, Spawn
 from trunkline.server.acp.faults import told_fault
 from trunkline.server.acp.line import EditorLine, Left
+from trunkline.server.acp.told import HEARD, TOLD_OTHERWISE, Meta, Told, ends_turn, told_by
 from trunkline.server.acp.updates import UpdateView
 from trunkline.server.sse import entries_after
 from trunkline.server.tokens import Scope
@@ -43,46 +44,6 @@ SLICE_BYTES = 64 << 10
 log = logging.getLogger("trunkline.server")
 
 _encode = msgspec.json.Encoder().encode
-
-
-class _Meta(msgspec.Struct, rename="camel"):
-    turn_id: str = ""
-    stop_reason: str = ""
-
-
-class _Error(msgspec.Struct, rename="camel"):
-    code: str = "internal"
-    message: str = ""
-    details: msgspec.Raw = msgspec.Raw(b"null")
-    agent_code: str | None = None
-
-
-class _Data(msgspec.Struct, rename="camel"):
-    turn_id: str = ""
-    question_id: str = ""
-
-
-class _Told(msgspec.Struct, rename="camel"):
-    """The parts of an event that mean something to an editor."""
-
-    event_name: str = ""
-    namespace: str = ""
-    request_id: str = ""
-    question_id: str = ""
-    tool_call_id: str = ""
-    data: msgspec.Raw = msgspec.Raw(b"{}")
-    error: _Error | None = None
-    meta: _Meta = msgspec.field(name="_meta", default_factory=_Meta)
-
-
-_told = msgspec.json.Decoder(_Told)
-_data = msgspec.json.Decoder(_Data)
-
-_HEARD = frozenset({"custom", "approval:requested", "approval:resolved", "interaction:question", "session:status_changed",
-                    "session:error", "tool:error"})
-
-_TOLD_OTHERWISE = frozenset({"approval:requested", "interaction:question", "tool:error"})
-"""What a replay tells by itself, or who follows after it is asked."""
 
 
 class OpenPrompt(msgspec.Struct):
@@ -252,12 +213,12 @@ class Attachment:
         if entry.update is not None:
             return self._view.lines(entry, live=False)
         if encoded_type(entry.event) == "tool:error":
-            return self._view.failed(_told.decode(entry.event).tool_call_id)
+            return self._view.failed(told_by(entry).tool_call_id)
         return []
 
     def _owed(self, entry: Entry) -> list[bytes]:
         """What an entry means to an editor that is told of it as history: ends of its prompts, and of what it was asked."""
-        if entry.update is not None or encoded_type(entry.event) in _TOLD_OTHERWISE:
+        if entry.update is not None or encoded_type(entry.event) in TOLD_OTHERWISE:
             return []
         return self._event(entry)
 
@@ -279,9 +240,9 @@ class Attachment:
 
     def _event(self, entry: Entry) -> list[bytes]:
         kind = encoded_type(entry.event)
-        if kind not in _HEARD:
+        if kind not in HEARD:
             return []
-        told = _told.decode(entry.event)
+        told = told_by(entry)
         match kind:
             case "custom":
                 return self._custom(told) if told.namespace == "trunkline" else []
@@ -298,24 +259,26 @@ class Attachment:
             case _:
                 return self._turn_ended(told.meta)
 
-    def _custom(self, told: _Told) -> list[bytes]:
+    def _custom(self, told: Told) -> list[bytes]:
         match told.event_name:
             case "turn_started":
                 self._view.own_turn = any(self._turn_of(prompt) == told.meta.turn_id for prompt in self._prompts)
+            case "turn_ended":  # of a session that is held: its status does not change
+                return self._turn_ended(told.meta)
             case "prompt_dropped":
-                return self._dropped(_data.decode(told.data).turn_id)
+                return self._dropped(told.about().turn_id)
             case "question_resolved":
-                return self._asks.settled(_data.decode(told.data).question_id)
+                return self._asks.settled(told.about().question_id)
         return []
 
-    def _turn_ended(self, meta: _Meta) -> list[bytes]:
+    def _turn_ended(self, meta: Meta) -> list[bytes]:
         if not meta.stop_reason:
             return []
         self._view.own_turn = False
         answer = _encode({"stopReason": meta.stop_reason})
         return [line for prompt in self._settled(meta.turn_id) for line in self._line.result(prompt.request_id, answer)]
 
-    def _turn_failed(self, told: _Told, seq: int) -> list[bytes]:
+    def _turn_failed(self, told: Told, seq: int) -> list[bytes]:
         if not told.meta.turn_id or told.error is None:
             return []
         self._view.own_turn = False
@@ -426,20 +389,11 @@ class Attachment:
         position = after
         while entries := await entries_after(self.session.feed, position, SLICE_BYTES):
             for entry in entries:
-                if entry.update is None and self._ends(entry, turn_id):
+                if entry.update is None and ends_turn(entry, turn_id):
                     if entry.seq <= self.position and prompt in self._prompts:
                         await self._line.send(self._event(entry), self.session.id)
                     return
             position = entries[-1].seq
-
-    def _ends(self, entry: Entry, turn_id: str) -> bool:
-        kind = encoded_type(entry.event)
-        if kind not in ("session:status_changed", "session:error", "custom"):
-            return False
-        told = _told.decode(entry.event)
-        if kind == "custom":
-            return told.event_name == "prompt_dropped" and _data.decode(told.data).turn_id == turn_id
-        return told.meta.turn_id == turn_id and (kind == "session:error" or bool(told.meta.stop_reason))
 
     def _settled(self, turn_id: str) -> list[OpenPrompt]:
         found = [prompt for prompt in self._prompts if turn_id and self._turn_of(prompt) == turn_id]
