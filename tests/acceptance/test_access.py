@@ -28,6 +28,39 @@ def scoped(hub: HubProcess, scope: str) -> Wire:
     return hub.wire.with_token(made["secret"])
 
 
+@pytest.mark.parametrize("name", ["token", "tokens.json", "policy.toml", "journal.db", "audit.key"])
+def test_no_session_reaches_the_hubs_own_files(hub: HubProcess, name: str) -> None:
+    scoped(hub, "view")
+    session = hub.new_session(cwd=hub.root)
+    assert (hub.data / name).exists()
+    for path in (f"data/{name}", str(hub.data / name)):
+        refused = hub.wire.ask("GET", f"{session.path}/files/content?path={path}").expect(403)
+        assert "the hub's own" in refused["message"]
+        before = (hub.data / name).read_bytes()
+        hub.wire.ask("POST", f"{session.path}/files?path={path}", b"mine now").expect(403)
+        if not name.startswith("journal"):
+            assert (hub.data / name).read_bytes() == before
+    assert "data" not in [entry["name"] for entry in hub.wire.get(f"{session.path}/files")["entries"]]
+    assert hub.wire.get(f"{session.path}/files/find?q={name}")["files"] == []
+    (hub.root / "work").mkdir(exist_ok=True)
+    link = hub.root / "work" / "link"
+    link.symlink_to(hub.data)
+    try:
+        hub.wire.ask("GET", f"{session.path}/files/content?path=work/link/{name}").expect(403)
+    finally:
+        link.unlink()
+        session.delete()
+
+
+def test_no_session_begins_in_the_hubs_own_folder_but_in_the_playground(hub: HubProcess) -> None:
+    refused = hub.wire.ask("POST", "/sessions", {"agent": "fast", "cwd": str(hub.data)}).expect(403)
+    assert "the hub's own" in refused["message"]
+    session = hub.new_session(cwd=hub.data / "playground")
+    hub.wire.ask("POST", f"{session.path}/files?path=made.txt", b"mine").expect(201)
+    assert hub.wire.ask("GET", f"{session.path}/files/content?path=made.txt").body == b"mine"
+    session.delete()
+
+
 @pytest.mark.parametrize(("method", "path"), OPEN)
 def test_a_few_routes_need_no_token(hub: HubProcess, method: str, path: str) -> None:
     assert hub.wire.as_nobody().ask(method, path).status == 200

@@ -36,7 +36,7 @@ def ask(path: Path, headers: dict[str, str], method: str = "GET") -> tuple[int, 
     async def receive() -> dict[str, Any]:
         return {"type": "http.disconnect"}
 
-    opened = open_inside(str(path), [str(path.parent)])
+    opened = open_inside(str(path), Workspace([str(path.parent)]))
     run(FileReply(opened, Headers(headers), "application/octet-stream")({"method": method}, receive, send))
     assert opened.file.closed
     found = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
@@ -110,7 +110,7 @@ def test_a_large_file_is_sent_in_pieces(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_file_that_shrinks_while_it_is_sent_is_cut_off_not_filled_up(file: Path) -> None:
-    opened = open_inside(str(file), [str(file.parent)])
+    opened = open_inside(str(file), Workspace([str(file.parent)]))
     reply = FileReply(opened, Headers({}), "text/plain")
     file.write_bytes(b"short")
 
@@ -146,15 +146,15 @@ def test_only_plain_files_are_opened_and_a_pipe_does_not_block(tmp_path: Path) -
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "pipe")
     with pytest.raises(Forbidden):
-        open_inside(str(tmp_path / "pipe"), [str(tmp_path)])
+        open_inside(str(tmp_path / "pipe"), Workspace([str(tmp_path)]))
     with pytest.raises(Invalid):
-        open_inside(str(tmp_path / "folder"), [str(tmp_path)])
+        open_inside(str(tmp_path / "folder"), Workspace([str(tmp_path)]))
     with pytest.raises(Forbidden):
-        open_inside(str(tmp_path / "link"), [str(tmp_path)])
+        open_inside(str(tmp_path / "link"), Workspace([str(tmp_path)]))
     with pytest.raises(NotFound):
-        open_inside(str(tmp_path / "none"), [str(tmp_path)])
+        open_inside(str(tmp_path / "none"), Workspace([str(tmp_path)]))
     with pytest.raises(Forbidden):
-        open_inside("/dev/zero", ["/dev"])
+        open_inside("/dev/zero", Workspace(["/dev"]))
 
 
 def test_a_folder_that_became_a_link_after_the_check_leads_nowhere(tmp_path: Path) -> None:
@@ -169,4 +169,4 @@ def test_a_folder_that_became_a_link_after_the_check_leads_nowhere(tmp_path: Pat
     (inside / "sub").rmdir()
     (inside / "sub").symlink_to(outside)
     with pytest.raises(Forbidden):
-        open_inside(str(checked), [str(inside)])
+        open_inside(str(checked), Workspace([str(inside)]))

@@ -183,7 +183,7 @@ class Hub:
         """Start a session: the agent is running and ready when this returns."""
         self._check_open()
         spec = self._drivers.spec(new.agent)
-        cwd = folder(new.cwd)
+        cwd = folder(new.cwd, self._lent.guarded)
         session_id = self._lent.new_id("ses")
         now = self._lent.clock()
         if new.title is not None:
@@ -203,8 +203,8 @@ class Hub:
         self._check_open()
         spec = self._drivers.spec(agent)
         now = self._lent.clock()
-        fold = Fold(session_id=self._lent.new_id("ses"), agent=spec.name, cwd=folder(cwd), created_at=now, updated_at=now,
-                    title=title or "", agent_session_id=agent_session_id)
+        fold = Fold(session_id=self._lent.new_id("ses"), agent=spec.name, cwd=folder(cwd, self._lent.guarded), created_at=now,
+                    updated_at=now, title=title or "", agent_session_id=agent_session_id)
         return await self._begin(Session(fold, self._lent, self._drivers.driver_for), lambda session: session.adopt(by=by))
 
     async def fork(self, session_id: str, *, cwd: str | None = None, title: str | None = None,
@@ -221,8 +221,9 @@ class Hub:
             raise Invalid("nothing was said in this session yet; start a new one instead of a fork")
         now = self._lent.clock()
         branch = Session(Fold(
-            session_id=self._lent.new_id("ses"), agent=fold.agent, cwd=folder(cwd) if cwd is not None else fold.cwd,
-            created_at=now, updated_at=now, title=title or fold.title, agent_session_id=fold.agent_session_id,
+            session_id=self._lent.new_id("ses"), agent=fold.agent,
+            cwd=folder(cwd, self._lent.guarded) if cwd is not None else fold.cwd, created_at=now, updated_at=now,
+            title=title or fold.title, agent_session_id=fold.agent_session_id,
             fork_of=fold.agent_session_id, mcp_servers=fold.mcp_servers), self._lent, self._drivers.driver_for)
         branch.env = source.env
         self.lend_env(branch, env or {})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -17,6 +17,7 @@ from trunkline.hub.shapes import HubOptions
 from trunkline.journal.base import Journal
 from trunkline.session.chain_key import audit_key
 from trunkline.session.chain_log import AUDIT_LOG_FILE, AuditLog
+from trunkline.session.workspace import Workspace
 
 
 def journal_for(options: HubOptions) -> Journal:
@@ -64,12 +65,14 @@ def mcp_server(raw: msgspec.Raw) -> msgspec.Raw:
         raise Invalid(f"mcpServers: {error.message}") from error
 
 
-def folder(cwd: str) -> str:
-    """The real path of a folder that is there."""
+def folder(cwd: str, guarded: Sequence[str]) -> str:
+    """The real path of a folder that is there, and is not the hub's own."""
     check_place(cwd)
     if not os.path.isdir(cwd):
         raise Invalid(f"cwd is not a folder: {cwd}")
-    return os.path.realpath(cwd)
+    real = os.path.realpath(cwd)
+    Workspace([real], guarded).check(real, cwd)
+    return real
 
 
 def check_place(cwd: str) -> None:

@@ -13,7 +13,6 @@ import mimetypes
 import os
 import re
 import stat
-from collections.abc import Sequence
 from email.utils import formatdate
 from functools import cache
 from pathlib import Path
@@ -76,7 +75,7 @@ class OpenFile:
         return os.pread(self.file.fileno(), length, start)
 
 
-def open_inside(path: str, roots: Sequence[str]) -> OpenFile:
+def open_inside(path: str, space: Workspace) -> OpenFile:
     """Open a resolved path, once more sure that it lies inside: a link may have changed since it was resolved."""
     try:
         # O_NONBLOCK: opening a pipe must not wait for its writer.
@@ -89,7 +88,7 @@ def open_inside(path: str, roots: Sequence[str]) -> OpenFile:
             raise Invalid(f"{os.path.basename(path)} is a folder")
         if not stat.S_ISREG(mode):
             raise Forbidden(f"{os.path.basename(path)} is not a plain file")
-        _check_inside(descriptor, path, roots)
+        _check_inside(descriptor, path, space)
         return OpenFile(open(descriptor, "rb", buffering=0), os.path.basename(path))
     except BaseException:
         os.close(descriptor)
@@ -106,13 +105,12 @@ def unusable(path: str, error: OSError) -> Invalid | NotFound | Forbidden:
     return Invalid(f"{name[:100]}: {error.strerror}")
 
 
-def _check_inside(descriptor: int, path: str, roots: Sequence[str]) -> None:
+def _check_inside(descriptor: int, path: str, space: Workspace) -> None:
     try:
         real = os.readlink(f"/proc/self/fd/{descriptor}")
     except OSError:
         return  # no /proc here: the check of the resolved path has to do
-    if not any(real == root or real.startswith(root.rstrip("/") + "/") for root in roots):
-        raise Forbidden(f"{os.path.basename(path)} is outside the session's folders")
+    space.check(real, os.path.basename(path))
 
 
 class FileReply:

@@ -59,7 +59,7 @@ class Diff(msgspec.Struct):
 async def diff(call: Call) -> Reply:
     """Changes in the session's folder, or those that one entry tells of."""
     session = await call.session()
-    space = Workspace(session.roots)
+    space = session.workspace
     entry = call.integer("entry", least=1)
     if entry is not None:
         return reply(await _of_entry(session.feed, space, entry))
@@ -192,7 +192,7 @@ def _new_file(space: Workspace, name: str) -> tuple[str, int]:
 
 
 def _text(space: Workspace, name: str) -> str:
-    opened = open_inside(str(resolve(space, name)), space.roots)
+    opened = open_inside(str(resolve(space, name)), space)
     with opened.file:
         if opened.size > FILE_BYTES:
             raise Invalid(f"{name} is too large to compare")

@@ -67,16 +67,16 @@ class FilesFound(msgspec.Struct):
 
 async def list_files(call: Call) -> Reply:
     """A folder's entries."""
-    space = Workspace((await call.session()).roots)
+    space = (await call.session()).workspace
     folder = resolve(space, call.text("path") or ".")
     return reply(await asyncio.to_thread(_list, space, folder))
 
 
 async def file_content(call: Call) -> Reply:
     """A file's bytes."""
-    space = Workspace((await call.session()).roots)
+    space = (await call.session()).workspace
     path = resolve(space, _required(call, "path"))
-    opened = await asyncio.to_thread(open_inside, str(path), space.roots)
+    opened = await asyncio.to_thread(open_inside, str(path), space)
     kind = media_type(path.name)
     shown = kind in SHOWN_AS_IS
     answer = FileReply(opened, call.request.headers, kind if shown else _plain(kind), attachment=not (shown or _is_text(kind)))
@@ -86,7 +86,7 @@ async def file_content(call: Call) -> Reply:
 
 async def find_files(call: Call) -> Reply:
     """Files by a part of their name."""
-    space = Workspace((await call.session()).roots)
+    space = (await call.session()).workspace
     query = _required(call, "q")
     limit = call.integer("limit", FIND_DEFAULT, least=1, most=FIND_MOST)
     return reply(await asyncio.to_thread(_find, space, query, limit))
@@ -114,7 +114,8 @@ def _plain(kind: str) -> str:
 def _list(space: Workspace, folder: Path) -> FileList:
     try:
         with os.scandir(folder) as found:
-            entries = [_entry(space, entry) for entry, _ in zip(found, range(LISTED_MOST + 1), strict=False)]
+            open_ones = (entry for entry in found if not space.is_closed(entry.path))
+            entries = [_entry(space, entry) for entry, _ in zip(open_ones, range(LISTED_MOST + 1), strict=False)]
     except NotADirectoryError:
         raise Invalid(f"{folder.name} is not a folder", details={"field": "path"}) from None
     except OSError as error:
@@ -150,7 +151,7 @@ def _find(space: Workspace, query: str, limit: int) -> FilesFound:
     wanted = query.lower()
     ranked: list[tuple[int, int, str, os.DirEntry[str]]] = []
     looked_at = 0
-    for entry in _walk(space.roots):
+    for entry in _walk(space):
         looked_at += 1
         if looked_at > SEARCHED_MOST:
             break
@@ -176,15 +177,17 @@ def _rank(wanted: str, name: str, path: str) -> int | None:
     return 3 if wanted in path else None
 
 
-def _walk(roots: tuple[str, ...]) -> Iterator[os.DirEntry[str]]:
+def _walk(space: Workspace) -> Iterator[os.DirEntry[str]]:
     """Files below the roots, breadth first, without what nobody looks for by name; links are not followed."""
-    folders = list(roots)
+    folders = list(space.roots)
     while folders:
         deeper: list[str] = []
         for folder in folders:
             try:
                 with os.scandir(folder) as entries:
                     for entry in sorted(entries, key=lambda entry: entry.name):
+                        if space.is_closed(entry.path):
+                            continue
                         if not entry.is_dir(follow_symlinks=False):
                             yield entry
                         elif entry.name not in SKIPPED:

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from trunkline.server.notify.rules import Webhook
+from trunkline.session.workspace import PLAYGROUND
 
 
 class ServerOptions(msgspec.Struct, kw_only=True, frozen=True):
@@ -42,4 +43,4 @@ class ServerOptions(msgspec.Struct, kw_only=True, frozen=True):
     @property
     def playground(self) -> Path:
         """A folder where the page can try an agent out without touching anything else."""
-        return self.data_dir / "playground"
+        return self.data_dir / PLAYGROUND

@@ -18,7 +18,7 @@ from urllib.parse import quote
 import msgspec
 from starlette.responses import RedirectResponse
 
-from trunkline.errors import Forbidden, Invalid, NotFound
+from trunkline.errors import Invalid, NotFound
 from trunkline.server.auth import own_origin
 from trunkline.server.call import Call, Reply, reply
 from trunkline.server.content import FileReply, media_type, open_inside, resolve
@@ -119,7 +119,7 @@ async def preview(call: Call) -> Reply:
     key, path = call.part("key"), call.part("path")
     shown = call.parts.previews.shown(key)
     session = await call.hub.session(shown.session_id)
-    answer = await asyncio.to_thread(_file, call, session.artifact(shown.artifact_id), session.roots, path)
+    answer = await asyncio.to_thread(_file, call, session.artifact(shown.artifact_id), session.workspace, path)
     answer.raw_headers += preview_headers(f"{own_origin(call.request)}/preview/{key}/")
     return answer
 
@@ -149,32 +149,31 @@ def _view(call: Call, session: Session, artifact: Artifact) -> ArtifactView:
     )
 
 
-def _file(call: Call, artifact: Artifact, roots: tuple[str, ...], path: str) -> Reply:
+def _file(call: Call, artifact: Artifact, space: Workspace, path: str) -> Reply:
     root = static_root(artifact)
     if root is None:
         raise NotFound("this app has no static output to show")
     real_root = os.path.realpath(root)
-    if not any(real_root == each or real_root.startswith(each.rstrip("/") + "/") for each in roots):
-        raise Forbidden(f"{artifact.name} is outside the session's folders")
+    space.check(real_root, artifact.name)
     if artifact.type in ("file", "image"):
         if path not in ("", artifact.name):
             raise NotFound(f"no such file: {path}")
-        return _reply_with(call, real_root, (os.path.dirname(real_root),))
-    return _from_folder(call, real_root, path)
+        return _reply_with(call, real_root, space.within(os.path.dirname(real_root)))
+    return _from_folder(call, space.within(real_root), path)
 
 
-def _from_folder(call: Call, root: str, path: str) -> Reply:
-    real = str(resolve(Workspace([root]), path or "."))
+def _from_folder(call: Call, space: Workspace, path: str) -> Reply:
+    real = str(resolve(space, path or "."))
     if os.path.isdir(real):
         if path and not path.endswith("/"):
             return RedirectResponse(call.request.url.path + "/")
-        real = str(resolve(Workspace([root]), os.path.join(path or ".", "index.html")))
-    return _reply_with(call, real, (root,))
+        real = str(resolve(space, os.path.join(path or ".", "index.html")))
+    return _reply_with(call, real, space)
 
 
-def _reply_with(call: Call, path: str, roots: tuple[str, ...]) -> Reply:
+def _reply_with(call: Call, path: str, space: Workspace) -> Reply:
     try:
-        opened = open_inside(path, roots)
+        opened = open_inside(path, space)
     except Invalid as error:
         raise NotFound(error.message) from error
     kind = media_type(opened.name)

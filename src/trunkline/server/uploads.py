@@ -46,7 +46,7 @@ class Uploads(msgspec.Struct):
 async def upload(call: Call) -> Reply:
     """Put files into the session's folder: a form with files, or one file as the body under ``?path=``."""
     session = await call.session()
-    space = Workspace(session.roots)
+    space = session.workspace
     if call.request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         files = await _take_form(call, space)
     else:

@@ -39,7 +39,7 @@ class Pen:
         self._alarms = alarms
         self._interpret = Interpreter(
             fold, approval_timeout_s=lent.limits.approval_s, tools=lent.tool_names(fold.agent), home=lent.home,
-            roots=(fold.cwd,), guarded=lent.guarded, chain_key=lent.chain_key, read=Workspace([fold.cwd]).glance)
+            roots=(fold.cwd,), guarded=lent.guarded, chain_key=lent.chain_key, read=Workspace([fold.cwd], lent.guarded).glance)
         self._writer = self._interpret.writer
         self._clock = lent.clock
         self._unstored: list[Entry] = []

@@ -63,7 +63,7 @@ class Session:
         self.fold = fold
         self.env: dict[str, str] = {}
         """Variables that came with the session's start; in memory only."""
-        self.workspace = Workspace([fold.cwd])
+        self.workspace = Workspace([fold.cwd], lent.guarded)
         self.editors = Editors(fold)
         """Who of those that send prompts serves files and terminals."""
         self._lent = lent

@@ -1,6 +1,7 @@
 """Files inside a session's roots, and nothing outside them.
 
 Rule 1: every path that comes from an agent or a client passes ``resolve``: absolute after symlinks, inside a root, or Forbidden.
+The hub's own files (tokens, keys, the journal, the rules) are outside of every session, wherever its roots are.
 Rule 2: blocking file work is plain functions; callers on the loop run them in a thread.
 """
 
@@ -24,12 +25,17 @@ GLANCE_BYTES = 128 << 10
 
 PIECE = 1 << 20
 
+PLAYGROUND = "playground"
+"""The folder in the hub's data that is there to be worked in."""
+
 
 class Workspace:
     """The folders a session may touch; the first is its working directory."""
 
-    def __init__(self, roots: Sequence[str]) -> None:
+    def __init__(self, roots: Sequence[str], closed: Sequence[str] = ()) -> None:
+        """``closed`` are the hub's own folders and files; of them only the playground is anybody's to work in."""
         self.roots = tuple(os.path.realpath(root) for root in roots)
+        self._closed = tuple(os.path.realpath(path) for path in closed)
 
     def resolve(self, path: str) -> Path:
         """The real path, or Forbidden when it leaves the roots (by ``..``, by a symlink, by being elsewhere)."""
@@ -39,9 +45,23 @@ class Workspace:
             real = os.path.realpath(os.path.join(self.roots[0], path))
         except OSError as error:
             raise Invalid(f"not a path: {path!r} ({error.strerror})") from error
-        if not self._holds(real):
-            raise Forbidden(f"{path} is outside the session's folders", details={"path": path, "roots": list(self.roots)})
+        self.check(real, path)
         return Path(real)
+
+    def check(self, real: str, path: str) -> None:
+        """Forbidden for a real path that is not the session's; ``path`` is what it was called."""
+        if not any(_is_in(real, root) for root in self.roots):
+            raise Forbidden(f"{path} is outside the session's folders", details={"path": path, "roots": list(self.roots)})
+        if self.is_closed(real):
+            raise Forbidden(f"{path} is the hub's own", details={"path": path})
+
+    def is_closed(self, real: str) -> bool:
+        """Whether a real path is the hub's own."""
+        return any(_is_in(real, path) and not _is_in(real, os.path.join(path, PLAYGROUND)) for path in self._closed)
+
+    def within(self, root: str) -> Workspace:
+        """A part of it."""
+        return Workspace([root], self._closed)
 
     def relative(self, path: Path) -> str:
         """The path as people write it: relative to the working directory where it lies inside."""
@@ -110,11 +130,11 @@ class Workspace:
             real = os.readlink(f"/proc/self/fd/{descriptor}")
         except OSError:
             return  # no /proc here: the check of the resolved path has to do
-        if not self._holds(real):
-            raise Forbidden(f"{path} is outside the session's folders", details={"path": path})
+        self.check(real, path)
 
-    def _holds(self, real: str) -> bool:
-        return any(real == root or real.startswith(root.rstrip(os.sep) + os.sep) for root in self.roots)
+
+def _is_in(real: str, folder: str) -> bool:
+    return real == folder or real.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def _lines(file: BinaryIO, line: int | None, limit: int | None) -> Iterator[bytes]:
