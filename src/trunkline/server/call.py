@@ -86,6 +86,13 @@ class Call:
         """A query parameter; None where it is absent or empty."""
         return self.request.query_params.get(name) or None
 
+    def flag(self, name: str) -> bool:
+        """A query parameter that is true or false, false where it is absent; Invalid naming it where it is neither."""
+        value = self.text(name)
+        if value not in (None, "true", "false"):
+            raise Invalid(f"{name} must be true or false, not {value[:40]!r}", details={"field": name})
+        return value == "true"
+
     @overload
     def integer(self, name: str, *, least: int = 0, most: int | None = None) -> int | None: ...
 
