@@ -12,7 +12,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 export PIP_ROOT_USER_ACTION := ignore
 export PYTHONNOUSERSITE := 1
 
-.PHONY: help install run test test-all check docs bench lock
+.PHONY: help install run test test-all check docs bench lock browser screenshots
 .DEFAULT_GOAL := help
 
 help:
@@ -23,6 +23,8 @@ help:
 	@echo "make check      lint, types, layers, docs and the spec manifest"
 	@echo "make docs       renew the generated tables of docs/reference"
 	@echo "make bench      the benchmarks; prints and stores the figures"
+	@echo "make browser    find a Chromium for the tests of the page, or fetch one"
+	@echo "make screenshots   renew the pictures in docs/screenshots"
 	@echo "make lock       renew requirements/*.txt from pyproject.toml"
 
 install: $(VENV)/.installed
@@ -31,10 +33,10 @@ install: $(VENV)/.installed
 run: $(VENV)/.installed
 	@exec $(BIN)/trunkline serve $(ARGS)
 
-test: $(VENV)/.installed-test
+test: $(VENV)/.installed-browser
 	$(BIN)/python -m pytest -q -m "not slow and not peers" $(ARGS)
 
-test-all: $(VENV)/.installed-test
+test-all: $(VENV)/.installed-browser
 	$(BIN)/python -m pytest -q $(ARGS)
 
 check: $(VENV)/.installed-test
@@ -46,8 +48,15 @@ check: $(VENV)/.installed-test
 docs: $(VENV)/.installed-test
 	$(BIN)/python -m scripts.reference
 
-bench: $(VENV)/.installed-test
+bench: $(VENV)/.installed-browser
 	$(BIN)/python -m benchmarks $(ARGS)
+
+browser: $(VENV)/.installed-test
+	@$(BIN)/python -m scripts.browser
+	@touch $(VENV)/.installed-browser
+
+screenshots: $(VENV)/.installed-browser
+	$(BIN)/python -m scripts.screenshots $(ARGS)
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || \
@@ -64,6 +73,11 @@ $(VENV)/.installed: requirements/build.txt requirements/runtime.txt pyproject.to
 $(VENV)/.installed-test: requirements/test.txt $(VENV)/.installed
 	@echo "Installing what the tests need into $(VENV)" >&2
 	@$(PIP) $(LOCKED) -r requirements/test.txt >&2
+	@touch $@
+
+# Looks once, and remembers what it found; `make browser` looks again.
+$(VENV)/.installed-browser: scripts/browser.py $(VENV)/.installed-test
+	@$(BIN)/python -m scripts.browser
 	@touch $@
 
 # The lowest supported Python resolves, so that what only older versions need is in the lock; the user's own pip settings stay
