@@ -1,4 +1,4 @@
-"""A hub with something of everything on it: sessions in every state, tools of every kind. Tests look at it, pictures are made of it.
+"""A hub with something of everything on it: sessions in every state, tools of every kind. For tests, and for pictures.
 
 Rule: what is said here is always the same; only times and ids differ.
 """
@@ -160,12 +160,12 @@ def plays(folder: str) -> dict[str, Steps]:
         ["wait"],
     ]
     long: Steps = [
-        update("session_info_update", title="Rename com.example.enterprise.settings.legacy.AbstractSettingsLoaderFactory and whatever "
-                                            "refers to it in all of the four modules"),
+        update("session_info_update", title="Rename com.example.enterprise.settings.legacy.AbstractSettingsLoaderFactory and "
+                                            "whatever refers to it in all of the four modules"),
         *call(1, "git mv " + "very/" * 20 + "long_path.py " + "x" * 120, "execute", {"command": "git mv " + "very/" * 30 + "a b"},
               output={"output": "y" * 400, "exit_code": 0}),
-        ["say", "Done: `" + "AVeryLongNameWithoutAnySpace" * 8 + "` is gone.\n\n| a | b | c | d | e | f |\n|---|---|---|---|---|---|\n"
-                "| " + " | ".join(["a cell with some words"] * 6) + " |\n"],
+        ["say", "Done: `" + "AVeryLongNameWithoutAnySpace" * 8 + "` is gone.\n\n| a | b | c | d | e | f |\n"
+                "|---|---|---|---|---|---|\n| " + " | ".join(["a cell with some words"] * 6) + " |\n"],
     ]
     plan: Steps = [
         update("session_info_update", title="Move to the new settings format"),

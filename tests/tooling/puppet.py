@@ -19,8 +19,8 @@
 Options: ``--session ID`` (the id it gives every session), ``--new ERROR_CODE MESSAGE`` (how it refuses session/new),
 ``--store FILE`` (sessions of its own: ``{"offers": ["list", "load", "resume"], "sessions": [SessionInfo], "pageSize": N,
 "history": {ID: [UPDATE]}, "scoped": BOOL}``; a load tells the updates again, a session without history is refused, and a scoped
-store lists only the sessions of the folder that is named), ``--plays FILE`` (``{PROMPT: STEPS}``: prompts in plain words that stand
-for steps).
+store lists only the sessions of the folder that is named), ``--plays FILE`` (``{PROMPT: STEPS}``: prompts in plain words that
+stand for steps).
 """
 
 from __future__ import annotations
