@@ -186,7 +186,7 @@ class Stage:
     """The sessions that stand on it."""
 
     def __init__(self, root: Path, *flags: str, **more: Any) -> None:
-        self.project = root / "webshop"
+        self.project = root / "hub" / "home" / "webshop"
         (self.project / "src").mkdir(parents=True)
         (self.project / "src" / "login.py").write_text(AFTER)
         (self.project / "README.md").write_text("# Webshop\n\nSells webs.\n")

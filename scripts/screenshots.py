@@ -1,0 +1,143 @@
+"""Pictures of the page's main views, light and dark, desk and phone: ``make screenshots`` puts them into docs/screenshots.
+
+    python -m scripts.screenshots [NAME …]     # all, or only those whose name has one of the words in it
+
+They are of a real hub with the sessions of the tests' stage on it. What is said there is always the same; times are not.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from scripts.browser import FLAGS, recorded
+from tests.page.conftest import DESK, PHONE
+from tests.page.stage import Stage
+from tests.tooling.hub_process import HubProcess, Session
+
+TARGET = Path(__file__).parents[1] / "docs" / "screenshots"
+ROOT = Path(tempfile.gettempdir()) / "trunkline-screenshots"
+SIZES = {"desk": DESK, "phone": PHONE}
+THEMES = ("light", "dark")
+SETTLE_MS = 400
+"""For pictures only: lets fonts, highlighting and sliding sheets come to rest."""
+
+
+class Shot(NamedTuple):
+    """One picture: its name, the view, and what is done there before it is taken."""
+
+    name: str
+    path: str
+    ready: Callable[[Page], object]
+    is_empty: bool = False
+
+
+class Cast(NamedTuple):
+    """The sessions that are pictured."""
+
+    fixed: Session
+    publishing: Session
+    asking: Session
+    failed: Session
+    toured: Session
+    renamed: Session
+
+
+def shots(cast: Cast) -> list[Shot]:
+    """Every picture."""
+    return [
+        Shot("empty-home", "#/", lambda page: page.get_by_role("main").wait_for(), is_empty=True),
+        Shot("home", "#/", lambda page: page.get_by_text("Publish release 2.4").first.wait_for()),
+        Shot("new-session", "#/new", lambda page: page.get_by_role("textbox").first.wait_for()),
+        Shot("session", f"#/s/{cast.fixed.id}", lambda page: page.get_by_text("What was wrong").wait_for()),
+        Shot("tools", f"#/s/{cast.fixed.id}", _open_tools),
+        Shot("diff", f"#/s/{cast.fixed.id}", _open_diff),
+        Shot("tour", f"#/s/{cast.toured.id}", lambda page: page.get_by_role("main").wait_for()),
+        Shot("files", f"#/s/{cast.fixed.id}/files", lambda page: page.get_by_text("README.md").first.wait_for()),
+        Shot("artifacts", f"#/s/{cast.toured.id}/artifacts", lambda page: page.get_by_role("main").wait_for()),
+        Shot("long-names", f"#/s/{cast.renamed.id}", lambda page: page.get_by_text("is gone").first.wait_for()),
+        Shot("approval", f"#/s/{cast.publishing.id}", lambda page: page.get_by_text("npm publish").first.wait_for()),
+        Shot("approvals", "#/approvals", lambda page: page.get_by_text("npm publish").first.wait_for()),
+        Shot("question", f"#/s/{cast.asking.id}", lambda page: page.get_by_text("How shall the demo go on?").first.wait_for()),
+        Shot("error", f"#/s/{cast.failed.id}", lambda page: page.get_by_text("I am about to crash.").wait_for()),
+        Shot("policy", "#/policy", lambda page: page.get_by_role("main").wait_for()),
+        Shot("devices", "#/devices", lambda page: page.get_by_role("main").wait_for()),
+        Shot("offline", f"#/s/{cast.fixed.id}", _go_offline),
+    ]
+
+
+def _open_tools(page: Page) -> None:
+    page.get_by_text("What was wrong").wait_for()
+    for card in page.get_by_role("button", expanded=False).filter(has_text=re.compile("pytest|Read|grep|calls|tools")).all():
+        card.click()
+
+
+def _open_diff(page: Page) -> None:
+    _open_tools(page)
+    edits = page.get_by_role("button", expanded=False).filter(has_text=re.compile("Edit|login.py"))
+    if edits.count():
+        edits.last.click()
+    page.get_by_text("Callable").last.scroll_into_view_if_needed()
+
+
+def _go_offline(page: Page) -> None:
+    page.get_by_text("What was wrong").wait_for()
+    page.context.set_offline(True)
+    expect(page.get_by_text("Offline").first).to_be_visible(timeout=60_000)
+
+
+@contextmanager
+def _staged() -> Iterator[tuple[Stage, Cast, HubProcess]]:
+    shutil.rmtree(ROOT, ignore_errors=True)
+    stage = Stage(ROOT)
+    with stage.hub, HubProcess(ROOT / "empty") as empty:
+        cast = Cast(stage.fixed(), stage.publishing(), stage.asking(), stage.failed(), stage.toured(), stage.renamed())
+        stage.planned()
+        stage.watching()
+        yield stage, cast, empty
+    shutil.rmtree(ROOT, ignore_errors=True)
+
+
+def _log_in(context: BrowserContext, hub: HubProcess) -> Page:
+    page = context.new_page()
+    page.goto(hub.url + hub.wire.post("/auth/codes", {}, 201)["path"])
+    page.get_by_role("main").wait_for()
+    return page
+
+
+def _take(browser: Browser, hub: HubProcess, shot: Shot, size: str, theme: str) -> None:
+    context = browser.new_context(**{**SIZES[size], "locale": "en-GB", "timezone_id": "UTC", "color_scheme": theme,
+                                     "reduced_motion": "reduce"})
+    page = _log_in(context, hub)
+    page.evaluate("path => { location.hash = path }", shot.path)
+    shot.ready(page)
+    page.wait_for_timeout(SETTLE_MS)
+    page.screenshot(path=str(TARGET / f"{shot.name}-{size}-{theme}.png"))
+    context.close()
+
+
+def main(words: list[str]) -> None:
+    """Take the pictures that the words ask for."""
+    TARGET.mkdir(parents=True, exist_ok=True)
+    found = recorded()
+    with _staged() as (stage, cast, empty), sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found.path, args=list(FLAGS), env=dict(found.environment()))
+        for shot in shots(cast):
+            for size, theme in [(size, theme) for size in SIZES for theme in THEMES]:
+                if words and not any(word in f"{shot.name}-{size}-{theme}" for word in words):
+                    continue
+                print(f"{shot.name}-{size}-{theme}", flush=True)
+                _take(browser, empty if shot.is_empty else stage.hub, shot, size, theme)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
