@@ -1,0 +1,23 @@
+/**
+ * Where the page begins. The order matters: the address first (it may carry a code that must not stay there), then who we are, then
+ * the line to the hub.
+ */
+import { secret } from './route';
+import './style/index.css';
+import { render } from 'preact';
+import { App } from './app';
+import { onUnauthorized } from './hub/http';
+import { link, wakeWithThePage } from './hub/link';
+import { followSessions } from './hub/sessions';
+import { applyTheme } from './theme';
+import { enterWith } from './views/login/enter';
+
+applyTheme();
+followSessions();
+onUnauthorized(() => link.lock());
+wakeWithThePage(link);
+
+const root = document.getElementById('page');
+if (root) render(<App />, root);
+
+void enterWith(secret).finally(() => link.start());

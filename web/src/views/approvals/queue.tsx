@@ -1,0 +1,5 @@
+import type { JSX } from 'preact';
+
+export function ApprovalsQueue(): JSX.Element {
+  return <p />;
+}

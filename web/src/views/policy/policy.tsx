@@ -1,0 +1,5 @@
+import type { JSX } from 'preact';
+
+export function PolicyView(): JSX.Element {
+  return <p />;
+}
