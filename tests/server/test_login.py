@@ -9,7 +9,8 @@ import pytest
 from tests.aio import run
 from tests.server.site import HOST, TOKEN, Site, site
 from trunkline.errors import TooManyRequests, Unauthorized
-from trunkline.server.login import ADDRESSES, OPEN_CODES, TRIES, TRIES_WITHIN_S, Codes, FailedTries
+from trunkline.server.login import OPEN_CODES, Codes
+from trunkline.server.tries import ADDRESSES, TRIES, TRIES_WITHIN_S, FailedTries
 
 OWN = {"origin": f"http://{HOST}"}
 

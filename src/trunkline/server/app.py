@@ -35,14 +35,17 @@ from trunkline.server.acp import socket
 from trunkline.server.acp.http import HttpConnections
 from trunkline.server.auth import NOBODY, Gate, check_scope
 from trunkline.server.call import Call, Parts, Reply, asks_for_stream, reply
-from trunkline.server.login import Codes, FailedTries
+from trunkline.server.devices import Pairings
+from trunkline.server.login import Codes
 from trunkline.server.openapi import ErrorBody
 from trunkline.server.options import ServerOptions
 from trunkline.server.paths import PathTree
 from trunkline.server.preview import Previews, preview
+from trunkline.server.push.subscriptions import Subscriptions
 from trunkline.server.routes import ROUTES, Route
 from trunkline.server.sse import Streams
 from trunkline.server.tokens import Tokens
+from trunkline.server.tries import FailedTries
 
 log = logging.getLogger("trunkline.server")
 
@@ -173,12 +176,20 @@ def build_app(hub: Hub, options: ServerOptions) -> App:
     tokens = Tokens.open(options.data_dir, options.token)
     options.playground.mkdir(mode=0o700, exist_ok=True)
     streams = Streams(tokens.is_live)
-    tokens.on_ended = streams.end_revoked
+    editors = HttpConnections()
+    subscriptions = Subscriptions(options.data_dir, tokens.is_live, allow=options.push_allow)
+
+    def ended() -> None:
+        streams.end_revoked()
+        editors.end_revoked(tokens.is_live)
+        subscriptions.drop_dead()
+
+    tokens.on_ended = ended
     previews = Previews(options.preview_s)
     hub.preview_url = previews.url
     return App(Parts(
         hub=hub, options=options, tokens=tokens, gate=Gate(options, tokens), codes=Codes(options.code_s), tries=FailedTries(),
-        previews=previews, streams=streams, editors=HttpConnections(), routes=ROUTES,
+        pairings=Pairings(), subscriptions=subscriptions, previews=previews, streams=streams, editors=editors, routes=ROUTES,
     ))
 
 

@@ -66,7 +66,7 @@ class Gate:
             raise Unauthorized("a token is needed: Authorization: Bearer …")
         if not _comes_from_own_page(request):
             raise Unauthorized("a cookie counts only for requests from the hub's own page")
-        return _caller(self._tokens.find(cookie, "browser"))
+        return _caller(self._tokens.find(cookie, "browser", "device"))
 
     def holder(self, secret: str) -> Caller:
         """Who a bearer token belongs to; Unauthorized where nobody."""

@@ -23,10 +23,13 @@ from trunkline.server.tokens import Tokens
 if TYPE_CHECKING:
     from trunkline.hub import Hub, Session
     from trunkline.server.acp.http import HttpConnections
-    from trunkline.server.login import Codes, FailedTries
+    from trunkline.server.devices import Pairings
+    from trunkline.server.login import Codes
     from trunkline.server.preview import Previews
+    from trunkline.server.push.subscriptions import Subscriptions
     from trunkline.server.routes import Route
     from trunkline.server.sse import Streams
+    from trunkline.server.tries import FailedTries
 
 T = TypeVar("T")
 
@@ -49,6 +52,8 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     gate: Gate
     codes: Codes
     tries: FailedTries
+    pairings: Pairings
+    subscriptions: Subscriptions
     previews: Previews
     streams: Streams
     editors: HttpConnections
@@ -69,6 +74,11 @@ class Call:
     def hub(self) -> Hub:
         """The hub behind this server."""
         return self.parts.hub
+
+    @property
+    def address(self) -> str:
+        """Where the request came from, for counting what fails."""
+        return self.request.client.host if self.request.client else ""
 
     def part(self, name: str) -> str:
         """A variable part of the path."""

@@ -10,7 +10,7 @@ Rule 4: beyond the proposal, every message has an event id, so that a stream tha
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 from starlette.responses import Response
@@ -121,6 +121,17 @@ class HttpConnections:
         self._open.pop(connection.id, None)
         await connection.close()
 
+    def end_revoked(self, is_live: Callable[[str], bool]) -> None:
+        """End every connection whose token no longer counts."""
+        for connection in [each for each in self._open.values() if not is_live(each.token_id)]:
+            self._end_soon(connection)
+
+    def _end_soon(self, connection: HttpConnection) -> None:
+        self._open.pop(connection.id, None)
+        task = asyncio.create_task(self.end(connection))
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
     def _look(self, connection: HttpConnection) -> None:
         connection.timer = None
         if connection.readers or connection.id not in self._open:
@@ -130,9 +141,7 @@ class HttpConnections:
         if left > 0:
             connection.timer = loop.call_later(left, self._look, connection)
         else:
-            task = asyncio.create_task(self.end(connection))
-            self._closing.add(task)
-            task.add_done_callback(self._closing.discard)
+            self._end_soon(connection)
 
 
 async def say(call: Call) -> Reply:
