@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
+import socket
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from playwright.sync_api import Browser, expect, sync_playwright
 
 from scripts.browser import FLAGS, recorded
 from tests.page.person import Person
+from tests.page.stage import Stage
 from tests.tooling.hub_process import PYTHON, HubProcess
 from tests.tooling.transcripts import AGENTS, FOLDER
 
@@ -72,3 +75,24 @@ def person(make_person: MakePerson, hub: HubProcess) -> Person:
 def anybody(request: pytest.FixtureRequest, make_person: MakePerson, hub: HubProcess) -> Person:
     """Somebody at a desk, and somebody with a phone."""
     return make_person(hub.url, request.param)
+
+
+@pytest.fixture
+def own_hub(tmp_path: Path) -> Iterator[HubProcess]:
+    """A hub of the test's own, on a port that it keeps over restarts."""
+    with HubProcess(tmp_path / "hub", port=free_port()) as started:
+        yield started
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    """A hub of the test's own with the stage's agent."""
+    made = Stage(tmp_path, port=free_port())
+    with made.hub:
+        yield made
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])

@@ -11,7 +11,7 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Locator,
 
 from tests.tooling.hub_process import HubProcess
 
-LOST = re.compile(r"net::ERR_|WebSocket connection to .* failed|status of 50[234]")
+LOST = r"net::ERR_|WebSocket connection to .* failed|status of 50[234]"
 """What the browser itself says to the console when the network or the hub goes away; it cannot be kept from saying it."""
 
 WATCH = """
@@ -28,7 +28,7 @@ class Person:
         self.context = context
         self.url = url
         self.faults: list[str] = []
-        self.is_warned_of_loss = False
+        self._expected: re.Pattern[str] | None = None
         context.add_init_script(WATCH)
         context.on("request", self._requested)
         context.on("console", self._told)
@@ -55,13 +55,17 @@ class Person:
         return self.page.get_by_role(role, name=name, **more) if name is not None else self.page.get_by_role(role, **more)
 
     @contextmanager
-    def losing_the_network(self) -> Iterator[None]:
-        """The browser's own complaints about a lost network are no faults of the page's while this lasts."""
-        self.is_warned_of_loss = True
+    def losing_the_network(self, expected: str = "") -> Iterator[None]:
+        """While this lasts, the browser's own complaints about a lost network, and what is expected besides, are no faults."""
+        self._expected = re.compile(f"{LOST}|{expected}" if expected else LOST)
         try:
             yield
         finally:
-            self.is_warned_of_loss = False
+            self._expected = None
+
+    def expect_loss(self) -> None:
+        """From now on the browser's own complaints about a lost network are no faults."""
+        self._expected = re.compile(LOST)
 
     def assert_no_faults(self) -> None:
         """Nothing happened that must never happen."""
@@ -72,7 +76,7 @@ class Person:
             self.faults.append(f"a request to elsewhere: {request.url[:200]}")
 
     def _told(self, message: ConsoleMessage) -> None:
-        if message.type == "error" and not (self.is_warned_of_loss and LOST.search(message.text)):
+        if message.type == "error" and not (self._expected and self._expected.search(message.text)):
             self.faults.append(f"console: {message.text[:500]}")
 
     def _asked(self, dialog: Dialog) -> None:
