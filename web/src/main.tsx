@@ -10,10 +10,15 @@ import { onUnauthorized } from './hub/http';
 import { link, wakeWithThePage } from './hub/link';
 import { followSessions } from './hub/sessions';
 import { applyTheme } from './theme';
+import { rememberDecisions } from './views/approvals/resolutions';
+import { countInTitle } from './views/approvals/title';
+import { startWorker } from './views/devices/worker';
 import { enterWith } from './views/login/enter';
 
 applyTheme();
 followSessions();
+rememberDecisions();
+countInTitle();
 onUnauthorized(() => link.lock());
 wakeWithThePage(link);
 
@@ -21,3 +26,4 @@ const root = document.getElementById('page');
 if (root) render(<App />, root);
 
 void enterWith(secret).finally(() => link.start());
+startWorker();

@@ -7,7 +7,7 @@
  * Rule 3: acting from a notification is a request like any other: with the device's cookie. Where that is not enough, or nobody
  * answers, the page opens instead; nothing is decided without authentication.
  */
-import { placeOf, requestOf, shownOf, tagOf, type NoticeData } from './views/devices/notice';
+import { placeOf, requestOf, settledBy, shownOf, tagOf, type NoticeData } from './views/devices/notice';
 
 declare const self: ServiceWorkerGlobalScope;
 declare const __SHELL__: string[];
@@ -93,7 +93,10 @@ function buildName(files: string[]): string {
 // Notifications
 
 async function show(data: PushMessageData | null): Promise<void> {
-  const shown = shownOf(readPush(data));
+  const push = readPush(data);
+  const settled = settledBy(push);
+  if (settled !== null) return closeTagged(settled);
+  const shown = shownOf(push);
   if (await isLookedAt(shown.data)) return;
   const options: NotificationOptions & { actions: unknown; renotify: boolean } = {
     body: shown.body, tag: shown.tag, data: shown.data, actions: shown.actions, renotify: true,
@@ -143,6 +146,10 @@ async function open(place: string): Promise<void> {
   }
   await window.focus();
   window.postMessage({ type: 'go', place });
+}
+
+async function closeTagged(tag: string): Promise<void> {
+  for (const notification of await self.registration.getNotifications({ tag })) notification.close();
 }
 
 /** The page knows what still waits: notifications of anything else are closed. */

@@ -27,6 +27,7 @@ export class SessionStore {
   private readonly byId = signal<ReadonlyMap<string, SessionView>>(new Map());
   private readonly asks = signal<ReadonlyMap<string, Pending>>(new Map());
   private readonly known = signal(false);
+  private readonly listeners = new Set<(event: ACPEvent) => void>();
   private readonly renewals = new Map<string, ReturnType<typeof setTimeout>>();
 
   /** Newest activity first. */
@@ -68,7 +69,14 @@ export class SessionStore {
     if (asks.length !== this.asks.peek().size) this.asks.value = new Map(asks);
   }
 
+  /** Be told of every event that is heard of here; gives the end of it. */
+  onHeard(listener: (event: ACPEvent) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
   heard(event: ACPEvent): void {
+    this.listeners.forEach((listener) => listener(event));
     this.heardAsk(event);
     const view = this.byId.peek().get(event.sessionId);
     if (view && event.seq <= view.lastSeq) return;

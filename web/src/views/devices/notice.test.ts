@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { placeOf, requestOf, shownOf } from './notice';
+import { placeOf, requestOf, settledBy, shownOf } from './notice';
 
-const PUSH = { kind: 'approval', sessionId: 's/1', title: 'Fix the login', body: 'Run: npm test', requestId: 'r1', riskLevel: 'medium' };
+const PUSH = { kind: 'approval', sessionId: 's/1', title: 'Fix the login', body: 'Run: npm test', requestId: 'r1', riskLevel: 'medium', actions: ['approve', 'deny'], tag: 'ask:r1' };
 
 describe('the notification of a push', () => {
   it('of an approval can be answered', () => {
@@ -12,6 +12,11 @@ describe('the notification of a push', () => {
   });
   it('of a critical one cannot be approved without a look', () => {
     expect(shownOf({ ...PUSH, riskLevel: 'critical' }).actions.map((action) => action.action)).toEqual(['open', 'deny']);
+  });
+  it('offers nothing to a device that may only watch', () => expect(shownOf({ ...PUSH, actions: undefined }).actions).toEqual([]));
+  it('goes when a push says that it is settled', () => {
+    expect(settledBy({ kind: 'resolved', sessionId: 's1', tag: 'ask:r1' })).toBe('ask:r1');
+    expect(settledBy(PUSH)).toBeNull();
   });
   it('of a finished turn replaces the one before it', () => {
     expect(shownOf({ kind: 'finished', sessionId: 's1', title: 'x', body: 'y' })).toMatchObject({ tag: 'session:s1:finished', actions: [] });

@@ -8,15 +8,16 @@
 
 export type NoticeKind = 'approval' | 'question' | 'finished' | 'failed';
 
-/** What the hub sends. `ask` is the id of the approval or question. */
+/** What the hub sends (`requestId` is our `ask`: the id of the approval or question). */
 export interface Notice {
   kind: NoticeKind;
   sessionId: string;
   title: string;
   body: string;
   ask?: string;
-  toolCallId?: string;
   riskLevel?: string;
+  /** What the device may do from its notification. */
+  actions: string[];
 }
 
 /** What a notification carries, to act on later. */
@@ -24,7 +25,6 @@ export interface NoticeData {
   kind: NoticeKind | 'unknown';
   sessionId?: string;
   ask?: string;
-  toolCallId?: string;
 }
 
 export interface Shown {
@@ -53,7 +53,6 @@ export function shownOf(push: unknown): Shown {
   if (!notice) return { title: WORDS.unknown, body: '', tag: 'unknown', data: { kind: 'unknown' }, actions: [], requireInteraction: false };
   const data: NoticeData = { kind: notice.kind, sessionId: notice.sessionId };
   if (notice.ask) data.ask = notice.ask;
-  if (notice.toolCallId) data.toolCallId = notice.toolCallId;
   const asks = notice.kind === 'approval' || notice.kind === 'question';
   return { title: notice.title || WORDS[notice.kind], body: notice.body, tag: tagOf(data), data, actions: actionsOf(notice), requireInteraction: asks };
 }
@@ -72,10 +71,16 @@ export function requestOf(data: NoticeData, action: string): { path: string; bod
 }
 
 function actionsOf(notice: Notice): Shown['actions'] {
-  if (notice.kind !== 'approval' || !notice.ask) return [];
-  const deny = { action: 'deny', title: WORDS.deny } as const;
-  if (notice.riskLevel === 'critical') return [{ action: 'open', title: WORDS.look }, deny];
-  return [{ action: 'approve', title: WORDS.approve }, deny];
+  if (notice.kind !== 'approval' || !notice.ask || !notice.actions.length) return [];
+  const look = notice.riskLevel === 'critical' || !notice.actions.includes('approve');
+  const first = look ? ({ action: 'open', title: WORDS.look } as const) : ({ action: 'approve', title: WORDS.approve } as const);
+  return notice.actions.includes('deny') ? [first, { action: 'deny', title: WORDS.deny }] : [first];
+}
+
+/** The tag of the notification that a push says is settled; null where it says something else. */
+export function settledBy(push: unknown): string | null {
+  const said = (typeof push === 'object' && push !== null ? push : {}) as Record<string, unknown>;
+  return said.kind === 'resolved' && typeof said.tag === 'string' ? said.tag : null;
 }
 
 function noticeOf(push: unknown): Notice | null {
@@ -83,11 +88,11 @@ function noticeOf(push: unknown): Notice | null {
   const kind = said.kind;
   if (kind !== 'approval' && kind !== 'question' && kind !== 'finished' && kind !== 'failed') return null;
   if (typeof said.sessionId !== 'string') return null;
-  const ask = text(said.ask) || text(said.requestId) || text(said.questionId);
+  const ask = text(said.requestId);
   return {
     kind, sessionId: said.sessionId, title: text(said.title), body: text(said.body),
-    ...(ask ? { ask } : {}), ...(text(said.toolCallId) ? { toolCallId: text(said.toolCallId) } : {}),
-    ...(text(said.riskLevel) ? { riskLevel: text(said.riskLevel) } : {}),
+    actions: Array.isArray(said.actions) ? said.actions.map(String) : [],
+    ...(ask ? { ask } : {}), ...(text(said.riskLevel) ? { riskLevel: text(said.riskLevel) } : {}),
   };
 }
 
