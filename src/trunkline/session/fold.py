@@ -356,6 +356,14 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
         return asks, [question_id for question_id in self.agent_questions() if not self.questions[question_id].beyond_turn]
 
 
+class Changes(msgspec.Struct, rename="camel"):
+    """What the session has changed so far, all its files together."""
+
+    files: int = 0
+    lines_added: int = 0
+    lines_removed: int = 0
+
+
 class TurnView(msgspec.Struct, rename="camel"):
     """The running turn, as clients see it."""
 
@@ -403,6 +411,7 @@ class SessionView(msgspec.Struct, kw_only=True, rename="camel"):
     """Whether somebody else runs the agent, so that this session can only be watched."""
     commands: list[dict[str, Any]] | None = None
     """Only in the view of a single session."""
+    changes: Changes = msgspec.field(default_factory=Changes)
 
 
 def shown(view: ApprovalView) -> ApprovalView:
@@ -425,8 +434,13 @@ def view_of(fold: Fold, *, created_at: str, updated_at: str) -> SessionView:
         paused=fold.paused, caps=fold.caps, waits=fold.waits, rules=list(fold.rules), permission_policy=fold.permission_policy,
         tokens=fold.tokens,
         agent_info=fold.agent_info, agent_start=fold.agent_start, last_text=fold.last_text,
-        agent_session_id=fold.agent_session_id, watch_only=fold.watches is not None,
+        agent_session_id=fold.agent_session_id, watch_only=fold.watches is not None, changes=_changes(fold),
     )
+
+
+def _changes(fold: Fold) -> Changes:
+    files = fold.files.values()
+    return Changes(len(files), sum(each.lines_added for each in files), sum(each.lines_removed for each in files))
 
 
 _encoder = msgspec.json.Encoder()

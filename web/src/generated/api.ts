@@ -139,6 +139,27 @@ export interface Caps {
   turns?: number | null;
 }
 
+/** What the session has changed so far, all its files together. */
+export interface Changes {
+  files: number;
+  linesAdded: number;
+  linesRemoved: number;
+}
+
+/** A code, and what the device calls itself. */
+export interface Claim {
+  code: string;
+  name?: string | null;
+}
+
+/** The device is paired: its cookie comes with this answer. `expiresAt` is in seconds since the epoch. */
+export interface Claimed {
+  deviceId: string;
+  name: string;
+  scope: 'admin' | 'approve' | 'control' | 'view';
+  expiresAt: number;
+}
+
 /** A one-time code and the path that logs a browser in with it. */
 export interface Code {
   code: string;
@@ -168,6 +189,24 @@ export interface Decision {
   scope?: 'always' | 'once' | 'session' | 'turn';
   reason?: string | null;
   updatedInput?: Record<string, unknown> | null;
+}
+
+/** A paired device; times are seconds since the epoch. `current`: it is the one that asks. */
+export interface DeviceView {
+  id: string;
+  name: string;
+  scope: 'admin' | 'approve' | 'control' | 'view';
+  createdAt: number;
+  lastSeenAt: number | null;
+  expiresAt: number | null;
+  connected: boolean;
+  push: boolean;
+  current: boolean;
+}
+
+/** Every paired device, or, for who is no admin, this one. */
+export interface Devices {
+  devices: DeviceView[];
 }
 
 /** All changes as one unified diff; `base` is what they are measured against, null where there is nothing to compare. */
@@ -322,6 +361,12 @@ export interface NewLimits {
   waits?: NewWaits | null;
 }
 
+/** What the device that uses the code may do, and what it is called unless it says so itself. */
+export interface NewPairing {
+  scope?: 'admin' | 'approve' | 'control' | 'view';
+  name?: string | null;
+}
+
 /** The policy to be: the file's text, or its rules and the protocol's own policy. */
 export interface NewPolicy {
   text?: string | null;
@@ -357,6 +402,14 @@ export interface NewSession {
   env?: Record<string, string>;
 }
 
+/** A browser's subscription as `PushSubscription.toJSON()` gives it, and what it wants to be told. */
+export interface NewSubscription {
+  endpoint: string;
+  keys: PushKeys;
+  kinds?: ('approval' | 'failed' | 'finished' | 'question')[];
+  expirationTime?: number | null;
+}
+
 /** A token to make. */
 export interface NewToken {
   name: string;
@@ -368,6 +421,16 @@ export interface NewToken {
 export interface NewWaits {
   approvalS?: number | null;
   onTimeout?: 'cancel' | 'reject';
+}
+
+/** A one-time code and the address that pairs whoever opens it. `reach` says from where that address can be opened; */
+export interface Pairing {
+  code: string;
+  url: string;
+  expiresAt: number;
+  scope: 'admin' | 'approve' | 'control' | 'view';
+  reach: 'machine' | 'network' | 'public';
+  secure: boolean;
 }
 
 /** Somebody holds the session. `held` says what waits: the next permission, the queue, the turn. */
@@ -425,6 +488,19 @@ export interface PolicyView {
   autoApprove: PermissionPolicy | null;
   problem: string | null;
   path: string | null;
+}
+
+/** The hub's public key (`applicationServerKey`), what can be told, and the caller's own subscription. */
+export interface PushInfo {
+  publicKey: string;
+  kinds: ('approval' | 'failed' | 'finished' | 'question')[];
+  subscription: SubscriptionView | null;
+}
+
+/** What a message for this browser is encrypted with, base64url: its public key and its secret. */
+export interface PushKeys {
+  p256dh: string;
+  auth: string;
 }
 
 /** What an agent might want: a command, a change of a path, or a call of a tool with its input. */
@@ -643,6 +719,7 @@ export interface SessionState {
   agentSessionId: string | null;
   watchOnly: boolean;
   commands: AvailableCommand[] | null;
+  changes: Changes;
   capabilities?: ACPCapabilities;
 }
 
@@ -679,6 +756,7 @@ export interface SessionView {
   agentSessionId: string | null;
   watchOnly: boolean;
   commands: AvailableCommand[] | null;
+  changes: Changes;
 }
 
 /** One of the session's options and its new value. */
@@ -716,6 +794,13 @@ export interface StoredPackets {
   messages: StoredPacket[];
   nextAfter: number | null;
   nextBefore: number | null;
+}
+
+/** What the caller subscribed to; `createdAt` is in seconds since the epoch. */
+export interface SubscriptionView {
+  endpoint: string;
+  kinds: ('approval' | 'failed' | 'finished' | 'question')[];
+  createdAt: number;
 }
 
 /** Plain or markdown text. */
