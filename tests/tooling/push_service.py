@@ -1,32 +1,43 @@
-"""A push service and the browser behind it, on loopback: takes what a hub sends by Web Push, and reads it (RFC 8291, RFC 8292).
+"""A push service on loopback and the browser that subscribed there: it checks who sends, and decrypts what it gets.
 
-Rule 1: nothing here imports the project: what is read is what any browser would read.
-Rule 2: every wait has a deadline.
+Rule 1: nothing here imports the project: the cryptography of RFC 8291 and 8292 is written from the receiver's side.
+Rule 2: what the service answers is scripted: ``answers`` are used up one by one, then everything is taken (201).
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
+import hmac
 import json
 import os
-import struct
+import queue
 import threading
-import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.hmac import HMAC
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 WAIT_S = 20.0
 
 
+def b64(raw: bytes) -> str:
+    """base64url without padding."""
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def unb64(text: str) -> bytes:
+    """The way back."""
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
 class Pushed(NamedTuple):
-    """One message that the hub sent."""
+    """What came: where to, its headers with lower-case names, its body."""
 
     path: str
     headers: dict[str, str]
@@ -34,108 +45,102 @@ class Pushed(NamedTuple):
 
 
 class PushService:
-    """Listens on loopback; has one browser subscribed."""
+    """Takes what is pushed, until it is told to answer otherwise."""
 
     def __init__(self) -> None:
-        self._key = ec.generate_private_key(ec.SECP256R1())
-        self._secret = os.urandom(16)
-        self._arrived = threading.Condition()
-        self.pushed: list[Pushed] = []
-        self.status = 201
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
-        self.origin = f"http://127.0.0.1:{self._server.server_address[1]}"
-        self.endpoint = f"{self.origin}/push/a-browser"
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        self.answers: list[int] = []
+        self._arrived: queue.Queue[Pushed] = queue.Queue()
+        service = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                service._arrived.put(Pushed(self.path, {name.lower(): value for name, value in self.headers.items()}, body))
+                self.send_response(service.answers.pop(0) if service.answers else 201)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, format: str, *args: Any) -> None:
+                return
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     def __enter__(self) -> Self:
+        self._thread.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._server.shutdown()
         self._server.server_close()
+        self._thread.join()
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def next(self, wait_s: float = WAIT_S) -> Pushed:
+        """What came next."""
+        return self._arrived.get(timeout=wait_s)
+
+    def is_quiet(self) -> bool:
+        """Whether nothing came that nobody has looked at."""
+        return self._arrived.empty()
+
+
+class Browser:
+    """A browser that subscribed to a service."""
+
+    def __init__(self, service: PushService, name: str = "browser") -> None:
+        self._private = ec.generate_private_key(ec.SECP256R1())
+        self._point = self._private.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+        self._auth = os.urandom(16)
+        self._service = service
+        self.path = f"/push/{name}"
 
     def subscription(self) -> dict[str, Any]:
-        """What the browser's ``PushManager.subscribe`` gives: the endpoint, and the keys to encrypt for it."""
-        return {"endpoint": self.endpoint, "expirationTime": None,
-                "keys": {"p256dh": to_url64(_point(self._key.public_key())), "auth": to_url64(self._secret)}}
+        """What ``PushSubscription.toJSON()`` says."""
+        return {"endpoint": self._service.url + self.path, "expirationTime": None,
+                "keys": {"p256dh": b64(self._point), "auth": b64(self._auth)}}
 
-    def wait(self, count: int = 1, within_s: float = WAIT_S) -> list[Pushed]:
-        """The messages so far, once there are this many."""
-        with self._arrived:
-            in_time = self._arrived.wait_for(lambda: len(self.pushed) >= count, within_s)
-            assert in_time, f"{len(self.pushed)} of {count} messages were pushed within {within_s:g} s"
-            return list(self.pushed)
-
-    def read(self, message: Pushed) -> dict[str, Any]:
-        """What a message says, to the browser that has the key."""
-        salt, size = message.body[:16], message.body[20]
-        sender = message.body[21:21 + size]
-        shared = self._key.exchange(ec.ECDH(), ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), sender))
-        info = b"WebPush: info\0" + _point(self._key.public_key()) + sender
-        seed = _hmac(salt, _hmac(_hmac(self._secret, shared), info + b"\1"))
-        key, nonce = (_hmac(seed, f"Content-Encoding: {name}\0".encode() + b"\1") for name in ("aes128gcm", "nonce"))
-        plain = AESGCM(key[:16]).decrypt(nonce[:12], message.body[21 + size:], None)
-        told: dict[str, Any] = json.loads(plain.rstrip(b"\0")[:-1])
+    def read(self, pushed: Pushed, application_key: str) -> dict[str, Any]:
+        """What a push says, if it is for this browser and comes from the application that it subscribed to."""
+        assert pushed.path == self.path
+        assert pushed.headers["content-encoding"] == "aes128gcm"
+        check_sender(pushed, self._service.url, application_key)
+        told: dict[str, Any] = json.loads(self.decrypt(pushed.body))
         return told
 
-    def check_sender(self, message: Pushed, public_key: str) -> dict[str, Any]:
-        """The claims of the sender's token, which must be signed by this key, for this service, and not be old."""
-        scheme, _, parameters = message.headers["authorization"].partition(" ")
-        given = dict(part.strip().split("=", 1) for part in parameters.split(","))
-        assert scheme == "vapid" and given["k"].rstrip("=") == public_key.rstrip("=")
-        head, claims, signature = given["t"].split(".")
-        assert json.loads(from_url64(head))["alg"] == "ES256"
-        r, s = (int.from_bytes(part, "big") for part in (from_url64(signature)[:32], from_url64(signature)[32:]))
-        known = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), from_url64(public_key))
-        known.verify(encode_dss_signature(r, s), f"{head}.{claims}".encode(), ec.ECDSA(hashes.SHA256()))
-        told: dict[str, Any] = json.loads(from_url64(claims))
-        assert told["aud"] == self.origin and time.time() < told["exp"] <= time.time() + 24 * 3600 and told["sub"]
-        return told
-
-    def _take(self, message: Pushed) -> int:
-        with self._arrived:
-            self.pushed.append(message)
-            self._arrived.notify_all()
-            return self.status
-
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        take = self._take
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                headers = {name.lower(): value for name, value in self.headers.items()}
-                self.send_response(take(Pushed(self.path, headers, body)))
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, format: str, *args: Any) -> None:
-                """Nothing: the tests look at what came."""
-
-        return Handler
+    def decrypt(self, body: bytes) -> bytes:
+        """The text of a message of one record (RFC 8188, RFC 8291)."""
+        salt, size, length = body[:16], int.from_bytes(body[16:20], "big"), body[20]
+        sender, sealed = body[21:21 + length], body[21 + length:]
+        assert length == 65 and len(sealed) <= size
+        secret = self._private.exchange(ec.ECDH(), ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), sender))
+        material = _hkdf(self._auth, secret, b"WebPush: info\0" + self._point + sender, 32)
+        key = _hkdf(salt, material, b"Content-Encoding: aes128gcm\0", 16)
+        plain = AESGCM(key).decrypt(_hkdf(salt, material, b"Content-Encoding: nonce\0", 12), sealed, None)
+        text, delimiter, padding = plain.rpartition(b"\x02")
+        assert delimiter and not padding.strip(b"\0")
+        return text
 
 
-def to_url64(data: bytes) -> str:
-    """base64url without padding."""
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+def check_sender(pushed: Pushed, audience: str, application_key: str) -> None:
+    """Whether the sender's token is signed by the application's key and meant for this service (RFC 8292)."""
+    kind, _, rest = pushed.headers["authorization"].partition(" ")
+    said = dict(part.strip().split("=", 1) for part in rest.split(","))
+    assert kind == "vapid" and said["k"] == application_key
+    head, claims, signature = said["t"].split(".")
+    assert json.loads(unb64(head))["alg"] == "ES256"
+    raw = unb64(signature)
+    key = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), unb64(application_key))
+    key.verify(encode_dss_signature(int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:], "big")),
+               f"{head}.{claims}".encode(), ec.ECDSA(hashes.SHA256()))
+    told = json.loads(unb64(claims))
+    assert told["aud"] == audience and told["sub"].startswith(("mailto:", "https://"))
 
 
-def from_url64(text: str) -> bytes:
-    """The bytes of base64url, padded or not."""
-    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-
-
-def record_size(message: Pushed) -> int:
-    """The record size that a message's header names."""
-    return int(struct.unpack("!I", message.body[16:20])[0])
-
-
-def _point(key: ec.EllipticCurvePublicKey) -> bytes:
-    return key.public_bytes(serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint)
-
-
-def _hmac(key: bytes, data: bytes) -> bytes:
-    digest = HMAC(key, hashes.SHA256())
-    digest.update(data)
-    return digest.finalize()
+def _hkdf(salt: bytes, material: bytes, info: bytes, length: int) -> bytes:
+    key = hmac.new(salt, material, hashlib.sha256).digest()
+    return hmac.new(key, info + b"\x01", hashlib.sha256).digest()[:length]

@@ -1,4 +1,5 @@
-"""What a served hub does besides answering: it tells webhooks, and keeps the search index up while little else is going on.
+"""What a served hub does besides answering: it tells webhooks and devices, and keeps the search index up while little
+else is going on.
 
 Rule 1: a chore that fails is told in the log. It ends neither the hub nor another chore.
 """
@@ -28,7 +29,15 @@ async def chores(parts: Parts) -> None:
 
         notifier = Notifier(parts.hub, parts.streams.watching, parts.options.webhooks, parts.options.public_url)
         work.append(_minded("webhooks", notifier.run()))
+    work.append(_minded("pushes", _push(parts)))
     await asyncio.gather(*work)
+
+
+async def _push(parts: Parts) -> None:
+    await parts.subscriptions.some()
+    from trunkline.server.push.pusher import Pusher  # only a hub that somebody wants pushes from pays for them
+
+    await Pusher(parts.hub, parts.subscriptions, parts.tokens.scope_of, parts.options.public_url).run()
 
 
 async def _keep_index(hub: Hub, every_s: float) -> None:

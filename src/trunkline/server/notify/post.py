@@ -57,10 +57,10 @@ async def _exchange(target: Target, address: str, message: Message, trust: ssl.S
 
 def _encoded(state: h11.Connection, target: Target, message: Message) -> bytes:
     parts = target.parts()
-    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    where = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     headers = [("Host", parts.netloc), ("Content-Type", message.content_type), ("Content-Length", str(len(message.body))),
                ("Connection", "close"), *message.headers]
-    pieces = [state.send(h11.Request(method="POST", target=target, headers=headers)),
+    pieces = [state.send(h11.Request(method="POST", target=where, headers=headers)),
               state.send(h11.Data(data=message.body)), state.send(h11.EndOfMessage())]
     return b"".join(piece for piece in pieces if piece)
 
