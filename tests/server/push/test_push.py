@@ -18,7 +18,7 @@ from tests.server.site import Site, site
 from tests.tooling.push_service import Browser, Pushed, PushService
 from trunkline.dialects import context
 from trunkline.errors import Invalid, StorageError
-from trunkline.hub import Session
+from trunkline.hub import Decision, Session
 from trunkline.journal.base import Entry
 from trunkline.server.notify.outbox import Clock
 from trunkline.server.push import sender as sending
@@ -26,7 +26,7 @@ from trunkline.server.push.keys import KEY_FILE, push_key
 from trunkline.server.push.notes import ASKED_MOST_S, KEPT_S, PREVIEW_MOST, TITLE_MOST, Note, note_of, payload_of
 from trunkline.server.push.pusher import Pusher
 from trunkline.server.push.sender import BACKOFF_S, ROOM, Sender
-from trunkline.server.push.subscriptions import KINDS, Subscriptions, check_endpoint
+from trunkline.server.push.subscriptions import KINDS, Subscription, Subscriptions, check_endpoint
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 
@@ -146,7 +146,8 @@ def test_how_long_and_how_urgently_it_is_told() -> None:
 
 def test_all_about_one_ask_has_one_topic_and_other_asks_have_others() -> None:
     asked = note_of("s", entry(approval()))
-    resolved = note_of("s", entry(context.ApprovalResolvedEvent(request_id="r1", tool_call_id="c", approved=True, resolved_by="user")))
+    answer = context.ApprovalResolvedEvent(request_id="r1", tool_call_id="c", approved=True, resolved_by="user")
+    resolved = note_of("s", entry(answer))
     assert asked is not None and resolved is not None and resolved.resolves
     assert asked.topic == resolved.topic and asked.tag == resolved.tag
     assert len(asked.topic) <= 32 and set(asked.topic) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
@@ -175,6 +176,7 @@ class Told:
         self.service = service
         self.clock = clock
         self.key = ""
+        self.forgotten = asyncio.Event()
 
     async def subscribe(self, name: str, scope: Any = "approve", **more: Any) -> tuple[Browser, str]:
         """A device with a browser; returns that and the token's id."""
@@ -192,7 +194,7 @@ class Told:
     async def asked(self) -> tuple[Session, str]:
         """A session in which an approval waits."""
         session = await self.hub.session()
-        answer = await self.hub.ask("POST", f"/sessions/{session.id}/send-message", json_body={"content": "/tools"})
+        answer = await self.hub.ask("POST", f"/sessions/{session.id}/send-message", json_body={"content": "/ask"})
         assert answer.status == 202, answer.body
         while not session.fold.approvals:
             await session.feed.wait(session.feed.last_seq)
@@ -206,9 +208,17 @@ async def telling(folder: Path) -> AsyncIterator[Told]:
         async with site(folder, push_allow=LOOPBACK) as hub:
             parts = hub.app.parts
             pusher = Pusher(hub.hub, parts.subscriptions, parts.tokens.scope_of, clock=clock)
+            told = Told(hub, service, clock)
+            drop = parts.subscriptions.drop_ended
+
+            def dropped(which: Subscription) -> None:
+                drop(which)
+                told.forgotten.set()
+
+            parts.subscriptions.drop_ended = dropped  # type: ignore[method-assign]
             work = asyncio.create_task(pusher.run())
             try:
-                yield Told(hub, service, clock)
+                yield told
             finally:
                 work.cancel()
                 await asyncio.wait([work])
@@ -236,14 +246,11 @@ def test_an_approval_reaches_the_device_and_is_taken_back_when_somebody_else_ans
 def test_who_answered_is_not_told_that_it_was_answered(tmp_path: Path) -> None:
     async def check() -> None:
         async with telling(tmp_path) as told:
-            token, secret = told.hub.app.parts.tokens.mint("phone", "approve")
-            browser = Browser(told.service, "phone")
-            await told.hub.ask("POST", "/push", json_body={**browser.subscription(), "kinds": ["approval", "finished"]}, token=secret)
-            told.key = (await told.hub.ask("GET", "/push", token=secret)).json()["publicKey"]
+            browser, token_id = await told.subscribe("phone", kinds=["approval", "finished"])
             session, request_id = await told.asked()
             assert browser.read(await told.next(), told.key)["kind"] == "approval"
-            await told.hub.ask("POST", f"/sessions/{session.id}/permissions/{request_id}", json_body={"decision": "deny"}, token=secret)
-            assert browser.read(await told.next(), told.key)["kind"] != "resolved"
+            await session.decide(request_id, Decision(decision="deny"), by=f"phone ({token_id})")
+            assert browser.read(await told.next(), told.key)["kind"] == "finished"
 
     run(check(), 20)
 
@@ -289,8 +296,7 @@ def test_a_subscription_that_the_service_knows_no_more_is_forgotten(tmp_path: Pa
             session = await told.hub.session()
             await told.hub.turn(session, "/echo one")
             await told.next()
-            while len(told.hub.app.parts.subscriptions):
-                await asyncio.sleep(0.01)
+            await told.forgotten.wait()
             await told.hub.turn(session, "/echo two")
             assert told.service.is_quiet()
 
