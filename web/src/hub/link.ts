@@ -114,6 +114,7 @@ export class Link {
 
   /** Try now, also where there was no token that counts: there may be one by now. */
   retryNow(): void {
+    if (this.checkTimer === undefined) return; // Not begun: who we are is not known yet.
     if (this.welcomed) return this.probe();
     this.failures = 0;
     this.abandon();
