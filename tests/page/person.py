@@ -11,6 +11,7 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Locator,
 
 from tests.tooling.hub_process import HubProcess
 
+WAIT_MS = 15_000
 LOST = r"net::ERR_|WebSocket connection to .* failed|status of 50[234]"
 """What the browser itself says to the console when the network or the hub goes away; it cannot be kept from saying it."""
 
@@ -29,6 +30,7 @@ class Person:
         self.url = url
         self.faults: list[str] = []
         self._expected: re.Pattern[str] | None = None
+        context.set_default_timeout(WAIT_MS)
         context.add_init_script(WATCH)
         context.on("request", self._requested)
         context.on("console", self._told)

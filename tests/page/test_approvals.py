@@ -53,7 +53,7 @@ def test_an_approval_shows_its_risk_and_why_its_command_and_its_folder(stage: St
 def test_a_click_approves_once_and_the_agent_goes_on(own_hub: HubProcess, make_person: MakePerson, size: str) -> None:
     session = ask(own_hub, "Let it run")
     page = make_person(own_hub.url, size).log_in(own_hub, "#/approvals")
-    button = card(page, "permission 1 was given").get_by_role("button", name="Allow once")
+    button = card(page, "permission 1 was given").get_by_role("button", name="Approve", exact=True)
     expect(button).to_be_visible()
     box = button.bounding_box()
     if size == "phone":
@@ -69,16 +69,16 @@ def test_two_browsers_decide_at_once_and_both_see_one_decision(own_hub: HubProce
     people = [make_person(own_hub.url), make_person(own_hub.url, "phone")]
     pages = [person.log_in(own_hub, f"#/s/{session.id}") for person in people]
     for page in pages:
-        expect(card(page, "permission 1").get_by_role("button", name="Allow once")).to_be_visible()
+        expect(card(page, "permission 1").get_by_role("button", name="Approve", exact=True)).to_be_visible()
     # Clicked from inside, one right after the other: neither page has heard of the other's decision yet.
-    buttons = [card(page, "permission 1").get_by_role("button", name="Allow once").element_handle() for page in pages]
+    buttons = [card(page, "permission 1").get_by_role("button", name="Approve", exact=True).element_handle() for page in pages]
     for button in buttons:
         button.evaluate("button => button.click()")
     wait_until_idle(session)
     assert len(resolutions(session)) == 1
     for page in pages:
         expect(page.get_by_text(re.compile("^Approved by")).first).to_be_visible()
-        assert page.get_by_role("button", name="Allow once").count() == 0
+        assert page.get_by_role("button", name="Approve", exact=True).count() == 0
         assert page.get_by_text("You chose allow-once").count() == 1
 
 
@@ -87,8 +87,8 @@ def test_what_one_browser_decides_the_other_sees_at_once(own_hub: HubProcess, ma
     desk = make_person(own_hub.url).log_in(own_hub, "#/approvals")
     phone = make_person(own_hub.url, "phone").log_in(own_hub, "#/approvals")
     expect(phone.get_by_role("article")).to_have_count(2)
-    card(desk, "permission 1").get_by_role("button", name="Allow once").click()
-    expect(phone.get_by_role("article").filter(has=phone.get_by_role("button", name="Allow once"))).to_have_count(1)
+    card(desk, "permission 1").get_by_role("button", name="Approve", exact=True).click()
+    expect(phone.get_by_role("article").filter(has=phone.get_by_role("button", name="Approve", exact=True))).to_have_count(1)
     card(phone, "permission 2").get_by_role("button", name="Deny").click()
     phone.get_by_label(re.compile("Reason")).fill("Not today")
     phone.get_by_role("button", name=re.compile("^(Reject|Deny)$")).last.click()
@@ -116,23 +116,31 @@ def test_always_shows_the_rule_before_it_writes_it(own_hub: HubProcess, make_per
     assert [event["resolvedBy"] for event in resolutions(session)] == ["user", "policy"]
 
 
+def selected(page: Page) -> str | None:
+    """The ask that keys act on."""
+    return page.locator("li[aria-current=true] article").get_attribute("data-ask")
+
+
 def test_the_keys_go_through_the_queue_and_decide(own_hub: HubProcess, make_person: MakePerson) -> None:
     session = ask(own_hub, "By keys", "/ask 3")
-    page = make_person(own_hub.url).log_in(own_hub, "#/approvals")
+    person = make_person(own_hub.url)
+    person.page.clock.install()
+    page = person.log_in(own_hub, "#/approvals")
     expect(page.get_by_role("article")).to_have_count(3)
-    first = page.get_by_role("article").first.get_attribute("data-ask")
-    page.keyboard.press("j")
-    page.keyboard.press("j")
-    page.keyboard.press("k")
-    chosen = page.evaluate("document.activeElement.closest('article')?.dataset.ask")
-    assert chosen == first
-    page.keyboard.press("j")
-    second = page.evaluate("document.activeElement.closest('article')?.dataset.ask")
+    first, second, third = [each.get_attribute("data-ask") for each in page.get_by_role("article").all()]
+    assert selected(page) == first
+    for key, there in (("j", second), ("j", third), ("j", third), ("k", second)):
+        page.keyboard.press(key)
+        expect(page.locator("li[aria-current=true] article")).to_have_attribute("data-ask", there or "")
     page.keyboard.press("a")
     eventually(happened(session, "approval:resolved"), "the second is approved")
     assert [(event["requestId"], event["approved"]) for event in resolutions(session)] == [(second, True)]
-    expect(page.get_by_role("article").filter(has=page.get_by_role("button", name="Deny"))).to_have_count(2)
-    page.locator(f"[data-ask='{first}']").focus()
+    expect(page.get_by_role("article")).to_have_count(2)
+    expect(page.locator("li[aria-current=true] article")).to_have_attribute("data-ask", third or "")
+    page.keyboard.press("a")
+    page.clock.fast_forward(2_000)
+    assert len(resolutions(session)) == 1, "a key that was meant for what was there before does nothing"
+    page.keyboard.press("k")
     page.keyboard.press("d")
     expect(page.get_by_label(re.compile("Reason"))).to_be_focused()
     page.keyboard.type("jaded")
@@ -180,5 +188,5 @@ def test_who_may_only_watch_is_told_so_and_decides_nothing(own_hub: HubProcess, 
     session = ask(own_hub, "Watched")
     page = make_person(own_hub.url).log_in(own_hub, "#/approvals", scope="view")
     expect(card(page, "permission 1")).to_contain_text("This device may watch, but not decide.")
-    assert card(page, "permission 1").get_by_role("button", name="Allow once").count() == 0
+    assert card(page, "permission 1").get_by_role("button", name="Approve", exact=True).count() == 0
     assert session.view()["pendingApprovals"]

@@ -17,7 +17,7 @@ from tests.tooling.processes import eventually
 from tests.tooling.proxy import Proxy
 
 CHUNK = 40
-"""Characters of a chunk of the demo's burst: a number and letters, with no space and no markup, so that text is shown as it is."""
+"""Characters of a chunk of the demo's burst: a number and letters, with no space and no markup, so that it is shown as it is."""
 
 
 def shown(page: Page) -> str:
