@@ -51,6 +51,13 @@ export interface ThinkingState {
   endedAt?: number;
 }
 
+/** One file that changed. A diff that was too long for its event is at `url`. */
+export interface Change extends FileBatchChange {
+  url?: string;
+  /** Line numbers are those of the piece that was replaced. */
+  fragment?: boolean;
+}
+
 export type CallStatus = 'pending' | 'in_progress' | 'completed' | 'failed';
 
 /** One call of a tool, from its first sign to its end. */
@@ -75,7 +82,7 @@ export interface Call {
   error?: ACPError;
   exitCode?: number;
   durationMs?: number;
-  changes: readonly FileBatchChange[];
+  changes: readonly Change[];
   git: readonly GitOperation[];
   web: readonly WebOperation[];
   /** What was decided about it, the last decision last. */
@@ -158,7 +165,7 @@ export interface NoticeState {
 /** Files that changed without a call that is known. */
 export interface ChangesItem extends Base {
   readonly kind: 'changes';
-  readonly changes: readonly FileBatchChange[];
+  readonly changes: readonly Change[];
   readonly text?: string;
 }
 

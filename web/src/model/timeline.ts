@@ -11,7 +11,7 @@ import type {
 } from '../generated/agent-context';
 import { defined, isOver, leave, newCall, tell } from './calls';
 import type {
-  ApprovalItem, Call, Item, MessageItem, NoticeItem, PlanItem, QuestionItem, SubagentItem, SubagentState, ThinkingItem, ToolItem,
+  ApprovalItem, Call, Change, Item, MessageItem, NoticeItem, PlanItem, QuestionItem, SubagentItem, SubagentState, ThinkingItem, ToolItem,
 } from './items';
 import { noticeOf, unknownNotice, word, type Notice } from './notices';
 import { TurnTally } from './turn_tally';
@@ -144,7 +144,7 @@ export class Timeline {
         return this.changes(event, [changeOf(event)], event.toolCallId);
       case 'file:batch':
         event.changes.forEach((change) => this.tally.file(change.path));
-        return this.changes(event, event.changes, event.toolCallId, event.description);
+        return this.changes(event, event.changes.map((change) => withDiff(change, event._meta)), event.toolCallId, event.description);
       case 'git:operation':
         return this.git(event);
       case 'web:operation':
@@ -301,7 +301,7 @@ export class Timeline {
     return item?.key ?? call!.key;
   }
 
-  private changes(event: ACPEvent, changes: readonly FileBatchChange[], callId: string | undefined, text?: string): string {
+  private changes(event: ACPEvent, changes: readonly Change[], callId: string | undefined, text?: string): string {
     const call = callId !== undefined ? this.calls.get(callId) : undefined;
     if (call !== undefined) {
       this.changeCall(call, { changes: [...call.call.peek().changes, ...changes] });
@@ -517,9 +517,15 @@ function textOf(event: MessageCompleteEvent): string {
   return event.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
-function changeOf(event: Extract<ACPEvent, { type: 'file:change' }>): FileBatchChange {
+function changeOf(event: Extract<ACPEvent, { type: 'file:change' }>): Change {
   const { path, changeType, diff, linesAdded, linesRemoved } = event;
-  return { path, changeType, ...defined({ diff, linesAdded, linesRemoved }) };
+  return withDiff({ path, changeType, ...defined({ diff, linesAdded, linesRemoved }) }, event._meta);
+}
+
+/** A long diff is not in its event, which says where it is. */
+function withDiff(change: FileBatchChange, meta: Record<string, unknown> | undefined): Change {
+  const url = change.diff === undefined ? word(meta?.['diff'] as Record<string, unknown> | undefined, 'url') : undefined;
+  return { ...change, ...defined({ url, fragment: meta?.['fragment'] ? true : undefined }) };
 }
 
 function toldOfSubagent(event: ACPEventByPrefix<'subagent:'>): Partial<SubagentState> {

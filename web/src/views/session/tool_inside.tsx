@@ -1,0 +1,183 @@
+// What is inside the card of a call: its input, what it put out, what it changed, who let it run.
+
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { ApprovalResolvedEvent } from '../../generated/agent-context';
+import type { Diff } from '../../generated/api';
+import { asHubError } from '../../hub/http';
+import { t } from '../../i18n';
+import { CodeView } from '../../matter/code';
+import { DiffView } from '../../matter/diff';
+import { Json } from '../../matter/json';
+import { StructuredResult } from '../../matter/structured';
+import { Terminal } from '../../matter/terminal';
+import { isOver } from '../../model/calls';
+import type { Call, Change, ToolItem } from '../../model/items';
+import { deedOf, pathOf } from '../../model/rows';
+import { Badge, Button, Copy, Icon } from '../../ui';
+import { useRoom } from './context';
+import { commandOf, shortPath } from './labels';
+import { LinkTo } from './link_to';
+import { TodoList } from './todos';
+
+export function ToolInside({ item }: { item: ToolItem }): JSX.Element {
+  const call = item.call.value;
+  return (
+    <>
+      <About call={call} seq={item.seq} />
+      {call.error !== undefined && <p class="session-error-text">{call.error.message}</p>}
+      <Matter item={item} call={call} />
+    </>
+  );
+}
+
+function About({ call, seq }: { call: Call; seq: number }): JSX.Element {
+  const risky = call.risk !== undefined && call.risk !== 'low';
+  return (
+    <div class="session-about">
+      {risky && <Badge tone={call.risk === 'medium' ? 'warn' : 'bad'} title={call.riskReason}>{t(`session.risk_${call.risk!}`)}</Badge>}
+      {risky && call.riskReason !== undefined && <span>{call.riskReason}</span>}
+      {call.decisions.map((decision) => <Decision key={decision.requestId} decision={decision} />)}
+      <span class="session-about-end"><LinkTo seq={seq} /></span>
+    </div>
+  );
+}
+
+/** Who decided, and why. */
+export function Decision({ decision }: { decision: ApprovalResolvedEvent }): JSX.Element {
+  const what = decidedInWords(decision);
+  return (
+    <span class={decision.approved ? 'session-decision' : 'session-decision session-decision-no'}>
+      <Icon name={decision.approved ? 'check' : 'cross'} size={14} />
+      {decision.reason !== undefined ? t('session.because', { what, why: decision.reason }) : what}
+    </span>
+  );
+}
+
+function decidedInWords(decision: ApprovalResolvedEvent): string {
+  if (decision.resolvedBy === 'timeout') return t('session.timedOut');
+  const by = decision._meta?.['by'];
+  if (by === 'agent') return t('session.withdrawn');
+  const who = decision.resolvedBy === 'policy' ? t('session.byPolicy') : typeof by === 'string' ? by : t('session.notice_somebody');
+  return t(decision.approved ? 'session.approvedBy' : 'session.deniedBy', { who });
+}
+
+function Matter({ item, call }: { item: ToolItem; call: Call }): JSX.Element {
+  const command = commandOf(call);
+  if (command !== undefined) return <Ran item={item} call={call} command={command} />;
+  if (call.changes.length > 0) return <Changes changes={call.changes} />;
+  if (call.structured?.type === 'file_diff') return <DiffView diff={call.structured.diff} path={call.structured.path} />;
+  const todos = todosIn(call);
+  if (todos !== undefined) return <TodoList todos={todos} />;
+  if (call.structured !== undefined) return <StructuredResult output={call.structured} />;
+  if (deedOf(call.name, call.category) === 'read' && call.output) return <CodeView text={call.output} path={pathOf(call.input)} />;
+  return <Plain item={item} call={call} />;
+}
+
+/** A command and what it printed, while it runs too. */
+function Ran({ item, call, command }: { item: ToolItem; call: Call; command: string }): JSX.Element {
+  const running = !isOver(call) && !call.left;
+  const live = useRunningOutput(item, running);
+  const text = printed(call) ?? live;
+  return (
+    <>
+      <div class="session-command">
+        <pre aria-label={t('session.command')}><span aria-hidden="true">$ </span>{command}</pre>
+        <Copy text={command} label={t('session.copyCommand')} />
+      </div>
+      {text !== '' && <Terminal text={text} live={running} />}
+      {text === '' && !running && call.error === undefined && <p class="session-faint">{t('session.noOutput')}</p>}
+      {call.changes.length > 0 && <Changes changes={call.changes} />}
+    </>
+  );
+}
+
+function printed(call: Call): string | undefined {
+  if (call.structured?.type === 'command_output') {
+    const { stdout, stderr } = call.structured;
+    const both = stderr === '' ? stdout : stdout === '' || stdout.endsWith('\n') ? stdout + stderr : `${stdout}\n${stderr}`;
+    return both.length >= (call.output?.length ?? 0) ? both : call.output;
+  }
+  return call.output;
+}
+
+const OUTPUT_PAUSE_MS = 300;
+
+/** What a running call has put out: its events only tell that there is more, the journal has it. */
+function useRunningOutput(item: ToolItem, running: boolean): string {
+  const { story } = useRoom();
+  const [text, setText] = useState('');
+  const seq = running ? item.call.value.outputSeq : 0;
+  useEffect(() => {
+    if (seq === 0) return undefined;
+    const timer = setTimeout(() => void story.outputAt(seq).then((output) => output !== '' && setText(output), () => undefined), OUTPUT_PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [seq]);
+  return text;
+}
+
+const CHANGES_MOST = 20;
+
+export function Changes({ changes }: { changes: readonly Change[] }): JSX.Element {
+  const [all, setAll] = useState(false);
+  const shown = all ? changes : changes.slice(0, CHANGES_MOST);
+  return (
+    <div class="session-changes">
+      {shown.map((change, index) => <OneChange key={`${change.path} ${index}`} change={change} />)}
+      {shown.length < changes.length && <Button kind="quiet" onClick={() => setAll(true)}>{t('session.moreChanges', { n: changes.length - shown.length })}</Button>}
+    </div>
+  );
+}
+
+function OneChange({ change }: { change: Change }): JSX.Element {
+  const { story } = useRoom();
+  if (change.diff !== undefined) {
+    return <>{change.fragment && <p class="session-faint">{t('session.fragment')}</p>}<DiffView diff={change.diff} path={change.path} /></>;
+  }
+  return (
+    <div class="session-change">
+      <code>{shortPath(change.path, story.view.value.cwd)}</code> {t(`session.${change.changeType}`)}
+      {change.url !== undefined && <LongDiff url={change.url} path={change.path} />}
+    </div>
+  );
+}
+
+/** A diff that is too long for its event, fetched when somebody wants it. */
+function LongDiff({ url, path }: { url: string; path: string }): JSX.Element {
+  const { story } = useRoom();
+  const [diff, setDiff] = useState<string>();
+  const [problem, setProblem] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const load = (): void => {
+    setBusy(true);
+    story.get<Diff>(url).then((found) => setDiff(found.diff), (error: unknown) => setProblem(asHubError(error).message)).finally(() => setBusy(false));
+  };
+  if (diff !== undefined) return <DiffView diff={diff} path={path} />;
+  return (
+    <>
+      <Button kind="quiet" busy={busy} onClick={load}>{t('session.longDiffShow')}</Button>
+      {problem !== undefined && <p class="session-error-text">{t('session.longDiffFailed', { why: problem })}</p>}
+    </>
+  );
+}
+
+function todosIn(call: Call): { content: string; status: string }[] | undefined {
+  const todos = call.input?.['todos'];
+  const fits = Array.isArray(todos) && todos.length > 0 && todos.every((todo) => typeof todo?.content === 'string' && typeof todo?.status === 'string');
+  return fits ? todos as { content: string; status: string }[] : undefined;
+}
+
+function Plain({ item, call }: { item: ToolItem; call: Call }): JSX.Element {
+  const args = item.args.value;
+  return (
+    <>
+      {call.input !== undefined && Object.keys(call.input).length > 0 && <Part title={t('session.input')}><Json value={call.input} /></Part>}
+      {call.input === undefined && args !== '' && <Part title={t('session.arguments')}><pre class="session-args">{args}</pre></Part>}
+      {call.output ? <Part title={t('session.output')}><Terminal text={call.output} live={false} /></Part> : null}
+    </>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ComponentChildren }): JSX.Element {
+  return <section class="session-part"><h4>{title}</h4>{children}</section>;
+}
