@@ -42,8 +42,8 @@ const LONGEST_SEQUENCE = 4_096;
 const FURTHEST_MOVE = 500;
 // A control sequence, a string (OSC, DCS, APC, PM, SOS) up to its end, a two-character escape, or one of the controls.
 const CONTROL =
-  /\x1b\[([0-?]*)([ -/]*)([@-~])|\x1b\]([^\x07\x1b\x9c]*)(?:\x07|\x1b\\|\x9c)|\x1b[PX^_][^\x1b\x9c]*(?:\x1b\\|\x9c)|\x1b[ -/]*[0-Z\\`-~]|[\x00-\x1f\x7f-\x9f]/g;
-const CUT_OFF = /\x1b(?:\[[0-?]*[ -/]*|\][^\x07\x1b\x9c]*\x1b?|[PX^_][^\x1b\x9c]*\x1b?|[ -/]*)?$/;
+  /\x1b\[([0-?]*)([ -/]*)([@-~])|\x1b\]([^\x07\x1b\x9c\n]*)(?:\x07|\x1b\\|\x9c)|\x1b[PX^_][^\x1b\x9c\n]*(?:\x1b\\|\x9c)|\x1b[ -/]*[0-Z\\`-~]|[\x00-\x1f\x7f-\x9f]/g;
+const CUT_OFF = /^\x1b(?:\[[0-?]*[ -/]*|\][^\x07\x1b\x9c\n]*\x1b?|[PX^_][^\x1b\x9c\n]*\x1b?|[ -/]*)?$/;
 
 export class AnsiStream {
   /** Lines that were dropped at the top. */
@@ -65,11 +65,12 @@ export class AnsiStream {
 
   /** More output. */
   append(chunk: string): void {
-    let text = this.held + chunk;
-    const cut = CUT_OFF.exec(text.slice(-LONGEST_SEQUENCE));
-    this.held = cut?.[0] ?? '';
-    if (this.held !== '') text = text.slice(0, -this.held.length);
-    if (this.held.length >= LONGEST_SEQUENCE) this.held = '';
+    const all = this.held + chunk;
+    const end = all.length - cutOff(all);
+    const text = all.slice(0, end);
+    this.held = all.slice(end);
+    // Of a string that does not end, its beginning is enough to know that it goes on.
+    if (this.held.length > LONGEST_SEQUENCE) this.held = this.held.slice(0, 2);
     let at = 0;
     for (const found of text.matchAll(CONTROL)) {
       if (found.index > at) this.write(text.slice(at, found.index));
@@ -156,6 +157,16 @@ export class AnsiStream {
   }
 }
 
+/** How many characters at the end are the beginning of a sequence. */
+function cutOff(text: string): number {
+  const last = text.lastIndexOf('\x1b');
+  if (last === -1) return 0;
+  // An escape at the very end may be half of what ends a string.
+  const before = last === text.length - 1 ? text.lastIndexOf('\x1b', last - 1) : -1;
+  const start = before !== -1 && last > 0 && CUT_OFF.test(text.slice(before)) ? before : last;
+  return CUT_OFF.test(text.slice(start)) ? text.length - start : 0;
+}
+
 /** The lines of output that will not change. */
 export function ansiLines(text: string): readonly Line[] {
   const stream = new AnsiStream(Number.MAX_SAFE_INTEGER);
@@ -231,7 +242,7 @@ const OFF: Readonly<Record<number, readonly Switch[]>> = {
 function styled(from: Style, parameters: string): Style {
   const draft: Draft = { ...from };
   // Colons separate the parts of one parameter (38:2::r:g:b); the empty colour space in it is left out. 4:0 is no underline.
-  const codes = parameters.replace(/\b4:0\b/g, '24').replace(/\b4:\d\b/g, '4').replace(/([345]8):2:\d*:(?=\d+:\d+:\d)/g, '$1:2:').split(/[;:]/).map(Number);
+  const codes = parameters.replace(/(^|;)4:0(?=;|$)/g, (_, start: string) => `${start}24`).replace(/(^|;)4:\d(?=;|$)/g, (_, start: string) => `${start}4`).replace(/([345]8):2:\d*:(?=\d+:\d+:\d)/g, '$1:2:').split(/[;:]/).map(Number);
   for (let index = 0; index < codes.length; index += 1) {
     const code = codes[index] ?? 0;
     if (code === 38 || code === 48 || code === 58) index += extended(draft, code, codes.slice(index + 1));

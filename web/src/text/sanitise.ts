@@ -32,7 +32,7 @@ export function isAllowedName(name: string): name is SafeName {
 export function safeTree(markup: string): SafeNode[] | null {
   if (markup.length > LONGEST || !onlyAllowedTags(markup)) return null;
   const body = DOMPurify.sanitize(markup, {
-    ALLOWED_TAGS: [...NAMES], ALLOWED_ATTR: [...ATTRIBUTES], ALLOW_DATA_ATTR: false, ALLOW_ARIA_ATTR: false, KEEP_CONTENT: false,
+    ALLOWED_TAGS: [...NAMES, '#text', 'body'], ALLOWED_ATTR: [...ATTRIBUTES], ALLOW_DATA_ATTR: false, ALLOW_ARIA_ATTR: false,
     RETURN_DOM: true, TRUSTED_TYPES_POLICY: trusted() as never,
   }) as unknown as Node;
   const elementGone = DOMPurify.removed.some((each) => 'element' in each && each.element?.nodeType === 1);
