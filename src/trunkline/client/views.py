@@ -69,6 +69,7 @@ class ApprovalView(View):
     options: list[OptionView] = []
     tool_input: Any = None
     preview: Any = None
+    parts: list[dict[str, Any]] = []
     about: dict[str, Any] | None = None
     always: dict[str, Any] | None = None
     editable: bool = False

@@ -24,6 +24,7 @@ from trunkline.dialects.context import (
     RiskLevel,
     TokenUsage,
 )
+from trunkline.dialects.risk import CommandPart
 from trunkline.dialects.signals import PermissionOption
 from trunkline.errors import SessionUnreadable
 from trunkline.session.caps import Caps
@@ -127,6 +128,8 @@ class ApprovalView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=T
     options: list[PermissionOption]
     tool_input: msgspec.Raw
     preview: ApprovalPreview | None = None
+    parts: list[CommandPart] = []
+    """The command that is shown, in its parts."""
     about: PolicyAsk | None = None
     """What the rules look at."""
     always: Rule | None = None
