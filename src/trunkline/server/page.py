@@ -1,7 +1,7 @@
 """The web page: ``/``, its assets, its icons, the service worker and the manifest, as they were built into the package.
 
-Rule 1: no script is inline, nothing comes from elsewhere, and no text becomes markup or a script but through the page's one policy
-for Trusted Types; the page's policy says so.
+Rule 1: no script is inline, nothing comes from elsewhere, and no text becomes markup or a script but through a policy for Trusted
+Types that we named; the page's policy says so.
 Rule 2: only files that are in the folder are served, each under a validator. A name with a hash in it never changes its content.
 Rule 3: nothing is compressed here: the build lies there in br and in gzip, and what the browser takes is sent.
 """

@@ -17,16 +17,22 @@ export const TYPES = 'session:,message:complete,approval:,interaction:question,r
 
 const RENEW_MS = 400;
 
+/** How many sessions a snapshot of the hub has. */
+const SNAPSHOT = 200;
+
 /** How the store asks the hub; tests bring their own. */
 export interface Asking {
   session(id: string): Promise<SessionView>;
-  older(before: string): Promise<SessionPage>;
+  /** A page of the list; without a cursor the newest, as many as a snapshot has. */
+  page(before: string | null): Promise<SessionPage>;
 }
 
 export class SessionStore {
   private readonly byId = signal<ReadonlyMap<string, SessionView>>(new Map());
   private readonly asks = signal<ReadonlyMap<string, Pending>>(new Map());
   private readonly known = signal(false);
+  private readonly more = signal(false);
+  private olderThan: string | null = null;
   private readonly listeners = new Set<(event: ACPEvent) => void>();
   private readonly renewals = new Map<string, ReturnType<typeof setTimeout>>();
 
@@ -53,6 +59,22 @@ export class SessionStore {
     this.byId.value = new Map(sessions.map((view) => [view.id, view]));
     this.renewAsks(pending);
     this.known.value = true;
+    this.more.value = sessions.length >= SNAPSHOT;
+    this.olderThan = null;
+  }
+
+  /** Whether there are sessions that are not in the list yet. */
+  get hasOlder(): ReadonlySignal<boolean> {
+    return this.more;
+  }
+
+  /** Put the next older ones into the list. */
+  async loadOlder(): Promise<void> {
+    const before = this.olderThan ?? (await this.asking.page(null)).next;
+    const page = before === null ? { sessions: [], next: null } : await this.asking.page(before);
+    page.sessions.forEach((view) => this.learn(view));
+    this.olderThan = page.next;
+    this.more.value = page.next !== null;
   }
 
   /** A view that somebody got from the hub. */
@@ -200,7 +222,7 @@ function firstToExpire(asks: Pending[]): Pending[] {
 
 export const store = new SessionStore({
   session: (id) => http.get<SessionView>(pathOf(['sessions', id])),
-  older: (before) => http.get<SessionPage>(pathOf(['sessions'], { before, limit: 100 })),
+  page: (before) => http.get<SessionPage>(pathOf(['sessions'], before === null ? { limit: SNAPSHOT } : { before, limit: 100 })),
 });
 
 /** A live list of all sessions, newest activity first. */

@@ -1,4 +1,5 @@
 /** The small parts that every view uses. */
+export { AgentSign } from './agent';
 export { Badge } from './badge';
 export { Button, IconButton } from './button';
 export { Copy, copyText } from './copy';

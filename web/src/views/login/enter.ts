@@ -23,6 +23,20 @@ export async function enter(by: { code: string } | { token: string }): Promise<b
   return attempt(() => http.post('/auth/login', by));
 }
 
+/** Whatever somebody typed. Codes are told by their looks; a token may look like anything. */
+export async function enterByHand(typed: string): Promise<boolean> {
+  const kind = kindOf(typed);
+  if (kind === 'pair' && (await claim(typed))) return true;
+  if (kind === 'code' && (await enter({ code: typed }))) return true;
+  return enter({ token: typed });
+}
+
+/** Pairing codes are 16 capitals and digits, in groups or not; one-time codes have 32 letters. */
+export function kindOf(typed: string): 'pair' | 'code' | 'token' {
+  if (/^[2-9A-HJ-NP-Z]{16}$/i.test(typed.replace(/[\s-]/g, '')) && !/[a-z].*[A-Z]|[A-Z].*[a-z]/.test(typed)) return 'pair';
+  return /^[\w-]{32}$/.test(typed) ? 'code' : 'token';
+}
+
 /** Become a device of the hub's. */
 export async function claim(code: string): Promise<boolean> {
   return attempt(() => http.post('/pair/claim', { code, name: deviceName(navigator.userAgent) }));
