@@ -111,7 +111,7 @@ def _to_pixels(page: Page, api: Api, scale: Scale) -> list[Figure]:
         offset = _clock_offset_ms(page)
         page.evaluate(WATCH)
         api.send(session, f"ticks {chunks} 20")
-        page.wait_for_function("count => window.seen.some(([seen]) => seen >= count)", arg=chunks, timeout=60_000)
+        _until(page, "count => window.seen.some(([seen]) => seen >= count)", chunks)
         written = _ticks(page)
         for count, shown in _steps(page.evaluate("window.seen")):
             latencies += [shown + offset - written[index] for index in count]
@@ -133,11 +133,11 @@ def _long_session(page: Page, api: Api, scale: Scale) -> list[Figure]:
     opened, cold = [], []
     for _ in range(scale.rounds):
         page.evaluate("location.hash = '#/'")
-        page.wait_for_function("text => !document.querySelector('main')?.textContent.includes(text)", arg=THE_END)
+        _until(page, "text => !document.querySelector('main')?.textContent.includes(text)", THE_END)
         opened.append(float(page.evaluate(OPEN, [f"#/s/{session}", THE_END])))
         begin = time.monotonic()
         page.reload()
-        page.wait_for_function("text => document.querySelector('main')?.textContent.includes(text)", arg=THE_END)
+        _until(page, "text => document.querySelector('main')?.textContent.includes(text)", THE_END)
         cold.append(1000 * (time.monotonic() - begin))
     frames = sorted(page.evaluate(SCROLL))
     slow = frames[int(len(frames) * 0.95)]
@@ -156,8 +156,8 @@ def _per_chunk(page: Page, tools: CDPSession, api: Api, scale: Scale) -> list[Fi
     _open(page, session)
     before = _busy_ms(tools)
     api.send(session, f"pace {count} {TEXT} {rate}")
-    page.wait_for_function("size => document.querySelector('main').textContent.includes('x'.repeat(size))", arg=count * TEXT,
-                           timeout=120_000, polling=500)
+    api.wait_idle(session)
+    _until(page, "size => document.querySelector('main').textContent.includes('x'.repeat(size))", count * TEXT)
     after = _busy_ms(tools)
     script, task = ((after[name] - before[name]) / count for name in ("ScriptDuration", "TaskDuration"))
     return [
@@ -188,6 +188,14 @@ def _gzipped(url: str) -> bytes:
 def _open(page: Page, session: str) -> None:
     page.evaluate("path => { location.hash = path }", f"#/s/{session}")
     page.get_by_role("textbox").first.wait_for()
+
+
+def _until(page: Page, what: str, arg: object, within_s: float = 60.0) -> None:
+    deadline = time.monotonic() + within_s
+    while not page.evaluate(what, arg):
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"the page never came to: {what}")
+        time.sleep(0.005)
 
 
 def _clock_offset_ms(page: Page) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Locator, Page, Request, expect
 
 from tests.tooling.hub_process import HubProcess
+from tests.tooling.processes import eventually
 
 WAIT_MS = 15_000
 LOST = r"net::ERR_|WebSocket connection to .* failed|status of 50[234]"
@@ -84,6 +85,17 @@ class Person:
     def _asked(self, dialog: Dialog) -> None:
         self.faults.append(f"a dialog: {dialog.message[:200]}")
         dialog.dismiss()
+
+
+def until(page: Page, what: str, arg: Any = None, within_s: float = WAIT_MS / 1000) -> None:
+    """Until a function of the page's gives something true. (Playwright's own way to wait for one needs eval, which the page's
+    policy does not allow.)"""
+    eventually(lambda: page.evaluate(what, arg), f"{what} of {str(arg)[:80]!r}", within_s)
+
+
+def shows(page: Page, text: str, within_s: float = WAIT_MS / 1000) -> None:
+    """Until the text is somewhere in the main part, as it is."""
+    until(page, "text => document.querySelector('main').textContent.includes(text)", text, within_s)
 
 
 def sideways(page: Page) -> int:

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.page.conftest import MakePerson
 from tests.page.journal import history, tell, texts, wait_until_idle
-from tests.page.person import Person
+from tests.page.person import Person, shows, until
 from tests.tooling.hub_process import HubProcess, Session
 from tests.tooling.processes import eventually
 from tests.tooling.proxy import Proxy
@@ -28,8 +28,7 @@ def shown(page: Page) -> str:
 
 def wait_for_text(page: Page, wanted: str) -> None:
     """Until the page shows exactly this, and nothing of it twice."""
-    page.wait_for_function("wanted => document.querySelector('main').textContent.includes(wanted)", arg=wanted[-CHUNK:],
-                           timeout=60_000)
+    shows(page, wanted[-CHUNK:], 60)
     eventually(lambda: shown(page) == wanted, "the page shows what the journal says", 20)
 
 
@@ -46,7 +45,7 @@ def test_a_reload_in_the_middle_of_a_turn_loses_nothing_and_doubles_nothing(hub:
     page = anybody.log_in(hub, f"#/s/{session.id}")
     for _ in range(3):
         before = len(shown(page))
-        page.wait_for_function("size => document.querySelector('main').textContent.length > size + 400", arg=before)
+        until(page, "size => document.querySelector('main').textContent.length > size + 400", before)
         page.reload()
         expect(page.get_by_role("main")).to_be_visible()
     assert session.view()["turn"] is not None, "the reloads were in the middle of the turn"
@@ -74,7 +73,7 @@ def test_a_hub_that_is_killed_and_started_again_goes_on_where_the_page_was(own_h
     person = make_person(own_hub.url)
     session = begin_burst(own_hub, 2000, 200)
     page = person.log_in(own_hub, f"#/s/{session.id}")
-    page.wait_for_function("document.querySelector('main').textContent.includes('00000020x')")
+    shows(page, "00000020x")
     with person.losing_the_network():
         own_hub.kill()
         expect(page.get_by_role("status").filter(has_text=re.compile("Offline|Connecting"))).to_be_visible()
@@ -109,7 +108,7 @@ def test_a_connection_that_stalls_is_seen_and_taken_up_again(hub: HubProcess, ma
         person = make_person(proxy.url)
         session = begin_burst(hub, 1000, 200)
         page = person.log_in(hub, f"#/s/{session.id}")
-        page.wait_for_function("document.querySelector('main').textContent.includes('00000050x')")
+        shows(page, "00000050x")
         with person.losing_the_network():
             proxy.stall()
             wait_until_idle(session)
@@ -149,7 +148,7 @@ def test_nothing_is_shown_twice_when_many_watch_and_come_back(hub: HubProcess, m
         for number in range(4):
             mark = f"{100 * number + 60:08d}x"
             for page in pages:
-                page.wait_for_function("mark => document.querySelector('main').textContent.includes(mark)", arg=mark)
+                shows(page, mark)
             for person in people:
                 person.expect_loss()
             proxy.cut()
