@@ -139,8 +139,8 @@ def test_the_cookie_of_another_port_is_not_ours(tmp_path: Path) -> None:
     run(check())
 
 
-PUBLIC = {("GET", "/"), ("GET", "/ws"), ("GET", "/assets/{path:path}"), ("GET", "/healthz"), ("POST", "/auth/login"),
-          ("POST", "/pair/claim"),
+PUBLIC = {("GET", "/"), ("GET", "/sw.js"), ("GET", "/icons/{path:path}"), ("GET", "/manifest.webmanifest"),
+          ("GET", "/ws"), ("GET", "/assets/{path:path}"), ("GET", "/healthz"), ("POST", "/auth/login"), ("POST", "/pair/claim"),
           ("GET", "/preview/{key}/{path:path}")}
 
 
@@ -186,7 +186,8 @@ NEEDED = {
              "GET /sessions/{id}/history", "GET /sessions/{id}/snapshot",
              "POST /acp", "GET /acp", "DELETE /acp", "GET /adapters", "GET /approvals", "GET /search",
              "GET /policy", "POST /policy/explain", "GET /sessions/{id}/images/{seq}",
-             "GET /devices", "DELETE /devices/{deviceId}", "GET /push", "POST /push", "DELETE /push"},
+             "GET /sessions/{id}/export", "GET /devices", "DELETE /devices/{deviceId}", "GET /push", "POST /push",
+             "DELETE /push"},
     "approve": {"POST /sessions/{id}/commands", "POST /sessions/{id}/permissions/{requestId}",
                 "POST /sessions/{id}/questions/{questionId}"},
     "control": {"POST /sessions", "PATCH /sessions/{id}", "DELETE /sessions/{id}", "POST /sessions/{id}/send-message",

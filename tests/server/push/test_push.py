@@ -6,7 +6,7 @@ import asyncio
 import ipaddress
 import json
 import stat
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -90,10 +90,8 @@ def test_an_endpoint_may_be_where_the_settings_allow_it() -> None:
 def test_a_name_that_leads_into_a_private_network_gets_nothing(tmp_path: Path) -> None:
     async def check() -> None:
         subscriptions = Subscriptions(tmp_path, lambda _: True)
-        browser = Browser(PushService.__new__(PushService), "x")
-        keys = {"p256dh": "B" + "A" * 86, "auth": "A" * 22}
-        browser._service = type("Service", (), {"url": "https://push.example"})()  # type: ignore[assignment]
-        keys = browser.subscription()["keys"]
+        with PushService() as service:
+            keys = Browser(service).subscription()["keys"]
         made = subscriptions.keep("t", "https://push.example/x", keys["p256dh"], keys["auth"], KINDS)
         asked: list[str] = []
 
@@ -201,6 +199,11 @@ class Told:
         return session, next(iter(session.fold.approvals))
 
 
+def hear_of_drops(subscriptions: Subscriptions, dropped: Callable[[Subscription], None]) -> None:
+    """Hear of it when one is dropped."""
+    vars(subscriptions)["drop_ended"] = dropped
+
+
 @asynccontextmanager
 async def telling(folder: Path) -> AsyncIterator[Told]:
     clock = QuickClock()
@@ -215,7 +218,7 @@ async def telling(folder: Path) -> AsyncIterator[Told]:
                 drop(which)
                 told.forgotten.set()
 
-            parts.subscriptions.drop_ended = dropped  # type: ignore[method-assign]
+            hear_of_drops(parts.subscriptions, dropped)
             work = asyncio.create_task(pusher.run())
             try:
                 yield told

@@ -92,12 +92,12 @@ def _statements(tree: Node) -> Iterator[Node]:
     while waiting:
         node = waiting.pop()
         if node.type in ("pipeline", "command"):
-            yield node.parent if _is_redirected(node) else node
+            yield _with_redirects(node)
         waiting.extend(reversed(node.children))
 
 
-def _is_redirected(node: Node) -> bool:
-    return node.parent is not None and node.parent.type == "redirected_statement"
+def _with_redirects(node: Node) -> Node:
+    return node.parent if node.parent is not None and node.parent.type == "redirected_statement" else node
 
 
 def _level(source: bytes, node: Node, places: Places) -> RiskLevel:
