@@ -10,6 +10,7 @@ import { onUnauthorized } from './hub/http';
 import { link, wakeWithThePage } from './hub/link';
 import { followSessions } from './hub/sessions';
 import { applyTheme } from './theme';
+import { watchClock } from './views/approvals/hub_clock';
 import { rememberDecisions } from './views/approvals/resolutions';
 import { countInTitle } from './views/approvals/title';
 import { startWorker } from './views/devices/worker';
@@ -18,8 +19,9 @@ import { enterWith } from './views/login/enter';
 applyTheme();
 followSessions();
 rememberDecisions();
+watchClock();
 countInTitle();
-onUnauthorized(() => link.lock());
+onUnauthorized(() => link.probe());
 wakeWithThePage(link);
 
 const root = document.getElementById('page');

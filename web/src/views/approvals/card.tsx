@@ -8,10 +8,11 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
 import type { RiskLevel } from '../../generated/agent-context';
 import type { ApprovalView } from '../../generated/api';
+import { agentName } from '../../hub/agents';
 import { link } from '../../hub/link';
 import { sessions, type Pending } from '../../hub/sessions';
 import { t, type Key } from '../../i18n';
-import { sessionHref } from '../../route';
+import { route, sessionHref } from '../../route';
 import { Badge, Button, Icon, type IconName } from '../../ui';
 import { mayDo } from '../controls/states';
 import { Countdown } from './countdown_view';
@@ -30,8 +31,6 @@ export { QuestionForm } from './question';
 
 export interface CardProps {
   pending: Pending;
-  /** Inside its session: what the session is called is known there. */
-  inline?: boolean;
 }
 
 const RISKS: Record<RiskLevel, { words: Key; tone: 'plain' | 'good' | 'warn' | 'bad' }> = {
@@ -41,13 +40,13 @@ const RISKS: Record<RiskLevel, { words: Key; tone: 'plain' | 'good' | 'warn' | '
   critical: { words: 'approvals.riskCritical', tone: 'bad' },
 };
 
-export function ApprovalCard({ pending, inline = false }: CardProps): JSX.Element | null {
+export function ApprovalCard({ pending }: CardProps): JSX.Element | null {
   const heading = useId();
   const approval = pending.approval;
   if (!approval) return null;
   return (
     <article class={`approvals-card approvals-card-${approval.riskLevel}`} aria-labelledby={heading} tabIndex={-1} data-ask={approval.requestId}>
-      <CardHead id={heading} pending={pending} inline={inline} icon={iconOf(approval)} title={approval.title || approval.description}>
+      <CardHead id={heading} pending={pending} icon={iconOf(approval)} title={headingOf(approval)}>
         <Countdown expiresAt={approval.expiresAt} since={approval.requestedAt} denies />
       </CardHead>
       <p class="approvals-risk">
@@ -55,6 +54,7 @@ export function ApprovalCard({ pending, inline = false }: CardProps): JSX.Elemen
         {approval.riskReason && <span><Unseen text={approval.riskReason} /></span>}
       </p>
       <Preview approval={approval} />
+      <Said input={approval.toolInput} />
       <Decide pending={pending} approval={approval} />
     </article>
   );
@@ -63,24 +63,25 @@ export function ApprovalCard({ pending, inline = false }: CardProps): JSX.Elemen
 export interface CardHeadProps {
   id: string;
   pending: Pending;
-  inline: boolean;
   icon: IconName;
   title: string;
   children: ComponentChildren;
 }
 
 /** What asks, and where. */
-export function CardHead({ id, pending, inline, icon, title, children }: CardHeadProps): JSX.Element {
+export function CardHead({ id, pending, icon, title, children }: CardHeadProps): JSX.Element {
+  const at = route.value;
+  const inside = at.view === 'session' && at.id === pending.sessionId;
   return (
     <header class="approvals-head">
       <Icon name={icon} />
       <div class="approvals-what">
         <h3 id={id}><Unseen text={title} /></h3>
-        {!inline && (
+        {!inside && (
           <p class="approvals-where">
             <a href={sessionHref(pending.sessionId)} title={t('approvals.openSession')}>{pending.title || pending.sessionId}</a>
-            {pending.agent && <span>{pending.agent}</span>}
-            {pending.cwd && <span class="approvals-cwd" title={pending.cwd}>{pending.cwd}</span>}
+            {pending.agent && <span>{agentName(pending.agent)}</span>}
+            {pending.cwd && <span title={pending.cwd}>{pending.cwd.split('/').filter(Boolean).at(-1) ?? pending.cwd}</span>}
           </p>
         )}
       </div>
@@ -130,9 +131,10 @@ interface ButtonsProps {
 
 function Buttons({ approval, choices, busy, onApprove, onDecide, onPanel }: ButtonsProps): JSX.Element {
   const [first, ...others] = choices.approve;
+  const onlyWay = approval.options.find((option) => option.kind === 'allow_once');
   return (
     <footer class="approvals-actions">
-      <Button kind="primary" icon="check" busy={busy} onClick={onApprove}>{first?.name ?? t('approvals.approve')}</Button>
+      <Button kind="primary" icon="check" busy={busy} title={onlyWay?.name} onClick={onApprove}>{first?.name ?? t('approvals.approve')}</Button>
       {others.map((way) => (
         <Button key={way.optionId} disabled={busy} onClick={() => onDecide({ approve: true, ...(way.optionId ? { optionId: way.optionId } : {}) })}>{way.name}</Button>
       ))}
@@ -159,6 +161,18 @@ export function Progress({ ask }: { ask: string }): JSX.Element | null {
 export function isOnItsWay(ask: string): boolean {
   const sent = sentFor(ask);
   return sent !== undefined && sent.state !== 'failed';
+}
+
+/** What the agent says that it is for. Its words: they stand below what is really asked for. */
+function Said({ input }: { input: Record<string, unknown> }): JSX.Element | null {
+  const words = input['description'];
+  if (typeof words !== 'string' || !words.trim()) return null;
+  return <p class="approvals-said">{t('approvals.agentSays')} <q><Unseen text={words} /></q></p>;
+}
+
+/** A command stands below whole; its heading only says what it is. Other titles name what they are about. */
+function headingOf(approval: ApprovalView): string {
+  return approval.preview?.type === 'command' ? t('approvals.runsCommand') : approval.title || approval.description;
 }
 
 function iconOf(approval: ApprovalView): IconName {

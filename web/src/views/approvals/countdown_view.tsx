@@ -3,31 +3,12 @@
  *
  * Rule: it counts by the hub's clock. A phone whose clock is wrong must not say that there is time where there is none.
  */
-import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../../i18n';
 import { Icon, now } from '../../ui';
 import { clockText, passedMark, remaining } from './countdown';
-
-/** How far the hub's clock is ahead of ours, in milliseconds. */
-const ahead = signal(0);
-/** An answer names its second only, and takes a while to come: less than this is no difference. */
-const NO_DIFFERENCE_MS = 2_500;
-let measured = false;
-
-async function measure(): Promise<void> {
-  if (measured) return;
-  measured = true;
-  try {
-    const before = Date.now();
-    const said = (await fetch('/healthz', { cache: 'no-store' })).headers.get('date');
-    const difference = said ? Date.parse(said) + 500 - (before + Date.now()) / 2 : 0;
-    ahead.value = Math.abs(difference) > NO_DIFFERENCE_MS ? difference : 0;
-  } catch {
-    measured = false; // Nobody answered: ask again with the next clock.
-  }
-}
+import { hubAhead } from './hub_clock';
 
 export interface CountdownProps {
   expiresAt?: string | undefined;
@@ -37,8 +18,7 @@ export interface CountdownProps {
 }
 
 export function Countdown({ expiresAt, since, denies }: CountdownProps): JSX.Element | null {
-  useEffect(() => void measure(), []);
-  const left = remaining(expiresAt, since, now.value + ahead.value);
+  const left = remaining(expiresAt, since, now.value + hubAhead.value);
   if (!left) return null;
   const time = clockText(left.seconds);
   const words = left.urgency === 'over' ? t('approvals.overdue') : t(denies ? 'approvals.waits' : 'approvals.waitsQuestion', { time });

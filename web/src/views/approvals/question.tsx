@@ -22,14 +22,14 @@ import { ResolutionLine } from './resolution_view';
 import { answer } from './sending';
 import { Unseen } from './unseen_view';
 
-export function QuestionForm({ pending, inline = false }: CardProps): JSX.Element | null {
+export function QuestionForm({ pending }: CardProps): JSX.Element | null {
   const heading = useId();
   const question = pending.question;
   if (!question) return null;
   const title = t(question.cap ? 'approvals.capQuestion' : 'approvals.question');
   return (
     <article class="approvals-card approvals-card-question" aria-labelledby={heading} tabIndex={-1} data-ask={question.questionId}>
-      <CardHead id={heading} pending={pending} inline={inline} icon="question" title={title}>
+      <CardHead id={heading} pending={pending} icon="question" title={title}>
         <Countdown expiresAt={question.expiresAt} since={question.askedAt} denies={false} />
       </CardHead>
       <p class="approvals-question"><Unseen text={question.question} /></p>

@@ -6,12 +6,14 @@
 import { effect } from '@preact/signals';
 import { askId, pending, store } from '../../hub/sessions';
 import { trusted } from '../../text/trusted';
+import { keepInstallOffer } from './offer';
 
 /** Whether this page can have a service worker at all. */
 export const hasWorker = globalThis.isSecureContext && 'serviceWorker' in navigator;
 
 /** Start it once the page is there; in development there is none to start. */
 export function startWorker(): void {
+  keepInstallOffer();
   if (!hasWorker || !import.meta.env.PROD) return;
   navigator.serviceWorker.register(trusted().createScriptURL('/sw.js'), { scope: '/', updateViaCache: 'none' }).catch(() => undefined);
   navigator.serviceWorker.addEventListener('message', (event) => heard(event.data));
