@@ -210,8 +210,8 @@ NOT_CALLS = {
     "GET /", "GET /assets/{path:path}", "GET /icons/{path:path}", "GET /sw.js", "GET /manifest.webmanifest",
     "GET /preview/{key}/{path:path}", "GET /docs", "GET /openapi.json", "GET /metrics", "GET /readyz",
     "POST /auth/login", "POST /auth/logout", "GET /auth/tokens", "POST /auth/tokens",
-    "DELETE /auth/tokens/{tokenId}", "GET /sessions/{id}/queue/{turnId}", "POST /pair/claim", "GET /sessions/{id}/export", "GET /push", "POST /push",
-    "DELETE /push",
+    "DELETE /auth/tokens/{tokenId}", "GET /sessions/{id}/queue/{turnId}", "POST /pair/claim", "GET /sessions/{id}/export",
+    "GET /push", "POST /push", "DELETE /push",
 }
 """What is for browsers and operators, and what another call gives as well."""
 

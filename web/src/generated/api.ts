@@ -76,6 +76,7 @@ export interface ApprovalView {
   options: PermissionOption[];
   toolInput: Record<string, unknown>;
   preview?: ApprovalPreview | null;
+  parts?: CommandPart[];
   about?: PolicyAsk | null;
   always?: Rule | null;
   editable?: boolean;
@@ -172,6 +173,14 @@ export interface CommandDone {
   id: string | null;
   result: Record<string, unknown>;
   ok: boolean;
+}
+
+/** A part of a line, in characters; a part inside another comes after it. `risk`: this is what makes it dangerous. */
+export interface CommandPart {
+  start: number;
+  end: number;
+  kind: 'argument' | 'flag' | 'operator' | 'path' | 'program' | 'redirect' | 'string' | 'substitution' | 'variable';
+  risk?: RiskLevel;
 }
 
 /** Money spent in all; `input` and `output` are what is known of its parts. */
