@@ -19,7 +19,7 @@ export interface Notice {
 /** Custom events of the hub that people care about. Others are asides. */
 const HUB_NEWS: Record<string, NoticeTone> = {
   cancel_requested: 'quiet', agent_exited: 'warning', agent_stopped: 'quiet', rule_added: 'quiet', session_attached: 'quiet',
-  permission_policy_set: 'quiet', limits_set: 'quiet', artifact_created: 'info', session_renamed: 'quiet', malformed: 'quiet',
+  permission_policy_set: 'quiet', limits_set: 'quiet', artifact_created: 'info', malformed: 'quiet',
 };
 const ACP_NEWS: Record<string, NoticeTone> = { current_mode_update: 'quiet', compaction_update: 'quiet' };
 
@@ -64,7 +64,6 @@ function textIn(event: CustomEvent): string | undefined {
   const { data } = event;
   switch (event.eventName) {
     case 'current_mode_update': return word(data, 'currentModeId');
-    case 'session_renamed': return word(data, 'title');
     case 'agent_stopped': return word(data, 'reason');
     case 'compaction_update': return word(data, 'status');
     case 'artifact_created': return word(data, 'name') ?? word(data['artifact'] as Record<string, unknown> | undefined, 'name');

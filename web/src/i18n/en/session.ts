@@ -200,7 +200,6 @@ export const session = {
   notice_permission_policy_set: '{who} changed what is approved by rule',
   notice_limits_set: '{who} changed the limits',
   notice_artifact_created: 'Artifact: {text}',
-  notice_session_renamed: '{who} renamed the session: {text}',
   notice_malformed: 'The agent sent a line that is no message',
   notice_current_mode_update: 'Mode: {text}',
   notice_compaction: 'The agent shortened what it remembers',

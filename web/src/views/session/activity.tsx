@@ -14,6 +14,20 @@ export function Activity(): JSX.Element {
     <div class="session-after">
       {story.prompts.value.map((prompt) => <OnItsWay key={prompt.sent.id} prompt={prompt} />)}
       <AtWork />
+      <Untouched />
+    </div>
+  );
+}
+
+/** Nobody has said anything yet. */
+function Untouched(): JSX.Element | null {
+  const { story } = useRoom();
+  const said = story.timeline.items.value.some((item) => item.kind !== 'notice');
+  if (said || story.hasOlder.value || story.view.value.turn || story.prompts.value.length > 0) return null;
+  return (
+    <div class="session-empty">
+      <p>{t('session.empty')}</p>
+      {!story.view.value.watchOnly && <p class="session-faint">{t('session.emptyHint')}</p>}
     </div>
   );
 }

@@ -33,11 +33,8 @@ export function Conversation({ seq }: { seq: number | undefined }): JSX.Element 
 }
 
 function Before(): JSX.Element {
-  const { story, rows } = useRoom();
+  const { story } = useRoom();
   if (story.hasOlder.value) return <div class="session-before"><Spinner size={16} /><span>{t('session.older')}</span></div>;
-  if (story.state.value === 'ready' && rows.value.length === 0 && story.prompts.value.length === 0) {
-    return <div class="session-before session-empty"><p>{t('session.empty')}</p><p class="session-faint">{t('session.emptyHint')}</p></div>;
-  }
   return <div class="session-before-start" />;
 }
 

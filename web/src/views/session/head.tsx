@@ -56,6 +56,8 @@ function Line(): JSX.Element | null {
 const TONES: Partial<Record<SessionStatus, 'accent' | 'warn' | 'bad' | 'good'>> = {
   running: 'accent', thinking: 'accent', waiting_for_approval: 'warn', waiting_for_input: 'warn', paused: 'warn', error: 'bad',
 };
+/** Statuses of which people want to know why. */
+const EXPLAINED = new Set<SessionStatus>(['paused', 'waiting_for_approval', 'waiting_for_input', 'completed', 'error']);
 const BUSY = new Set<SessionStatus>(['running', 'thinking', 'starting']);
 
 function Status(): JSX.Element {
@@ -65,7 +67,8 @@ function Status(): JSX.Element {
   const reason = paused?.reason ?? story.reason.value.text;
   return (
     <div class="session-status" role="status" aria-live="polite">
-      {watchOnly && <Badge title={t('session.watchOnlyWhy')}>{t('session.watchOnly')}</Badge>}
+      {watchOnly && <span class="session-status-watched"><Badge title={t('session.watchOnlyWhy')}>{t('session.watchOnly')}</Badge></span>}
+      {reason !== undefined && EXPLAINED.has(status) && <span class="session-reason">{reason}</span>}
       <Badge tone={TONES[status]} title={reason !== undefined ? t('session.statusBecause', { status: words, reason }) : words}>
         {BUSY.has(status) && <Spinner size={12} />}
         <span class="session-status-words">{words}</span>
