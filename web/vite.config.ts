@@ -9,7 +9,7 @@ const outDir = fileURLToPath(new URL('../src/trunkline/server/static/page', impo
 export default defineConfig({
   root,
   base: '/',
-  plugins: [pack(root, outDir)],
+  plugins: [pack()],
   esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
   worker: { format: 'es' },
   build: {

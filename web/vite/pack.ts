@@ -6,7 +6,7 @@
  * Rule 2: a build whose initial load is over the limit fails.
  */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build, type Plugin, type Rollup } from 'vite';
 
@@ -20,10 +20,16 @@ export interface Weight {
   files: Record<string, number>;
 }
 
-export function pack(root: string, outDir: string): Plugin {
+export function pack(): Plugin {
+  let root = '';
+  let outDir = '';
   return {
     name: 'trunkline-pack',
     apply: 'build',
+    configResolved(config) {
+      root = config.root;
+      outDir = resolve(config.root, config.build.outDir);
+    },
     async writeBundle(_options, bundle) {
       const first = initialFiles(bundle);
       if (existsSync(join(root, 'src/sw.ts'))) await buildServiceWorker(root, outDir, bundle, first);

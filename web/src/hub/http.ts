@@ -2,7 +2,7 @@
  * Asking the hub over HTTP. The browser's cookie says who asks; requests go to our own origin only.
  *
  * Rule 1: every failure is a HubError: the hub's own code and words where it answered, `unreachable` where it did not.
- * Rule 2: an answer of 401 locks the page; who wants to know listens with `onUnauthorized`.
+ * Rule 2: an answer of 401 is told to who listens with `onUnauthorized`: the line to the hub finds out whether we are still let in.
  */
 import type { ErrorBody } from '../generated/api';
 

@@ -61,6 +61,9 @@ function plain(line: string): string {
     .replace(/^(#{1,6}|[-*+]|\d+\.|>)\s+(\[[ xX]\]\s+)?/, '')
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/(\*\*|__|`)/g, '')
+    .replace(/^\||\|$/g, '')
+    .replace(/\s*\|\s*/g, ' · ')
+    .trim()
     .slice(0, 300);
 }
 

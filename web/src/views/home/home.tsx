@@ -30,7 +30,10 @@ export function HomeView(): JSX.Element {
   const agent = useSignal('');
   const cwd = useSignal('');
   const dialog = useSignal<Dialog>(null);
-  useEffect(() => void needAgents(), [link.state.value === 'online']);
+  const online = link.state.value === 'online';
+  useEffect(() => {
+    if (online) void needAgents();
+  }, [online]);
   const want: Wanted = { agent: agent.value, cwd: cwd.value, text: search.value.query };
   const searching = search.value.query.trim() !== '';
   return (
