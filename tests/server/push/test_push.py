@@ -276,6 +276,27 @@ def test_each_is_told_only_what_it_wants_and_what_it_may_do(tmp_path: Path) -> N
     run(check(), 20)
 
 
+def test_a_question_and_a_failed_turn_reach_the_device(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with telling(tmp_path) as told:
+            phone, _ = await told.subscribe("phone", kinds=["question", "failed"])
+            session = await told.hub.session()
+            await told.hub.ask("POST", f"/sessions/{session.id}/send-message", json_body={"content": "/question"})
+            asked = phone.read(await told.next(), told.key)
+            assert asked["kind"] == "question" and "actions" not in asked and asked["body"]
+            path = f"/sessions/{session.id}/questions/{asked['requestId']}"
+            assert (await told.hub.ask("POST", path, json_body={"action": "decline"})).status == 200
+            assert phone.read(await told.next(), told.key)["tag"] == asked["tag"]
+            while session.fold.turn is not None:
+                await session.feed.wait(session.feed.last_seq)
+            await told.hub.turn(session, "/error")
+            failed = phone.read(await told.next(), told.key)
+            assert (failed["kind"], failed["body"]) == ("failed", "The demo failed, as /error asks")
+            assert told.service.is_quiet()
+
+    run(check(), 20)
+
+
 def test_a_revoked_device_gets_no_push(tmp_path: Path) -> None:
     async def check() -> None:
         async with telling(tmp_path) as told:
