@@ -36,7 +36,12 @@ export function safeTree(markup: string): SafeNode[] | null {
     RETURN_DOM: true, TRUSTED_TYPES_POLICY: trusted() as never,
   }) as unknown as Node;
   const elementGone = DOMPurify.removed.some((each) => 'element' in each && each.element?.nodeType === 1);
-  return elementGone ? null : childrenOf(body, 0);
+  return elementGone ? null : treeOf(body);
+}
+
+/** The tree below a node; only allowed elements and attributes are copied, whoever cleaned it before. Null where there are others. */
+export function treeOf(node: Node): SafeNode[] | null {
+  return childrenOf(node, 0);
 }
 
 /** Every tag in the source is one that we render: the parser may not first "repair" a foreign one away. */

@@ -3,7 +3,7 @@ import { withoutReferences } from './entities';
 import { highlighted, languages } from './highlighter';
 import { languageByPath, languageByWord } from './language';
 import { judgeLink } from './links';
-import { safeTree } from './sanitise';
+import { safeTree, treeOf } from './sanitise';
 import { commandPieces, partsIn } from './shell';
 import { pieces } from './tokens';
 import { revealed, spelledOut } from './unseen';
@@ -43,9 +43,15 @@ describe('links', () => {
 
 describe('markup', () => {
   it('comes back as a tree of allowed elements', () => {
-    expect(safeTree('<p align="center"><b onclick="x()">a</b><br></p>')).toEqual([
-      { name: 'p', attributes: { align: 'center' }, children: [{ name: 'b', attributes: {}, children: ['a'] }, { name: 'br', attributes: {}, children: [] }] },
-    ]);
+    const body = document.createElement('body');
+    const paragraph = body.appendChild(document.createElement('p'));
+    paragraph.setAttribute('align', 'center');
+    paragraph.setAttribute('onclick', 'x()');
+    paragraph.setAttribute('style', 'position: fixed');
+    paragraph.append('a', document.createElement('br'));
+    expect(treeOf(body)).toEqual([{ name: 'p', attributes: { align: 'center' }, children: ['a', { name: 'br', attributes: {}, children: [] }] }]);
+    paragraph.append(document.createElement('script'));
+    expect(treeOf(body)).toBeNull();
   });
 
   it.each(['<script>x</script>', '<p><iframe src=x></iframe></p>', '<svg><p>x</p></svg>', '<math><mi>x</mi></math>', '<style>*{}</style>', '<!-- x -->',

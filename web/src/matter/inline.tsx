@@ -1,0 +1,141 @@
+// Inline markdown as elements: emphasis, links, pictures, and the few HTML tags that are rendered. Other tags stand as text.
+
+import type { Token, Tokens } from 'marked';
+import type { ComponentChildren, JSX } from 'preact';
+import { withoutReferences } from '../text/entities';
+import { type SafeNode, safeTree } from '../text/sanitise';
+import { Image } from './image';
+import { Link } from './link';
+import { Shown } from './shown';
+
+const PAIRED = new Set(['abbr', 'b', 'code', 'del', 'em', 'i', 'ins', 'kbd', 'mark', 'q', 's', 'samp', 'small', 'strong', 'sub', 'sup', 'u', 'var']);
+const TAG = /^<(\/?)([a-z][a-z\d]*)(\s[^>]*)?\/?>$/i;
+
+export function Inline({ tokens }: { tokens: readonly Token[] | undefined }): JSX.Element {
+  return <>{inline(tokens ?? [])}</>;
+}
+
+function inline(tokens: readonly Token[]): ComponentChildren[] {
+  const shown: ComponentChildren[] = [];
+  for (let index = 0; index < tokens.length; index += 1) {
+    const token = tokens[index];
+    if (token === undefined) continue;
+    const end = token.type === 'html' ? closing(tokens, index) : -1;
+    if (end !== -1) {
+      shown.push(paired(token.raw, tokens.slice(index + 1, end)));
+      index = end;
+    } else shown.push(one(token));
+  }
+  return shown;
+}
+
+function one(token: Token): ComponentChildren {
+  switch (token.type) {
+    case 'strong': return <strong><Inline tokens={token.tokens} /></strong>;
+    case 'em': return <em><Inline tokens={token.tokens} /></em>;
+    case 'del': return <del><Inline tokens={token.tokens} /></del>;
+    case 'codespan': return <code class="matter-codespan"><Shown text={(token as Tokens.Codespan).text} /></code>;
+    case 'br': return <br />;
+    case 'link': return <LinkToken link={token as Tokens.Link} />;
+    case 'image': return <Image src={withoutReferences((token as Tokens.Image).href)} alt={withoutReferences((token as Tokens.Image).text)} />;
+    case 'html': return <Lone raw={token.raw} />;
+    case 'escape': return (token as Tokens.Escape).text;
+    case 'checkbox': return null;
+    default: return token.type === 'text' && (token as Tokens.Text).tokens ? <Inline tokens={(token as Tokens.Text).tokens} /> : plain(token);
+  }
+}
+
+function plain(token: Token): ComponentChildren {
+  return withoutReferences((token as Tokens.Text).text ?? token.raw);
+}
+
+function LinkToken({ link }: { link: Tokens.Link }): JSX.Element {
+  const href = link.autolink === true ? link.href : withoutReferences(link.href);
+  const shown = textOf(link.tokens);
+  return <Link address={href} shown={shown}>{shown === '' && !hasPicture(link.tokens) ? href : <Inline tokens={link.tokens} />}</Link>;
+}
+
+/** What a reader reads of some tokens. */
+export function textOf(tokens: readonly Token[] | undefined): string {
+  return (tokens ?? []).map((token) => ('tokens' in token && token.tokens !== undefined ? textOf(token.tokens) : withoutReferences((token as Tokens.Text).text ?? ''))).join('');
+}
+
+function hasPicture(tokens: readonly Token[]): boolean {
+  return tokens.some((token) => token.type === 'image');
+}
+
+/** Where the element that begins here ends, or -1. */
+function closing(tokens: readonly Token[], start: number): number {
+  const name = TAG.exec(tokens[start]?.raw ?? '');
+  if (name === null || name[1] !== '' || !(PAIRED.has(name[2]?.toLowerCase() ?? '') || name[2]?.toLowerCase() === 'a')) return -1;
+  let depth = 0;
+  for (let index = start; index < tokens.length; index += 1) {
+    const tag = tokens[index]?.type === 'html' ? TAG.exec(tokens[index]?.raw ?? '') : null;
+    if (tag === null || tag[2]?.toLowerCase() !== name[2]?.toLowerCase()) continue;
+    depth += tag[1] === '' ? 1 : -1;
+    if (depth === 0) return index;
+  }
+  return -1;
+}
+
+function paired(raw: string, inside: readonly Token[]): ComponentChildren {
+  const name = TAG.exec(raw)?.[2]?.toLowerCase() ?? 'span';
+  if (name !== 'a') {
+    const Name = name as 'b';
+    return <Name><Inline tokens={inside} /></Name>;
+  }
+  const [node] = safeTree(`${raw}</a>`) ?? [];
+  const href = typeof node === 'object' ? node.attributes['href'] ?? '' : '';
+  return <Link address={href} shown={textOf(inside)}><Inline tokens={inside} /></Link>;
+}
+
+/** A tag without a partner: a break or a picture is one, everything else is text. */
+function Lone({ raw }: { raw: string }): JSX.Element {
+  const name = TAG.exec(raw)?.[2]?.toLowerCase();
+  if (name === 'br') return <br />;
+  const tree = name === 'img' ? safeTree(raw) : null;
+  return tree === null ? <Shown text={raw} /> : <Nodes nodes={tree} />;
+}
+
+/** A tree of allowed elements. */
+export function Nodes({ nodes }: { nodes: readonly SafeNode[] }): JSX.Element {
+  return <>{nodes.map((node, index) => <NodeView key={index} node={node} />)}</>;
+}
+
+function NodeView({ node }: { node: SafeNode }): JSX.Element {
+  if (typeof node === 'string') return <Shown text={node} />;
+  const { name, attributes, children } = node;
+  const inside = <Nodes nodes={children} />;
+  if (name === 'a') return <Link address={attributes['href'] ?? ''} shown={treeText(children)}>{inside}</Link>;
+  if (name === 'img') return <Image src={attributes['src'] ?? ''} alt={attributes['alt'] ?? ''} />;
+  if (name === 'br' || name === 'hr') return name === 'br' ? <br /> : <hr />;
+  if (name === 'center') return <div class="matter-align-center">{inside}</div>;
+  if (name === 'picture') return <span>{inside}</span>;
+  const heading = /^h([1-6])$/.exec(name);
+  if (heading !== null) return <Heading depth={Number(heading[1])}>{inside}</Heading>;
+  const Name = name as 'div';
+  return <Name class={alignment(attributes['align'])} {...spans(attributes)} {...(name === 'details' && 'open' in attributes ? { open: true } : {})}>{inside}</Name>;
+}
+
+function treeText(nodes: readonly SafeNode[]): string {
+  return nodes.map((node) => (typeof node === 'string' ? node : treeText(node.children))).join('');
+}
+
+function alignment(align: string | undefined): string | undefined {
+  return align === 'center' || align === 'right' ? `matter-align-${align}` : undefined;
+}
+
+function spans(attributes: Readonly<Record<string, string>>): Record<string, number> {
+  const found: Record<string, number> = {};
+  for (const [from, to] of [['colspan', 'colSpan'], ['rowspan', 'rowSpan'], ['start', 'start']] as const) {
+    const value = Number(attributes[from]);
+    if (Number.isInteger(value) && value > 0 && value < 1_000) found[to] = value;
+  }
+  return found;
+}
+
+/** Headings of a message are below those of the page. */
+export function Heading({ depth, children }: { depth: number; children: ComponentChildren }): JSX.Element {
+  const Name = `h${Math.min(6, depth + 2)}` as 'h3';
+  return <Name class={`matter-h matter-h${depth}`}>{children}</Name>;
+}
