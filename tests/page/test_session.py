@@ -25,7 +25,12 @@ def puppet_says(session: Session, *steps: Sequence[object]) -> None:
 
 def tool_card(page: Page, name: str) -> Locator:
     """The line of a tool's card, which opens it."""
-    return page.get_by_role("feed").get_by_role("button", name=re.compile(name))
+    return page.get_by_role("feed").get_by_role("button", name=pattern(name))
+
+
+def pattern(text: str) -> re.Pattern[str]:
+    """A pattern that Playwright can carry: it forgets to quote slashes."""
+    return re.compile(text.replace("/", r"\/"))
 
 
 def open_all(page: Page) -> None:
@@ -107,7 +112,7 @@ def test_a_file_that_was_read_has_line_numbers(fixed: tuple[Page, Session]) -> N
     page, _ = fixed
     open_all(page)
     tool_card(page, "read src/login.py").click()
-    numbers = page.get_by_role("feed").locator("[data-line='9'], [data-number='9']").or_(page.get_by_text(re.compile(r"^\s*9\s*$")))
+    numbers = page.get_by_role("feed").locator(".matter-code-number").filter(has_text=re.compile(r"^9$"))
     expect(numbers.first).to_be_attached()
     expect(page.get_by_text("self._codes[code] = time.time() + lifetime").first).to_be_visible()
 
@@ -116,7 +121,7 @@ def test_search_results_are_links_to_the_files(fixed: tuple[Page, Session]) -> N
     page, session = fixed
     open_all(page)
     tool_card(page, "grep").click()
-    hit = page.get_by_role("feed").get_by_role("link", name=re.compile("src/login.py")).first
+    hit = page.get_by_role("feed").get_by_role("link", name=pattern("src/login.py")).first
     expect(hit).to_be_visible()
     assert f"#/s/{session.id}/files" in (hit.get_attribute("href") or "")
 
@@ -194,7 +199,7 @@ def test_a_running_command_streams_its_output(hub: HubProcess, person: Person, t
                 ["await", str(tmp_path / "first")],
                 update("tool_call_update", toolCallId="c", content=text_content("compiled 1\ncompiled 2\n")),
                 ["await", str(tmp_path / "second")],
-                update("tool_call_update", toolCallId="c", status="completed", content=text_content("compiled 1\ncompiled 2\nok\n")))
+                update("tool_call_update", toolCallId="c", status="completed", content=text_content("compiled 2\nok\n")))
     line = tool_card(page, "make.*Running")
     line.click()
     shows(page, "compiled 1")
