@@ -1,5 +1,5 @@
-"""What a served hub does besides answering: it tells webhooks and devices, and keeps the search index up while little
-else is going on.
+"""What a served hub does besides answering: it tells webhooks and devices, ends what an expired token has open, and
+keeps the search index up while little else is going on.
 
 Rule 1: a chore that fails is told in the log. It ends neither the hub nor another chore.
 """
@@ -20,10 +20,13 @@ log = logging.getLogger("trunkline.server")
 INDEX_S = 60.0
 """How often the search index reads up."""
 
+EXPIRED_S = 30.0
+"""How often it is looked for tokens whose time is up."""
+
 
 async def chores(parts: Parts) -> None:
     """Do all of them, until cancelled."""
-    work = [_minded("the search index", _keep_index(parts.hub, INDEX_S))]
+    work = [_minded("the search index", _keep_index(parts.hub, INDEX_S)), _minded("tokens", _end_expired(parts, EXPIRED_S))]
     if parts.options.webhooks:
         from trunkline.server.notify.notifier import Notifier  # only who has webhooks pays for them
 
@@ -49,6 +52,16 @@ async def _keep_index(hub: Hub, every_s: float) -> None:
             await hub.index.keep_up()
         except TrunklineError as error:
             log.warning("the search index is behind: %s", error.message)
+
+
+async def _end_expired(parts: Parts, every_s: float) -> None:
+    """Nobody tells of a token that expires, and what was opened with it must end as well."""
+    while True:
+        await asyncio.sleep(every_s)
+        try:
+            parts.tokens.on_ended()
+        except TrunklineError as error:
+            log.warning("what belonged to a token that has expired is not forgotten: %s", error.message)
 
 
 async def _minded(name: str, work: Coroutine[Any, Any, None]) -> None:
