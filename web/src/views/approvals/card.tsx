@@ -54,7 +54,6 @@ export function ApprovalCard({ pending }: CardProps): JSX.Element | null {
         {approval.riskReason && <span><Unseen text={approval.riskReason} /></span>}
       </p>
       <Preview approval={approval} />
-      <Said input={approval.toolInput} />
       <Decide pending={pending} approval={approval} />
     </article>
   );
@@ -161,13 +160,6 @@ export function Progress({ ask }: { ask: string }): JSX.Element | null {
 export function isOnItsWay(ask: string): boolean {
   const sent = sentFor(ask);
   return sent !== undefined && sent.state !== 'failed';
-}
-
-/** What the agent says that it is for. Its words: they stand below what is really asked for. */
-function Said({ input }: { input: Record<string, unknown> }): JSX.Element | null {
-  const words = input['description'];
-  if (typeof words !== 'string' || !words.trim()) return null;
-  return <p class="approvals-said">{t('approvals.agentSays')} <q><Unseen text={words} /></q></p>;
 }
 
 /** A command stands below whole; its heading only says what it is. Other titles name what they are about. */

@@ -6,10 +6,10 @@
  */
 import type { JSX } from 'preact';
 import type { ApprovalPreview } from '../../generated/agent-context';
-import type { ApprovalView } from '../../generated/api';
+import type { ApprovalView, CommandPart } from '../../generated/api';
 import { t } from '../../i18n';
 import { Copy, Icon, lazy } from '../../ui';
-import { segmentsOf, type Part } from './parts';
+import { segmentsOf, type Segment } from './parts';
 import { Unseen } from './unseen_view';
 
 const DiffView = lazy(async () => (await import('../../matter')).DiffView);
@@ -18,13 +18,14 @@ const Markdown = lazy(async () => (await import('../../matter')).Markdown);
 export function Preview({ approval }: { approval: ApprovalView }): JSX.Element {
   return (
     <>
-      {approval.preview && <Shown preview={approval.preview} parts={partsOf(approval)} />}
+      {approval.preview && <Shown preview={approval.preview} parts={approval.parts} />}
+      <Said input={approval.toolInput} />
       <WholeInput input={approval.toolInput} open={!approval.preview} />
     </>
   );
 }
 
-function Shown({ preview, parts }: { preview: ApprovalPreview; parts: Part[] | undefined }): JSX.Element {
+function Shown({ preview, parts }: { preview: ApprovalPreview; parts: CommandPart[] | undefined }): JSX.Element {
   switch (preview.type) {
     case 'diff':
       return <div class="approvals-diff"><DiffView diff={preview.diff} path={preview.path} /></div>;
@@ -35,13 +36,13 @@ function Shown({ preview, parts }: { preview: ApprovalPreview; parts: Part[] | u
   }
 }
 
-function Command({ command, folder, parts }: { command: string; folder: string; parts: Part[] | undefined }): JSX.Element {
+function Command({ command, folder, parts }: { command: string; folder: string; parts: CommandPart[] | undefined }): JSX.Element {
   return (
     <div class="approvals-command">
       <div class="approvals-command-line">
         <pre tabIndex={0}><code>
           {segmentsOf(command, parts).map((segment, index) => (
-            <span key={index} class={segment.role ? `approvals-part approvals-part-${segment.role}` : undefined}><Unseen text={segment.text} /></span>
+            <span key={index} class={classOf(segment)}><Unseen text={segment.text} /></span>
           ))}
         </code></pre>
         <Copy text={command} />
@@ -62,8 +63,15 @@ function WholeInput({ input, open }: { input: unknown; open: boolean }): JSX.Ele
   );
 }
 
-/** The parts of a command's line, where the hub told them. */
-function partsOf(approval: ApprovalView): Part[] | undefined {
-  const parts = (approval as { parts?: unknown }).parts;
-  return Array.isArray(parts) ? (parts as Part[]) : undefined;
+function classOf({ kind, risk }: Segment): string | undefined {
+  if (!kind) return undefined;
+  const danger = risk === 'high' || risk === 'critical' ? ` approvals-part-${risk}` : '';
+  return `approvals-part-${kind}${danger}`;
+}
+
+/** What the agent says that it is for. Its words: they stand below what is really asked for. */
+function Said({ input }: { input: Record<string, unknown> }): JSX.Element | null {
+  const words = input['description'];
+  if (typeof words !== 'string' || !words.trim()) return null;
+  return <p class="approvals-said">{t('approvals.agentSays')} <q><Unseen text={words} /></q></p>;
 }

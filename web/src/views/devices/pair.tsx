@@ -83,7 +83,7 @@ function CodeShown({ shown, busy, onAgain, onHide }: { shown: Shown; busy: boole
     <div class="devices-code">
       <Qr text={shown.url} />
       <div class="devices-code-words">
-        {shown.reach === 'machine' && <p class="policy-problem" role="alert">{t('devices.pairLoopback', { host: location.host })}</p>}
+        {shown.reach === 'machine' && <p class="devices-warning" role="status">{t('devices.pairLoopback', { host: location.host })}</p>}
         <p>{t('devices.pairScan')}</p>
         <p class="devices-url"><code>{shown.url}</code> <Copy text={shown.url} /></p>
         <p class="approvals-note" role="timer">{t('devices.pairOnce', { time: clockText(left) })}{!shown.secure && ` ${t('devices.pairInsecure')}`}</p>
