@@ -102,6 +102,24 @@ def test_a_change_is_told_by_its_diff_and_only_once() -> None:
     assert text.count("+b") == 1 and "```diff\n" in text and "`x` (+1 −1)" in text
 
 
+def test_several_changes_are_told_one_by_one() -> None:
+    changes = [{"path": "a`b", "changeType": "created", "diff": "+x\n", "linesAdded": 1}, {"path": "c", "changeType": "deleted"}]
+    text = told({"type": "file:batch", "changes": changes})
+    assert "**created** ``a`b`` (+1 −0)\n\n```diff\n+x\n```\n\n**deleted** `c` (+0 −0)" in text
+
+
+def test_an_input_is_told_by_its_fields_and_none_is_long() -> None:
+    text = told(executing("Write", path="a b", content="x\n" * 500, lines=[1, 2]))
+    assert "- path: `a b`\n" in text and "- lines: `[1,2]`" in text
+    assert "… (1000 characters)" in text and len(text) < 400
+
+
+def test_a_todo_list_is_told_when_it_changed_and_not_again_by_the_call_that_brought_it() -> None:
+    todos = {"type": "progress:todo_update", "todos": [{"content": "one", "status": "in_progress"}]}
+    text = told(executing("Todo", "c1", todos=1), todos, todos, result("[one]", "Todo", "c1"))
+    assert text.count("- [~] one") == 1 and "[one]" not in text
+
+
 def test_questions_todos_sub_agents_and_costs_are_told() -> None:
     text = told(
         {"type": "interaction:question", "questionId": "q", "question": "Which?", "options": ["a", "b"]},

@@ -20,11 +20,14 @@ from trunkline.errors import Invalid
 OUTPUT_MOST = 8_000
 """Characters of a tool's input or output."""
 DIFF_MOST = 40_000
+VALUE_MOST = 200
+"""Characters of one field of an input."""
 CALLS_MOST = 256
 """Calls that are remembered while they run."""
 
 _MARKS = {"completed": "x", "in_progress": "~"}
 _BACKTICKS = re.compile(r"`{3,}")
+_ANY_BACKTICKS = re.compile(r"`+")
 
 
 class Transcript:
@@ -39,6 +42,8 @@ class Transcript:
         """Messages that are open and of which text was written."""
         self._calls: dict[str, None] = {}
         """Calls that were told of, the newest last."""
+        self._todos = ""
+        self._brought_todos: str | None = None
         self._cost: context.CostBreakdown | None = None
         self._tokens: context.TokenUsage | None = None
 
@@ -125,6 +130,8 @@ class Transcript:
                 return f"**{_line(event.name)} failed**: {_line(event.error.message)}"
             case context.FileChangeEvent():
                 return _change(event)
+            case context.FileChangeBatchEvent():
+                return "\n\n".join(_change(change) for change in event.changes)
             case context.ApprovalRequestedEvent():
                 call = self._call(event.tool_call_id, event.tool_name, event.tool_input)
                 asked = f"> **Approval needed** (risk {event.risk_level}): {_line(event.description)}"
@@ -139,7 +146,7 @@ class Transcript:
             case context.NotificationEvent():
                 return f"> **{_line(event.title)}**: {_line(event.message)}"
             case context.TodoUpdateEvent():
-                return "\n".join(f"- [{_MARKS.get(todo.status, ' ')}] {_line(todo.content)}" for todo in event.todos)
+                return self._todo_list(event)
             case context.SubAgentSpawnedEvent():
                 return f"> **Sub-agent**: {_line(event.task)}"
             case context.SubAgentCompletedEvent():
@@ -164,11 +171,19 @@ class Transcript:
         shown = _input(given)
         return f"### Tool: {_line(name)}" + (f"\n\n{shown}" if shown else "")
 
+    def _todo_list(self, event: context.TodoUpdateEvent) -> str:
+        """The list, if it is another than the last one. The call that brought it has nothing more to say."""
+        self._brought_todos = next(reversed(self._calls), None)
+        todos = "\n".join(f"- [{_MARKS.get(todo.status, ' ')}] {_line(todo.content)}" for todo in event.todos)
+        told, self._todos = self._todos, todos
+        return todos if todos != told else ""
+
     def _result(self, event: context.ToolCallResultEvent) -> str:
         is_newest = next(reversed(self._calls), None) == event.tool_call_id
         self._calls.pop(event.tool_call_id, None)
         # A changed file is told by an event of its own, with its diff.
-        if isinstance(event.structured, context.FileDiffOutput) or not event.output.strip():
+        if (isinstance(event.structured, context.FileDiffOutput) or not event.output.strip()
+                or event.tool_call_id == self._brought_todos):
             return ""
         whose = "" if is_newest else f"Result of **{_line(event.name)}**:\n\n"
         return whose + fenced(_cut(event.output, OUTPUT_MOST))
@@ -182,16 +197,34 @@ def fenced(text: str, language: str = "") -> str:
 
 
 def _input(raw: msgspec.Raw) -> str:
+    """A command as such; anything else by its fields, each on a line: what it changes is told by its diff."""
     given = msgspec.json.decode(raw)
-    command = given.get("command") if isinstance(given, dict) else None
+    if not isinstance(given, dict):
+        return ""
+    command = given.get("command")
     if isinstance(command, str):
         return fenced(_cut(command, OUTPUT_MOST), "sh")
-    return fenced(_cut(msgspec.json.format(msgspec.json.encode(given)).decode(), OUTPUT_MOST), "json") if given else ""
+    return "\n".join(f"- {_line(name)}: {_value(value)}" for name, value in given.items())
 
 
-def _change(event: context.FileChangeEvent) -> str:
+def _value(value: Any) -> str:
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    line = _line(text)
+    return _code(line) if len(line) <= VALUE_MOST else f"{_code(line[:VALUE_MOST])} … ({len(text)} characters)"
+
+
+def _code(text: str) -> str:
+    """Text between as many backticks as it needs."""
+    if not text:
+        return "``"
+    fence = "`" * (max((len(run) for run in _ANY_BACKTICKS.findall(text)), default=0) + 1)
+    pad = " " if text[0] == "`" or text[-1] == "`" else ""
+    return f"{fence}{pad}{text}{pad}{fence}"
+
+
+def _change(event: context.FileChangeEvent | context.FileBatchChange) -> str:
     added, removed = (0 if count is UNSET else count for count in (event.lines_added, event.lines_removed))
-    head = f"**{event.change_type}** `{_line(event.path)}` (+{added} −{removed})"
+    head = f"**{event.change_type}** {_code(_line(event.path))} (+{added} −{removed})"
     return head if event.diff is UNSET or not event.diff else f"{head}\n\n{fenced(_cut(event.diff, DIFF_MOST), 'diff')}"
 
 
