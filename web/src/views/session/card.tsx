@@ -17,22 +17,27 @@ export interface CardProps {
   look?: string;
   label?: string;
   children?: () => ComponentChildren;
+  /** What else can be done with it, while it is open. */
+  tools?: ComponentChildren;
   /** Nothing to open. */
   flat?: boolean;
 }
 
-export function Card({ icon, title, end, open, onToggle, look, label, children, flat }: CardProps): JSX.Element {
+export function Card({ icon, title, end, open, onToggle, look, label, children, tools, flat }: CardProps): JSX.Element {
   const inside = useId();
   const shown = open && !flat;
   return (
     <div class={`session-card${look ? ` session-card-${look}` : ''}${shown ? ' session-card-open' : ''}`}>
-      <button type="button" class="session-card-line" aria-expanded={flat ? undefined : open} aria-controls={shown ? inside : undefined}
-        aria-label={label} onClick={onToggle} disabled={flat}>
-        <span class="session-card-icon">{icon}</span>
-        <span class="session-card-title">{title}</span>
-        {end !== undefined && <span class="session-card-end">{end}</span>}
-        {!flat && <Icon name={open ? 'chevron-down' : 'chevron-right'} size={14} class="session-card-chevron" />}
-      </button>
+      <div class="session-card-head">
+        <button type="button" class="session-card-line" aria-expanded={flat ? undefined : open} aria-controls={shown ? inside : undefined}
+          aria-label={label} onClick={onToggle} disabled={flat}>
+          <span class="session-card-icon">{icon}</span>
+          <span class="session-card-title">{title}</span>
+          {end !== undefined && <span class="session-card-end">{end}</span>}
+          {!flat && <Icon name={open ? 'chevron-down' : 'chevron-right'} size={14} class="session-card-chevron" />}
+        </button>
+        {shown && tools}
+      </div>
       {shown && children && <div class="session-card-inside" id={inside}>{children()}</div>}
     </div>
   );

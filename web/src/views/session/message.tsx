@@ -1,12 +1,13 @@
 // What somebody said: a person's words in a bubble, the agent's as the text of the page.
 
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import type { ImagePart } from '../../generated/agent-context';
 import { t } from '../../i18n';
+import { Image } from '../../matter/image';
 import { Markdown } from '../../matter/markdown';
+import { Shown } from '../../matter/shown';
 import type { MessageItem } from '../../model/items';
-import { Copy, Icon } from '../../ui';
+import { Copy } from '../../ui';
 import { clockTime } from './labels';
 import { LinkTo } from './link_to';
 
@@ -38,7 +39,7 @@ function PersonMessage({ item }: { item: MessageItem }): JSX.Element {
   return (
     <div class="session-asked">
       <div class="session-bubble">
-        {text !== '' && <p class="session-plain">{text}</p>}
+        {text !== '' && <p class="session-plain"><Shown text={text} /></p>}
         <Images images={images} />
       </div>
       <div class="session-tools">
@@ -54,34 +55,5 @@ function PersonMessage({ item }: { item: MessageItem }): JSX.Element {
 
 function Images({ images }: { images: readonly ImagePart[] }): JSX.Element | null {
   if (images.length === 0) return null;
-  return <div class="session-images">{images.map((image, index) => <Picture key={image.url.slice(0, 200)} url={image.url} n={index + 1} />)}</div>;
-}
-
-/** A picture of the hub's or in the event itself; one from anywhere else only when somebody asks for it. */
-function Picture({ url, n }: { url: string; n: number }): JSX.Element {
-  const [asked, setAsked] = useState(false);
-  const own = isOwn(url);
-  if (!own && !asked) {
-    return (
-      <button type="button" class="session-image-remote" onClick={() => setAsked(true)}>
-        <Icon name="image" size={16} /> {t('session.imageRemote', { host: hostOf(url) })}
-      </button>
-    );
-  }
-  const shown = <img class="session-image" src={url} alt={t('session.image', { n })} loading="lazy" decoding="async" referrerpolicy="no-referrer" />;
-  if (url.startsWith('data:')) return shown;
-  return <a href={url} target="_blank" rel="noopener noreferrer" title={t('session.imageOpen')}>{shown}</a>;
-}
-
-function isOwn(url: string): boolean {
-  if (/^data:image\//i.test(url)) return true;
-  return url.startsWith('/') && !url.startsWith('//') && !url.startsWith('/\\');
-}
-
-function hostOf(url: string): string {
-  try {
-    return new URL(url).host || url.slice(0, 60);
-  } catch {
-    return url.slice(0, 60);
-  }
+  return <div class="session-images">{images.map((image, index) => <Image key={index} src={image.url} alt={t('session.image', { n: index + 1 })} />)}</div>;
 }

@@ -2,13 +2,15 @@
 
 import type { JSX } from 'preact';
 import type { SessionStartedEvent } from '../../generated/agent-context';
+import type { SessionState } from '../../generated/api';
 import { t, type Key } from '../../i18n';
 import { Json } from '../../matter/json';
 import { Markdown } from '../../matter/markdown';
 import type { ChangesItem, GitItem, NoticeItem, NoticeState, PlanItem, TurnEndItem, WebItem } from '../../model/items';
+import { write } from '../../route';
 import { Icon, now, span, type IconName } from '../../ui';
 import { Card, CardIcon } from './card';
-import { useOpened } from './context';
+import { useOpened, useRoom } from './context';
 import { costInWords, gitInWords, tokensInWords } from './labels';
 import { SafeLink } from './safe_link';
 import { LineCounts } from './tool';
@@ -17,15 +19,27 @@ import { Changes } from './tool_inside';
 const TONE_ICONS: Record<NoticeItem['tone'], IconName> = { quiet: 'info', info: 'info', success: 'check', warning: 'warning', error: 'warning' };
 
 export function NoticeRow({ item }: { item: NoticeItem }): JSX.Element {
+  const { story } = useRoom();
   const state = item.state.value;
   if (item.aside || item.name === 'unknown' || item.name === 'agent_exited') return <Aside item={item} />;
+  if (item.name === 'artifact_created') return <Artifact name={state.text ?? ''} />;
   if (item.name === 'notification') return <Notification item={item} state={state} />;
   return (
     <p class={`session-notice session-notice-${item.tone}`}>
       {item.tone !== 'quiet' && <Icon name={TONE_ICONS[item.tone]} size={16} />}
-      <span>{noticeInWords(item.name, state)}{item.name === 'rate_limit' && state.text !== undefined ? `: ${state.text}` : ''}</span>
+      <span>{noticeInWords(item.name, item.name === 'current_mode_update' ? { ...state, text: modeName(story.view.value, state.text) } : state)}{item.name === 'rate_limit' && state.text !== undefined ? `: ${state.text}` : ''}</span>
       {item.name === 'rate_limit' && <Countdown until={state.until} />}
       {item.name === 'paused' && state.text !== undefined && <span class="session-faint">{state.text}</span>}
+    </p>
+  );
+}
+
+function Artifact({ name }: { name: string }): JSX.Element {
+  const { story } = useRoom();
+  return (
+    <p class="session-line">
+      <Icon name="box" size={16} />
+      <a href={write({ view: 'session', id: story.sessionId, tab: 'artifacts' })}>{t('session.notice_artifact_created', { text: name })}</a>
     </p>
   );
 }
@@ -67,6 +81,11 @@ function noticeInWords(name: string, state: NoticeState): string {
     case 'completed': return state.text !== undefined ? t('session.because', { what: t('session.notice_completed'), why: state.text }) : t('session.notice_completed');
     default: return t(`session.notice_${name}` as Key, { who, text: state.text ?? '' });
   }
+}
+
+/** What the agent calls a mode. */
+function modeName(view: SessionState, id: string | undefined): string {
+  return view.modes?.availableModes.find((mode) => mode.id === id)?.name ?? id ?? '';
 }
 
 function resumedInWords(state: NoticeState, who: string): string {

@@ -9,6 +9,7 @@ import { Icon, Spinner } from '../../ui';
 import { Card, CardIcon } from './card';
 import { useOpened } from './context';
 import { durationOf, oneLine, tokensInWords } from './labels';
+import { LinkTo } from './link_to';
 
 export function SubagentRow({ item }: { item: SubagentItem }): JSX.Element {
   const [open, toggle] = useOpened(item.key);
@@ -28,7 +29,7 @@ export function SubagentRow({ item }: { item: SubagentItem }): JSX.Element {
         {item.children.length > 0 && <span class="session-took">{t('session.subagentSteps', { n: item.children.length })}</span>}
         {duration !== undefined && <span class="session-took">{duration}</span>}
         <SubagentMark over={over} failed={failed} progress={state.progress} />
-      </>}>
+      </>} tools={<LinkTo seq={item.seq} />}>
       {() => <SubagentInside item={item} />}
     </Card>
   );

@@ -2,13 +2,15 @@
 
 import type { JSX } from 'preact';
 import { t } from '../../i18n';
+import { Shown } from '../../matter/shown';
 import { isOver } from '../../model/calls';
 import type { Call, ToolItem } from '../../model/items';
 import { Icon, Spinner } from '../../ui';
 import { Card, CardIcon } from './card';
 import { useOpened, useRoom } from './context';
 import { durationOf, iconOf, subjectOf } from './labels';
-import { ToolInside } from './tool_inside';
+import { LinkTo } from './link_to';
+import { decidedInWords, ToolInside } from './tool_inside';
 
 export function ToolRow({ item }: { item: ToolItem }): JSX.Element {
   const { story } = useRoom();
@@ -18,8 +20,8 @@ export function ToolRow({ item }: { item: ToolItem }): JSX.Element {
   const label = `${call.name}${subject ? ` ${subject}` : ''}: ${stateInWords(call)}`;
   return (
     <Card icon={<CardIcon name={iconOf(call)} />} open={open} onToggle={toggle} look={lookOf(call)} label={label}
-      title={<><b>{call.name || t('session.callPending')}</b>{subject && <span class="session-subject">{subject}</span>}</>}
-      end={<CallEnd call={call} />}>
+      title={<><b>{call.name || t('session.callPending')}</b>{subject && <span class="session-subject"><Shown text={subject} /></span>}</>}
+      end={<CallEnd call={call} />} tools={<LinkTo seq={item.seq} />}>
       {() => <ToolInside item={item} />}
     </Card>
   );
@@ -32,9 +34,11 @@ function lookOf(call: Call): string {
 
 function CallEnd({ call }: { call: Call }): JSX.Element {
   const duration = durationOf(call);
+  const decided = call.decisions.at(-1);
   return (
     <>
       <Lines call={call} />
+      {decided !== undefined && isOver(call) && <span class="session-took" title={decidedInWords(decided)}><Icon name="shield" size={14} label={decidedInWords(decided)} /></span>}
       {call.exitCode !== undefined && call.exitCode !== 0 && <span class="session-exit" title={t('session.exitWhy', { code: call.exitCode })}>{t('session.exit', { code: call.exitCode })}</span>}
       {duration !== undefined && <span class="session-took">{duration}</span>}
       <CallMark call={call} />

@@ -7,38 +7,39 @@ import type { Diff } from '../../generated/api';
 import { asHubError } from '../../hub/http';
 import { t } from '../../i18n';
 import { CodeView } from '../../matter/code';
+import { Command } from '../../matter/command';
 import { DiffView } from '../../matter/diff';
 import { Json } from '../../matter/json';
+import { Shown } from '../../matter/shown';
 import { StructuredResult } from '../../matter/structured';
 import { Terminal } from '../../matter/terminal';
 import { isOver } from '../../model/calls';
 import type { Call, Change, ToolItem } from '../../model/items';
 import { deedOf, pathOf } from '../../model/rows';
-import { Badge, Button, Copy, Icon } from '../../ui';
+import { Badge, Button, Icon } from '../../ui';
 import { useRoom } from './context';
 import { commandOf, shortPath } from './labels';
-import { LinkTo } from './link_to';
 import { TodoList } from './todos';
 
 export function ToolInside({ item }: { item: ToolItem }): JSX.Element {
   const call = item.call.value;
   return (
     <>
-      <About call={call} seq={item.seq} />
-      {call.error !== undefined && <p class="session-error-text">{call.error.message}</p>}
+      <About call={call} />
+      {call.error !== undefined && <p class="session-error-text"><Shown text={call.error.message} /></p>}
       <Matter item={item} call={call} />
     </>
   );
 }
 
-function About({ call, seq }: { call: Call; seq: number }): JSX.Element {
+function About({ call }: { call: Call }): JSX.Element | null {
   const risky = call.risk !== undefined && call.risk !== 'low';
+  if (!risky && call.decisions.length === 0) return null;
   return (
     <div class="session-about">
       {risky && <Badge tone={call.risk === 'medium' ? 'warn' : 'bad'} title={call.riskReason}>{t(`session.risk_${call.risk!}`)}</Badge>}
       {risky && call.riskReason !== undefined && <span>{call.riskReason}</span>}
       {call.decisions.map((decision) => <Decision key={decision.requestId} decision={decision} />)}
-      <span class="session-about-end"><LinkTo seq={seq} /></span>
     </div>
   );
 }
@@ -54,7 +55,7 @@ export function Decision({ decision }: { decision: ApprovalResolvedEvent }): JSX
   );
 }
 
-function decidedInWords(decision: ApprovalResolvedEvent): string {
+export function decidedInWords(decision: ApprovalResolvedEvent): string {
   if (decision.resolvedBy === 'timeout') return t('session.timedOut');
   const by = decision._meta?.['by'];
   if (by === 'agent') return t('session.withdrawn');
@@ -81,10 +82,7 @@ function Ran({ item, call, command }: { item: ToolItem; call: Call; command: str
   const text = printed(call) ?? live;
   return (
     <>
-      <div class="session-command">
-        <pre aria-label={t('session.command')}><span aria-hidden="true">$ </span>{command}</pre>
-        <Copy text={command} label={t('session.copyCommand')} />
-      </div>
+      <Command command={command} />
       {text !== '' && <Terminal text={text} live={running} />}
       {text === '' && !running && call.error === undefined && <p class="session-faint">{t('session.noOutput')}</p>}
       {call.changes.length > 0 && <Changes changes={call.changes} />}
