@@ -9,9 +9,9 @@
  */
 import { signal, type ReadonlySignal } from '@preact/signals';
 import { ACP_VERSION, type ACPCommand, type ACPEvent } from '../generated/agent-context';
-import type { SessionState } from '../generated/api';
+import type { CommandDone, SessionState } from '../generated/api';
 import type { Ack, HubState, Said, Told, Welcome } from '../generated/frames';
-import { HubError } from './http';
+import { asHubError, http, HubError, pathOf } from './http';
 import { Outbox, type Sent } from './outbox';
 
 export type { Sent } from './outbox';
@@ -28,12 +28,15 @@ const PROBE_MS = 4_000;
 const WELCOME_MS = 10_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 15_000;
+/** The hub takes frames of up to 1 MiB; a larger command goes over HTTP, under the same id. */
+const FRAME_MOST = 900_000;
 const LOCKED = 4401;
 const REFUSED = 4400;
 
 /** What a link needs of a browser; tests bring their own. */
 export interface LinkWorld {
   socket(): WebSocket;
+  post(path: string, body: unknown): Promise<unknown>;
   storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null;
   now(): number;
   random(): number;
@@ -299,8 +302,21 @@ export class Link {
   }
 
   private sendCommand(sent: Sent): void {
-    this.say({ type: 'command', id: sent.id, sessionId: sent.sessionId, command: sent.command });
+    const frame: Said = { type: 'command', id: sent.id, sessionId: sent.sessionId, command: sent.command };
+    if (JSON.stringify(frame).length > FRAME_MOST) void this.postCommand(sent);
+    else this.say(frame);
     this.box.sent(sent.id);
+  }
+
+  /** Where the hub was not reached, the next connection tries again. */
+  private async postCommand({ id, sessionId, command }: Sent): Promise<void> {
+    try {
+      const done = (await this.world.post(pathOf(['sessions', sessionId, 'commands']), { id, command })) as CommandDone;
+      this.box.answered(id, done.result, null);
+    } catch (failure) {
+      const error = asHubError(failure);
+      if (error.code !== 'unreachable') this.box.answered(id, null, error);
+    }
   }
 
   private say(frame: Said): void {
@@ -311,6 +327,7 @@ export class Link {
 function browserWorld(): LinkWorld {
   return {
     socket: () => new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws`),
+    post: (path, body) => http.post(path, body),
     storage: sessionStorageOrNull(),
     now: () => Date.now(),
     random: () => Math.random(),

@@ -84,8 +84,8 @@ function menuItems(locked: boolean): MenuItem[] {
     { label: t('common.policy'), icon: 'sliders', href: write({ view: 'policy' }) },
     { label: t('common.devices'), icon: 'phone', href: write({ view: 'devices' }) },
   ];
-  const themes = THEMES.map(([value, key]) => ({ label: t(key), checked: theme.value === value, onSelect: () => setTheme(value) }));
-  const leave: MenuItem[] = locked ? [] : [{ label: t('common.logOut'), icon: 'lock', onSelect: () => void logOut() }];
+  const themes = THEMES.map(([value, key], at) => ({ label: t(key), checked: theme.value === value, apart: at === 0 && !locked, onSelect: () => setTheme(value) }));
+  const leave: MenuItem[] = locked ? [] : [{ label: t('common.logOut'), icon: 'lock', apart: true, onSelect: () => void logOut() }];
   return [...places, ...themes, ...leave];
 }
 

@@ -15,6 +15,8 @@ export interface MenuItem {
   disabled?: boolean;
   /** Of a choice: whether it is the one in force. */
   checked?: boolean;
+  /** A line above it. */
+  apart?: boolean;
 }
 
 export interface MenuProps {
@@ -64,7 +66,7 @@ function MenuEntry({ item, onDone }: { item: MenuItem; onDone: () => void }): JS
       <span>{item.label}</span>
     </>
   );
-  const look = `ui-menu-item${item.danger ? ' ui-menu-danger' : ''}`;
+  const look = `ui-menu-item${item.danger ? ' ui-menu-danger' : ''}${item.apart ? ' ui-menu-apart' : ''}`;
   if (item.href !== undefined) return <a class={look} role="menuitem" tabIndex={-1} href={item.href} onClick={onDone}>{inside}</a>;
   const select = (event: MouseEvent): void => {
     event.preventDefault();

@@ -17,7 +17,7 @@ export function Elsewhere({ want }: { want: Wanted }): JSX.Element | null {
   useEffect(() => void discover(), []);
   const { state, troubles } = looking.value;
   const fitting = discovered.value.filter((one) => fits(one, want));
-  if (!fitting.length && state !== 'asked' && !troubles.length) return null;
+  if (!fitting.length && !troubles.length) return null;
   const shown = all ? fitting : fitting.slice(0, SHOWN);
   return (
     <section class="home-group" aria-labelledby="home-elsewhere">
@@ -31,7 +31,7 @@ export function Elsewhere({ want }: { want: Wanted }): JSX.Element | null {
         <Button kind="quiet" onClick={() => setAll(true)}>{t('home.showMore', { n: fitting.length - shown.length })}</Button>
       )}
       {troubles.map(({ agent, message }) => (
-        <p key={agent} class="home-hint home-warning">{t('home.lookFailed', { agent: agentName(agent), why: message })}</p>
+        <p key={agent} class="home-hint">{t('home.lookFailed', { agent: agentName(agent), why: message })}</p>
       ))}
     </section>
   );

@@ -6,7 +6,7 @@
  */
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import '../../style/home.css';
 import type { Pending, SessionView } from '../../generated/api';
 import { agentName, needAgents } from '../../hub/agents';
@@ -51,14 +51,28 @@ export function HomeView(): JSX.Element {
 }
 
 function SearchField(): JSX.Element {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent): void => {
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isWriting(event.target)) return;
+      event.preventDefault();
+      field.current?.focus();
+    };
+    document.addEventListener('keydown', pressed);
+    return () => document.removeEventListener('keydown', pressed);
+  }, []);
   return (
     <div class="home-search" role="search">
       <Icon name="search" size={16} />
-      <input type="search" aria-label={t('home.search')} placeholder={t('home.searchHint')} value={search.value.query} enterkeyhint="search"
+      <input ref={field} type="search" aria-label={t('home.search')} placeholder={t('home.searchHint')} value={search.value.query} enterkeyhint="search"
         onInput={(event) => searchFor(event.currentTarget.value)} autocomplete="off" spellcheck={false} />
       {search.value.query && <IconButton icon="close" size={16} label={t('home.clearSearch')} onClick={() => searchFor('')} />}
     </div>
   );
+}
+
+function isWriting(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 }
 
 type Choice = { value: string };

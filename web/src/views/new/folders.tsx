@@ -44,8 +44,8 @@ export function FolderSheet({ start, onChoose, onClose }: { start: string; onCho
         {busy && <Spinner size={16} label={t('common.loading')} />}
       </div>
       {error && <p class="new-error" role="alert">{error.message}</p>}
-      <ul class="new-folders">{shown.map((folder) => <FolderLine key={folder.path} folder={folder} onOpen={() => void walk(folder.path)} />)}</ul>
       {page && !shown.length && <p class="new-hint">{t('new.emptyFolder')}</p>}
+      <ul class="new-folders">{shown.map((folder) => <FolderLine key={folder.path} folder={folder} onOpen={() => void walk(folder.path)} />)}</ul>
       {page?.truncated && <p class="new-hint">{t('new.truncated')}</p>}
       <label class="new-check"><input type="checkbox" checked={hidden} onChange={(event) => setHidden(event.currentTarget.checked)} /> {t('new.showHidden')}</label>
     </Sheet>
