@@ -74,6 +74,7 @@ export const approvals = {
   withdrawn: 'Taken back',
   timedOut: 'Nobody answered in time, so it was denied',
   byPolicy: 'the policy',
+  byYou: 'you',
   somebody: 'somebody',
   noScopeApprove: 'This device may watch, but not decide.',
   noScopeCap: 'This device may not change limits.',

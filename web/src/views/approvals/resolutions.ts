@@ -13,10 +13,21 @@ export interface Resolution {
   by?: string;
   reason?: string;
   at: number;
+  /** It was decided on this page. */
+  here?: boolean;
 }
 
 const KEPT = 100;
 const known = signal<ReadonlyMap<string, Resolution>>(new Map());
+
+/** Asks that were answered on this page, as far as nobody was faster. */
+const answered = new Set<string>();
+
+/** Somebody answers here; `false` takes it back: somebody else was first. */
+export function answeredHere(ask: string, here = true): void {
+  if (here) answered.add(ask);
+  else answered.delete(ask);
+}
 
 export const resolutions: ReadonlySignal<ReadonlyMap<string, Resolution>> = known;
 
@@ -49,7 +60,7 @@ export function resolutionIn(error: HubError): Resolution | null {
 
 /** Keep how an ask ended. */
 export function note(ask: string, resolution: Resolution): void {
-  const all = new Map(known.peek()).set(ask, resolution);
+  const all = new Map(known.peek()).set(ask, { ...resolution, here: answered.has(ask) });
   for (const oldest of all.keys()) {
     if (all.size <= KEPT) break;
     all.delete(oldest);

@@ -8,7 +8,7 @@
 import { effect } from '@preact/signals';
 import type { ACPCommand } from '../../generated/agent-context';
 import { link, type Sent } from '../../hub/link';
-import { note, resolutionIn } from './resolutions';
+import { answeredHere, note, resolutionIn } from './resolutions';
 
 /** The ask that a command is about; null for all others. */
 export function askOf(command: ACPCommand): string | null {
@@ -26,6 +26,7 @@ export function answer(sessionId: string, ask: string, command: ACPCommand): voi
   const before = link.outbox.peek().filter((sent) => askOf(sent.command) === ask);
   if (before.some((sent) => sent.state !== 'failed')) return;
   before.forEach((sent) => sent.drop());
+  answeredHere(ask);
   link.command(sessionId, command);
 }
 
@@ -35,6 +36,7 @@ effect(() => {
     const ask = askOf(sent.command);
     const resolution = ask !== null && sent.error ? resolutionIn(sent.error) : null;
     if (ask === null || !resolution) continue;
+    answeredHere(ask, false);
     note(ask, resolution);
     sent.drop();
   }
