@@ -82,6 +82,25 @@ def test_subscriptions_and_devices_outlast_a_restart(new_hub: NewHub) -> None:
         assert (told["kind"], told["body"]) == ("finished", "still here")
 
 
+@pytest.mark.parametrize("crash", [False, True])
+def test_what_a_stopping_hub_left_unanswered_is_taken_back_by_the_next(new_hub: NewHub, crash: bool) -> None:
+    hub = new_hub(LOOPBACK)
+    with PushService() as service:
+        device = paired(hub, scope="approve")
+        key = device.ask("GET", "/push").expect(200)["publicKey"]
+        browser = Browser(service)
+        device.ask("POST", "/push", {**browser.subscription(), "kinds": ["approval"]}).expect(201)
+        hub.new_session().post("send-message", {"content": "/ask"}, 202)
+        told = browser.read(service.next(), key)
+        if crash:
+            hub.kill()
+            hub.start()
+        else:
+            hub.restart()
+        taken_back = browser.read(service.next(), key)
+        assert (taken_back["kind"], taken_back["tag"]) == ("resolved", told["tag"])
+
+
 def test_a_revoked_device_is_cut_off_in_the_middle_and_stays_out(new_hub: NewHub) -> None:
     hub = new_hub()
     session = hub.new_session()

@@ -3,6 +3,7 @@
     face.py            GET, POST and DELETE /push            subscriptions.py  who is told what, in ``push.json``
     keys.py            the hub's key pair, in ``push.key``   crypt.py          RFC 8291, 8188 and 8292, without I/O
     notes.py           what is told of an entry              pusher.py         follows the hub
+    told.py            which asks were told of, in ``push.told``
     sender.py          one message to one push service, tried again, given up
 
 Rule 1: a push grants nothing. What it says is encrypted for the one browser; acting on it needs that browser's cookie.

@@ -2,7 +2,7 @@
 
 Rule 1: it is a reader like any other: a position in the hub's feed. While nobody has subscribed it follows nothing.
 Rule 2: what is answered within a moment (by a rule, by somebody who looks) is not told. What was told of and then answered is
-told again as resolved, except to who answered.
+told again as resolved, except to who answered; also where it was answered while no hub ran, or as it stopped.
 Rule 3: what it costs is bounded: notes that wait, asks that are remembered, messages on their way.
 """
 
@@ -22,6 +22,7 @@ from trunkline.server.notify.outbox import Clock
 from trunkline.server.push.notes import Note, note_of, payload_of
 from trunkline.server.push.sender import CONTACT, Sender
 from trunkline.server.push.subscriptions import Subscription, Subscriptions
+from trunkline.server.push.told import ToldAsks
 from trunkline.server.tokens import Scope
 
 log = logging.getLogger("trunkline.push")
@@ -29,7 +30,6 @@ log = logging.getLogger("trunkline.push")
 ASK_AFTER_S = 0.7
 STORAGE_PAUSE_S = 5.0
 WAITING_MOST = 500
-TOLD_MOST = 1_000
 
 
 class Pusher:
@@ -43,13 +43,13 @@ class Pusher:
         self._clock = clock or Clock()
         self._sender = sender or Sender(subscriptions, page if page.startswith("https://") else CONTACT, clock=self._clock)
         self._waiting: set[asyncio.Task[None]] = set()
-        self._told: dict[str, Note] = {}
-        """Asks that devices were told of, and that may still be open."""
+        self._told = ToldAsks(subscriptions.folder)
 
     async def run(self) -> None:
         """Follow the hub from now on, until it closes or this is cancelled."""
         feed = self._hub.everything
         position = feed.last_pos
+        self._take_back()
         try:
             while not feed.closed:
                 if not len(self._subscriptions):
@@ -61,6 +61,12 @@ class Pusher:
             return
         finally:
             await self._close()
+
+    def _take_back(self) -> None:
+        """What was answered while nobody followed: when a hub stops, it answers what waits."""
+        for note in self._told.left(self._clock.now()):
+            if not self._is_open(note):
+                self._resolve(note)
 
     async def _read(self, position: int) -> int:
         """Hear what is new; returns the position behind it."""
@@ -101,11 +107,11 @@ class Pusher:
         else:
             await self._clock.sleep(ASK_AFTER_S)
             if self._is_open(note):
-                self._remember(note)
+                self._told.add(note)
                 await self._send(note, lambda: self._is_open(note))
 
     def _resolve(self, note: Note) -> None:
-        told = self._told.pop(note.ask or "", None)
+        told = self._told.pop(note.ask)
         if told is None:
             return  # nobody was told of it, or its time was up
         for subscription in self._subscriptions.wanting(note.kind):
@@ -131,11 +137,6 @@ class Pusher:
                     ask.question.question_id if ask.question is not UNSET else None):
                 return True
         return False
-
-    def _remember(self, note: Note) -> None:
-        while len(self._told) >= TOLD_MOST:
-            del self._told[next(iter(self._told))]
-        self._told[note.ask or ""] = note
 
     async def _close(self) -> None:
         waiting = list(self._waiting)

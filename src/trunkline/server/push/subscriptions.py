@@ -66,7 +66,7 @@ class Subscriptions:
         self._waiting: list[asyncio.Future[None]] = []
         self.allow = allow
         self._by_token = _load(self._file)
-        self._folder = folder
+        self.folder = folder
         self._key: PushKey | None = None
         self._key_lock = asyncio.Lock()
 
@@ -123,7 +123,7 @@ class Subscriptions:
 
         async with self._key_lock:
             if self._key is None:
-                self._key = await asyncio.to_thread(push_key, self._folder)
+                self._key = await asyncio.to_thread(push_key, self.folder)
         return self._key
 
     async def some(self) -> None:
