@@ -8,7 +8,8 @@ import { Image } from './image';
 import { Link } from './link';
 import { Shown } from './shown';
 
-const PAIRED = new Set(['abbr', 'b', 'code', 'del', 'em', 'i', 'ins', 'kbd', 'mark', 'q', 's', 'samp', 'small', 'strong', 'sub', 'sup', 'u', 'var']);
+const DEEPEST = 24;
+const PAIRED = new Set(['a', 'abbr', 'b', 'code', 'del', 'em', 'i', 'ins', 'kbd', 'mark', 'q', 's', 'samp', 'small', 'strong', 'sub', 'sup', 'u', 'var']);
 const TAG = /^<(\/?)([a-z][a-z\d]*)(\s[^>]*)?\/?>$/i;
 
 export function Inline({ tokens }: { tokens: readonly Token[] | undefined }): JSX.Element {
@@ -17,11 +18,12 @@ export function Inline({ tokens }: { tokens: readonly Token[] | undefined }): JS
 
 function inline(tokens: readonly Token[]): ComponentChildren[] {
   const shown: ComponentChildren[] = [];
+  const partners = partnersIn(tokens);
   for (let index = 0; index < tokens.length; index += 1) {
     const token = tokens[index];
     if (token === undefined) continue;
-    const end = token.type === 'html' ? closing(tokens, index) : -1;
-    if (end !== -1) {
+    const end = partners.get(index);
+    if (end !== undefined) {
       shown.push(paired(token.raw, tokens.slice(index + 1, end)));
       index = end;
     } else shown.push(one(token));
@@ -64,18 +66,24 @@ function hasPicture(tokens: readonly Token[]): boolean {
   return tokens.some((token) => token.type === 'image');
 }
 
-/** Where the element that begins here ends, or -1. */
-function closing(tokens: readonly Token[], start: number): number {
-  const name = TAG.exec(tokens[start]?.raw ?? '');
-  if (name === null || name[1] !== '' || !(PAIRED.has(name[2]?.toLowerCase() ?? '') || name[2]?.toLowerCase() === 'a')) return -1;
-  let depth = 0;
-  for (let index = start; index < tokens.length; index += 1) {
-    const tag = tokens[index]?.type === 'html' ? TAG.exec(tokens[index]?.raw ?? '') : null;
-    if (tag === null || tag[2]?.toLowerCase() !== name[2]?.toLowerCase()) continue;
-    depth += tag[1] === '' ? 1 : -1;
-    if (depth === 0) return index;
-  }
-  return -1;
+/** Where each element that begins in these tokens ends. Tags that cross each other or lie too deep have no partner. */
+function partnersIn(tokens: readonly Token[]): ReadonlyMap<number, number> {
+  const partners = new Map<number, number>();
+  const open: { name: string; at: number }[] = [];
+  tokens.forEach((token, at) => {
+    const tag = token.type === 'html' ? TAG.exec(token.raw) : null;
+    const name = tag?.[2]?.toLowerCase() ?? '';
+    if (!PAIRED.has(name)) return;
+    if (tag?.[1] === '') {
+      if (open.length < DEEPEST) open.push({ name, at });
+      return;
+    }
+    const start = open.findLastIndex((each) => each.name === name);
+    if (start === -1) return;
+    partners.set(open[start]?.at ?? at, at);
+    open.length = start;
+  });
+  return partners;
 }
 
 function paired(raw: string, inside: readonly Token[]): ComponentChildren {

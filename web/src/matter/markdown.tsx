@@ -24,7 +24,8 @@ export interface MarkdownProps {
 const SHOWN_FIRST = 200_000;
 
 export function Markdown({ text, live = false, breaks = true }: MarkdownProps): JSX.Element {
-  const [whole, setWhole] = useState(false);
+  // What was seen while it was written is not taken away when it is complete.
+  const [whole, setWhole] = useState(live);
   const cut = !live && !whole && text.length > SHOWN_FIRST;
   const stream = useStream(cut ? text.slice(0, SHOWN_FIRST) : text, live, breaks);
   return (

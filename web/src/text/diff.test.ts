@@ -73,7 +73,9 @@ describe('reading a diff', () => {
   });
 
   it('uses the given path where the diff names none, and gives nothing for what is no diff', () => {
-    expect(parseDiff('@@ -1 +1 @@\n-a\n+b\n', 'x.ts')[0]?.path).toBe('x.ts');
+    const [file] = parseDiff('@@ -1 +1 @@\n-a\n+b\n', 'x.ts');
+    expect(file).toMatchObject({ path: 'x.ts', added: 1, removed: 1 });
+    expect(file?.hunks[0]?.lines).toHaveLength(2);
     expect(parseDiff('hello\nworld\n')).toEqual([]);
   });
 

@@ -117,10 +117,11 @@ class Reader {
   private startHunk(found: RegExpExecArray | null): void {
     if (found === null) return;
     const [, beforeStart, beforeCount = '1', afterStart, afterCount = '1', heading = ''] = found;
+    const { file } = this;
     this.hunk = { beforeStart: Number(beforeStart), afterStart: Number(afterStart), heading, lines: [] };
     [this.beforeLeft, this.afterLeft] = [Number(beforeCount), Number(afterCount)];
     [this.beforeAt, this.afterAt] = [Number(beforeStart), Number(afterStart)];
-    this.file.hunks.push(this.hunk);
+    file.hunks.push(this.hunk);
   }
 
   private takeLine(line: string): void {

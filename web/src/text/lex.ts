@@ -46,6 +46,7 @@ export function lex(text: string, links: Links, breaks: boolean): Lexed {
     // The lexer recurses; a text made to exhaust it is shown as it is.
     return { tokens: [{ type: 'plain', raw: text }], links };
   }
+  if (deeperThan(lexer.tokens, DEEPEST)) return { tokens: [{ type: 'plain', raw: text }], links };
   return { tokens: lexer.tokens.flatMap(inPieces), links: { ...lexer.tokens.links } };
 }
 
@@ -63,6 +64,18 @@ function levels(line: string): number {
   let count = 0;
   for (const mark = /[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))/y; mark.test(line) && count <= DEEPEST;) count += 1;
   return count;
+}
+
+/** What is drawn is drawn level by level: more of them than any text needs would exhaust the stack. */
+function deeperThan(tokens: readonly Token[], most: number): boolean {
+  if (most === 0) return tokens.length > 0;
+  return tokens.some((token) => childrenOf(token).some((children) => deeperThan(children, most - 1)));
+}
+
+function childrenOf(token: Token): (readonly Token[])[] {
+  if (token.type === 'list') return (token as Tokens.List).items.map((item) => item.tokens);
+  if (token.type === 'table') return [...(token as Tokens.Table).header, ...(token as Tokens.Table).rows.flat()].map((cell) => cell.tokens);
+  return 'tokens' in token && token.tokens !== undefined ? [token.tokens] : [];
 }
 
 function inPieces(token: Token): Token[] {

@@ -1,8 +1,10 @@
 import type { Tokens } from 'marked';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { languageOf } from './fence';
 import type { OpenCode } from './lex';
 import { type Block, blocksOf, MarkdownStream } from './markdown';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 const SAMPLE = [
   '# Title', '', 'A paragraph with **bold** and `code`', 'on two lines.', '', '- one', '- two', '  - nested', '', '1. first', '2. second', '',

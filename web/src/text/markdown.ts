@@ -21,7 +21,7 @@ export interface Block {
 export type Page = readonly Block[];
 
 export const PAGE_BLOCKS = 32;
-const LONGEST_TAIL = 16_384;
+const LONGEST_TAIL = 8_192;
 
 export class MarkdownStream {
   /** How many blocks were lexed since the beginning: what the work is measured by. */
