@@ -66,6 +66,10 @@ class Person:
         finally:
             self._expected = None
 
+    def leave(self) -> None:
+        """Close the browser, before the hub goes."""
+        self.context.close()
+
     def expect_loss(self) -> None:
         """From now on the browser's own complaints about a lost network are no faults."""
         self._expected = re.compile(LOST)

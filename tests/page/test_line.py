@@ -121,7 +121,7 @@ def test_an_offline_minute_queues_what_is_sent_and_catches_up(own_hub: HubProces
     person = make_person(own_hub.url)
     session = own_hub.new_session("fast")
     page = person.log_in(own_hub, f"#/s/{session.id}")
-    box = page.get_by_label("Message to the agent")
+    box = page.get_by_role("combobox", name="Message to the agent")
     expect(box).to_be_visible()
     with person.losing_the_network():
         person.context.set_offline(True)

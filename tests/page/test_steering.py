@@ -18,7 +18,7 @@ from tests.tooling.processes import eventually
 
 def composer(page: Page) -> Locator:
     """Where one writes to the agent."""
-    return page.get_by_label("Message to the agent")
+    return page.get_by_role("combobox", name="Message to the agent")
 
 
 def opened(person: Person, hub: HubProcess, agent: str = "fast") -> tuple[Page, Session]:
@@ -94,7 +94,7 @@ def test_what_is_sent_while_a_turn_runs_waits_and_can_be_edited_and_dropped(hub:
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
     for words in ("/echo one", "/echo two"):
         composer(page).fill(words)
-        page.get_by_role("button", name="Queue").click()
+        page.get_by_role("button", name="Queue", exact=True).click()
     queue = page.get_by_role("region", name=re.compile("2 messages wait"))
     expect(queue.get_by_role("listitem")).to_have_count(2)
     queue.get_by_role("button", name="Drop this message").first.click()
@@ -131,13 +131,13 @@ def test_a_session_is_paused_and_resumed(hub: HubProcess, anybody: Person) -> No
 
 def test_mode_and_model_are_switched(hub: HubProcess, anybody: Person) -> None:
     page, session = opened(anybody, hub)
-    page.get_by_label("Mode", exact=True).select_option("plan")
+    page.get_by_role("combobox", name=re.compile(r"^Mode\b")).select_option("plan")
     eventually(lambda: session.view()["mode"] == "plan", "the mode is switched")
-    page.get_by_label("Model", exact=True).select_option("demo-2")
+    page.get_by_role("combobox", name=re.compile(r"^Model\b")).select_option("demo-2")
     eventually(lambda: "demo-2" in json.dumps([option.get("currentValue") for option in session.view()["configOptions"]]),
                "the model is switched")
     session.post("mode", {"modeId": "auto"})
-    expect(page.get_by_label("Mode", exact=True)).to_have_value("auto")
+    expect(page.get_by_role("combobox", name=re.compile(r"^Mode\b"))).to_have_value("auto")
 
 
 def test_a_spend_cap_pauses_the_session_and_asks(own_hub: HubProcess, make_person: MakePerson) -> None:
@@ -186,7 +186,7 @@ def test_the_policy_is_explained_edited_and_checked(own_hub: HubProcess, make_pe
     page = person.log_in(own_hub, "#/policy")
     page.get_by_role("tab", name="Explain").click()
     page.get_by_label("Command", exact=True).fill("npm test && rm -rf build")
-    page.get_by_label("Folder").fill(str(own_hub.new_folder()))
+    page.get_by_role("textbox", name="Folder").fill(str(own_hub.new_folder()))
     page.get_by_role("button", name="Explain", exact=True).click()
     expect(page.get_by_text("A person is asked")).to_be_visible()
     expect(page.get_by_text(re.compile("deletes files"))).to_be_visible()
@@ -210,6 +210,7 @@ def test_the_policy_is_explained_edited_and_checked(own_hub: HubProcess, make_pe
 
 def test_who_may_not_change_the_policy_can_read_it(own_hub: HubProcess, make_person: MakePerson) -> None:
     page = make_person(own_hub.url).log_in(own_hub, "#/policy", scope="control")
+    page.get_by_role("tab", name="File").click()
     expect(page.get_by_text("This device may read the policy but not change it.")).to_be_visible()
 
 
