@@ -119,6 +119,15 @@ def test_more_names_can_be_allowed(tmp_path: Path, allowed: tuple[str, ...], hos
     run(check())
 
 
+def test_the_name_that_people_are_sent_to_is_allowed(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path, public_url="https://Hub.example/") as hub:
+            assert (await hub.ask("GET", "/healthz", headers={"host": "hub.example"})).status == 200
+            assert (await hub.ask("GET", "/healthz", headers={"host": "other.example"})).status == 403
+
+    run(check())
+
+
 def test_beyond_loopback_bare_addresses_are_ours_but_names_still_are_not(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path, host="0.0.0.0", tls=True) as hub:

@@ -208,7 +208,7 @@ SETTINGS: tuple[Setting, ...] = (
             "TRUNKLINE_IDLE_EXIT", "--idle-exit", "idle_exit"),
     Setting("any_port", FLAG, False, "take a free port when the wanted one is in use",
             "TRUNKLINE_ANY_PORT", "--any-port", "any_port"),
-    Setting("public_url", URL, None, "where people reach the hub's page, for links in webhooks; else its own address",
+    Setting("public_url", URL, None, "where people reach the hub's page, for links and for pairing; else its own address",
             "TRUNKLINE_PUBLIC_URL", "--public-url", "public_url"),
     Setting("push_allow", NETWORKS, (), "a private network in which a push service may be; repeat for more",
             "TRUNKLINE_PUSH_ALLOW", "--push-allow", "push_allow"),

@@ -9,6 +9,7 @@ Rule 3: one credential per request: a bearer token that is wrong is not made goo
 from __future__ import annotations
 
 import ipaddress
+from urllib.parse import urlsplit
 
 import msgspec
 from starlette.requests import HTTPConnection
@@ -36,6 +37,8 @@ class Gate:
     def __init__(self, options: ServerOptions, tokens: Tokens) -> None:
         self._tokens = tokens
         self._names = {"localhost", *(name.lower() for name in options.allow_hosts)}
+        if options.public_url:
+            self._names.add(urlsplit(options.public_url).netloc.lower())  # where people are sent they must be let in
         self._any_address = not _is_loopback(options.host)
         self.cookie_name = f"trunkline_{options.port}"
 
