@@ -105,6 +105,16 @@ def test_the_cookie_is_secure_over_tls(tmp_path: Path) -> None:
     run(check())
 
 
+def test_the_cookie_is_secure_behind_a_proxy_that_ends_tls(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            seen_as = {"origin": f"https://{HOST}"}
+            answer = await hub.ask("POST", "/auth/login", json_body={"token": TOKEN}, token=None, headers=seen_as)
+            assert "secure" in (answer.header("set-cookie") or "").lower()
+
+    run(check())
+
+
 def test_a_token_logs_a_browser_in_with_that_tokens_scope(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:

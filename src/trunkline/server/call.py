@@ -80,6 +80,11 @@ class Call:
         """Where the request came from, for counting what fails."""
         return self.request.client.host if self.request.client else ""
 
+    @property
+    def secure(self) -> bool:
+        """Whether the browser sees us over TLS: ours, or that of a proxy before us. (An Origin that came is our own.)"""
+        return self.parts.options.tls or self.request.headers.get("origin", "").startswith("https://")
+
     def part(self, name: str) -> str:
         """A variable part of the path."""
         return str(self.request.path_params[name])

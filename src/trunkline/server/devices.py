@@ -175,7 +175,7 @@ async def claim(call: Call) -> Reply:
     tokens.seen(token.id)
     answer = reply(Claimed(token.id, token.name, token.scope, token.expires_at or 0), 201)
     answer.set_cookie(call.parts.gate.cookie_name, secret, max_age=int(options.device_s), httponly=True, samesite="strict",
-                      secure=options.tls)
+                      secure=call.secure)
     return answer
 
 

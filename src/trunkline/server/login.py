@@ -175,7 +175,7 @@ def _let_in(call: Call, grant: Grant) -> Reply:
                                            lifetime_s=options.login_s)
     answer = reply(LoggedIn(grant.scope, token.expires_at or 0))
     answer.set_cookie(call.parts.gate.cookie_name, secret, max_age=int(options.login_s), httponly=True, samesite="strict",
-                      secure=options.tls)
+                      secure=call.secure)
     return answer
 
 
