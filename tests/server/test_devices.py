@@ -157,6 +157,16 @@ def test_after_five_wrong_codes_even_the_right_one_has_to_wait(tmp_path: Path) -
     run(check())
 
 
+def test_wrong_codes_at_the_same_time_are_counted_one_by_one(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            answers = await asyncio.gather(*(claim(hub, "2222-2222-2222-2222") for _ in range(20)))
+            statuses = [answer.status for answer in answers]
+            assert (statuses.count(401), statuses.count(429)) == (WRONG_MOST, 20 - WRONG_MOST)
+
+    run(check())
+
+
 def test_a_code_dies_with_the_token_that_made_it_and_so_do_its_devices(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:

@@ -161,9 +161,9 @@ async def pair(call: Call) -> Reply:
 async def claim(call: Call) -> Reply:
     """Trade a code for a device's cookie."""
     pairings, tokens, options = call.parts.pairings, call.parts.tokens, call.parts.options
-    pairings.tries.check(call.address)
     body = await call.body(Claim)
     own_name = token_name(body.name) if body.name is not None else None
+    pairings.tries.check(call.address)  # from here on nothing is waited for: tries at the same time count one by one
     try:
         offer = pairings.claim(body.code)
         tokens.check_live(offer.parent)
