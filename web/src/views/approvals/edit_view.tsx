@@ -1,6 +1,6 @@
 /** Changing what a tool is called with before it is approved: by fields, or as JSON. */
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ApprovalView } from '../../generated/api';
 import { t, type Key } from '../../i18n';
 import { Button, Sheet, Tabs } from '../../ui';
@@ -28,10 +28,12 @@ export function EditSheet({ approval, onDecide, onClose }: { approval: ApprovalV
     if (edited.ok) onDecide({ approve: true, updatedInput: edited.input });
     else setProblems(edited.problems);
   };
+  const inside = useRef<HTMLDivElement>(null);
+  useEffect(() => inside.current?.querySelector<HTMLElement>('textarea, input')?.focus(), []);
   const change = (changed: EditField): void => setFields(fields.map((field) => (field.name === changed.name ? changed : field)));
   return (
     <Sheet wide title={t('approvals.editTitle')} onClose={onClose} actions={<Button kind="primary" icon="check" onClick={submit}>{t('approvals.approveEdited')}</Button>}>
-      <div class="approvals-edit">
+      <div class="approvals-edit" ref={inside}>
         <Tabs label={t('approvals.editTitle')} selected={way} onSelect={turnTo}
           tabs={[{ id: 'form', label: t('approvals.editForm') }, { id: 'json', label: t('approvals.editJson') }]} />
         <p class="approvals-note">{t('approvals.editWarning')}</p>

@@ -90,7 +90,7 @@ function Hold({ story, states }: { story: Story; states: Record<Act, ActState> }
     const who = paused ? t(paused.reason ? 'controls.pausedReason' : 'controls.pausedBy', { who: paused.by, reason: paused.reason ?? '' }) : t('controls.restart');
     return <Button kind="primary" icon="play" busy={busy} disabled={!states.resume.can} title={hint(states.resume, who)} onClick={() => send('resume')}>{t(paused ? 'controls.resume' : 'controls.restart')}</Button>;
   }
-  return <IconButton icon="pause" busy={busy} disabled={!states.pause.can} label={hint(states.pause, `${t('controls.pause')}: ${t('controls.pauseHint')}`)} onClick={() => send('pause')} />;
+  return <IconButton icon="pause" busy={busy} disabled={!states.pause.can} label={states.pause.can ? t('controls.pause') : `${t('controls.pause')}: ${t(WHY[states.pause.why])}`} onClick={() => send('pause')} />;
 }
 
 function Choose({ story, setting, state, wide = false }: { story: Story; setting: Setting; state: ActState; wide?: boolean }): JSX.Element {
@@ -105,8 +105,8 @@ function Choose({ story, setting, state, wide = false }: { story: Story; setting
   const current = setting.choices.find((choice) => choice.value === (wanted ?? setting.current));
   return (
     <label class={wide ? 'controls-choose controls-wide' : 'controls-choose'} title={hint(state, current?.description ?? setting.name)}>
-      <span class={wide ? undefined : 'visually-hidden'}>{setting.name}</span>
-      <select value={wanted ?? setting.current} disabled={!state.can || busy} aria-busy={busy || undefined} onChange={(event) => void choose(event.currentTarget.value)}>
+      {wide && <span aria-hidden="true">{setting.name}</span>}
+      <select aria-label={setting.name} value={wanted ?? setting.current} disabled={!state.can || busy} aria-busy={busy || undefined} onChange={(event) => void choose(event.currentTarget.value)}>
         {!current && <option value={setting.current}>{setting.current}</option>}
         {groupsOf(setting).map(([group, choices]) => (group === ''
           ? choices.map((choice) => <option key={choice.value} value={choice.value}>{choice.name}</option>)

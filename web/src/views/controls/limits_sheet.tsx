@@ -33,8 +33,8 @@ export function LimitsSheet({ story, state, onClose }: { story: Story; state: Ac
         <p class="approvals-note">{t('controls.limitsText')}</p>
         {CAPS.map((cap) => (
           <label key={cap} class="controls-cap">
-            <span>{cap === 'cost' && view.cost ? t('controls.capCostIn', { currency: view.cost.currency }) : t(NAMES[cap])}</span>
-            <input type="text" inputMode="decimal" autocomplete="off" value={texts[cap]} placeholder={t('controls.noLimit')} aria-invalid={problems[cap] !== undefined}
+            <span>{nameOf(cap, view)}</span>
+            <input type="text" aria-label={nameOf(cap, view)} inputMode="decimal" autocomplete="off" value={texts[cap]} placeholder={t('controls.noLimit')} aria-invalid={problems[cap] !== undefined}
               onInput={(event) => setTexts({ ...texts, [cap]: event.currentTarget.value })} />
             <Spent view={view} cap={cap} limit={caps[cap]} />
             {problems[cap] && <small class="approvals-problem" role="alert">{t(PROBLEMS[problems[cap]])}</small>}
@@ -57,6 +57,10 @@ export function LimitsSheet({ story, state, onClose }: { story: Story; state: Ac
       </div>
     </Sheet>
   );
+}
+
+function nameOf(cap: Cap, view: SessionState): string {
+  return cap === 'cost' && view.cost ? t('controls.capCostIn', { currency: view.cost.currency }) : t(NAMES[cap]);
 }
 
 /** What was spent of it, where the agent tells. */
