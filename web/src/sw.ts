@@ -144,7 +144,7 @@ async function open(place: string): Promise<void> {
     await self.clients.openWindow(place);
     return;
   }
-  await window.focus();
+  await window.focus().catch(() => undefined); // A browser may not let us; the page goes there all the same.
   window.postMessage({ type: 'go', place });
 }
 

@@ -353,6 +353,6 @@ export function wakeWithThePage(of: Link): void {
   };
   document.addEventListener('visibilitychange', wake);
   addEventListener('online', wake);
-  addEventListener('pageshow', wake);
+  addEventListener('pageshow', (event) => event.persisted && wake());
   addEventListener('offline', () => of.probe());
 }

@@ -68,7 +68,7 @@ function Spent({ view, cap, limit }: { view: SessionState; cap: Cap; limit: numb
   const spent = spentOf(view, cap);
   if (spent === null) return null;
   const share = shareSpent(limit, spent);
-  const shown = cap === 'cost' ? `${spent.toFixed(2)} ${view.cost?.currency ?? ''}` : spent.toLocaleString();
+  const shown = cap === 'cost' ? `${spent.toLocaleString(undefined, { maximumFractionDigits: 4 })} ${view.cost?.currency ?? ''}` : spent.toLocaleString();
   return (
     <small class="controls-spent">
       {share !== null && <progress value={share} max={1} aria-label={t(NAMES[cap])} class={share >= 0.8 ? 'controls-near' : undefined} />}
