@@ -44,15 +44,21 @@ export async function discover(again = false): Promise<void> {
 async function lookEverywhere(): Promise<void> {
   const adapters = await http.get<AdapterInfo[]>('/adapters');
   let all: DiscoveredSession[] = [];
-  for (const adapter of adapters.filter((each) => each.installed)) {
+  const askable = adapters.filter((each) => each.installed || each.dataPaths.sessions);
+  for (const adapter of askable.sort((one, other) => Number(other.installed) - Number(one.installed))) {
     try {
       const { sessions: more } = await http.get<AdapterSessions>(pathOf(['adapters', adapter.name, 'sessions']));
-      all = newestFirst([...all, ...more]);
+      all = newestFirst(onceEach([...all, ...more]));
       found.value = all;
     } catch (error) {
       current.value = { ...current.peek(), troubles: [...current.peek().troubles, { agent: adapter.name, message: asHubError(error).message }] };
     }
   }
+}
+
+/** Two ways to run an agent share its files; the first that was asked, an installed one where there is any, has it. */
+function onceEach(all: DiscoveredSession[]): DiscoveredSession[] {
+  return [...new Map([...all].reverse().map((one) => [one.id, one])).values()];
 }
 
 function newestFirst(all: DiscoveredSession[]): DiscoveredSession[] {
