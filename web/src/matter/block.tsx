@@ -43,8 +43,7 @@ function Many({ tokens, open }: { tokens: readonly Token[]; open: boolean }): JS
 
 function ListView({ list, open }: { list: Tokens.List; open: boolean }): JSX.Element {
   const items = list.items.map((item, index) => <ItemView key={index} item={item} open={open} />);
-  const tasks = list.items.some((item) => item.task) ? 'matter-tasks' : undefined;
-  return list.ordered ? <ol class={tasks} start={Number(list.start) || 1}>{items}</ol> : <ul class={tasks}>{items}</ul>;
+  return list.ordered ? <ol start={Number.isInteger(list.start) ? Number(list.start) : 1}>{items}</ol> : <ul>{items}</ul>;
 }
 
 function ItemView({ item, open }: { item: Tokens.ListItem; open: boolean }): JSX.Element {

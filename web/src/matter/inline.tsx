@@ -48,7 +48,7 @@ function one(token: Token): ComponentChildren {
 }
 
 function plain(token: Token): ComponentChildren {
-  return withoutReferences((token as Tokens.Text).text ?? token.raw);
+  return <Shown text={withoutReferences((token as Tokens.Text).text ?? token.raw)} prose />;
 }
 
 function LinkToken({ link }: { link: Tokens.Link }): JSX.Element {

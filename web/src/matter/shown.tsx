@@ -6,9 +6,9 @@ import type { LinePiece } from '../text/tokens';
 import { hasUnseen, revealed } from '../text/unseen';
 
 /** A text in which unseen characters stand by their number. */
-export function Shown({ text }: { text: string }): JSX.Element {
-  if (!hasUnseen(text)) return <>{text}</>;
-  return <>{revealed(text).map((piece, index) => (piece.unseen ? <Unseen key={index} number={piece.text} /> : piece.text))}</>;
+export function Shown({ text, prose = false }: { text: string; prose?: boolean }): JSX.Element {
+  if (!hasUnseen(text, prose)) return <>{text}</>;
+  return <>{revealed(text, prose).map((piece, index) => (piece.unseen ? <Unseen key={index} number={piece.text} /> : piece.text))}</>;
 }
 
 function Unseen({ number }: { number: string }): JSX.Element {

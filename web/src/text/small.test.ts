@@ -63,6 +63,8 @@ describe('markup', () => {
 describe('characters that nobody sees', () => {
   it('are shown by their number', () => {
     expect(spelledOut('a\u202eb\u200b')).toBe('aU+202EbU+200B');
+    expect(spelledOut('👩‍💻 x\u200dy')).toBe('👩‍💻 xU+200Dy');
+    expect(revealed('می‌خواهم \u202e', true).map((piece) => piece.text)).toEqual(['می‌خواهم ', 'U+202E']);
     expect(revealed('a\tb\nc')).toEqual([{ text: 'a\tb\nc', unseen: false }]);
     expect(revealed('x\u{e0041}')).toEqual([{ text: 'x', unseen: false }, { text: 'U+E0041', unseen: true }]);
   });

@@ -9,34 +9,34 @@ export interface Piece {
   unseen: boolean;
 }
 
-// Soft hyphen, Arabic letter mark, Hangul fillers, Mongolian vowel separator, zero-width and directional marks, line and paragraph
-// separators, embeddings and overrides, invisible operators and isolates, byte order mark, tags, and C0/C1 controls but tab and newline.
-const UNSEEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
-const ANY_UNSEEN = new RegExp(UNSEEN.source);
+// Controls but tab and newline, soft hyphen, Arabic letter mark, Hangul fillers, Mongolian vowel separator, zero-width and directional
+// marks, separators, embeddings and overrides, invisible operators and isolates, byte order mark, tags. A joiner inside an emoji is seen.
+const IN_CODE =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]|(?<![\p{Extended_Pictographic}\ufe0f\u{1f3fb}-\u{1f3ff}])\u200d/gu;
+// In prose joiners and marks of direction have their use; what turns the order of letters around or cannot be seen at all has none.
+const IN_PROSE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
 /** Whether a text has any such character. */
-export function hasUnseen(text: string): boolean {
-  return ANY_UNSEEN.test(text);
+export function hasUnseen(text: string, prose = false): boolean {
+  return text.search(prose ? IN_PROSE : IN_CODE) !== -1;
 }
 
 /** The text in pieces, in order; a text without unseen characters is one piece. */
-export function revealed(text: string): Piece[] {
-  if (!hasUnseen(text)) return [{ text, unseen: false }];
+export function revealed(text: string, prose = false): Piece[] {
   const pieces: Piece[] = [];
   let at = 0;
-  for (const found of text.matchAll(UNSEEN)) {
+  for (const found of text.matchAll(prose ? IN_PROSE : IN_CODE)) {
     if (found.index > at) pieces.push({ text: text.slice(at, found.index), unseen: false });
     pieces.push({ text: numberOf(found[0]), unseen: true });
     at = found.index + found[0].length;
   }
-  if (at < text.length) pieces.push({ text: text.slice(at), unseen: false });
+  if (at < text.length || at === 0) pieces.push({ text: text.slice(at), unseen: false });
   return pieces;
 }
 
 /** The text with every unseen character written as its number: for attributes and titles. */
 export function spelledOut(text: string): string {
-  return hasUnseen(text) ? text.replace(UNSEEN, numberOf) : text;
+  return text.replace(IN_CODE, numberOf);
 }
 
 function numberOf(character: string): string {
