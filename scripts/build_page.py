@@ -15,7 +15,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 BUILT = "src/trunkline/server/static/page/weight.json"
 
 
-class PageHook(BuildHookInterface):
+class PageHook(BuildHookInterface[Any]):
     """Builds the page where it is missing, as `make page` does."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:

@@ -17,9 +17,11 @@ from msgspec import inspect
 
 from scripts import context_types
 from scripts.context_typescript import context_typescript
-from trunkline.dialects.acp import options, updates
+from trunkline.dialects.acp import options
+from trunkline.hub import PendingAsk
 from trunkline.server.openapi import ErrorBody
 from trunkline.server.routes import ROUTES
+from trunkline.server.snapshot import SessionState
 from trunkline.server.ws import frames
 from trunkline.session import fold
 
@@ -47,7 +49,7 @@ RAW = {
 }
 """By struct and field: what stands where the Python type says only that there is JSON."""
 
-PASSED_ON = (options.SessionModeState, options.SessionConfigSelect, options.SessionConfigBoolean, updates.AvailableCommand)
+PASSED_ON = (options.SessionModeState, options.SessionConfigSelect, options.SessionConfigBoolean, options.AvailableCommand)
 """Parts of the Agent Client Protocol that reach the page as the agent sent them."""
 
 TAIL = """\
@@ -117,7 +119,7 @@ def _api_structs() -> dict[type, bool]:
 
 def _frame_views() -> list[type]:
     """Views that only frames carry."""
-    return [frames.SessionState, frames.PendingAsk]
+    return [SessionState, PendingAsk]
 
 
 def _name(kind: type) -> str:
