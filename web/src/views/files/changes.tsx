@@ -5,17 +5,17 @@ import { useMemo } from 'preact/hooks';
 import type { Diff } from '../../generated/api';
 import { t } from '../../i18n';
 import { DiffView, Shown } from '../../matter';
-import { Button, Icon, IconButton, Spinner } from '../../ui';
+import { Button, Icon, Spinner } from '../../ui';
 import type { Loaded } from './load';
 import { filesHref } from './place';
 
 export function ChangesList({ loaded, sessionId, selected }: { loaded: Loaded<Diff>; sessionId: string; selected: string | null }): JSX.Element {
-  const { value, error, again, busy } = loaded;
+  const { value, error, again } = loaded;
   if (error !== null) return <p class="files-problem">{error.message} <Button kind="quiet" onClick={again}>{t('common.retry')}</Button></p>;
   if (value === null) return <Spinner size={16} label={t('common.loading')} />;
   return (
     <nav class="files-changes" aria-label={t('files.changes')}>
-      <div class="files-changes-head"><Since diff={value} /><IconButton icon="refresh" size={16} busy={busy} label={t('files.lookAgain')} onClick={again} /></div>
+      <Since diff={value} />
       <ul>
         {value.files.length > 1 && <li><a class="files-entry" href={filesHref(sessionId, { list: 'changes' })} aria-current={selected === null ? 'page' : undefined}><Icon name="layers" size={16} /><span>{t('files.allChanges')}</span></a></li>}
         {value.files.map((file) => (
@@ -23,7 +23,7 @@ export function ChangesList({ loaded, sessionId, selected }: { loaded: Loaded<Di
             <a class="files-entry" href={filesHref(sessionId, { path: file.path, list: 'changes' })} aria-current={file.path === selected ? 'page' : undefined} title={file.path}>
               <span class={`files-mark files-mark-${file.status}`} title={t(`files.status_${file.status}`)} aria-label={t(`files.status_${file.status}`)} role="img">{file.status.charAt(0).toUpperCase()}</span>
               <span><Shown text={file.path} /></span>
-              <small><span class="matter-added">+{file.additions}</span> <span class="matter-removed">−{file.deletions}</span></small>
+              <small><Counts added={file.additions} removed={file.deletions} /></small>
             </a>
           </li>
         ))}
@@ -38,10 +38,14 @@ function Since({ diff }: { diff: Diff }): JSX.Element {
   return (
     <p class="files-faint">
       {diff.files.length === 0 ? diff.reason ?? t('files.nothingChanged') : t(diff.base === 'session' ? 'files.sinceSession' : 'files.sinceCommit', { n: diff.files.length })}
-      {diff.files.length > 0 && <> <span class="matter-added">+{added}</span> <span class="matter-removed">−{removed}</span></>}
+      {' '}<Counts added={added} removed={removed} />
       {diff.truncated && <> {t('files.diffCut')}</>}
     </p>
   );
+}
+
+function Counts({ added, removed }: { added: number; removed: number }): JSX.Element {
+  return <>{added > 0 && <span class="matter-added">+{added}</span>}{added > 0 && removed > 0 && ' '}{removed > 0 && <span class="matter-removed">−{removed}</span>}</>;
 }
 
 /** One file's changes, or all of them. */

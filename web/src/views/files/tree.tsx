@@ -10,6 +10,9 @@ import { Shown } from '../../matter';
 import { useLoaded } from './load';
 import { filesHref } from './place';
 
+/** What git keeps for itself is nobody's file. */
+const GIT = '.git';
+
 interface TreeProps {
   sessionId: string;
   selected: string | null;
@@ -25,10 +28,11 @@ function Folder({ path, ...props }: TreeProps & { path: string }): JSX.Element {
   const { value, error, again } = useLoaded<FileList>(`${props.sessionId} ${path} ${props.version}`, () => http.get(pathOf(['sessions', props.sessionId, 'files'], { path })));
   if (error !== null) return <p class="files-problem">{error.message} <Button kind="quiet" onClick={again}>{t('common.retry')}</Button></p>;
   if (value === null) return <Spinner size={16} label={t('common.loading')} />;
-  if (value.entries.length === 0) return <p class="files-faint">{t('files.emptyFolder')}</p>;
+  const entries = value.entries.filter((entry) => entry.name !== GIT);
+  if (entries.length === 0) return <p class="files-faint">{t('files.emptyFolder')}</p>;
   return (
     <ul>
-      {value.entries.map((entry) => <li key={entry.path}>{entry.isDirectory ? <Branch entry={entry} {...props} /> : <Leaf entry={entry} {...props} />}</li>)}
+      {entries.map((entry) => <li key={entry.path}>{entry.isDirectory ? <Branch entry={entry} {...props} /> : <Leaf entry={entry} {...props} />}</li>)}
       {value.truncated && <li class="files-faint">{t('files.truncated')}</li>}
     </ul>
   );
