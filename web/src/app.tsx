@@ -13,9 +13,11 @@ import { route, type Route } from './route';
 import { TopBar } from './shell/bar';
 import { Banner } from './shell/banner';
 import { Button, lazy, Toasts } from './ui';
+import { pairingCode } from './views/devices/pairing';
 import { HomeView } from './views/home/home';
 
 const ApprovalsQueue = lazy(() => import('./views/approvals/queue').then((part) => part.ApprovalsQueue));
+const ClaimView = lazy(() => import('./views/devices/claim').then((part) => part.ClaimView));
 const DevicesView = lazy(() => import('./views/devices/devices').then((part) => part.DevicesView));
 const LoginView = lazy(() => import('./views/login/login').then((part) => part.LoginView));
 const NewView = lazy(() => import('./views/new/new').then((part) => part.NewView));
@@ -24,12 +26,13 @@ const SessionView = lazy(() => import('./views/session/view').then((part) => par
 
 export function App(): JSX.Element {
   const locked = link.state.value === 'locked';
+  const code = pairingCode.value;
   return (
     <div class="shell">
       <a class="shell-skip" href="#main" onClick={skip}>{t('common.skip')}</a>
       <TopBar />
       <Banner />
-      <Main>{locked ? <LoginView /> : <View at={route.value} />}</Main>
+      <Main>{code !== null ? <ClaimView code={code} /> : locked ? <LoginView /> : <View at={route.value} />}</Main>
       <Toasts />
     </div>
   );

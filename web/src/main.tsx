@@ -27,5 +27,5 @@ wakeWithThePage(link);
 const root = document.getElementById('page');
 if (root) render(<App />, root);
 
-void enterWith(secret).finally(() => link.start());
+void enterWith(secret?.kind === 'code' ? secret : null).finally(() => link.start()); // A pairing code waits for its owner's word.
 startWorker();

@@ -41,7 +41,6 @@ export const policy = {
   unsaved: 'Not saved yet',
   problem: 'The file is not what is in force: {problem}',
   wrong: 'Not saved: {why}',
-  wrongLine: 'Line {line}: {why}',
   readOnly: 'This device may read the policy but not change it.',
   changedMeanwhile: 'The file was changed elsewhere while you edited. Saving replaces that.',
   takeTheirs: 'Load the file again',

@@ -29,10 +29,10 @@ export function Composer({ story }: { story: Story }): JSX.Element {
   const can = actStates(view, true, link.scope.value).prompt;
   const editable = can.can && link.state.value === 'online';
   return (
-    <section class="composer" aria-label={t('composer.label')}>
+    <div class="composer">
       <Queue story={story} editable={editable} />
       {can.can ? <Writing key={story.sessionId} story={story} /> : <p class="composer-cannot"><Icon name="eye" size={16} /> {t(can.why === 'watchOnly' ? 'composer.watchOnly' : 'composer.noScope')}</p>}
-    </section>
+    </div>
   );
 }
 
@@ -97,7 +97,7 @@ function Writing({ story }: { story: Story }): JSX.Element {
       {shown && <SuggestionList id={list} shown={shown} agent={agentName(view.agent)} onTake={take} />}
       <Attached attachments={attachments} />
       <textarea ref={field} class="composer-text" rows={1} value={text} placeholder={label} aria-label={t('composer.label')} enterkeyhint={sends ? 'send' : 'enter'}
-        role="combobox" aria-autocomplete="list" aria-expanded={shown !== null} aria-controls={list} aria-activedescendant={shown?.choices.length ? `${list}-${shown.selected}` : undefined}
+        role="combobox" aria-autocomplete="list" aria-expanded={shown !== null} aria-controls={shown ? list : undefined} aria-activedescendant={shown?.choices.length ? `${list}-${shown.selected}` : undefined}
         onInput={(event) => { write(event.currentTarget.value); history.current?.edited(); suggesting.look(event.currentTarget.value, event.currentTarget.selectionStart); }}
         onClick={(event) => suggesting.look(text, event.currentTarget.selectionStart)} onBlur={() => suggesting.close()} onKeyDown={pressed}
         onPaste={(event) => { const files = filesIn(event.clipboardData); if (files.length) { event.preventDefault(); add(files); } }} />

@@ -7,13 +7,14 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { asHubError, http, pathOf, type HubError } from '../../hub/http';
 import { link } from '../../hub/link';
-import { t, type Key } from '../../i18n';
+import { t } from '../../i18n';
 import { Badge, Button, Icon, Sheet, Spinner, Time, toast } from '../../ui';
 import { useActing } from '../controls/acting';
 import { mayDo, type Scope } from '../controls/states';
 import { Install } from './install';
 import { Pair } from './pair';
 import { PushPanel } from './push_panel';
+import { SCOPES } from './scopes';
 import '../../style/steering.css';
 
 export interface Device {
@@ -26,8 +27,6 @@ export interface Device {
   push: boolean;
   current: boolean;
 }
-
-export const SCOPES: Record<Scope, Key> = { view: 'devices.scopeView', approve: 'devices.scopeApprove', control: 'devices.scopeControl', admin: 'devices.scopeAdmin' };
 
 const LOOK_MS = 10_000;
 const LOOK_WHILE_PAIRING_MS = 1_500;

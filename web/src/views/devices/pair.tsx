@@ -11,8 +11,9 @@ import { Button, Copy, now, toast } from '../../ui';
 import { clockText } from '../approvals/countdown';
 import { useActing } from '../controls/acting';
 import type { Scope } from '../controls/states';
-import { SCOPES, type Device } from './devices';
+import type { Device } from './devices';
 import { drawQr } from './qr';
+import { SCOPES } from './scopes';
 
 interface Pairing {
   code: string;

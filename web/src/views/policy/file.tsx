@@ -25,11 +25,11 @@ export interface PolicyFileProps {
 const LINE_PX = 20;
 
 export function PolicyFile({ policy, draft, line, mayWrite, onDraft, onSaved, onReload }: PolicyFileProps): JSX.Element {
-  const [problem, setProblem] = useState<string | null>(policy.problem);
+  const [problem, setProblem] = useState<string | null>(null);
   const [elsewhere, setElsewhere] = useState(false);
   const [busy, setBusy] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
-  const wrong = problem === null ? null : problemLine(problem);
+  const wrong = problemLine(problem ?? policy.problem ?? '');
   useEffect(() => showLine(field.current, line), [line]);
   const put = async (): Promise<void> => {
     setBusy(true);
@@ -52,7 +52,7 @@ export function PolicyFile({ policy, draft, line, mayWrite, onDraft, onSaved, on
   return (
     <div class="policy-file">
       <p class="approvals-note">{policy.path ? t('policy.fileAt', { path: policy.path }) : t('policy.noFile')}{!mayWrite && ` ${t('policy.readOnly')}`}</p>
-      {problem && <p class="policy-problem" role="alert" id="policy-problem">{wrong ? t('policy.wrongLine', { line: wrong, why: problem }) : t('policy.wrong', { why: problem })}</p>}
+      {problem && <p class="policy-problem" role="alert" id="policy-problem">{t('policy.wrong', { why: problem })}</p>}
       {elsewhere && (
         <p class="policy-problem" role="alert">
           {t('policy.changedMeanwhile')} <Button kind="quiet" onClick={() => { setElsewhere(false); onDraft(policy.text); onReload(); }}>{t('policy.takeTheirs')}</Button>
@@ -67,7 +67,7 @@ export function PolicyFile({ policy, draft, line, mayWrite, onDraft, onSaved, on
       {mayWrite && (
         <footer class="policy-actions">
           <Button kind="primary" busy={busy} disabled={!dirty && policy.problem === null} onClick={() => void put()}>{t('policy.save')}</Button>
-          {dirty && <Button onClick={() => { setProblem(policy.problem); setElsewhere(false); onDraft(policy.text); }}>{t('policy.discard')}</Button>}
+          {dirty && <Button onClick={() => { setProblem(null); setElsewhere(false); onDraft(policy.text); }}>{t('policy.discard')}</Button>}
           {dirty && <span class="approvals-note">{t('policy.unsaved')}</span>}
         </footer>
       )}
