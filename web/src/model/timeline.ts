@@ -372,8 +372,8 @@ export class Timeline {
     if (event.plan === undefined) {
       return this.notice(event, { name: event.active ? 'plan_entered' : 'plan_left', tone: 'quiet', aside: false, state: {} })!;
     }
-    const before = this.list.findLast((item): item is PlanItem => item.kind === 'plan');
-    if (before !== undefined && before.plan.peek() === event.plan) return before.key;
+    const before = this.list.findLast((item): item is PlanItem | MessageItem => item.kind === 'plan' || (item.kind === 'message' && item.role === 'user'));
+    if (before?.kind === 'plan' && before.plan.peek() === event.plan) return before.key;
     return this.add({ kind: 'plan', key: `p:${event.seq}`, ...placeOf(event), plan: signal(event.plan) }).key;
   }
 

@@ -2,14 +2,14 @@
 
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../../i18n';
 import type { Row } from '../../model/rows';
 import { Icon, Spinner } from '../../ui';
 import { Activity } from './activity';
 import { useRoom, type Room } from './context';
 import { List } from './list';
-import { keepPlace, placeIn } from './places';
+import { placeIn } from './places';
 import { reveal } from './room';
 import { guessHeight, RowView } from './row';
 
@@ -58,12 +58,11 @@ function ToNewest(): JSX.Element | null {
 /** Where the reader was, when the session is opened again. */
 function useReadingPlace({ story, scroller }: Room, ready: boolean, linked: boolean): void {
   const done = useRef(false);
+  const [place] = useState(() => (linked ? undefined : placeIn(story.sessionId))); // Read before the first drawing forgets it.
   useLayoutEffect(() => {
     if (!ready || done.current) return;
     done.current = true;
-    const place = linked ? undefined : placeIn(story.sessionId);
     if (place === undefined) return scroller.toEnd();
-    keepPlace(story.sessionId, undefined);
     void story.show(place.seq).then((key) => requestAnimationFrame(() => {
       if (!scroller.toRow(place.key, place.below) && key !== undefined) scroller.toRow(key, place.below);
     }), () => undefined);
@@ -77,9 +76,9 @@ function useTarget(room: Room, seq: number | undefined): string | undefined {
     if (seq === undefined) return undefined;
     let given = true;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    void loaded(room).then(() => room.story.show(seq)).then((key) => {
-      if (!given || key === undefined) return;
-      target.value = reveal(room, key);
+    void loaded(room).then(() => room.story.show(seq)).then(() => {
+      if (!given) return;
+      target.value = reveal(room, seq);
       requestAnimationFrame(() => target.peek() !== undefined && room.scroller.toRow(target.peek()!));
       timer = setTimeout(() => (target.value = undefined), TARGET_MS);
     }, () => undefined);

@@ -39,6 +39,10 @@ export class Heights {
     return this.index.get(key);
   }
 
+  keyAt(at: number): string | undefined {
+    return this.keys[at];
+  }
+
   /** True where that is news. */
   measure(key: string, height: number): boolean {
     if (this.measured.get(key) === height) return false;

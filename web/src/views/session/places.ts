@@ -9,8 +9,15 @@ export interface ReadingPlace {
 }
 
 const PREFIX = 'trunkline.place.';
+const WRITE_PAUSE_MS = 200;
+
+/** What is not written yet: scrolling changes it with every frame. */
+const unwritten = new Map<string, ReadingPlace | undefined>();
+let timer: ReturnType<typeof setTimeout> | undefined;
+addEventListener('pagehide', () => writeAll());
 
 export function placeIn(sessionId: string): ReadingPlace | undefined {
+  if (unwritten.has(sessionId)) return unwritten.get(sessionId);
   try {
     const stored: unknown = JSON.parse(sessionStorage.getItem(PREFIX + sessionId) ?? 'null');
     return isPlace(stored) ? stored : undefined;
@@ -21,6 +28,18 @@ export function placeIn(sessionId: string): ReadingPlace | undefined {
 
 /** Without a place the reader is at the end. */
 export function keepPlace(sessionId: string, place: ReadingPlace | undefined): void {
+  unwritten.set(sessionId, place);
+  timer ??= setTimeout(writeAll, WRITE_PAUSE_MS);
+}
+
+function writeAll(): void {
+  clearTimeout(timer);
+  timer = undefined;
+  for (const [sessionId, place] of unwritten) write(sessionId, place);
+  unwritten.clear();
+}
+
+function write(sessionId: string, place: ReadingPlace | undefined): void {
   try {
     if (place === undefined) sessionStorage.removeItem(PREFIX + sessionId);
     else sessionStorage.setItem(PREFIX + sessionId, JSON.stringify(place));

@@ -158,7 +158,8 @@ export class Scroller {
 
   private measure(parts: ScrollerParts): void {
     const drawn = new Set<Element>();
-    for (const element of parts.block.children) {
+    // What is above and below the rows too: where it shrinks the browser moves the view, which is not the reader's doing.
+    for (const element of [...parts.block.children, ...parts.view.children]) {
       drawn.add(element);
       const key = (element as HTMLElement).dataset['key'];
       if (key !== undefined) this.heights.measure(key, element.getBoundingClientRect().height);
@@ -205,10 +206,7 @@ export class Scroller {
   private firstSeen(parts: ScrollerParts): Anchor | undefined {
     if (this.heights.count === 0) return undefined;
     const at = this.heights.rowAt(parts.view.scrollTop - parts.space.offsetTop);
-    const key = parts.block.children[at - this.drawn.first] as HTMLElement | undefined;
-    const name = key?.dataset['key'] ?? this.anchor?.key;
-    const row = name === undefined ? undefined : this.heights.indexOf(name);
-    return row === undefined ? this.anchor : { key: name!, below: this.topOf(row) - parts.view.scrollTop };
+    return { key: this.heights.keyAt(at)!, below: this.topOf(at) - parts.view.scrollTop };
   }
 
   /** What has to be drawn when the view is there. */
