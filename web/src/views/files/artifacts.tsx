@@ -8,14 +8,19 @@ import { useState } from 'preact/hooks';
 import type { ArtifactView } from '../../generated/api';
 import { http, pathOf } from '../../hub/http';
 import { t } from '../../i18n';
-import { CodeView, Image, Shown } from '../../matter';
+import { Shown } from '../../matter';
 import { contentHref } from '../../matter/place';
 import { Badge, Button, Icon, IconButton, type IconName, Spinner, Tabs, Time } from '../../ui';
 import '../../style/files.css';
 import '../../style/matter.css';
+import { isMarkdownPath } from '../../text/language';
 import { useLoaded } from './load';
+import { Content } from './preview';
 
 type Side = 'preview' | 'source';
+
+/** What a browser shows as a page; other files are shown as the files tab shows them. */
+const PAGE = /\.(?:x?html?|svg)$/i;
 
 export function ArtifactsTab({ sessionId }: { sessionId: string }): JSX.Element {
   const loaded = useLoaded<ArtifactView[]>(sessionId, () => http.get(pathOf(['sessions', sessionId, 'artifacts'])));
@@ -54,6 +59,7 @@ function Row({ artifact, selected, choose }: { artifact: ArtifactView; selected:
 
 function Artifact({ artifact, back, refresh }: { artifact: ArtifactView; back: () => void; refresh: () => void }): JSX.Element {
   const isFile = artifact.type === 'file' || artifact.type === 'image';
+  const hasSides = isFile && (PAGE.test(artifact.path) || isMarkdownPath(artifact.path));
   const [side, setSide] = useState<Side>('preview');
   const preview = safePreview(artifact.preview_url);
   return (
@@ -65,8 +71,12 @@ function Artifact({ artifact, back, refresh }: { artifact: ArtifactView; back: (
         {isFile && <a class="ui-icon-button" href={contentHref(artifact.sessionId, artifact.path)} download={artifact.name} aria-label={t('files.download')} title={t('files.download')}><Icon name="download" /></a>}
         {preview !== null && <a class="ui-icon-button" href={preview} target="_blank" rel="noopener noreferrer" aria-label={t('files.openInTab')} title={t('files.openInTab')}><Icon name="external" /></a>}
       </header>
-      {isFile && artifact.type !== 'image' && <Tabs label={t('files.sides')} selected={side} onSelect={setSide} tabs={[{ id: 'preview', label: t('files.preview') }, { id: 'source', label: t('files.source') }]} />}
-      <div class="files-preview-body">{side === 'source' ? <Source artifact={artifact} /> : <Live artifact={artifact} preview={preview} />}</div>
+      {hasSides && <Tabs label={t('files.sides')} selected={side} onSelect={setSide} tabs={[{ id: 'preview', label: t('files.preview') }, { id: 'source', label: t('files.source') }]} />}
+      <div class="files-preview-body">
+        {isFile && (side === 'source' || !PAGE.test(artifact.path))
+          ? <Content address={contentHref(artifact.sessionId, artifact.path)} path={artifact.path} line={null} version={artifact.version} rendered={side === 'preview'} />
+          : <Live artifact={artifact} preview={preview} />}
+      </div>
     </article>
   );
 }
@@ -77,15 +87,6 @@ function safePreview(address: string | null): string | null {
 }
 
 function Live({ artifact, preview }: { artifact: ArtifactView; preview: string | null }): JSX.Element {
-  if (artifact.type === 'image') return <div class="files-picture"><Image src={contentHref(artifact.sessionId, artifact.path)} alt={artifact.name} /></div>;
   if (preview === null) return <div class="ui-empty"><Icon name="box" size={32} /><p>{t('files.noPreview')}</p></div>;
   return <iframe class="files-frame" src={preview} sandbox="allow-scripts" referrerpolicy="no-referrer" title={t('files.previewOf', { name: artifact.name })} loading="lazy" />;
-}
-
-function Source({ artifact }: { artifact: ArtifactView }): JSX.Element {
-  const address = contentHref(artifact.sessionId, artifact.path);
-  const { value, error } = useLoaded(address, () => http.text(address));
-  if (error !== null) return <p class="files-problem">{error.message}</p>;
-  if (value === null) return <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div>;
-  return <CodeView text={value} path={artifact.path} firstLine={1} whole />;
 }

@@ -27,15 +27,29 @@ export function Preview({ sessionId, path, line, version }: { sessionId: string;
         <a class="ui-icon-button" href={address} download={path.split('/').pop() ?? 'file'} aria-label={t('files.download')} title={t('files.download')}><Icon name="download" /></a>
       </header>
       <div class="files-preview-body">
-        {isPicturePath(path) ? <div class="files-picture"><Image src={address} alt={path} /></div>
-          : NOT_TEXT.test(path) ? <NoText />
-            : <TextFile key={path} address={address} path={path} line={line} version={version} rendered={canRender && !source && line === null} />}
+        <Content address={address} path={path} line={line} version={version} rendered={canRender && !source && line === null} />
       </div>
     </article>
   );
 }
 
-function TextFile({ address, path, line, version, rendered }: { address: string; path: string; line: number | null; version: number; rendered: boolean }): JSX.Element {
+interface ContentProps {
+  /** Where its bytes are. */
+  address: string;
+  path: string;
+  line: number | null;
+  version: number;
+  /** Markdown as it is meant to be read, not as it is written. */
+  rendered: boolean;
+}
+
+/** What is in a file, in the form that suits it. */
+export function Content(props: ContentProps): JSX.Element {
+  if (isPicturePath(props.path)) return <div class="files-picture"><Image src={props.address} alt={props.path} /></div>;
+  return NOT_TEXT.test(props.path) ? <NoText /> : <TextFile key={props.path} {...props} />;
+}
+
+function TextFile({ address, path, line, version, rendered }: ContentProps): JSX.Element {
   const { value, error, again } = useLoaded(`${address} ${version}`, () => http.text(address));
   if (error !== null) return <div class="ui-empty" role="alert"><p>{error.message}</p><Button onClick={again}>{t('common.retry')}</Button></div>;
   if (value === null) return <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div>;
