@@ -38,7 +38,7 @@ export function TodoCard(): JSX.Element | null {
   if (todos.length === 0) return null;
   const done = todos.filter((todo) => todo.status === 'completed').length;
   const now = todos.find((todo) => todo.status === 'in_progress');
-  if (done === todos.length && !turn) return null;
+  if (done === todos.length) return null;
   const open = opened.of(KEY) ?? false;
   return (
     <section class="session-todo-card" aria-label={t('session.todos')}>
