@@ -80,7 +80,8 @@ export function TextDiff({ before, after, path = '' }: { before: string; after: 
 function FileView({ file, source, folded }: { file: FileDiff; source: string | null; folded: boolean }): JSX.Element {
   const size = file.added + file.removed;
   const [open, setOpen] = useState(!folded && size <= LARGE_LINES);
-  const roomy = useMedia(ROOM_FOR_TWO);
+  // A file that is all new or all gone has only one side.
+  const roomy = useMedia(ROOM_FOR_TWO) && file.status !== 'added' && file.status !== 'deleted';
   const sessionId = useSessionId();
   const split = roomy && layout.value === 'split';
   return (

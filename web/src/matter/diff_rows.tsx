@@ -7,7 +7,7 @@ import { t } from '../i18n';
 import type { DiffLine, FileDiff } from '../text/diff';
 import { languageByPath } from '../text/language';
 import { fits, type Fold, inTwoColumns, rowsOf, type Row, type SplitRow } from '../text/rows';
-import { type Mark, pieces, type Token, type TokenLines } from '../text/tokens';
+import { type Mark, pieces, type Token } from '../text/tokens';
 import { marksOf } from '../text/words';
 import { Icon } from '../ui';
 import { ROW_HEIGHT } from './code';
@@ -21,7 +21,7 @@ type Look = (line: DiffLine) => { tokens: readonly Token[] | undefined; marks: r
 export function DiffRows({ file, split, sessionId }: { file: FileDiff; split: boolean; sessionId: string | null }): JSX.Element {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const [whole, setWhole] = useState<readonly string[] | null | undefined>(undefined);
-  const look = useLook(file);
+  const look = useLook(file, whole ?? null);
   const rows = useMemo(() => rowsOf(file, open, whole ?? null), [file, open, whole]);
   const pairs = useMemo(() => (split ? inTwoColumns(rows) : []), [rows, split]);
   const digits = String(Math.max(1, ...file.hunks.map((hunk) => Math.max(hunk.beforeStart, hunk.afterStart) + hunk.lines.length))).length;
@@ -52,18 +52,15 @@ async function wholeFile(file: FileDiff, sessionId: string): Promise<readonly st
   }
 }
 
-/** Colours and changed words of any line of the file. Each side is coloured as one text. */
-function useLook(file: FileDiff): Look {
+/** Colours and changed words of any line of the file. Each side is coloured as one text; the new one as the whole file, once it is known. */
+function useLook(file: FileDiff, whole: readonly string[] | null): Look {
   const { before, after, at } = useMemo(() => sidesOf(file), [file]);
   const marks = useMemo(() => new Map(file.hunks.flatMap((hunk) => [...marksOf(hunk.lines)])), [file]);
+  const now = useMemo(() => whole?.join('\n') ?? after, [whole, after]);
   const language = languageByPath(file.path);
-  const [old, now] = [useTokens(before, language), useTokens(after, language)];
-  return (line) => ({ tokens: tokensAt(line, old, now, at), marks: marks.get(line) ?? [] });
-}
-
-function tokensAt(line: DiffLine, old: TokenLines | null, now: TokenLines | null, at: ReadonlyMap<DiffLine, number>): readonly Token[] | undefined {
-  const index = at.get(line);
-  return index === undefined ? undefined : (line.kind === 'removed' ? old : now)?.[index];
+  const [oldTokens, nowTokens] = [useTokens(before, language), useTokens(now, language)];
+  const indexOf = (line: DiffLine): number => (whole !== null && line.after !== null ? line.after - 1 : at.get(line) ?? -1);
+  return (line) => ({ tokens: (line.kind === 'removed' ? oldTokens : nowTokens)?.[indexOf(line)], marks: marks.get(line) ?? [] });
 }
 
 function sidesOf(file: FileDiff): { before: string; after: string; at: Map<DiffLine, number> } {
