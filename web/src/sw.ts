@@ -28,6 +28,7 @@ self.addEventListener('notificationclick', (event) => {
   event.notification.close();
   event.waitUntil(act(event.notification.data as NoticeData, event.action));
 });
+self.addEventListener('pushsubscriptionchange', (event) => (event as ExtendableEvent).waitUntil(subscribeAgain(event as ChangedSubscription)));
 self.addEventListener('message', (event) => {
   const said = event.data as { type?: unknown; asks?: unknown } | null;
   if (said?.type === 'pending' && Array.isArray(said.asks)) event.waitUntil(closeResolved(said.asks.map(String)));
@@ -159,4 +160,20 @@ async function closeResolved(asks: string[]): Promise<void> {
   for (const notification of shown) {
     if (notification.tag.startsWith('ask:') && !open.has(notification.tag)) notification.close();
   }
+}
+
+/** What the browser tells when its push service gave a subscription up. */
+interface ChangedSubscription extends ExtendableEvent {
+  newSubscription?: PushSubscription | null;
+  oldSubscription?: PushSubscription | null;
+}
+
+/** The hub is told the new address, for the same things as before. */
+async function subscribeAgain({ newSubscription, oldSubscription }: ChangedSubscription): Promise<void> {
+  const known = (await (await fetch('/push', { credentials: 'same-origin' })).json()) as { publicKey?: string; subscription?: { kinds: string[] } | null };
+  if (!known.subscription) return;
+  const options = oldSubscription?.options ?? { userVisibleOnly: true, applicationServerKey: known.publicKey ?? null };
+  const made = newSubscription ?? (await self.registration.pushManager.subscribe(options));
+  const { endpoint, keys } = made.toJSON();
+  await send({ path: '/push', body: { endpoint, keys: { p256dh: keys?.['p256dh'], auth: keys?.['auth'] }, kinds: known.subscription.kinds } });
 }

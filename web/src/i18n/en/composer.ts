@@ -16,7 +16,6 @@ export const composer = {
   pictureFailed: '{name} cannot be read as a picture.',
   tooManyPictures: 'These pictures are too large to be sent together.',
   noPictures: 'This agent takes no pictures; it gets a file instead.',
-  suggestions: 'Suggestions',
   noFiles: 'No file fits',
   filesHint: 'Type a part of a path',
   commands: 'Commands of {agent}',
@@ -31,9 +30,5 @@ export const composer = {
   dropQueued: 'Drop this message',
   dropAll: 'Drop all',
   saveQueued: 'Save',
-  unsent: 'Waits for the connection',
-  sending: 'Sending …',
-  failed: 'Not sent: {why}',
-  again: 'Write again',
   picture: 'picture',
 } as const;

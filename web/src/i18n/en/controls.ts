@@ -51,6 +51,4 @@ export const controls = {
   whyPaused: 'The session is paused already',
   whyNotPaused: 'The session is not paused',
   whyOver: 'The session is over',
-  on: 'On',
-  off: 'Off',
 } as const;

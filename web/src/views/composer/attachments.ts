@@ -37,6 +37,7 @@ export class Attachments {
 
   /** Take files in. `pictures`: whether the agent takes pictures. */
   async add(files: readonly File[], pictures: boolean): Promise<void> {
+    if (!pictures && files.some(isPicture)) toast(t('composer.noPictures'));
     await Promise.all(files.map((file) => (pictures && isPicture(file) ? this.addPicture(file) : this.upload(file))));
   }
 

@@ -10,7 +10,7 @@ import { http, pathOf } from '../../hub/http';
 import { link } from '../../hub/link';
 import { t, type Key } from '../../i18n';
 import type { Story } from '../../model/story';
-import { Button, IconButton, Menu, Sheet, type MenuItem } from '../../ui';
+import { Button, IconButton, Menu, Sheet, toast, type MenuItem } from '../../ui';
 import { carryOut, useActing } from './acting';
 import { settingsOf, type Setting, type Settings } from './config';
 import { LimitsSheet } from './limits_sheet';
@@ -83,14 +83,16 @@ function Stop({ story, turnId, state }: { story: Story; turnId: string; state: A
 }
 
 function Hold({ story, states }: { story: Story; states: Record<Act, ActState> }): JSX.Element {
-  const { paused, status } = story.view.value;
+  const { paused, status, turn } = story.view.value;
   const { busy, act } = useActing();
-  const send = (command: 'pause' | 'resume'): void => void act(() => carryOut(story.sessionId, { command }));
+  const send = async (command: 'pause' | 'resume'): Promise<void> => {
+    if ((await act(() => carryOut(story.sessionId, { command }))) && command === 'pause' && turn) toast(t('controls.pauseHint'));
+  };
   if (paused || status === 'completed') {
     const who = paused ? t(paused.reason ? 'controls.pausedReason' : 'controls.pausedBy', { who: paused.by, reason: paused.reason ?? '' }) : t('controls.restart');
-    return <Button kind="primary" icon="play" busy={busy} disabled={!states.resume.can} title={hint(states.resume, who)} onClick={() => send('resume')}>{t(paused ? 'controls.resume' : 'controls.restart')}</Button>;
+    return <Button kind="primary" icon="play" busy={busy} disabled={!states.resume.can} title={hint(states.resume, who)} onClick={() => void send('resume')}>{t(paused ? 'controls.resume' : 'controls.restart')}</Button>;
   }
-  return <IconButton icon="pause" busy={busy} disabled={!states.pause.can} label={states.pause.can ? t('controls.pause') : `${t('controls.pause')}: ${t(WHY[states.pause.why])}`} onClick={() => send('pause')} />;
+  return <IconButton icon="pause" busy={busy} disabled={!states.pause.can} label={states.pause.can ? t('controls.pause') : `${t('controls.pause')}: ${t(WHY[states.pause.why])}`} onClick={() => void send('pause')} />;
 }
 
 function Choose({ story, setting, state, wide = false }: { story: Story; setting: Setting; state: ActState; wide?: boolean }): JSX.Element {
