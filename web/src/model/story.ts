@@ -50,6 +50,8 @@ export class Story {
   private heardSeq = 0;
   private viewSeq = 0;
   private joined = true;
+  /** How often it was loaded: only the last time counts. */
+  private loads = 0;
   private older: Promise<boolean> | undefined;
   private newer: Promise<boolean> | undefined;
   private unfollow: () => void = () => undefined;
@@ -66,14 +68,16 @@ export class Story {
 
   /** Begin, at the end or around an entry. */
   async load(around?: number): Promise<void> {
+    const load = (this.loads += 1);
     this.unfollow();
     this.state.value = 'loading';
     try {
       const [snapshot, page] = await Promise.all([this.snapshot(), this.firstPage(around)]);
-      if (this.closed) return;
+      if (this.closed || load !== this.loads) return;
       this.begin(snapshot, page);
       void this.fillSpending();
     } catch (error) {
+      if (load !== this.loads) return;
       this.error.value = asHubError(error);
       this.state.value = this.error.value.status === 404 ? 'gone' : 'failed';
     }

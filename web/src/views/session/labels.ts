@@ -22,8 +22,10 @@ export function iconOf(call: Pick<Call, 'name' | 'category'>): IconName {
 export function subjectOf(call: Call, cwd: string): string {
   const { input } = call;
   const path = call.changes[0]?.path ?? pathOf(input);
-  const found = commandOf(call) ?? (path !== undefined ? shortPath(path, cwd) : undefined)
-    ?? text(input, 'pattern') ?? text(input, 'query') ?? text(input, 'url') ?? text(input, 'description') ?? text(input, 'prompt');
+  const place = path !== undefined ? shortPath(path, cwd) : undefined;
+  const pattern = text(input, 'pattern');
+  const searched = pattern !== undefined && place !== undefined ? `${pattern}  ${place}` : pattern;
+  const found = commandOf(call) ?? searched ?? place ?? text(input, 'query') ?? text(input, 'url') ?? text(input, 'description') ?? text(input, 'prompt');
   return oneLine(found ?? (call.title !== undefined && call.title !== call.name ? call.title : ''));
 }
 

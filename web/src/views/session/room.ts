@@ -13,6 +13,8 @@ export interface Room {
   opened: Opened;
   rows: ReadonlySignal<Row[]>;
   scroller: Scroller;
+  /** The session's folder; it hardly ever changes, unlike the rest of the view. */
+  cwd: ReadonlySignal<string>;
 }
 
 const NESTED_MOST = 8;
@@ -30,7 +32,7 @@ export function makeRoom(story: Story): Room {
   const more = (load: () => Promise<boolean>) => () => void load().catch(() => undefined); // Tried again when the reader scrolls on.
   const scroller = new Scroller(
     (key) => (rowWith(key, rows.peek()) ?? rowBefore(lastSeq, rows.peek()))?.key, more(() => story.loadOlder()), more(() => story.loadNewer()), moved);
-  return { story, opened, rows, scroller };
+  return { story, opened, rows, scroller, cwd: computed(() => story.view.value.cwd) };
 }
 
 /** Open what tells of an entry, until it has a row of its own; gives that row's key. */

@@ -13,10 +13,10 @@ import { LinkTo } from './link_to';
 import { decidedInWords, ToolInside } from './tool_inside';
 
 export function ToolRow({ item }: { item: ToolItem }): JSX.Element {
-  const { story } = useRoom();
+  const { cwd } = useRoom();
   const call = item.call.value;
   const [open, toggle] = useOpened(item.key, call.status === 'failed');
-  const subject = subjectOf(call, story.view.value.cwd);
+  const subject = subjectOf(call, cwd.value);
   const label = `${call.name}${subject ? ` ${subject}` : ''}: ${stateInWords(call)}`;
   return (
     <Card icon={<CardIcon name={iconOf(call)} />} open={open} onToggle={toggle} look={lookOf(call)} label={label}

@@ -128,13 +128,13 @@ export function Changes({ changes }: { changes: readonly Change[] }): JSX.Elemen
 }
 
 function OneChange({ change }: { change: Change }): JSX.Element {
-  const { story } = useRoom();
+  const { cwd } = useRoom();
   if (change.diff !== undefined) {
     return <>{change.fragment && <p class="session-faint">{t('session.fragment')}</p>}<DiffView diff={change.diff} path={change.path} /></>;
   }
   return (
     <div class="session-change">
-      <code>{shortPath(change.path, story.view.value.cwd)}</code> {t(`session.${change.changeType}`)}
+      <code>{shortPath(change.path, cwd.value)}</code> {t(`session.${change.changeType}`)}
       {change.url !== undefined && <LongDiff url={change.url} path={change.path} />}
     </div>
   );

@@ -33,11 +33,11 @@ export function SessionView({ id, tab, seq }: SessionViewProps): JSX.Element {
   useEffect(() => () => room.story.close(), [room]);
   const wide = useMedia(WIDE);
   const beside = wide && tab !== 'timeline';
-  useTitle(room.story);
   if (room.story.state.value === 'gone' || room.story.state.value === 'failed') return <Unloaded story={room.story} />;
   return (
     <RoomContext.Provider value={room}>
       <section class={beside ? 'session session-beside' : 'session'}>
+        <PageTitle />
         <Head tabs={<SessionTabs id={id} tab={tab} />} />
         <div class="session-body">
           {(wide || tab === 'timeline') && <Main seq={seq} />}
@@ -96,8 +96,8 @@ function Unloaded({ story }: { story: Story }): JSX.Element {
 }
 
 /** The page is called after the session. */
-function useTitle(story: Story): void {
-  const { title, status } = story.view.value;
+function PageTitle(): null {
+  const { title, status } = useRoom().story.view.value;
   const waits = status === 'waiting_for_approval' || status === 'waiting_for_input';
   useEffect(() => {
     document.title = `${waits ? '● ' : ''}${title || t('session.untitled')} · ${t('common.appName')}`;
@@ -105,4 +105,5 @@ function useTitle(story: Story): void {
       document.title = t('common.appName');
     };
   }, [title, waits]);
+  return null;
 }
