@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from scripts.browser import FLAGS, recorded
 from tests.page.conftest import DESK, PHONE
@@ -60,32 +60,47 @@ def shots(cast: Cast) -> list[Shot]:
         Shot("session", f"#/s/{cast.fixed.id}", lambda page: page.get_by_text("What was wrong").wait_for()),
         Shot("tools", f"#/s/{cast.fixed.id}", _open_tools),
         Shot("diff", f"#/s/{cast.fixed.id}", _open_diff),
-        Shot("tour", f"#/s/{cast.toured.id}", lambda page: page.get_by_role("main").wait_for()),
+        Shot("tour", f"#/s/{cast.toured.id}", lambda page: page.get_by_text("The tour is over").wait_for()),
         Shot("files", f"#/s/{cast.fixed.id}/files", lambda page: page.get_by_text("README.md").first.wait_for()),
-        Shot("artifacts", f"#/s/{cast.toured.id}/artifacts", lambda page: page.get_by_role("main").wait_for()),
+        Shot("artifacts", f"#/s/{cast.toured.id}/artifacts", lambda page: page.get_by_text("trunkline-demo/hello.py").first.wait_for()),
         Shot("long-names", f"#/s/{cast.renamed.id}", lambda page: page.get_by_text("is gone").first.wait_for()),
         Shot("approval", f"#/s/{cast.publishing.id}", lambda page: page.get_by_text("npm publish").first.wait_for()),
         Shot("approvals", "#/approvals", lambda page: page.get_by_text("npm publish").first.wait_for()),
         Shot("question", f"#/s/{cast.asking.id}", lambda page: page.get_by_text("How shall the demo go on?").first.wait_for()),
         Shot("error", f"#/s/{cast.failed.id}", lambda page: page.get_by_text("I am about to crash.").wait_for()),
-        Shot("policy", "#/policy", lambda page: page.get_by_role("main").wait_for()),
-        Shot("devices", "#/devices", lambda page: page.get_by_role("main").wait_for()),
+        Shot("policy", "#/policy", lambda page: page.get_by_role("tab", name="Rules").wait_for()),
+        Shot("policy-explain", "#/policy", _explain),
+        Shot("devices", "#/devices", _pair),
         Shot("offline", f"#/s/{cast.fixed.id}", _go_offline),
     ]
 
 
 def _open_tools(page: Page) -> None:
     page.get_by_text("What was wrong").wait_for()
-    for card in page.get_by_role("button", expanded=False).filter(has_text=re.compile("pytest|Read|grep|calls|tools")).all():
-        card.click()
+    page.get_by_role("feed").focus()
+    page.keyboard.press("Home")
+    page.get_by_role("button", name=re.compile("^Searched once")).click()
+    for name in ("pytest", "grep"):
+        page.get_by_role("button", name=re.compile(name), expanded=False).last.click()
+    page.keyboard.press("Home")
 
 
 def _open_diff(page: Page) -> None:
     _open_tools(page)
-    edits = page.get_by_role("button", expanded=False).filter(has_text=re.compile("Edit|login.py"))
-    if edits.count():
-        edits.last.click()
-    page.get_by_text("Callable").last.scroll_into_view_if_needed()
+    page.get_by_role("button", name=re.compile("^edit"), expanded=False).last.click()
+    page.get_by_role("button", name=re.compile("^edit"), expanded=True).last.evaluate("line => line.scrollIntoView({block: 'start'})")
+
+
+def _pair(page: Page) -> None:
+    page.get_by_role("button", name="Show the code").click()
+    page.get_by_role("img", name="QR code that pairs a phone").wait_for()
+
+
+def _explain(page: Page) -> None:
+    page.get_by_role("tab", name="Explain").click()
+    page.get_by_label("Command", exact=True).fill("npm test && rm -rf build")
+    page.get_by_role("button", name="Explain", exact=True).click()
+    page.get_by_text("A person is asked").wait_for()
 
 
 def _go_offline(page: Page) -> None:
@@ -106,22 +121,23 @@ def _staged() -> Iterator[tuple[Stage, Cast, HubProcess]]:
     shutil.rmtree(ROOT, ignore_errors=True)
 
 
-def _log_in(context: BrowserContext, hub: HubProcess) -> Page:
+def _log_in(browser: Browser, hub: HubProcess, size: str, theme: str) -> Page:
+    context = browser.new_context(**{**SIZES[size], "locale": "en-GB", "timezone_id": "UTC", "color_scheme": theme,
+                                     "reduced_motion": "reduce"})
     page = context.new_page()
     page.goto(hub.url + hub.wire.post("/auth/codes", {}, 201)["path"])
     page.get_by_role("main").wait_for()
     return page
 
 
-def _take(browser: Browser, hub: HubProcess, shot: Shot, size: str, theme: str) -> None:
-    context = browser.new_context(**{**SIZES[size], "locale": "en-GB", "timezone_id": "UTC", "color_scheme": theme,
-                                     "reduced_motion": "reduce"})
-    page = _log_in(context, hub)
+def _take(page: Page, shot: Shot, name: str) -> None:
+    page.evaluate("() => { location.hash = '#/' }")
+    page.get_by_role("searchbox").wait_for()
     page.evaluate("path => { location.hash = path }", shot.path)
     shot.ready(page)
+    page.wait_for_load_state("networkidle")
     page.wait_for_timeout(SETTLE_MS)
-    page.screenshot(path=str(TARGET / f"{shot.name}-{size}-{theme}.png"))
-    context.close()
+    page.screenshot(path=str(TARGET / f"{name}.png"))
 
 
 def main(words: list[str]) -> None:
@@ -130,12 +146,15 @@ def main(words: list[str]) -> None:
     found = recorded()
     with _staged() as (stage, cast, empty), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found.path, args=list(FLAGS), env=dict(found.environment()))
-        for shot in shots(cast):
-            for size, theme in [(size, theme) for size in SIZES for theme in THEMES]:
-                if words and not any(word in f"{shot.name}-{size}-{theme}" for word in words):
-                    continue
-                print(f"{shot.name}-{size}-{theme}", flush=True)
-                _take(browser, empty if shot.is_empty else stage.hub, shot, size, theme)
+        for size, theme in [(size, theme) for size in SIZES for theme in THEMES]:
+            pages = {hub: _log_in(browser, hub, size, theme) for hub in (stage.hub, empty)}
+            for shot in shots(cast):
+                name = f"{shot.name}-{size}-{theme}"
+                if not words or any(word in name for word in words):
+                    print(name, flush=True)
+                    _take(pages[empty if shot.is_empty else stage.hub], shot, name)
+            for page in pages.values():
+                page.context.close()
         browser.close()
 
 

@@ -41,7 +41,7 @@ def begin_burst(hub: HubProcess, chunks: int, rate: int) -> Session:
 
 
 def test_a_reload_in_the_middle_of_a_turn_loses_nothing_and_doubles_nothing(hub: HubProcess, anybody: Person) -> None:
-    session = begin_burst(hub, 800, 200)
+    session = begin_burst(hub, 6000, 300)
     page = anybody.log_in(hub, f"#/s/{session.id}")
     for _ in range(3):
         before = len(shown(page))

@@ -59,7 +59,7 @@ def test_a_message_is_github_flavoured_markdown(fixed: tuple[Page, Session]) -> 
     assert all(box.is_disabled() for box in boxes.all())
     code = said.locator("pre")
     expect(code).to_contain_text("class Login:")
-    expect(code.locator("[class*=hljs]").first).to_be_attached()
+    expect(code.locator("span[class*=token], span[class*=hljs]").first).to_be_attached()
     link = said.get_by_role("link", name=re.compile("notes on clocks"))
     assert link.get_attribute("target") == "_blank" and "noopener" in (link.get_attribute("rel") or "")
     assert sideways(page) == 0
@@ -112,8 +112,7 @@ def test_a_file_that_was_read_has_line_numbers(fixed: tuple[Page, Session]) -> N
     page, _ = fixed
     open_all(page)
     tool_card(page, "read src/login.py").click()
-    numbers = page.get_by_role("feed").locator(".matter-code-number").filter(has_text=re.compile(r"^9$"))
-    expect(numbers.first).to_be_attached()
+    expect(page.get_by_role("feed").locator("[data-n='9']").first).to_be_attached()
     expect(page.get_by_text("self._codes[code] = time.time() + lifetime").first).to_be_visible()
 
 
