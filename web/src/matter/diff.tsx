@@ -120,8 +120,8 @@ function Status({ file }: { file: FileDiff }): JSX.Element {
   return (
     <span class="matter-counts">
       {file.status !== 'modified' && <span class="matter-status">{t(`matter.status_${file.status}`)}</span>}
-      {file.added > 0 && <span class="matter-added" aria-label={t('matter.linesAdded', { n: file.added })}>+{file.added}</span>}
-      {file.removed > 0 && <span class="matter-removed" aria-label={t('matter.linesRemoved', { n: file.removed })}>−{file.removed}</span>}
+      {file.added > 0 && <span class="matter-added" title={t('matter.linesAdded', { n: file.added })}>+{file.added}</span>}
+      {file.removed > 0 && <span class="matter-removed" title={t('matter.linesRemoved', { n: file.removed })}>−{file.removed}</span>}
     </span>
   );
 }
