@@ -2,8 +2,9 @@
  * Where the page begins. The order matters: the address first (it may carry a code that must not stay there), then who we are, then
  * the line to the hub.
  */
-import { secret } from './route';
+import { lateSecret, secret } from './route';
 import './style/index.css';
+import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { App } from './app';
 import { onUnauthorized } from './hub/http';
@@ -29,3 +30,7 @@ if (root) render(<App />, root);
 
 void enterWith(secret?.kind === 'code' ? secret : null).finally(() => link.start()); // A pairing code waits for its owner's word.
 startWorker();
+effect(() => {
+  const late = lateSecret.value;
+  if (late?.kind === 'code') void enterWith(late).then((entered) => entered && link.retryNow());
+});

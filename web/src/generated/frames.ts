@@ -105,6 +105,13 @@ export interface EventFrame {
   event: ACPEvent;
 }
 
+/** A session was deleted: forget it. Only a subscription to all sessions hears of it so. */
+export interface Deleted {
+  type: 'deleted';
+  subscription: string;
+  sessionId: string;
+}
+
 /** What came of a frame. `ok` false with the id of a subscription that was taken before: it has ended. */
 export interface Ack {
   type: 'ack';
@@ -133,5 +140,6 @@ export type Told =
   | Resumed
   | Gap
   | EventFrame
+  | Deleted
   | Ack
   | Pong;

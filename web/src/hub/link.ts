@@ -49,6 +49,8 @@ interface Follow {
   on(event: ACPEvent, pos: number): void;
   reset(state: SessionState | HubState, seq: number): void;
   ended?(error: HubError): void;
+  /** Of all sessions: one was deleted. */
+  gone?(sessionId: string): void;
 }
 
 type WelcomeListener = (welcome: Welcome) => void;
@@ -150,9 +152,15 @@ export class Link {
     return this.take({ sessionId, after, on, reset: (state, seq) => reset(state as SessionState, seq), ended });
   }
 
-  /** Events of all sessions, of these types; `reset` first, with the newest of them. */
-  followAll(types: string, on: (event: ACPEvent, pos: number) => void, reset: (state: HubState, pos: number) => void): () => void {
-    return this.take({ sessionId: HUB, after: null, types, on, reset: (state, pos) => reset(state as HubState, pos) });
+  /** Events of all sessions, of these types; `reset` first and after every loss, with the newest of them: who was away did not
+   * hear of what was deleted. */
+  followAll(
+    types: string,
+    on: (event: ACPEvent, pos: number) => void,
+    reset: (state: HubState, pos: number) => void,
+    gone?: (sessionId: string) => void,
+  ): () => void {
+    return this.take({ sessionId: HUB, after: null, types, on, reset: (state, pos) => reset(state as HubState, pos), gone });
   }
 
   /** Be told whenever the hub lets us in, with what waits for somebody. */
@@ -238,6 +246,7 @@ export class Link {
       case 'welcome': return this.enter(frame);
       case 'event': return this.event(frame.event, frame.pos, frame.subscription);
       case 'snapshot': return this.snapshot(frame.subscription, frame.state, frame.seq);
+      case 'deleted': return this.follows.get(frame.subscription)?.gone?.(frame.sessionId);
       case 'ack': return this.answered(frame);
       default: return; // `resumed`, `gap` and `pong` say nothing that has to be done; what is new is skipped.
     }
@@ -296,6 +305,7 @@ export class Link {
   private subscribe(name: string, follow: Follow): void {
     const sessions = follow.sessionId === HUB ? HUB : [follow.sessionId];
     const said: Said = { type: 'subscribe', id: name, sessions };
+    if (follow.sessionId === HUB) follow.after = null;
     if (follow.after !== null) said.after = follow.after;
     if (follow.types !== undefined) said.types = follow.types;
     this.say(said);

@@ -52,7 +52,7 @@ export class SessionStore {
   attach(to: Link): void {
     to.onWelcome((welcome) => this.renewAsks(welcome.pending));
     to.onStray((event) => this.heard(event));
-    to.followAll(TYPES, (event) => this.heard(event), (state) => this.reset(state.sessions ?? [], state.pending));
+    to.followAll(TYPES, (event) => this.heard(event), (state) => this.reset(state.sessions ?? [], state.pending), (id) => this.forget(id));
   }
 
   reset(sessions: SessionView[], pending: Pending[]): void {

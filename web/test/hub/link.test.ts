@@ -235,6 +235,21 @@ describe('following', () => {
     last().tell({ type: 'event', pos: 13, event: delta(77) });
     expect([seen, strays]).toEqual([[11, 12], [77]]);
   });
+
+  it('hears what is deleted, and takes all sessions anew after a loss, because it did not hear then', () => {
+    const gone: string[] = [];
+    link.followAll('session:', () => undefined, () => undefined, (id) => gone.push(id));
+    link.start();
+    last().welcome();
+    const { id } = last().ofType('subscribe')[0]!;
+    last().tell({ type: 'snapshot', subscription: id, sessionId: '*', seq: 10, state: { pending: [] } });
+    last().tell({ type: 'deleted', subscription: id, sessionId: 's' });
+    last().drop();
+    vi.advanceTimersByTime(250);
+    last().welcome();
+    expect(gone).toEqual(['s']);
+    expect(last().ofType('subscribe')[0]!.after).toBeUndefined();
+  });
 });
 
 describe('commands', () => {

@@ -123,6 +123,7 @@ function Content({ want, searching, onDialog, onClear }: ContentProps): JSX.Elem
       {searching && <Hits />}
       {store.hasOlder.value && !searching && <Button kind="quiet" class="home-older" onClick={() => void store.loadOlder()}>{t('home.loadOlder')}</Button>}
       <Elsewhere want={want} />
+      {!isSecureContext && <p class="home-hint home-insecure">{t('common.insecure')}</p>}
     </>
   );
 }
