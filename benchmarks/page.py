@@ -187,7 +187,7 @@ def _gzipped(url: str) -> bytes:
 
 def _open(page: Page, session: str) -> None:
     page.evaluate("path => { location.hash = path }", f"#/s/{session}")
-    page.get_by_role("textbox").first.wait_for()
+    page.get_by_role("feed").wait_for()
 
 
 def _until(page: Page, what: str, arg: object, within_s: float = 60.0) -> None:

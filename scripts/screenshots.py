@@ -62,7 +62,7 @@ def shots(cast: Cast) -> list[Shot]:
         Shot("diff", f"#/s/{cast.fixed.id}", _open_diff),
         Shot("tour", f"#/s/{cast.toured.id}", lambda page: page.get_by_text("The tour is over").wait_for()),
         Shot("files", f"#/s/{cast.fixed.id}/files", lambda page: page.get_by_text("README.md").first.wait_for()),
-        Shot("artifacts", f"#/s/{cast.toured.id}/artifacts", lambda page: page.get_by_text("trunkline-demo/hello.py").first.wait_for()),
+        Shot("artifacts", f"#/s/{cast.toured.id}/artifacts", lambda page: page.get_by_text("hello.md").last.wait_for()),
         Shot("long-names", f"#/s/{cast.renamed.id}", lambda page: page.get_by_text("is gone").first.wait_for()),
         Shot("approval", f"#/s/{cast.publishing.id}", lambda page: page.get_by_text("npm publish").first.wait_for()),
         Shot("approvals", "#/approvals", lambda page: page.get_by_text("npm publish").first.wait_for()),
@@ -88,7 +88,8 @@ def _open_tools(page: Page) -> None:
 def _open_diff(page: Page) -> None:
     _open_tools(page)
     page.get_by_role("button", name=re.compile("^edit"), expanded=False).last.click()
-    page.get_by_role("button", name=re.compile("^edit"), expanded=True).last.evaluate("line => line.scrollIntoView({block: 'start'})")
+    opened = page.get_by_role("button", name=re.compile("^edit"), expanded=True).last
+    opened.evaluate("line => line.scrollIntoView({block: 'start'})")
 
 
 def _pair(page: Page) -> None:
