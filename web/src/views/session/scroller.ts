@@ -137,11 +137,6 @@ export class Scroller {
     return true;
   }
 
-  /** Move by so many screens, for keys. */
-  by(screens: number): void {
-    if (this.parts !== undefined) this.parts.view.scrollTop += screens * this.parts.view.clientHeight;
-  }
-
   toTop(): void {
     this._stuck.value = false;
     if (this.parts !== undefined) this.parts.view.scrollTop = 0;

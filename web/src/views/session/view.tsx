@@ -33,7 +33,7 @@ export function SessionView({ id, tab, seq }: SessionViewProps): JSX.Element {
   useEffect(() => () => room.story.close(), [room]);
   const wide = useMedia(WIDE);
   const beside = wide && tab !== 'timeline';
-  if (room.story.state.value === 'gone' || room.story.state.value === 'failed') return <Unloaded story={room.story} />;
+  if (hasNothing(room.story)) return <Unloaded story={room.story} />;
   return (
     <RoomContext.Provider value={room}>
       <section class={beside ? 'session session-beside' : 'session'}>
@@ -46,6 +46,11 @@ export function SessionView({ id, tab, seq }: SessionViewProps): JSX.Element {
       </section>
     </RoomContext.Provider>
   );
+}
+
+/** What was loaded once stays, also when it cannot be loaded anew. */
+function hasNothing({ state, timeline }: Story): boolean {
+  return state.value === 'gone' || (state.value === 'failed' && timeline.seq === 0);
 }
 
 function Main({ seq }: { seq: number | undefined }): JSX.Element {
