@@ -75,7 +75,7 @@ export function CardHead({ id, pending, icon, title, children }: CardHeadProps):
     <header class="approvals-head">
       <Icon name={icon} />
       <div class="approvals-what">
-        <h3 id={id}><Unseen text={title} /></h3>
+        <h2 id={id}><Unseen text={title} /></h2>
         {!inside && (
           <p class="approvals-where">
             <a href={sessionHref(pending.sessionId)} title={t('approvals.openSession')}>{pending.title || pending.sessionId}</a>
