@@ -132,7 +132,7 @@ def _long_session(page: Page, api: Api, scale: Scale) -> list[Figure]:
     events = api.wait_idle(session)["lastSeq"]
     opened, cold = [], []
     for _ in range(scale.rounds):
-        page.evaluate("location.hash = '#/'")
+        page.evaluate("location.hash = '#/new'")
         _until(page, "text => !document.querySelector('main')?.textContent.includes(text)", THE_END)
         opened.append(float(page.evaluate(OPEN, [f"#/s/{session}", THE_END])))
         begin = time.monotonic()

@@ -79,8 +79,9 @@ def test_nothing_scrolls_sideways(busy: Busy, make_person: MakePerson, width: in
         person.go(path_of(view, cast))
         settle(page)
         if sideways(page):
-            found[view] = page.evaluate("""() => [...document.querySelectorAll('body *')].map(part => part.outerHTML.slice(0, 80))
-              .filter((_, at) => document.querySelectorAll('body *')[at].getBoundingClientRect().right > innerWidth + 1).slice(0, 5)""")
+            found[view] = page.evaluate("""() => [...document.querySelectorAll('body *')]
+              .filter(part => part.getBoundingClientRect().right > innerWidth + 1)
+              .slice(0, 5).map(part => part.outerHTML.slice(0, 80))""")
     assert not found
 
 
