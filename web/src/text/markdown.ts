@@ -64,15 +64,14 @@ export class MarkdownStream {
 
   /** The text is complete: `whole` is all of it. */
   end(whole: string): void {
-    const before = new Map<string, Block[]>();
-    for (const block of this.blocks) before.set(sameness(block.token), [...(before.get(sameness(block.token)) ?? []), block]);
+    const before = bySameness(this.blocks);
     const { tokens, links } = this.lexing(whole.replace(/\r\n?/g, '\n'), {});
     const hasLinks = Object.keys(links).length > 0;
     this.pagesFull = [];
     this.page = [];
     for (const token of tokens.filter(isShown)) {
       // A definition further down may have made a link of what was text.
-      const known = hasLinks && token.raw.includes('[') ? undefined : before.get(sameness(token))?.shift();
+      const known = hasLinks && token.raw.includes('[') ? undefined : before.get(sameness(token))?.pop();
       this.settle(known ?? this.block(token, false));
     }
     this.tail = '';
@@ -190,6 +189,18 @@ function firstUnfinished(tokens: readonly BlockToken[]): number {
   if (last === undefined) return 0;
   const beforeLast = shown[shown.length - 2];
   return tokens[last]?.raw.includes('\n') || beforeLast === undefined ? last : beforeLast;
+}
+
+/** Blocks that look the same, the last one first: they are taken from the end. */
+function bySameness(blocks: readonly Block[]): Map<string, Block[]> {
+  const found = new Map<string, Block[]>();
+  for (const block of [...blocks].reverse()) {
+    const key = sameness(block.token);
+    const same = found.get(key);
+    if (same === undefined) found.set(key, [block]);
+    else same.push(block);
+  }
+  return found;
 }
 
 /** Two tokens of the same sameness look the same. */

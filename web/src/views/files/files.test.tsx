@@ -9,7 +9,7 @@ import { filesHref, placeIn } from './place';
 
 vi.setConfig({ testTimeout: 30_000 });
 // What is framed is the browser's business; here only how it is framed counts.
-(globalThis as unknown as { happyDOM: { settings: { disableIframePageLoading: boolean } } }).happyDOM.settings.disableIframePageLoading = true;
+Object.assign((globalThis as unknown as { happyDOM: { settings: object } }).happyDOM.settings, { disableIframePageLoading: true, handleDisabledFileLoadingAsSuccess: true });
 
 let place: HTMLElement;
 let answers: Record<string, unknown>;
@@ -56,7 +56,9 @@ async function at(fragment: string): Promise<void> {
 
 /** Until what is fetched is drawn. */
 async function settled(): Promise<void> {
-  for (let turn = 0; turn < 8; turn += 1) await act(() => new Promise((resolve) => setTimeout(resolve, 5)));
+  for (let turn = 0; turn < 4 || (turn < 400 && place.querySelector('.ui-spinner') !== null); turn += 1) {
+    await act(() => new Promise((resolve) => setTimeout(resolve, 5)));
+  }
 }
 
 describe('the files tab', () => {
