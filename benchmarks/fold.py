@@ -32,7 +32,7 @@ def chunk_ratio(rounds: int) -> float:
             told.hear([signal])
         told.take()
 
-    return _ratio(interpret, lambda: [decode(CHUNK) for _ in range(CHUNKS)], rounds)
+    return ratio(interpret, lambda: [decode(CHUNK) for _ in range(CHUNKS)], rounds)
 
 
 def result_ratio(rounds: int) -> float:
@@ -57,7 +57,7 @@ def result_ratio(rounds: int) -> float:
             told[0].hear([Update(result)])
         told[0].take()
 
-    return _ratio(interpret, lambda: [decode(result) for result in results], rounds, prepare)
+    return ratio(interpret, lambda: [decode(result) for result in results], rounds, prepare)
 
 
 def _session() -> Interpreter:
@@ -67,8 +67,8 @@ def _session() -> Interpreter:
     return told
 
 
-def _ratio(one: Callable[[], object], other: Callable[[], object], rounds: int,
-           prepare: Callable[[], None] = lambda: None) -> float:
+def ratio(one: Callable[[], object], other: Callable[[], object], rounds: int,
+          prepare: Callable[[], None] = lambda: None) -> float:
     """Medians of both, each as often first as second: whoever comes second finds memory that is warm already."""
     took: tuple[list[float], list[float]] = ([], [])
     for number in range(rounds * 4):

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.fold import chunk_ratio, result_ratio
 from benchmarks.machine import HERE, START_S, BareAgent, HubProcess, cpu_s, rss_mb
+from benchmarks.risk import risk_ratio
 from benchmarks.wire import Api, connect, open_stream, prompt_request, stream_request
 
 TEXT = 100
@@ -239,9 +240,10 @@ def stalled_reader(scale: Scale) -> list[Figure]:
 def interpretation(scale: Scale) -> list[Figure]:
     """i: what the fold adds to reading an update."""
     rounds = max(1, int(scale.rounds * scale.factor))
-    chunk, result = chunk_ratio(rounds), result_ratio(rounds)
+    chunk, result, risk = chunk_ratio(rounds), result_ratio(rounds), risk_ratio(rounds)
     return [Figure("i  interpreting a chunk, in decodes of it", f"{chunk:.1f} x", "<= 6 x", chunk <= 6),
-            Figure("i  interpreting a result of 100 KB", f"{result:.1f} x", "<= 4 x", result <= 4)]
+            Figure("i  interpreting a result of 100 KB", f"{result:.1f} x", "<= 4 x", result <= 4),
+            Figure("i  judging 1 KB of tiny commands, in parses of it", f"{risk:.1f} x", "<= 8 x", risk <= 8)]
 
 
 def editors(scale: Scale) -> list[Figure]:

@@ -265,6 +265,7 @@ export interface ACPCapabilities {
   protocolVersion: string;
   agent: AgentIdentity;
   features: Features;
+  _meta?: Record<string, unknown>;
 }
 
 /** Text of a message. */

@@ -13,6 +13,7 @@
     │   ├── TurnInProgress         409  turn_in_progress
     │   ├── AlreadyResolved        409  already_resolved
     │   ├── Expired                409  expired
+    │   ├── Conflict               412  conflict
     │   ├── TooLarge               413  too_large
     │   ├── UnsupportedMediaType   415  unsupported_media_type
     │   ├── TooManyRequests        429  too_many_requests
@@ -142,6 +143,13 @@ class Expired(LocalError):
 
     code = "expired"
     http_status = 409
+
+
+class Conflict(LocalError):
+    """It was changed by somebody else since the caller read it."""
+
+    code = "conflict"
+    http_status = 412
 
 
 class TooLarge(LocalError):

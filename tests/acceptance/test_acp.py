@@ -217,9 +217,11 @@ def test_a_hub_that_restarts_is_found_again_and_the_session_goes_on(new_hub: Cal
 
     async def check() -> None:
         client = Client()
-        async with stdio(client, named(hub), "--agent", "fast") as (conn, _):
+        # Named by its address, the hub is waited for; else the command would start one before the test does.
+        async with stdio(client, named(hub, TRUNKLINE_URL=hub.url, TRUNKLINE_TOKEN=hub.token), "--agent", "fast") as (conn, _):
             session_id = (await conn.new_session(cwd=str(hub.new_folder()), mcp_servers=[])).session_id
             assert await turn(conn, session_id, "/echo before") == "end_turn"
+            hub._port = int(hub.url.rpartition(":")[2])
             running = asyncio.create_task(turn(conn, session_id, "/slow 60"))
             await client.until(lambda: client.text().endswith("1 "))
             await asyncio.to_thread(hub.kill)
@@ -231,6 +233,25 @@ def test_a_hub_that_restarts_is_found_again_and_the_session_goes_on(new_hub: Cal
             assert client.text().count("before") == 1, "nothing is told twice"
 
     run(check(), 90)
+
+
+def test_a_hub_that_was_stopped_is_started_again_and_the_session_goes_on(tmp_path: Path) -> None:
+    env = environment(tmp_path)
+
+    async def check() -> None:
+        client = Client()
+        async with stdio(client, env, "--agent", "demo") as (conn, _):
+            session_id = (await conn.new_session(cwd=str(tmp_path), mcp_servers=[])).session_id
+            assert await turn(conn, session_id, "/echo before") == "end_turn"
+            await asyncio.to_thread(run_command, "stop", env=env, cwd=tmp_path)
+            assert await turn(conn, session_id, "/echo after") == "end_turn"
+            assert client.text() == "beforeafter"
+
+    (tmp_path / "home").mkdir()
+    try:
+        run(check(), 90)
+    finally:
+        run_command("stop", env=env, cwd=tmp_path)
 
 
 def test_a_prompt_that_was_sent_while_the_hub_was_away_is_sent_when_it_is_back(new_hub: Callable[..., HubProcess]) -> None:

@@ -263,6 +263,24 @@ def test_a_terminal_runs_tells_its_output_and_is_gone_after_release(puppet: Sess
     assert "error" in gone
 
 
+def test_what_a_command_prints_is_seen_while_it_runs(new_hub: NewHub) -> None:
+    hub = new_hub(agents={"trusted": FAST_DEMO})
+    session = hub.new_session("trusted")
+    with session.send("/terminal echo one; while [ ! -e go ]; do sleep 0.05; done; echo two"):
+        history = f"{session.path}/history?types=custom"
+
+        def seen() -> list[dict[str, Any]]:
+            return [event["data"] for event in hub.wire.get(history)["events"] if event["eventName"] == "terminal_output"]
+
+        eventually(seen, "the first line is told")
+        assert [(each["offset"], each["output"]) for each in seen()] == [(0, "one\n")]
+        (session.folder / "go").touch()
+        eventually(lambda: session.view()["status"] == "idle", "the command ended")
+    (result,) = hub.wire.get(f"{session.path}/history?types=tool:result")["events"]
+    assert result["output"].splitlines()[:2] == ["one", "two"]
+    assert result["toolCallId"] == seen()[0]["toolCallId"]
+
+
 def test_nothing_of_the_hubs_own_reaches_a_terminal(new_hub: NewHub) -> None:
     hub = new_hub(env={"TRUNKLINE_TOKEN": "a-secret-token"}, agents={"trusted": FAST_DEMO})
     session = hub.new_session("trusted")

@@ -8,6 +8,7 @@ import hmac
 import json
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -44,7 +45,7 @@ class Inbox:
 
 
 @contextmanager
-def inbox() -> Iterator[Inbox]:
+def inbox(port: int = 0) -> Iterator[Inbox]:
     box = Inbox()
 
     class Handler(BaseHTTPRequestHandler):
@@ -57,7 +58,7 @@ def inbox() -> Iterator[Inbox]:
         def log_message(self, format: str, *args: Any) -> None:
             return
 
-    server = HTTPServer(("127.0.0.1", 0), Handler)
+    server = HTTPServer(("127.0.0.1", port), Handler)
     box.url = f"http://127.0.0.1:{server.server_port}/told"
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
@@ -104,6 +105,36 @@ def test_who_watches_is_not_told_by_webhook(new_hub: NewHub, told: tuple[Inbox, 
         watched.say(f"/echo {number}")
     alone.post("send-message", {"content": "/echo alone"}, 202)
     assert box.next()["data"]["sessionId"] == alone.id
+
+
+def test_what_a_webhook_could_not_be_told_is_told_once_after_a_restart(new_hub: NewHub, tmp_path: Path) -> None:
+    with inbox() as gone:
+        url = gone.url
+    config = tmp_path / "config.toml"
+    config.write_text(f'[[webhooks]]\nurl = "{url}"\nsecret = "{SECRET}"\nevents = ["finished"]\nafter_s = 0\n'
+                      'allow = ["127.0.0.1"]\n')
+    hub = new_hub("--config", str(config))
+    session = hub.new_session()
+    session.post("send-message", {"content": "/echo one"}, 202)
+    owed = hub.data / "webhooks.json"
+    until(lambda: owed.exists() and len(json.loads(owed.read_bytes())["owed"]) == 1)
+    hub.stop()
+    with inbox(int(url.rpartition(":")[2].partition("/")[0])) as box:
+        hub.start()
+        assert box.next()["data"]["sessionId"] == session.id
+        until(lambda: json.loads(owed.read_bytes())["owed"] == [])
+        hub.restart()
+        again = hub.new_session()
+        again.post("send-message", {"content": "/echo two"}, 202)
+        assert box.next()["data"]["sessionId"] == again.id, "the first came once"
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Wait for what another process writes."""
+    end = time.monotonic() + WAIT_S
+    while not true():
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.02)
 
 
 def test_words_are_found_again_after_a_restart_and_without_the_index(new_hub: NewHub) -> None:

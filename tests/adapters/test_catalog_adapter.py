@@ -59,7 +59,7 @@ def test_every_agent_of_the_catalog_has_an_adapter_with_all_methods(tmp_path: Pa
             for adapter in line.adapters:
                 typed: ACPAdapter = adapter
                 capabilities = typed.get_capabilities()
-                assert capabilities.agent.name == typed.name
+                assert capabilities.agent.name == adapter.name
                 assert capabilities.agent.integration_method == "sdk"
                 assert isinstance(typed.get_data_paths(), context.AgentDataPaths)
                 assert isinstance(await typed.is_installed(), bool)

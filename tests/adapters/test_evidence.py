@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.adapters.agents import library
@@ -12,6 +13,7 @@ from tests.aio import run
 from tests.session.golden import STREAM_AGENT
 from tests.session.test_coverage import visited
 from trunkline import discovery
+from trunkline.adapters.capabilities import agent_capabilities
 from trunkline.agents import catalog
 from trunkline.agents.catalog.features import BY_PROTOCOL, FLAGS, features_of, flags_of
 from trunkline.dialects.context import StartSessionOptions
@@ -80,3 +82,9 @@ def test_features_and_flags_are_two_spellings_of_the_same() -> None:
 def test_a_flag_that_is_none_is_refused_with_those_there_are() -> None:
     with pytest.raises(Invalid, match=r"\[agents.x\]: features: no flag 'telepathy'; the flags are: .*approval.preview"):
         catalog.spec_from_table("x", {"command": ["x"], "features": ["telepathy"]})
+
+
+def test_only_an_agent_that_can_be_told_says_that_a_tools_input_can_be_changed() -> None:
+    told = {name: agent_capabilities(spec).meta for name, spec in catalog.load().items()}
+    assert told.pop(STREAM_AGENT) == {"approval": {"updatedInput": True}}
+    assert set(told.values()) == {msgspec.UNSET}

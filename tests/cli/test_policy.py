@@ -103,6 +103,20 @@ def test_explain_knows_a_rule_that_always_made_of_a_command(place: Place, tool: 
     assert (found["action"], found["ask"]["tool"]) == ("allow", "bash"), found
 
 
+def test_explain_without_an_agent_says_for_whom_the_answer_is_another_one(place: Place) -> None:
+    (place.data.path / "policy.toml").write_text(
+        '[[rules]]\naction = "allow"\ncommand = ["make"]\nagent = ["demo"]\n'
+        '[[rules]]\naction = "allow"\ncommand = ["ls"]\nagent = ["other", "!demo"]\n')
+    found = explained(place, "make")
+    assert (found["action"], list(found["agents"]), found["agents"]["demo"]["action"]) == ("ask", ["demo"], "allow")
+    said = place.call("policy", "explain", "make").stdout.decode()
+    assert "allow  where demo asks:" in said
+    assert "--agent demo" in said
+    named = explained(place, "make", "--agent", "demo")
+    assert (named["action"], named["agents"]) == ("allow", {})
+    assert explained(place, "pwd")["agents"] == {}
+
+
 def test_explain_follows_links_in_the_folder_it_is_told(place: Place, tmp_path: Path) -> None:
     (place.work / "src").mkdir()
     (place.work / "src" / "link").symlink_to(tmp_path)

@@ -57,6 +57,7 @@ CALLS: list[tuple[str, Callable[[Client], Awaitable[Any]], str, object, object]]
     ("drop", lambda hub: hub.drop_queued("s1", "t"), "DELETE /sessions/s1/queue/t", None, None),
     ("allow", lambda hub: hub.decide("s1", "r", allow=True, scope="always"), "POST /sessions/s1/permissions/r",
      {"decision": "allow", "scope": "always"}, SESSION),
+    ("fork", lambda hub: hub.fork("s1", cwd="/w"), "POST /sessions/s1/fork", {"cwd": "/w"}, SESSION),
     ("deny", lambda hub: hub.decide("s1", "r", allow=False, reason="no"), "POST /sessions/s1/permissions/r",
      {"decision": "deny", "scope": "once", "reason": "no"}, SESSION),
     ("option", lambda hub: hub.decide("s1", "r", option_id="o"), "POST /sessions/s1/permissions/r", {"optionId": "o"}, SESSION),
@@ -212,8 +213,9 @@ NOT_CALLS = {
     "POST /auth/login", "POST /auth/logout", "GET /auth/tokens", "POST /auth/tokens",
     "DELETE /auth/tokens/{tokenId}", "GET /sessions/{id}/queue/{turnId}", "POST /pair/claim", "GET /sessions/{id}/export",
     "GET /push", "POST /push", "DELETE /push",
+    "POST /acp", "GET /acp", "DELETE /acp",
 }
-"""What is for browsers and operators, and what another call gives as well."""
+"""What is for browsers, operators and editors, and what another call gives as well."""
 
 ELSEWHERE = {"GET /sessions/{id}/packets", "GET /sessions/{id}/events", "GET /sessions/{id}/history", "GET /events", "GET /ws",
              "GET /sessions/{id}/snapshot", "POST /sessions/{id}/commands"}

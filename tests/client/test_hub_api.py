@@ -11,7 +11,7 @@ from tests.server.site import TOKEN
 from tests.server.test_listen import listening
 from trunkline.client import AutoApprove, Caps, Client, PermissionPolicy, PolicyRule, Waits
 from trunkline.dialects.acp import TextContent
-from trunkline.errors import Invalid
+from trunkline.errors import Conflict, Invalid
 from trunkline.hub import Session
 
 
@@ -30,6 +30,9 @@ def test_rules_are_read_replaced_and_explained(tmp_path: Path) -> None:
             made = await client.replace_policy(rules=[rule], auto_approve=auto)
             assert (made.rules, made.auto_approve, made.problem) == ([rule], auto, None)
             assert await client.policy() == made
+            await client.replace_policy(rules=[rule], version=made.version)
+            with pytest.raises(Conflict):
+                await client.replace_policy(text="", version=made.version)
             said = await client.explain_policy(command="rm x", cwd=str(tmp_path))
             assert (said.action, said.rule, said.risk) == ("deny", rule, "high")
             assert [(one.rule, one.fits) for one in said.considered] == [(rule, True)]

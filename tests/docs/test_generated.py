@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.reference import BLOCK, BLOCKS, PAGE_FILES, PAGE_TYPES, REFERENCE, renewed
+from scripts.page_types import FILES as PAGE_FILES
+from scripts.reference import BLOCK, BLOCKS, PAGE_TYPES, REFERENCE, renewed
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])

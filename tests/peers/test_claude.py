@@ -105,8 +105,9 @@ def test_a_denied_tool_does_not_run_and_the_model_hears_why(any_peer: Claude, an
     assert not never.exists()
     assert (outcome.text, outcome.stop) == ("Then not.", "end_turn")
     assert list(outcome.calls.values()) == ["failed"]
-    if any_face.tells_reasons:
+    if any_face.tells_reasons:  # the Agent Client Protocol has no word for a reason
         assert "not on a Friday" in told_to_model(any_peer)
+    assert '"is_error": true' in told_to_model(any_peer)
 
 
 def test_a_turn_is_interrupted_while_it_streams(any_face: Face) -> None:
@@ -148,16 +149,41 @@ def test_a_turn_is_interrupted_while_a_tool_runs_whose_process_is_gone_then(any_
     assert_works(any_face)
 
 
-def test_the_hub_is_restarted_and_the_conversation_goes_on(any_peer: Claude) -> None:
-    session = any_peer.session()
-    first = PacketsFace(any_peer.hub, AGENT, session)
-    first.play(script({"text": "I will remember xyzzy."}))
-    own_id = session.view()["agentSessionId"]
+def test_the_hub_is_restarted_and_the_conversation_goes_on(any_peer: Claude, any_face: Face) -> None:
+    any_face.play(script({"text": "I will remember xyzzy."}))
+    own_id = any_face.session.view()["agentSessionId"]
     any_peer.hub.restart()
-    assert_works(first)
-    assert (session.view()["agentSessionId"], session.view()["agentStart"]) == (own_id, "resumed")
-    assert "xyzzy" in json.dumps(any_peer.api.requests[-1]["messages"]), "the model got what was said before"
-    session.delete()
+    any_face.rejoin()
+    assert_works(any_face)
+    assert_came_back(any_peer, any_face, own_id)
+
+
+def test_a_conversation_that_was_left_is_resumed_by_somebody_else(any_peer: Claude, any_face: Face) -> None:
+    any_face.play(script({"text": "I will remember xyzzy."}))
+    own_id = any_face.session.view()["agentSessionId"]
+    any_face.stop_agent()
+    other, told = any_face.come_again()
+    assert told == "I will remember xyzzy."
+    assert_works(other)
+    assert_came_back(any_peer, other, own_id)
+    other.close()
+
+
+def assert_came_back(peer: Claude, face: Face, own_id: str) -> None:
+    """The CLI has the conversation again that it had before."""
+    view = face.session.view()
+    assert (view["agentSessionId"], view["agentStart"]) == (own_id, "resumed")
+    assert "xyzzy" in json.dumps(peer.api.requests[-1]["messages"]), "the model got what was said before"
+
+
+def test_an_editor_resumes_a_session_without_hearing_its_history(peer: Claude) -> None:
+    session = peer.session()
+    PacketsFace(peer.hub, AGENT, session).play(script({"text": "I know xyzzy."}))
+    editor = AcpFace(peer.hub, AGENT, session)
+    assert editor.told.text == ""
+    assert_works(editor)
+    assert "xyzzy" in json.dumps(peer.api.requests[-1]["messages"])
+    left(editor)
 
 
 def test_a_session_in_which_nothing_was_said_survives_a_restart_too(any_peer: Claude) -> None:
@@ -171,13 +197,23 @@ def test_a_session_in_which_nothing_was_said_survives_a_restart_too(any_peer: Cl
 
 
 def test_an_edited_input_is_what_runs(face: Face) -> None:
-    if not face.can_edit:
-        pytest.skip("the Agent Client Protocol has no way to change a tool's input")
     asked, edited = face.folder / "asked.txt", face.folder / "edited.txt"
     outcome = face.play(script(bash(f"touch {asked}"), {"text": "Done."}),
                         lambda ask: Answer(edited={"command": f"touch {edited}"}))
     assert outcome.stop == "end_turn"
     assert edited.exists() and not asked.exists()
+    if face.name == "acp":
+        assert outcome.taken_back == [outcome.asks[0].id], "an editor cannot say it: it was said elsewhere"
+
+
+def test_what_is_always_allowed_is_asked_once(face: Face) -> None:
+    count = face.folder / "count"
+    step = bash(f"echo x >> {count}")
+    face.play(script(step, {"text": "Done."}), lambda ask: Answer(option="allow_always"))
+    outcome = face.play(script(step, {"text": "Done again."}), lambda ask: None)
+    assert (outcome.text, outcome.stop, count.read_text()) == ("Done again.", "end_turn", "x\nx\n")
+    if face.name == "acp":
+        assert outcome.asks == [], "an editor is not even shown what a rule decides"
 
 
 def test_a_denial_can_end_the_turn(face: Face) -> None:
@@ -188,7 +224,7 @@ def test_a_denial_can_end_the_turn(face: Face) -> None:
 
 
 def test_a_plan_is_shown_and_approved_with_the_mode_to_go_on_in(peer: Claude, face: Face) -> None:
-    face.session.post("mode", {"modeId": "plan"})
+    face.set_mode("plan")
     face.play(script({"text": "I am planning."}))
     place = re.search(r"[^\s\"`]+/plans/[\w-]+\.md", json.dumps(peer.api.requests[-1]))
     assert place is not None, "the model is told where its plan belongs"
@@ -210,6 +246,29 @@ def test_a_question_is_answered_by_one_of_its_options(peer: Claude, face: Face) 
     assert (outcome.text, outcome.stop) == ("So be it.", "end_turn")
     assert outcome.asks[0].is_question and "like the sea" in outcome.asks[0].shown
     assert "Blue" in told_to_model(peer)
+
+
+def test_a_question_is_answered_in_words_of_ones_own(peer: Claude, face: Face) -> None:
+    asked = {"question": "Which colour?", "header": "Colour", "multiSelect": False,
+             "options": [{"label": "Red", "description": "like fire"}, {"label": "Blue", "description": "like the sea"}]}
+    outcome = face.play(script(tool("AskUserQuestion", questions=[asked]), {"text": "So be it."}),
+                        lambda ask: Answer(content={own_words(ask): "a dark green xyzzy"}))
+    assert (outcome.text, outcome.stop) == ("So be it.", "end_turn")
+    assert "a dark green xyzzy" in told_to_model(peer)
+
+
+def own_words(ask: Ask) -> str:
+    """The field of a question's form that takes any text."""
+    fields: Json = {}
+
+    def look(value: Any) -> None:
+        if isinstance(value, dict):
+            fields.update(value["properties"] if isinstance(value.get("properties"), dict) else {})
+            for each in value.values():
+                look(each)
+
+    look(json.loads(ask.shown))
+    return next(name for name, field in fields.items() if field["type"] == "string" and not {"enum", "oneOf"} & set(field))
 
 
 def test_two_sub_agents_ask_at_once_and_each_gets_its_answer(peer: Claude, face: Face) -> None:
@@ -250,6 +309,9 @@ def test_a_sub_agent_in_the_background_asks_between_turns_and_is_answered(tmp_pa
         session.post(f"permissions/{ask['requestId']}", {"decision": "allow"})
         eventually(made.exists, "the sub-agent went on", 30)
         at_rest(peer, session)
+        events = peer.hub.wire.get(f"{session.path}/history?limit=5000")["events"]
+        order = [event["type"] for event in events if event["type"] in ("subagent:spawned", "tool:result", "subagent:completed")]
+        assert order == ["subagent:spawned", "tool:result", "tool:result", "subagent:completed"], "it ended after its own work"
         assert_works(PacketsFace(peer.hub, AGENT, session))
 
 
@@ -289,22 +351,22 @@ def test_what_only_a_person_can_mend_says_what_to_do(face: Face, step: Json, adv
     assert_works(face)
 
 
-def test_a_session_is_forked_and_both_go_their_ways(peer: Claude) -> None:
-    session = peer.session()
-    source = PacketsFace(peer.hub, AGENT, session)
-    source.play(script({"text": "I know xyzzy."}))
-    view = session.post("fork", {}, 201)
-    branch = PacketsFace(peer.hub, AGENT, type(session)(peer.hub, view["id"], session.folder))
-    assert view["agentSessionId"] != session.view()["agentSessionId"] and view["agentStart"] == "forked"
+def test_a_session_is_forked_and_both_go_their_ways(peer: Claude, face: Face) -> None:
+    face.play(script({"text": "I know xyzzy."}))
+    branch = face.fork()
+    view = branch.session.view()
+    assert view["agentSessionId"] != face.session.view()["agentSessionId"] and view["agentStart"] == "forked"
     assert any(b"I know xyzzy." in data for _, data in branch.session.history()), "its history begins with its source's"
     assert_works(branch)
     assert "I know xyzzy." in json.dumps(peer.api.requests[-1]["messages"])
-    assert_works(source)
+    assert_works(face)
+    assert any(b"Still here." in data for _, data in branch.session.history())
     peer.hub.restart()
+    branch.rejoin()
     assert_works(branch)
     assert branch.session.view()["agentStart"] == "resumed"
-    branch.session.delete()
-    session.delete()
+    left(branch)
+    face.rejoin()
 
 
 def test_a_session_that_the_hub_forgot_is_found_joined_and_gone_on_with(peer: Claude) -> None:
@@ -378,6 +440,45 @@ def test_a_background_task_wakes_the_agent_and_the_next_prompt_has_a_turn_of_its
 
 
 @pytest.mark.parametrize("version", (NATIVE, PLAIN, OLD))
+@pytest.mark.parametrize("mode", ("default", "acceptEdits", "plan"))
+def test_rules_hold_also_for_what_the_cli_does_not_ask_about(version: str, mode: str, tmp_path: Path) -> None:
+    with claude(version, tmp_path) as peer:
+        peer.hub.wire.ask("PUT", "/policy", {"text": '[[rules]]\npath = [".env", "secrets/**"]\naction = "deny"\n'
+                                                     '[[rules]]\ncommand = ["cat *", "ls *"]\naction = "deny"\n'}).expect(200)
+        session = peer.session(mode=mode)
+        (session.folder / ".env").write_text("TOPSECRET=1")
+        (session.folder / "plain.txt").write_text("anybody may read this")
+        face = PacketsFace(peer.hub, AGENT, session)
+        read = tool("Read", file_path=str(session.folder / ".env"))
+        write = tool("Write", file_path=str(session.folder / "secrets" / "x"), content="x")
+        for step in (read, bash("cat .env"), *([write] if mode == "acceptEdits" else [])):
+            outcome = face.play(script(step, {"text": "Then not."}), lambda ask: pytest.fail("a rule decides"))
+            assert list(outcome.calls.values()) == ["failed"]
+            assert "TOPSECRET" not in outcome.result and "TOPSECRET" not in told_to_model(peer)
+        assert not (session.folder / "secrets").exists()
+        outcome = face.play(script(tool("Read", file_path=str(session.folder / "plain.txt")), {"text": "Read."}),
+                            lambda ask: pytest.fail("nothing is to be asked"))
+        assert "anybody may read this" in told_to_model(peer)
+        errors = peer.hub.wire.get(f"{session.path}/history?types=tool:error&limit=1000")["events"]
+        assert {event["_meta"]["denied"]["resolvedBy"] for event in errors} == {"policy"}
+
+
+@pytest.mark.parametrize("version", (NATIVE, PLAIN))
+def test_a_rule_can_have_a_person_asked_about_what_the_cli_would_just_do(version: str, tmp_path: Path) -> None:
+    with claude(version, tmp_path) as peer:
+        peer.hub.wire.ask("PUT", "/policy", {"text": '[[rules]]\npath = ["*.key"]\naction = "ask"\n'}).expect(200)
+        session = peer.session()
+        (session.folder / "a.key").write_text("xyzzy")
+        face = PacketsFace(peer.hub, AGENT, session)
+        step = tool("Read", file_path=str(session.folder / "a.key"))
+        outcome = face.play(script(step, {"text": "Then not."}), deny("not that one"))
+        assert len(outcome.asks) == 1 and list(outcome.calls.values()) == ["failed"]
+        assert "xyzzy" not in told_to_model(peer)
+        assert len(face.play(script(step, {"text": "Thanks."})).asks) == 1
+        assert "xyzzy" in told_to_model(peer)
+
+
+@pytest.mark.parametrize("version", (NATIVE, PLAIN, OLD))
 def test_a_cli_that_is_not_logged_in_says_how_to(version: str, tmp_path: Path) -> None:
     with claude(version, tmp_path, key="") as peer:
         outcome = PacketsFace(peer.hub, AGENT, peer.session()).play("hello")
@@ -405,6 +506,19 @@ def test_the_hub_is_killed_while_a_tool_runs_and_nothing_of_it_is_left(tmp_path:
         peer.hub.start()
         assert not is_alive(int(note.read_text()))
         assert_works(PacketsFace(peer.hub, AGENT, session))
+
+
+@pytest.mark.parametrize("version", (NATIVE, PLAIN, OLD))
+def test_a_session_is_deleted_while_a_tool_runs_and_nothing_of_it_is_left(version: str, tmp_path: Path) -> None:
+    with claude(version, tmp_path) as peer:
+        session = peer.session()
+        note = session.folder / "pid"
+        with session.send(script(bash(f"echo $$ > {note}; sleep 300")), wait_s=60) as stream:
+            packet = stream.until("approval_requested")
+            session.post(f"permissions/{packet.value['requestId']}", {"decision": "allow"})
+            eventually(lambda: note.exists() and note.read_text().strip(), "the tool runs", 30)
+            session.delete()
+        eventually(lambda: not is_alive(int(note.read_text())), "the tool's process is gone")
 
 
 def test_a_full_disk_is_told_before_anything_is_lost(tmp_path: Path) -> None:

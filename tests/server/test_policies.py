@@ -11,7 +11,7 @@ from tests.aio import run
 from tests.server.site import Site, site
 from trunkline.dialects.acp.calls import CallState
 from trunkline.session.interpret.facts import name_of
-from trunkline.session.policy import always_rule, policy_ask
+from trunkline.session.policy import Rule, always_rule, policy_ask
 from trunkline.session.policy_text import written_rule
 
 TEXT = '# ours\n[[rules]]\nid = "tests"\ncommand = ["npm test*"]\naction = "allow"\n'
@@ -34,6 +34,39 @@ def test_a_policy_is_replaced_as_text_and_read_as_text_and_rules(tmp_path: Path)
             assert put.json() == (await hub.ask("GET", "/policy")).json()
             assert put.json()["text"] == TEXT
             assert put.json()["rules"] == [{"action": "allow", "command": ["npm test*"], "id": "tests"}]
+
+    run(check())
+
+
+def test_a_policy_that_was_changed_since_it_was_read_is_not_replaced(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            read = await hub.ask("GET", "/policy")
+            tag = read.header("etag") or ""
+            assert tag == f'"{read.json()["version"]}"'
+            first = await hub.ask("PUT", "/policy", json_body={"text": TEXT}, headers={"If-Match": tag})
+            assert (first.status, first.header("etag") != tag) == (200, True)
+            late = await hub.ask("PUT", "/policy", json_body={"text": "# mine"}, headers={"If-Match": tag})
+            assert (late.status, late.json()["code"], late.json()["details"]) == (
+                412, "conflict", {"version": first.json()["version"]})
+            assert (await hub.ask("GET", "/policy")).json()["text"] == TEXT
+            for good in ("*", f'"other", {first.header("etag")}'):
+                assert (await hub.ask("PUT", "/policy", json_body={"text": TEXT}, headers={"If-Match": good})).status == 200
+            weak = await hub.ask("PUT", "/policy", json_body={"text": TEXT}, headers={"If-Match": f"W/{first.header('etag')}"})
+            assert weak.status == 412
+            assert (await hub.ask("PUT", "/policy", json_body={"text": ""})).status == 200
+
+    run(check())
+
+
+def test_a_rule_that_always_added_meanwhile_is_not_lost_to_an_editor(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            tag = (await hub.ask("GET", "/policy")).header("etag") or ""
+            hub.hub.policies.append(Rule(action="allow", command=["make"]))
+            late = await hub.ask("PUT", "/policy", json_body={"text": ""}, headers={"If-Match": tag})
+            assert late.status == 412
+            assert [rule.command for rule in hub.hub.policies.policy.rules] == [["make"]]
 
     run(check())
 

@@ -11,7 +11,8 @@ from trunkline.server.scopes import answer_scope, command_scope, decision_scope
 from trunkline.session.fold import ApprovalView, Fold, QuestionView
 
 OPTIONS = [PermissionOption("yes", "Yes", "allow_once"), PermissionOption("ever", "Always", "allow_always"),
-           PermissionOption("never", "Never", "reject_always")]
+           PermissionOption("never", "Never", "reject_always"), PermissionOption("no", "No", "reject_once"),
+           PermissionOption("cancel", "Deny and stop", "reject_once")]
 
 
 def fold() -> Fold:
@@ -29,6 +30,9 @@ def fold() -> Fold:
     ("approve_tool_call", {"scope": "always"}, "control"), ("approve_tool_call", {"optionId": "yes"}, "approve"),
     ("approve_tool_call", {"optionId": "ever"}, "control"), ("deny_tool_call", {"optionId": "never"}, "control"),
     ("deny_tool_call", {"interrupt": True}, "control"), ("deny_tool_call", {"interrupt": False}, "approve"),
+    ("deny_tool_call", {"optionId": "no"}, "approve"), ("deny_tool_call", {"optionId": "cancel"}, "control"),
+    ("approve_tool_call", {"updatedInput": {"command": "id"}}, "control"), ("approve_tool_call", {"updatedInput": {}}, "control"),
+    ("approve_tool_call", {"updatedInput": None}, "approve"),
 ])
 def test_a_decision_for_good_or_one_that_ends_the_turn_is_steering(name: str, meta: dict[str, object], needed: str) -> None:
     command = decode_command(msgspec.json.encode({"command": name, "requestId": "r", "toolCallId": "c", "_meta": meta}))
@@ -44,3 +48,9 @@ def test_a_question_about_a_cap_is_for_who_steers() -> None:
 def test_every_other_command_steers() -> None:
     assert command_scope(decode_command(b'{"command":"pause"}'), fold()) == "control"
     assert decision_scope(fold(), "unknown", "once", "ever") == "approve"
+
+
+def test_who_may_approve_may_always_say_no_even_where_the_only_no_ends_the_turn() -> None:
+    made = fold()
+    made.approvals["r"].options = [option for option in OPTIONS if option.option_id in ("yes", "cancel")]
+    assert decision_scope(made, "r", "once", "cancel") == "approve"

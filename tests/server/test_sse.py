@@ -162,6 +162,27 @@ def test_a_stream_whose_token_was_revoked_while_it_was_opened_ends_at_once() -> 
     run(check())
 
 
+def test_a_stream_ends_when_its_token_expires_and_is_not_looked_at_any_more() -> None:
+    async def check() -> None:
+        left = [0.02, 0.01, 0.0]
+        looks: list[str] = []
+
+        def left_s(token_id: str) -> float:
+            looks.append(token_id)
+            return left.pop(0)
+
+        async def pump(outlet: Outlet) -> None:
+            await asyncio.Event().wait()
+
+        pipe, streams = Pipe(), Streams(lambda token_id: bool(left), left_s)
+        await stream(pump, pipe, streams=streams)
+        assert pipe.sent[-1] == {"type": "http.response.body", "body": b""}
+        assert len(looks) == 3, "a clock that runs late is looked at again"
+        assert (len(streams), streams._looks) == (0, {})
+
+    run(check())
+
+
 def test_a_failure_of_ours_is_told_as_an_error_packet_without_an_id() -> None:
     async def check() -> None:
         pipe = Pipe()

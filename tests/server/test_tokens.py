@@ -81,6 +81,19 @@ def test_a_token_ends_at_its_time(tmp_path: Path) -> None:
         tokens.find(secret, "bearer")
 
 
+def test_a_token_says_how_long_it_still_counts(tmp_path: Path) -> None:
+    clock = Clock()
+    tokens = Tokens.open(tmp_path, "main", clock)
+    parent, _ = tokens.mint("laptop", "control", lifetime_s=60)
+    browser, _ = tokens.mint("browser", "control", kind="browser", parent=parent.id, lifetime_s=3600)
+    of_main, _ = tokens.mint("browser", "control", kind="browser", parent=tokens.main.id, lifetime_s=30)
+    for_ever, _ = tokens.mint("phone", "view")
+    clock.now += 10
+    assert [tokens.left_s(token.id) for token in (parent, browser, of_main, for_ever, tokens.main)] == [50, 50, 20, None, None]
+    clock.now += 100
+    assert (tokens.left_s(browser.id), tokens.left_s("unknown")) == (0, 0)
+
+
 def test_revoking_a_token_also_ends_the_browsers_that_it_let_in(tmp_path: Path) -> None:
     tokens = Tokens.open(tmp_path, "main")
     parent, _ = tokens.mint("laptop", "control")

@@ -10,7 +10,7 @@ import msgspec
 from tests.aio import run
 from tests.session.script import OPTIONS, Stage, text, update
 from trunkline.dialects.roles import ToolNames
-from trunkline.dialects.signals import PermissionAsk, QuestionAsk
+from trunkline.dialects.signals import Note, PermissionAsk, QuestionAsk
 from trunkline.errors import HubStopping
 from trunkline.session.approvals import Answer, Decision
 
@@ -103,6 +103,23 @@ def test_a_call_of_a_sub_agent_that_was_sent_off_is_not_over_with_the_turn(tmp_p
         events = [msgspec.json.decode(entry.event) for entry in await session.feed.read(after=0)]
         over = [(event["toolCallId"], event["type"]) for event in events if event["type"] in ("tool:result", "tool:error")]
         assert over == [("sent-off", "tool:result"), ("own", "tool:error"), ("inner", "tool:result")]
+        await session.close(HubStopping("over"))
+
+    run(check())
+
+
+def test_what_is_in_the_background_is_told_to_have_ended_when_the_agent_dies(tmp_path: Path) -> None:
+    async def check() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        stage.driver.say(Note("subagent", b'{"subAgentId":"c","state":"background"}'))
+        stage.driver.end()
+        await stage.packets("prompt_response")
+        assert session.fold.sub_agents == {"c": "c"} and "subagent:completed" not in await stage.types()
+        stage.driver.die()
+        assert session.fold.sub_agents == {}
+        assert (await stage.types()).count("subagent:completed") == 1
         await session.close(HubStopping("over"))
 
     run(check())

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trunkline.session.caps import Caps, Crossing, Spent, crossed
+from trunkline.session.caps import Caps, Crossing, Spent
 
 CAPS = Caps(tokens=1000, cost=2.0, minutes=10, turns=5)
 
@@ -26,7 +26,7 @@ CAPS = Caps(tokens=1000, cost=2.0, minutes=10, turns=5)
     (Spent(), Spent(tokens=800, cost=9, minutes=8.5, turns=1), [("tokens", 0.8), ("cost", 1.0), ("minutes", 0.8)]),
 ])
 def test_a_share_is_told_when_it_is_reached(before: Spent, after: Spent, expected: list[tuple[str, float]]) -> None:
-    assert [(one.cap, one.share) for one in crossed(CAPS, before, after)] == expected
+    assert [(one.cap, one.share) for one in CAPS.crossed(before, after)] == expected
 
 
 def test_a_crossing_says_what_was_spent_and_of_how_much() -> None:

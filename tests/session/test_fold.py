@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from trunkline.hub.shapes import pending_ask
-from trunkline.session.fold import ApprovalView, Changes, FileTally, Fold, checkpoint, restore, view_of
+from trunkline.session.fold import ApprovalView, Fold, checkpoint, restore, view_of
 from trunkline.session.policy import policy_ask
 
 HOME = "/home/ann"
@@ -37,10 +37,3 @@ def test_the_rules_know_it_also_after_a_restart() -> None:
     view_of(fold, created_at="", updated_at="")
     about = restore(checkpoint(fold)).approvals["req_1"].about
     assert about is not None and (about.guarded, about.home) == ((DATA,), HOME)
-
-
-def test_the_view_counts_what_the_session_changed_in_all_its_files_together() -> None:
-    fold = Fold(session_id="s", agent="demo", cwd="/p", created_at=1, updated_at=1)
-    assert view_of(fold, created_at="", updated_at="").changes == Changes(0, 0, 0)
-    fold.files = {"a.py": FileTally("modify", 3, 1), "b.py": FileTally("create", 10)}
-    assert view_of(fold, created_at="", updated_at="").changes == Changes(files=2, lines_added=13, lines_removed=1)

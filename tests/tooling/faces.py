@@ -8,6 +8,8 @@ or from another thread.
 
 from __future__ import annotations
 
+import copy
+import itertools
 import json
 import queue
 import subprocess
@@ -57,6 +59,8 @@ class Outcome:
         self.stop: str | None = None
         self.error: str | None = None
         self.asks: list[Ask] = []
+        self.taken_back: list[str] = []
+        """Asks that somebody else answered, where the face tells."""
         self.calls: dict[str, str] = {}
         """The last status of each tool call."""
         self.results: dict[str, str] = {}
@@ -87,8 +91,6 @@ class Face(ABC):
     """One session of a hub through one of its faces."""
 
     name = ""
-    can_edit = True
-    """Whether this face has a way to change a tool's input."""
     tells_reasons = True
     """Whether this face has a way to say why something is denied."""
 
@@ -117,6 +119,30 @@ class Face(ABC):
     @abstractmethod
     def close(self) -> None:
         """Leave; the session goes on."""
+
+    @abstractmethod
+    def rejoin(self) -> None:
+        """The hub was restarted: be where we were."""
+
+    @abstractmethod
+    def come_again(self) -> tuple[Face, str]:
+        """Somebody else comes to the session later: their face, and what they are told that the agent said before."""
+
+    def set_mode(self, mode: str) -> None:
+        """Switch the agent's mode; only the Agent Client Protocol has a word of its own for it."""
+        self.session.post("mode", {"modeId": mode})
+
+    def stop_agent(self) -> None:
+        """End the agent's process; the session stays."""
+        self.session.post("commands", {"command": {"command": "terminate"}})
+
+    def fork(self) -> Face:
+        """A branch of the session; only the Agent Client Protocol has a word of its own for it."""
+        view = self.session.post("fork", {}, 201)
+        return self._of(Session(self.hub, view["id"], self.session.folder))
+
+    def _of(self, session: Session) -> Face:
+        return type(self)(self.hub, self.agent, session)
 
     def _asked(self, ask: Ask, outcome: Outcome, decide: Decide) -> None:
         outcome.asks.append(ask)
@@ -157,6 +183,15 @@ class PacketsFace(Face):
     def close(self) -> None:
         """Nothing is open between turns."""
 
+    def rejoin(self) -> None:
+        """Nothing was open."""
+
+    def come_again(self) -> tuple[Face, str]:
+        """Somebody reads the packets from the beginning."""
+        packets = [json.loads(data) for _, data in self.session.history()]
+        return self._of(self.session), "".join(
+            each["content"]["text"] for each in packets if each["type"] == "agent_message_chunk")
+
     def _take(self, packet: Json, outcome: Outcome, decide: Decide) -> None:
         match packet["type"]:
             case "agent_message_chunk" if packet["content"]["type"] == "text":
@@ -189,14 +224,35 @@ class ContextFace(Face):
         super().__init__(hub, agent, session)
         self._numbers = 0
         self._lock = threading.Lock()
-        self._link = WebSocket(hub.wire.host, hub.wire.port, wait_s=TURN_S)
-        assert self._link.hello(hub.token)["type"] == "welcome"
-        self._link.say("subscribe", id=session.id, sessions=[session.id], after=session.view()["lastSeq"])
-        assert self._link.until("ack", id=session.id)["ok"]
+        self._link = self._subscribed(session.view()["lastSeq"])
+
+    def _subscribed(self, after: int) -> WebSocket:
+        link = WebSocket(self.hub.wire.host, self.hub.wire.port, wait_s=TURN_S)
+        assert link.hello(self.hub.token)["type"] == "welcome"
+        link.say("subscribe", id=self.session.id, sessions=[self.session.id], after=after)
+        assert link.until("ack", id=self.session.id)["ok"]
+        return link
 
     def close(self) -> None:
         """Leave; the session goes on."""
         self._link.cut()
+
+    def rejoin(self) -> None:
+        """A WebSocket ends with its hub."""
+        self._link.cut()
+        self._link = self._subscribed(self.session.view()["lastSeq"])
+
+    def come_again(self) -> tuple[Face, str]:
+        """Somebody subscribes from the beginning."""
+        newest = self.session.view()["lastSeq"]
+        link, said, seq = self._subscribed(0), "", 0
+        while seq < newest:
+            frame = link.hear()
+            if frame["type"] == "event":
+                seq, event = frame["event"]["seq"], frame["event"]
+                said += event["delta"] if event["type"] == "message:delta" and event["role"] == "assistant" else ""
+        link.cut()
+        return self._of(self.session), said
 
     def play(self, prompt: str, decide: Decide = allow, watch: Watch = nothing) -> Outcome:
         """Send a prompt and play its turn to the end."""
@@ -267,18 +323,23 @@ class AcpFace(Face):
     """The Agent Client Protocol over the stdio of ``trunkline acp``, as an editor speaks it."""
 
     name = "acp"
-    can_edit = False
     tells_reasons = False
 
-    def __init__(self, hub: HubProcess, agent: str, session: Session | None = None) -> None:
+    def __init__(self, hub: HubProcess, agent: str, session: Session | None = None, *, load: bool = False) -> None:
+        # Named by its address, a hub that goes away is waited for; else ``trunkline acp`` would start one before the test does.
+        command = [*TRUNKLINE, "acp", "--agent", agent, "--hub", hub.url]
         with hub.log_path.open("ab") as log:
             self._process = subprocess.Popen(
-                [*TRUNKLINE, "acp", "--agent", agent], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, cwd=hub.root,
-                env=hub.environment())
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, cwd=hub.root,
+                env={**hub.environment(), "TRUNKLINE_TOKEN": hub.token})
         self._lock = threading.Lock()
-        self._numbers = 0
+        self._numbers = itertools.count(1)
+        self._owns = True
+        """Whether the process is this face's to end."""
         self._ids: dict[str, Any] = {}
         """The ids of what we are asked, as they came."""
+        self.told = Outcome()
+        """What was told while nothing was prompted: a history that was loaded."""
         self._heard: queue.Queue[Json | None] = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
         self._ask("initialize", protocolVersion=1, clientCapabilities={"elicitation": {"form": {}}})
@@ -287,11 +348,14 @@ class AcpFace(Face):
             session_id = self._ask("session/new", cwd=str(folder), mcpServers=[])["sessionId"]
             session = Session(hub, session_id, folder)
         else:
-            self._ask("session/resume", sessionId=session.id, cwd=str(session.folder), mcpServers=[])
+            how = "session/load" if load else "session/resume"
+            self._ask(how, sessionId=session.id, cwd=str(session.folder), mcpServers=[])
         super().__init__(hub, agent, session)
 
     def close(self) -> None:
         """Leave; the session goes on."""
+        if not self._owns:
+            return
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.close()
         self._process.wait(20)
@@ -317,8 +381,36 @@ class AcpFace(Face):
         """End the running turn."""
         self._write({"method": "session/cancel", "params": {"sessionId": self.session.id}})
 
+    def rejoin(self) -> None:
+        """``trunkline acp`` sees to it: the editor does nothing, and knows nothing."""
+
+    def come_again(self) -> tuple[Face, str]:
+        """Another editor loads the session."""
+        other = AcpFace(self.hub, self.agent, self.session, load=True)
+        return other, other.told.text
+
+    def set_mode(self, mode: str) -> None:
+        """Switch the agent's mode."""
+        self._ask("session/set_mode", sessionId=self.session.id, modeId=mode)
+
+    def stop_agent(self) -> None:
+        """Close the session: its agent ends, its history stays."""
+        self._ask("session/close", sessionId=self.session.id)
+
+    def fork(self) -> Face:
+        """A branch, in the same editor."""
+        made = self._ask("session/fork", sessionId=self.session.id, cwd=str(self.folder), mcpServers=[])
+        branch = copy.copy(self)
+        branch.session, branch._owns = Session(self.hub, made["sessionId"], self.folder), False
+        return branch
+
     def answer(self, ask: Ask, answer: Answer) -> None:
         """Answer what was left open."""
+        if answer.edited is not None:
+            # The protocol has no word for another input: it is given elsewhere, and the editor's request is taken back.
+            there = json.loads(ask.shown)["_meta"]["trunkline"]["requestId"]
+            self.session.post(f"permissions/{there}", {"decision": "allow", "updatedInput": answer.edited})
+            return
         if ask.is_question:
             told: Json = {"action": "accept", "content": answer.content} if answer.allow else {"action": "decline"}
         else:
@@ -332,6 +424,8 @@ class AcpFace(Face):
         if "id" in message:
             self._ids[str(message["id"])] = message["id"]
         match message.get("method"):
+            case "$/cancel_request":
+                outcome.taken_back.append(str(params["requestId"]))
             case "session/update":
                 _take_update(params["update"], outcome)
             case "session/request_permission":
@@ -349,11 +443,12 @@ class AcpFace(Face):
             if message.get("id") == number and "method" not in message:
                 assert "result" in message, message
                 return message["result"]
+            self._take(message, self.told, lambda ask: None)
 
     def _send(self, method: str, **params: Any) -> int:
-        self._numbers += 1
-        self._write({"id": self._numbers, "method": method, "params": params})
-        return self._numbers
+        number = next(self._numbers)
+        self._write({"id": number, "method": method, "params": params})
+        return number
 
     def _write(self, message: Json) -> None:
         assert self._process.stdin is not None

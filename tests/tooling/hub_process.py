@@ -106,8 +106,9 @@ class HubProcess:
         self.stop(signal.SIGKILL)
 
     def restart(self) -> None:
-        """Stop properly and start again on the same data."""
+        """Stop properly and start again on the same data, at the same address."""
         self.stop()
+        self._port = int(self.url.rpartition(":")[2])
         self.start()
 
     def close(self) -> None:

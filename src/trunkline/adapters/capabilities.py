@@ -2,9 +2,12 @@
 
 Rule 1: the catalog's flags and what every driven agent has by protocol; nothing is promised that no run has shown.
 Rule 2: a session that only follows an agent's file offers no way to act, and says so.
+Rule 3: what the protocol has no flag for is in ``_meta``: whether a tool's input can be changed when it is approved.
 """
 
 from __future__ import annotations
+
+import msgspec
 
 from trunkline import discovery
 from trunkline.agents.catalog import AgentSpec
@@ -34,7 +37,9 @@ def _capabilities(spec: AgentSpec, version: str | None, flags: set[str],
                   method: context.IntegrationMethod) -> context.Capabilities:
     agent = context.AgentIdentity(
         name=spec.name, display_name=spec.display_name, icon=spec.icon, version=version, integration_method=method)
-    return context.Capabilities(protocol_version=context.ACP_VERSION, agent=agent, features=features_of(flags))
+    edits = method == "sdk" and spec.driver == "stream-json"
+    return context.Capabilities(protocol_version=context.ACP_VERSION, agent=agent, features=features_of(flags),
+                                meta={"approval": {"updatedInput": True}} if edits else msgspec.UNSET)
 
 
 def _version(fold: Fold) -> str | None:

@@ -48,7 +48,12 @@ class HubSession:
     async def execute(self, command: context.Command | Mapping[str, Any], *, command_id: str | None = None,
                       by: str = LIBRARY) -> None:
         """Carry out a command, given as itself or as the JSON object that it is; it is in the journal when this returns."""
-        await self._session.execute(_command(command), command_id=command_id, by=by)
+        try:
+            read = _command(command)
+        except Invalid as error:
+            await self._session.refused(repr(command).encode("utf-8", "replace"), error, command_id=command_id, by=by)
+            raise
+        await self._session.execute(read, command_id=command_id, by=by)
 
     async def get_history(self) -> list[Heard]:
         """Every event since the session's start."""

@@ -223,17 +223,19 @@ class ChildCommand:
     It stays readable after its end until ``release``. Commands it left in the background go on until then.
     """
 
-    def __init__(self, leader: _Leader, output_byte_limit: int) -> None:
+    def __init__(self, leader: _Leader, output_byte_limit: int, on_data: Callable[[bytes], None]) -> None:
         self.pid: Final = leader.pid
         self._leader = leader
         self._kept = Tail(output_byte_limit)
-        self._pipe = Output(self._kept.append)
+        self._on_data = on_data
+        self._pipe = Output(self._received)
         self._ended: asyncio.Future[Exit] = asyncio.get_running_loop().create_future()
         self._reaped_at = 0
 
     @classmethod
     async def spawn(
-        cls, command: str, args: Sequence[str] = (), *, cwd: str, env: Mapping[str, str], output_byte_limit: int = 1 << 20
+        cls, command: str, args: Sequence[str] = (), *, cwd: str, env: Mapping[str, str], output_byte_limit: int = 1 << 20,
+        on_data: Callable[[bytes], None] = lambda data: None,
     ) -> ChildCommand:
         """Start a command with its stdout and stderr joined and no stdin.
 
@@ -243,7 +245,7 @@ class ChildCommand:
         marker = marker_below(env.get(MARKER) or new_marker())
         env = {**env, MARKER: marker}
         popen = _popen(_argv(command, args, env), cwd, env, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT)
-        child = cls(_Leader(popen, marker), output_byte_limit)
+        child = cls(_Leader(popen, marker), output_byte_limit, on_data)
         assert popen.stdout  # asked for as a pipe
         try:
             await child._pipe.connect(popen.stdout)
@@ -285,6 +287,10 @@ class ChildCommand:
         """End it and give everything back; nothing can be asked of it afterwards but what was read already."""
         await self.kill()
         self._pipe.finish()
+
+    def _received(self, data: bytes) -> None:
+        self._kept.append(data)
+        self._on_data(data)
 
     def _leader_ended(self) -> None:
         exit_ = self._leader.reap()

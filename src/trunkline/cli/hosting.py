@@ -7,6 +7,7 @@ Rule 2: stopping closes the hub first, so that every reader still gets its turn'
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -97,6 +98,8 @@ async def _serve(settings: Settings, folder: DataDir, listener: socket.socket, s
         server = asyncio.create_task(serve(app, sockets=[listener], stop=closed, tls=tls))
         listener.listen(BACKLOG)
         _announce(settings, folder, app, url_of(settings, listener))
+        gc.freeze()  # what was made until now stays until the end: no collection need look at it again
+        gc.enable()
         idle = asyncio.create_task(_end_when_idle(app, hub, settings.idle_exit, stop))
         at_work = asyncio.create_task(chores(app.parts))
         await _first(stop.wait(), server)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import structs
 
 from trunkline.cli.command import output, print_json, setting_flags
 from trunkline.cli.datadir import DataDir
@@ -19,7 +20,7 @@ from trunkline.cli.screen import one_line
 from trunkline.cli.settings import load
 from trunkline.dialects.roles import name_of_kind, role_of_tool, usual_name
 from trunkline.errors import Invalid
-from trunkline.session.policy import Considered, PolicyAsk, Rule, Verdict, expired, policy_ask
+from trunkline.session.policy import Considered, Policy, PolicyAsk, Rule, Verdict, expired, policy_ask
 from trunkline.session.policy_book import POLICY_FILE, PolicyBook
 from trunkline.session.policy_text import parse_policy
 
@@ -80,31 +81,37 @@ def show(as_json: bool = False, **flags: Any) -> None:
 
 @command.command(context_settings={"ignore_unknown_options": True})
 @click.argument("words", metavar="COMMAND|PATH", nargs=-1, required=True, type=click.UNPROCESSED)
-@click.option("--agent", "agent_name", default="any", metavar="NAME", help="as if this agent asked  [any]")
+@click.option("--agent", "agent_name", metavar="NAME", help="as if this agent asked  [one that no rule names]")
 @click.option("--tool", metavar="NAME", help="as if this tool asked; a file tool such as edit or read makes it a path")
 @click.option("--cwd", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
               help="as if the session were there  [here]")
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
 @setting_flags("clients")
-def explain(words: tuple[str, ...], agent_name: str, tool: str | None, cwd: Path | None, as_json: bool, **flags: Any) -> None:
+def explain(words: tuple[str, ...], agent_name: str | None, tool: str | None, cwd: Path | None, as_json: bool,
+            **flags: Any) -> None:
     """Say which rule decides about a command or a path, and why.
 
     Several words are one command. A single word is a path if there is such a file, if it looks like one, or if --tool is a file
-    tool. Rules of single sessions are not known here.
+    tool. Rules of single sessions are not known here. Without --agent, it is also said for which agents the answer is another.
     """
     book = _book(flags)
     root = str((cwd or Path.cwd()).absolute())
-    ask = _ask(words, agent_name, tool, root, guarded=str(book.path.parent) if book.path else "")
+    ask = _ask(words, agent_name or "", tool, root, guarded=str(book.path.parent) if book.path else "")
     now_us = time.time_ns() // 1000
     verdict, looked_at = book.policy.decide(ask, now_us=now_us), book.policy.consider(ask, now_us=now_us)
+    others = _for_agents(book.policy, ask, verdict, now_us) if agent_name is None else {}
     if as_json:
         about = {"tool": ask.tool, "category": ask.category, "risk": ask.risk, "riskReason": ask.risk_reason,
                  "command": ask.command, "paths": ask.paths}
         print_json({"action": verdict.action, "source": verdict.source, "why": verdict.why, "rule": verdict.rule, "ask": about,
-                    "rules": [{"rule": one.rule, "fits": one.fit.ok, "why": one.fit.why} for one in looked_at]})
+                    "rules": [{"rule": one.rule, "fits": one.fit.ok, "why": one.fit.why} for one in looked_at],
+                    "agents": {name: {"action": one.action, "source": one.source, "why": one.why, "rule": one.rule}
+                               for name, one in others.items()}})
         return
     _say_problem(book)
     _say_verdict(ask, verdict, looked_at)
+    for name, other in others.items():
+        click.echo(f"{other.action:6} where {one_line(name)} asks: {one_line(other.why)} (--agent {one_line(name)})")
 
 
 @command.command()
@@ -140,6 +147,13 @@ def _book(flags: Mapping[str, Any]) -> PolicyBook:
     before = click.get_current_context().find_object(dict) or {}
     settings = load({**before, **{key: value for key, value in flags.items() if value is not None}})
     return PolicyBook(settings.data / POLICY_FILE)
+
+
+def _for_agents(policy: Policy, ask: PolicyAsk, verdict: Verdict, now_us: int) -> dict[str, Verdict]:
+    """What is decided otherwise where one of those asks whom rules name; a pattern of names stands for itself."""
+    named = dict.fromkeys(name for rule in policy.rules for name in rule.agent if not name.startswith("!"))
+    verdicts = {name: policy.decide(structs.replace(ask, agent=name), now_us=now_us) for name in named}
+    return {name: other for name, other in verdicts.items() if other.rule is not verdict.rule}
 
 
 def _ask(words: Sequence[str], agent: str, tool: str | None, root: str, guarded: str) -> PolicyAsk:

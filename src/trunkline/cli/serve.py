@@ -6,6 +6,7 @@ Rule 2: the hub and the server are imported behind the lock, so that help and re
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import socket
@@ -41,6 +42,7 @@ def command(**flags: Any) -> None:
                             format="%(asctime)s %(levelname)s %(name)s: %(message)s")
         if settings.idle_exit:
             os.chdir(settings.data)  # it outlives the terminal that started it, and must not hold on to that one's folder
+        gc.disable()  # loading makes a hundred thousand objects that stay; ``host`` has them left alone and goes on collecting
         from trunkline.cli.hosting import host  # Rule 2
 
         code = host(settings, folder, listener)

@@ -34,19 +34,18 @@ from trunkline.client.hub_views import (
     Waits,
 )
 from trunkline.client.link import Link
+from trunkline.client.records import ContextEvent, Packet
 from trunkline.client.streams import Numbered
 from trunkline.client.views import (
     Accepted,
     AgentView,
     ApprovalView,
     Artifact,
-    ContextEvent,
     EventPage,
     FileEntry,
     FileList,
     FilesFound,
     OptionView,
-    Packet,
     PendingAsk,
     QuestionView,
     QueuedPrompt,

@@ -18,16 +18,15 @@ from trunkline.client.http import Request
 from trunkline.client.hub_api import HubCalls
 from trunkline.client.hub_views import Caps, Waits
 from trunkline.client.link import Link
+from trunkline.client.records import ContextEvent, Packet
 from trunkline.client.streams import Numbered, Stream, event_failure, packet_failure
 from trunkline.client.views import (
     Accepted,
     Artifact,
     CommandDone,
-    ContextEvent,
     EventPage,
     FileList,
     FilesFound,
-    Packet,
     QueuedPrompt,
     SessionView,
     Snapshot,
@@ -94,6 +93,12 @@ class Client(HubCalls):
     async def rename(self, session_id: str, title: str) -> SessionView:
         """Give the session a title."""
         request = Request("PATCH", path_of("sessions", session_id), json_of({"title": title}), JSON_BODY)
+        return msgspec.json.decode((await self._ask(request)).body, type=SessionView)
+
+    async def fork(self, session_id: str, *, cwd: str | None = None, title: str | None = None) -> SessionView:
+        """Branch off a session: a new one that has the same conversation behind it."""
+        body = {name: value for name, value in (("cwd", cwd), ("title", title)) if value is not None}
+        request = post(path_of("sessions", session_id, "fork"), body)
         return msgspec.json.decode((await self._ask(request)).body, type=SessionView)
 
     async def delete(self, session_id: str) -> None:

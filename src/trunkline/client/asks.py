@@ -10,7 +10,8 @@ from collections.abc import AsyncGenerator, Iterable
 
 import msgspec
 
-from trunkline.client.views import ApprovalView, ContextEvent, PendingAsk, QuestionView
+from trunkline.client.records import ContextEvent
+from trunkline.client.views import ApprovalView, PendingAsk, QuestionView
 
 _MARKS = (b'"approval:', b'"interaction:question"', b'"question_resolved"')
 

@@ -67,10 +67,12 @@ class HubCalls(Wire):
         return await self._get("/policy", PolicyView)
 
     async def replace_policy(self, *, text: str | None = None, rules: Sequence[PolicyRule] | None = None,
-                             auto_approve: PermissionPolicy | None = None) -> PolicyView:
-        """Replace the policy whole, as the file's text or as rules; what is refused changes nothing."""
+                             auto_approve: PermissionPolicy | None = None, version: str | None = None) -> PolicyView:
+        """Replace the policy whole, as the file's text or as rules; what is refused changes nothing. With the ``version`` of a
+        view it is refused (``conflict``) where the policy was changed since."""
         body = _given(text=text, rules=rules, autoApprove=auto_approve)
-        response = await self._ask(Request("PUT", "/policy", json_of(body), JSON_BODY))
+        headers = JSON_BODY if version is None else (*JSON_BODY, ("If-Match", f'"{version}"'))
+        response = await self._ask(Request("PUT", "/policy", json_of(body), headers))
         return msgspec.json.decode(response.body, type=PolicyView)
 
     async def explain_policy(self, *, command: str | None = None, path: str | None = None, tool: str | None = None,

@@ -63,6 +63,7 @@ class PolicyView(HubView):
     auto_approve: PermissionPolicy | None = None
     problem: str | None = None
     path: str | None = None
+    version: str = ""
 
 
 class RuleLookedAt(HubView):

@@ -26,9 +26,10 @@ import msgspec
 from trunkline.client.asks import Asks
 from trunkline.client.faults import error_of_fault
 from trunkline.client.http import Pool
+from trunkline.client.records import ContextEvent
 from trunkline.client.socket import connected, lost
 from trunkline.client.streams import Patience, Relocate
-from trunkline.client.views import ContextEvent, HubState, PendingAsk, ServerFrame
+from trunkline.client.views import HubState, PendingAsk, ServerFrame
 from trunkline.client.watch import HUB, Watch
 from trunkline.errors import TrunklineError, Unavailable
 

@@ -17,8 +17,9 @@ import msgspec
 
 from trunkline.client.faults import error_of, error_of_fault, error_of_packet
 from trunkline.client.http import Connection, Pool, Request, Response, headers_of
+from trunkline.client.records import ContextEvent, Packet
 from trunkline.client.sse import EventParser, ServerEvent
-from trunkline.client.views import ContextEvent, Fault, Packet
+from trunkline.client.views import Fault
 from trunkline.errors import HubLocked, TrunklineError, Unavailable
 
 SILENCE_S = 45.0

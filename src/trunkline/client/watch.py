@@ -14,7 +14,8 @@ from typing import Any, Self
 
 import msgspec
 
-from trunkline.client.views import ContextEvent, HubState, SessionState, SessionView
+from trunkline.client.records import ContextEvent
+from trunkline.client.views import HubState, SessionState, SessionView
 from trunkline.errors import TrunklineError
 
 KEPT = 1_000

@@ -158,16 +158,18 @@ class Progressed(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class SubAgentTold(msgspec.Struct, frozen=True, rename="camel"):
-    """``subagent``: a sub-agent began (``task``), moves on (``message``, ``progress`` 0 to 100) or ended (``result``)."""
+    """``subagent``: a sub-agent began (``task``), moves on (``message``, ``progress`` 0 to 100) or ended (``result``,
+    ``failed``). ``background``: the call that started it is about to end, and it goes on."""
 
     sub_agent_id: str
-    state: Literal["spawned", "progress", "completed"]
+    state: Literal["spawned", "progress", "background", "completed"]
     parent_tool_call_id: str = ""
     task: str = ""
     model: str | None = None
     message: str = ""
     progress: float | None = None
     result: str = ""
+    failed: bool = False
     tokens: TokensSpent | None = None
 
 
@@ -187,15 +189,23 @@ class OwnTurn(msgspec.Struct, frozen=True, rename="camel"):
     origin: str | None = None
 
 
+class RuledOut(msgspec.Struct, frozen=True, rename="camel"):
+    """``ruled_out``: a tool that the agent would have run without asking did not run, since a rule says so."""
+
+    tool_call_id: str
+    tool: str
+    reason: str
+
+
 NoteBody = (
     ArgsDelta | RateLimited | Retried | HookRan | TokensSpent | CostSpent | ModelUsed | Progressed | SubAgentTold
-    | SessionIdChanged | OwnTurn
+    | SessionIdChanged | OwnTurn | RuledOut
 )
 
 NOTES: dict[str, type[NoteBody]] = {
     "args_delta": ArgsDelta, "rate_limit": RateLimited, "retry": Retried, "hook": HookRan, "tokens": TokensSpent,
     "cost": CostSpent, "model": ModelUsed, "progress": Progressed, "subagent": SubAgentTold, "session_id": SessionIdChanged,
-    "background_turn": OwnTurn,
+    "background_turn": OwnTurn, "ruled_out": RuledOut,
 }
 
 NOTE_METHOD = "_trunkline/note"

@@ -13,7 +13,8 @@ from trunkline.hub.shapes import AgentInfo, HubMetrics, HubOptions, NewSession, 
 from trunkline.session.approvals import Answer, Decision
 from trunkline.session.feed import Feed
 from trunkline.session.fold import SessionView
-from trunkline.session.session import Accepted, Session
+from trunkline.session.prompts import Accepted
+from trunkline.session.session import Session
 
 __all__ = ["Accepted", "AgentInfo", "Answer", "Decision", "Feed", "Hub", "HubMetrics", "HubOptions", "NewSession", "PendingAsk",
            "Session", "SessionView", "content_blocks", "guarded_folders"]

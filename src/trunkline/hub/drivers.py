@@ -24,7 +24,6 @@ from trunkline.session.fold import Fold
 from trunkline.session.listing import Inquiry, NoCalls, ask_for_sessions
 from trunkline.session.pids import PidFiles
 from trunkline.session.session import Session
-from trunkline.session.stream_json.driver import StreamJsonDriver
 from trunkline.session.watch_driver import WatchDriver
 
 REPLAYED = 200
@@ -65,7 +64,7 @@ class Drivers:
         return AcpDriver(
             spec, cwd=session.fold.cwd, env=env,
             calls=EditorCalls(session.editors, session.id, session.workspace, env, spec.quirks, session.permits, session.acted,
-                              session.printed),
+                              session.printed, session.prints),
             mcp_servers=session.fold.mcp_servers, sink=session, new_id=lambda: self._new_id("req"), version=__version__)
 
     async def ask_for_sessions(self, spec: AgentSpec, folders: Sequence[str]) -> Sequence[AgentSession]:
@@ -79,12 +78,14 @@ class Drivers:
 
         return await ask_for_sessions(driver, Inquiry(self._new_id("list"), self._pids), folders)
 
-    def _stream_json_driver(self, spec: AgentSpec, session: Session, env: dict[str, str]) -> StreamJsonDriver:
+    def _stream_json_driver(self, spec: AgentSpec, session: Session, env: dict[str, str]) -> Driver:
+        from trunkline.session.stream_json.driver import StreamJsonDriver  # a language that most hubs never hear
+
         fold = session.fold
         store = discovery.store_of(spec.store, catalog.expand(spec.paths.sessions, env))
         return StreamJsonDriver(
             spec, cwd=fold.cwd, env=env, mcp_servers=fold.mcp_servers, sink=session, new_id=self._new_id,
-            new_uuid=_new_uuid, past=_Past(store), is_known=fold.turns > 0,
+            new_uuid=_new_uuid, past=_Past(store), verdict=session.verdict_on, is_known=fold.turns > 0,
             waits=lambda: _waits(fold), fork=fold.fork_of is not None and fold.fork_of == fold.agent_session_id)
 
     def _watch_driver(self, spec: AgentSpec, session: Session, path: str) -> WatchDriver:

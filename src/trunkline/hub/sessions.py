@@ -204,8 +204,10 @@ class Hub:
                     title=title or "", agent_session_id=agent_session_id)
         return await self._begin(Session(fold, self._lent, self._drivers.driver_for), lambda session: session.adopt(by=by))
 
-    async def fork(self, session_id: str, *, cwd: str | None = None, title: str | None = None, by: str) -> Session:
-        """Branch a session off another one, with all that was said in it so far; both go on by themselves."""
+    async def fork(self, session_id: str, *, cwd: str | None = None, title: str | None = None,
+                   env: Mapping[str, str] | None = None, by: str) -> Session:
+        """Branch a session off another one, with all that was said in it so far; both go on by themselves. The branch's agent
+        has the variables of the source's, as far as they are not given anew."""
         self._check_open()
         source = await self.session(session_id)
         fold = source.fold
@@ -220,6 +222,7 @@ class Hub:
             created_at=now, updated_at=now, title=title or fold.title, agent_session_id=fold.agent_session_id,
             fork_of=fold.agent_session_id, mcp_servers=fold.mcp_servers), self._lent, self._drivers.driver_for)
         branch.env = source.env
+        self.lend_env(branch, env or {})
         return await self._begin(branch, lambda session: session.adopt(by=by))
 
     async def follow(self, agent: str, found: FoundSession, *, by: str) -> Session:

@@ -20,6 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from trunkline.dialects.packets import error_packet
 from trunkline.errors import (
+    Forbidden,
     HubStopping,
     MethodNotAllowed,
     NotFound,
@@ -140,11 +141,14 @@ class App:
         if request.method == "OPTIONS":
             return Response(status_code=204, headers={"Allow": resource.allow})
         route = resource.route(request.method)
-        caller = NOBODY
-        if route.scope is not None:
-            caller = gate.caller(request)
-            check_scope(caller, route.scope)
-        return await route.handler(Call(request, self.parts, caller))
+        call = Call(request, self.parts, NOBODY if route.scope is None else gate.caller(request))
+        try:
+            check_scope(call.caller, route.scope or "view")
+        except Forbidden as error:
+            if route.refused is not None:
+                await route.refused(call, error)
+            raise
+        return await route.handler(call)
 
     def _resource(self, scope: Scope) -> _Resource | None:
         found = self._resources.find(scope["path"])
@@ -175,7 +179,7 @@ def build_app(hub: Hub, options: ServerOptions) -> App:
     """The application that serves ``hub``."""
     tokens = Tokens.open(options.data_dir, options.token)
     options.playground.mkdir(mode=0o700, exist_ok=True)
-    streams = Streams(tokens.is_live)
+    streams = Streams(tokens.is_live, tokens.left_s)
     editors = HttpConnections()
     subscriptions = Subscriptions(options.data_dir, tokens.is_live, allow=options.push_allow)
 

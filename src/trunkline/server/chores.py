@@ -28,9 +28,11 @@ async def chores(parts: Parts) -> None:
     """Do all of them, until cancelled."""
     work = [_minded("the search index", _keep_index(parts.hub, INDEX_S)), _minded("tokens", _end_expired(parts, EXPIRED_S))]
     if parts.options.webhooks:
-        from trunkline.server.notify.notifier import Notifier  # only who has webhooks pays for them
+        from trunkline.server.notify.ledger import LEDGER_FILE, Ledger  # only who has webhooks pays for them
+        from trunkline.server.notify.notifier import Notifier
 
-        notifier = Notifier(parts.hub, parts.streams.watching, parts.options.webhooks, parts.options.public_url)
+        ledger = Ledger(None if parts.hub.options.memory else parts.options.data_dir / LEDGER_FILE)
+        notifier = Notifier(parts.hub, parts.streams.watching, parts.options.webhooks, parts.options.public_url, ledger=ledger)
         work.append(_minded("webhooks", notifier.run()))
     work.append(_minded("pushes", _push(parts)))
     await asyncio.gather(*work)

@@ -24,6 +24,7 @@ from trunkline.server.scopes import command_scope
 from trunkline.server.sse import EventStream, Outlet, Pump, Watches, entries_after
 from trunkline.session.feed import Feed, packet_frame
 from trunkline.session.hub_feed import HubFeed
+from trunkline.session.refused import id_in
 
 PAGE_MOST = 5_000
 PAGE_DEFAULT = 500
@@ -97,11 +98,27 @@ async def history(call: Call) -> Reply:
 async def command(call: Call) -> Reply:
     """Carry out a command; the same id twice is carried out once."""
     session = await call.session()
-    envelope = context.decode_command_envelope(await call.raw_body())
-    check_scope(call.caller, command_scope(envelope.command, session.fold))
-    command_id = None if envelope.id is msgspec.UNSET else check_id(envelope.id)
+    said = b""
+    try:
+        said = await call.raw_body()
+        envelope = context.decode_command_envelope(said)
+        check_scope(call.caller, command_scope(envelope.command, session.fold))
+        command_id = None if envelope.id is msgspec.UNSET else check_id(envelope.id)
+    except TrunklineError as error:
+        await session.refused(said, error, command_id=id_in(said), by=call.caller.name)
+        raise
     outcome = await session.execute(envelope.command, command_id=command_id, by=call.caller.name)
     return reply(CommandDone(outcome.id, outcome.result))
+
+
+async def command_refused(call: Call, error: TrunklineError) -> None:
+    """Write down a command whose sender may send none."""
+    try:
+        session = await call.session()
+        said = await call.raw_body()
+    except TrunklineError:
+        return  # there is nothing to write, or nowhere to write it; its sender is told that it may not
+    await session.refused(said, error, command_id=id_in(said), by=call.caller.name)
 
 
 def check_id(given: str) -> str:

@@ -11,6 +11,7 @@ import asyncio
 import json
 import os
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from trunkline.errors import Invalid
 from trunkline.hub import Hub, guarded_folders
 from trunkline.server.call import Call, Reply, reply
 from trunkline.session.policy import Action, Considered, Policy, PolicyAsk, Rule, Source, policy_ask
+from trunkline.session.policy_book import version_of
 from trunkline.session.policy_text import written_rule
 
 
@@ -38,13 +40,16 @@ class NewPolicy(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fie
 
 
 class PolicyView(msgspec.Struct, rename="camel", kw_only=True):
-    """The policy in force and the file as it is. ``problem`` says why these are not the same, null when they are."""
+    """The policy in force and the file as it is. ``problem`` says why these are not the same, null when they are.
+
+    ``version`` is the file's, and the answer's ETag."""
 
     text: str
     rules: list[Rule]
     auto_approve: PermissionPolicy | None
     problem: str | None
     path: str | None
+    version: str
 
 
 class Question(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
@@ -85,14 +90,14 @@ class Explanation(msgspec.Struct, rename="camel", kw_only=True):
 
 async def show(call: Call) -> Reply:
     """The policy that is in force."""
-    return reply(await asyncio.to_thread(_view, call))
+    return await _shown(call)
 
 
 async def replace(call: Call) -> Reply:
-    """Put another policy in its place."""
+    """Put another policy in its place; with ``If-Match``, only where nobody did since."""
     text = _text(await call.body(NewPolicy))
-    await asyncio.to_thread(call.hub.policies.replace, text)
-    return reply(await asyncio.to_thread(_view, call))
+    await asyncio.to_thread(partial(call.hub.policies.replace, text, versions=_versions(call.request.headers.get("if-match"))))
+    return await _shown(call)
 
 
 async def explain(call: Call) -> Reply:
@@ -101,11 +106,23 @@ async def explain(call: Call) -> Reply:
     return reply(await _explained(call, question))
 
 
+async def _shown(call: Call) -> Reply:
+    view = await asyncio.to_thread(_view, call)
+    return reply(view, headers={"ETag": f'"{view.version}"'})
+
+
+def _versions(header: str | None) -> list[str] | None:
+    """The versions that ``If-Match`` names; None: whatever is there. A weak one names none, as the standard has it."""
+    if header is None or header.strip() == "*":
+        return None
+    return [tag.strip().strip('"') for tag in header.split(",") if not tag.strip().startswith("W/")]
+
+
 def _view(call: Call) -> PolicyView:
     book = call.hub.policies
-    policy = book.policy
-    return PolicyView(text=book.text(), rules=list(policy.rules), auto_approve=policy.auto_approve, problem=book.problem,
-                      path=str(book.path) if book.path is not None else None)
+    policy, text = book.policy, book.text()
+    return PolicyView(text=text, version=version_of(text), rules=list(policy.rules), auto_approve=policy.auto_approve,
+                      problem=book.problem, path=str(book.path) if book.path is not None else None)
 
 
 def _text(new: NewPolicy) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from trunkline.dialects.context import CommandEnvelope
+from trunkline.errors import TrunklineError
 from trunkline.hub import Accepted, AgentInfo, Answer, Decision, NewSession, SessionView
 from trunkline.server import (
     adapters,
@@ -75,6 +76,8 @@ class Route(msgspec.Struct, frozen=True):
     gives: tuple[str, ...] = ()
     """Media types of the answer, besides JSON."""
     answers: str = ""
+    refused: Callable[[Call, TrunklineError], Awaitable[None]] | None = None
+    """Told of a call that did not reach the handler for lack of scope."""
 
 
 AFTER = Query("after", "Only what comes after this seq.", "integer")
@@ -156,7 +159,7 @@ ROUTES: tuple[Route, ...] = (
           "The state of a session and its seq: events after it are news.", response=snapshot.Snapshot),
     Route("POST", "/sessions/{id}/commands", events.command, "approve",
           "Carry out a command; all but answers to the agent need the scope `control`.",
-          request=CommandEnvelope, response=events.CommandDone),
+          request=CommandEnvelope, response=events.CommandDone, refused=events.command_refused),
     Route("GET", "/events", events.hub_events, "view",
           "Every event of all sessions after the cursor, which is a pos; without one, from now on.",
           gives=STREAM, query=(Query("after", "Only what comes after this pos.", "integer"), TYPES), headers=(LAST_EVENT_ID,)),
@@ -213,6 +216,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/policy", policies.show, "view", "The rules that are in force, and the file that they are in.",
           response=policies.PolicyView),
     Route("PUT", "/policy", policies.replace, "admin", "Replace the policy, as the file's text or as rules.",
+          headers=(Query("If-Match", "Only where this is the version that is replaced, else 412 `conflict`."),),
           request=policies.NewPolicy, response=policies.PolicyView),
     Route("POST", "/policy/explain", policies.explain, "view",
           "What the policy would say to a command, a change of a path or a tool call, and why.",

@@ -179,7 +179,8 @@ async def decide(call: Call) -> Reply:
     if (decision.option_id is None) == (decision.decision is None):
         raise Invalid("exactly one of optionId and decision is needed", details={"field": "decision"})
     request_id = call.part("requestId")
-    check_scope(call.caller, decision_scope(session.fold, request_id, decision.scope, decision.option_id))
+    check_scope(call.caller, decision_scope(session.fold, request_id, decision.scope, decision.option_id,
+                                            edited=decision.updated_input is not None))
     await session.decide(request_id, decision, by=call.caller.name)
     return reply(session.view())
 

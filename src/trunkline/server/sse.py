@@ -5,7 +5,7 @@ Rule 2: one write per wake-up, with everything that is new, up to 256 KiB.
 Rule 3: only entries carry an id. Keep-alives are comments; they name the position. On a stream that leaves entries out, they
 carry it as an id without data, so that a reader which comes back need not have everything looked through again.
 Rule 4: a reader that leaves ends the stream and nothing else.
-Rule 5: a stream lasts no longer than the token it was opened with.
+Rule 5: a stream lasts no longer than the token it was opened with, whether that is revoked or expires.
 """
 
 from __future__ import annotations
@@ -27,6 +27,11 @@ HEADERS = (
     (b"cache-control", b"no-cache, no-transform"),
     (b"x-accel-buffering", b"no"),
 )
+
+
+LOOK_AGAIN_S = 60.0
+LOOK_AGAIN_LEAST_S = 0.05
+"""How far apart it is looked whether a token that expires has expired."""
 
 
 class Outlet:
@@ -66,11 +71,14 @@ Watches = Callable[[str], bool]
 class Streams:
     """Every stream that is open: a stopping server can end them cleanly, and it is known who is being watched.
 
-    ``is_live`` says whether the token of an id still counts."""
+    ``is_live`` says whether the token of an id still counts, ``left_s`` how long."""
 
-    def __init__(self, is_live: Callable[[str], bool] = lambda token_id: True) -> None:
+    def __init__(self, is_live: Callable[[str], bool] = lambda token_id: True,
+                 left_s: Callable[[str], float | None] = lambda token_id: None) -> None:
         self._is_live = is_live
+        self._left_s = left_s
         self._pumps: dict[asyncio.Task[None], tuple[Watches, str]] = {}
+        self._looks: dict[asyncio.Task[None], asyncio.TimerHandle] = {}
 
     def __len__(self) -> int:
         return len(self._pumps)
@@ -97,9 +105,26 @@ class Streams:
     def opened(self, pump: asyncio.Task[None], watches: Watches, token_id: str) -> None:
         """Keep track of a stream until it ends."""
         self._pumps[pump] = watches, token_id
-        pump.add_done_callback(lambda _: self._pumps.pop(pump, None))
+        pump.add_done_callback(self._ended)
+        self._look_again(pump, token_id)
+
+    def _ended(self, pump: asyncio.Task[None]) -> None:
+        self._pumps.pop(pump, None)
+        if (look := self._looks.pop(pump, None)) is not None:
+            look.cancel()
+
+    def _look_again(self, pump: asyncio.Task[None], token_id: str) -> None:
+        """End a stream whose token no longer counts, and look again when it may have expired."""
+        if pump.done():
+            return
         if not self._is_live(token_id):
-            pump.cancel()  # it was revoked while the stream was being opened
+            pump.cancel()
+            return
+        left_s = self._left_s(token_id)
+        if left_s is not None:
+            # A clock that was set, or a machine that slept, must not keep a stream open: so never far ahead.
+            in_s = min(max(left_s, LOOK_AGAIN_LEAST_S), LOOK_AGAIN_S)
+            self._looks[pump] = asyncio.get_running_loop().call_later(in_s, self._look_again, pump, token_id)
 
 
 class EventStream:

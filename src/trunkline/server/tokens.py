@@ -130,6 +130,15 @@ class Tokens:
         token = self.main if token_id == self.main.id else self._tokens.get(token_id)
         return token is not None and self._is_live(token)
 
+    def left_s(self, token_id: str) -> float | None:
+        """How long a token still counts, in seconds; None: until it is revoked."""
+        token = self.main if token_id == self.main.id else self._tokens.get(token_id)
+        if token is None:
+            return 0.0
+        own = None if token.expires_at is None else max(0.0, token.expires_at - self._clock())
+        above = None if token.parent is None else self.left_s(token.parent)
+        return own if above is None else above if own is None else min(own, above)
+
     def listed(self) -> list[Token]:
         """Every live token, the main one first."""
         return [self.main, *(token for token in self._tokens.values() if self._is_live(token))]

@@ -17,32 +17,22 @@ from trunkline.agents.catalog import AgentSpec, launch_command
 from trunkline.agents.process import AgentProcess, Exit
 from trunkline.dialects import acp, jsonrpc
 from trunkline.dialects.acp.usage import answer_usage
-from trunkline.dialects.signals import (
-    NOTE_METHOD,
-    AgentFault,
-    AskWithdrawn,
-    Note,
-    PermissionAsk,
-    PermissionOption,
-    QuestionAsk,
-    Signal,
-    TurnEnd,
-    sent_note,
-)
+from trunkline.dialects.signals import NOTE_METHOD, AgentFault, Note, Signal, TurnEnd, sent_note
 from trunkline.errors import (
     AgentError,
     AgentExited,
     AgentNotRunning,
     AgentStartFailed,
-    Invalid,
     LocalError,
     NotFound,
     TrunklineError,
     Unsupported,
 )
+from trunkline.session.acp_asks import AcpAsks
+from trunkline.session.acp_prompts import as_taken, check_prompt
 from trunkline.session.driver import AgentSession, Calls, DriverSink, How, Started
 from trunkline.session.listing import listed
-from trunkline.session.opening import Inbox, Opened, Opening, raw_or_none, unreadable
+from trunkline.session.opening import Inbox, Opened, Opening, raw_or_none
 
 START_TIMEOUT_S = 90.0
 """The slowest agents take 7 s to start on two cores; a cold npx or a first login check takes far longer."""
@@ -67,7 +57,6 @@ class AcpDriver:
         self._env = env
         self._calls = calls
         self._sink = sink
-        self._new_id = new_id
         self._inbox = Inbox()
         self._opening = Opening(spec, cwd, list(mcp_servers), version, self._inbox, self._call)
         self._peer = jsonrpc.Peer(methods=acp.CLIENT_METHODS)
@@ -75,8 +64,7 @@ class AcpDriver:
         self._gone: TrunklineError | None = None
         self._answers: dict[int, Callable[[jsonrpc.Response], None]] = {}
         self._prompt_id: int | None = None
-        self._asks: dict[str, msgspec.Raw] = {}
-        self._questions: dict[str, msgspec.Raw] = {}
+        self._asks = AcpAsks(self._peer, new_id)
         self._tasks: set[asyncio.Task[None]] = set()
         self._takes = acp.PromptCapabilities()
         self._lists = False
@@ -137,16 +125,11 @@ class AcpDriver:
 
     def check_prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
         """Raise Unsupported when the agent cannot take one of the blocks."""
-        for raw in blocks:
-            block = acp.read(bytes(raw), acp.ContentBlock)
-            if isinstance(block, acp.ImageContent) and not self._takes.image:
-                raise Unsupported(f"{self._spec.display_name} takes no images in prompts")
-            if isinstance(block, acp.AudioContent) and not self._takes.audio:
-                raise Unsupported(f"{self._spec.display_name} takes no audio in prompts")
+        check_prompt(blocks, self._takes, self._spec.display_name)
 
     def prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
         """Send a prompt; its end is heard as TurnEnd."""
-        params = {"sessionId": self._inbox.session_id, "prompt": [self._as_allowed(block) for block in blocks]}
+        params = {"sessionId": self._inbox.session_id, "prompt": [as_taken(block, self._takes) for block in blocks]}
         self._prompt_id = self._peer.send_request(acp.SESSION_PROMPT, _encode(params))
         self._answers[self._prompt_id] = self._prompt_answered
         self._flush()
@@ -158,26 +141,13 @@ class AcpDriver:
 
     def answer_permission(self, request_id: str, option_id: str | None, *, reason: str | None = None,
                           updated_input: msgspec.Raw | None = None) -> None:
-        """Answer an ask by option, or as cancelled. The reason rides in ``_meta``: the protocol has no field for it."""
-        rpc_id = self._asks.pop(request_id, None)
-        if rpc_id is None:
-            return
-        outcome = {"outcome": "cancelled"} if option_id is None else {"outcome": "selected", "optionId": option_id}
-        answer: dict[str, Any] = {"outcome": outcome}
-        if reason is not None:
-            answer["_meta"] = {"trunkline": {"reason": reason}}
-        self._peer.send_result(rpc_id, _encode(answer))
+        """Answer an ask by option, or as cancelled."""
+        self._asks.answer_permission(request_id, option_id, reason)
         self._flush()
 
     def answer_question(self, request_id: str, action: str, content: msgspec.Raw | None) -> None:
         """Answer a question: accept with content, decline or cancel."""
-        rpc_id = self._questions.pop(request_id, None)
-        if rpc_id is None:
-            return
-        answer: dict[str, Any] = {"action": action}
-        if action == "accept" and content is not None:
-            answer["content"] = content
-        self._peer.send_result(rpc_id, _encode(answer))
+        self._asks.answer_question(request_id, action, content)
         self._flush()
 
     async def set_mode(self, mode_id: str) -> None:
@@ -236,7 +206,8 @@ class AcpDriver:
 
     def _notified(self, message: jsonrpc.Notification, signals: list[Signal]) -> None:
         if message.method == acp.CANCEL_REQUEST:
-            self._withdrawn(message.params, signals)
+            withdrawn = self._asks.withdrawn(message.params)
+            signals += [] if withdrawn is None else [withdrawn]
             return
         if acp.canonical_method(message.method, side="client") == acp.SESSION_UPDATE and message.params is not None:
             signals += self._inbox.read(message.params)
@@ -278,45 +249,10 @@ class AcpDriver:
 
     def _requested(self, message: jsonrpc.Request, signals: list[Signal]) -> None:
         method = acp.canonical_method(message.method, side="client")
-        asks = {acp.SESSION_REQUEST_PERMISSION: self._permission, acp.ELICITATION_CREATE: self._question}
-        read = asks.get(method)
-        if read is None:
+        if self._asks.takes(method):
+            signals.append(self._asks.asked(method, message))
+        else:
             self._spawn(self._serve(method, message))
-            return
-        try:
-            signals.append(read(message, self._new_id()))
-        except Invalid as error:
-            self._peer.send_error(message.id, acp.ErrorCode.INVALID_PARAMS, error.message)
-            signals.append(unreadable(message.method, message.params, error.message))
-
-    def _permission(self, message: jsonrpc.Request, request_id: str) -> Signal:
-        ask: acp.RequestPermissionRequest = acp.decode_params(acp.SESSION_REQUEST_PERMISSION, message.params)
-        self._asks[request_id] = message.id
-        options = tuple(PermissionOption(option.option_id, option.name, option.kind) for option in ask.options)
-        return PermissionAsk(request_id, bytes(ask.tool_call), options)
-
-    def _question(self, message: jsonrpc.Request, request_id: str) -> Signal:
-        ask: acp.CreateElicitationRequest = acp.decode_params(acp.ELICITATION_CREATE, message.params)
-        schema = bytes(ask.requested_schema) if isinstance(ask, acp.FormElicitation) else None
-        if schema is not None and not schema.startswith(b"{"):
-            raise Invalid("requestedSchema must be an object")
-        self._questions[request_id] = message.id
-        url = ask.url if isinstance(ask, acp.UrlElicitation) else None
-        return QuestionAsk(request_id, ask.message, schema, url, ask.tool_call_id)
-
-    def _withdrawn(self, params: msgspec.Raw | None, signals: list[Signal]) -> None:
-        try:
-            wanted = bytes(acp.decode_params(acp.CANCEL_REQUEST, params).request_id)
-        except Invalid as error:
-            signals.append(unreadable(acp.CANCEL_REQUEST, params, error.message))
-            return
-        for table in (self._asks, self._questions):
-            for request_id, rpc_id in table.items():
-                if bytes(rpc_id) == wanted:
-                    del table[request_id]
-                    self._peer.send_error(rpc_id, acp.ErrorCode.REQUEST_CANCELLED, "request cancelled")
-                    signals.append(AskWithdrawn(request_id))
-                    return
 
     def _exited(self, exit: Exit) -> None:
         stderr = self._running().stderr_tail(STDERR_LINES)
@@ -375,17 +311,6 @@ class AcpDriver:
         else:
             self._peer.send_result(message.id, result)
         self._flush()
-
-    def _as_allowed(self, raw: msgspec.Raw) -> msgspec.Raw:
-        """An embedded resource becomes plain text for agents that take none; everything else goes as it is."""
-        if self._takes.embedded_context:
-            return raw
-        block = acp.read(bytes(raw), acp.ContentBlock)
-        if not isinstance(block, acp.EmbeddedResource):
-            return raw
-        resource = block.resource
-        inside = resource.text if isinstance(resource.text, str) else "(binary)"
-        return msgspec.Raw(acp.encode(acp.TextContent(text=f"{resource.uri}:\n\n{inside}")))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

@@ -17,7 +17,7 @@ import msgspec
 
 from trunkline.dialects import acp, context
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, QuestionAsk
-from trunkline.errors import AlreadyResolved, Expired, Invalid, NotFound, StorageError, TrunklineError, Unsupported
+from trunkline.errors import AlreadyResolved, Expired, Forbidden, Invalid, NotFound, StorageError, TrunklineError, Unsupported
 from trunkline.session.deadlines import Alarms, SilenceWatch
 from trunkline.session.errands import Errands
 from trunkline.session.fold import ApprovalView
@@ -235,18 +235,25 @@ class Approvals:
             await self.answer(question_id, Answer(action="cancel"), by="timeout")
 
     def _end(self, request_id: str, resolution: _Resolution) -> None:
-        self._errands.run(self._resolve(request_id, resolution))
+        """Resolve it here and now, so that nobody is asked what is decided; the agent hears of it once that is stored."""
+        if self._settle(request_id, resolution):
+            self._errands.run(self._then(lambda: self._answer(request_id, resolution)))
 
     async def _resolve(self, request_id: str, resolution: _Resolution) -> None:
+        if self._settle(request_id, resolution):
+            await self._then(lambda: self._answer(request_id, resolution))
+
+    def _settle(self, request_id: str, resolution: _Resolution) -> bool:
+        """Write down how it ends; False where somebody was first."""
         if request_id not in self._pen.fold.approvals:
-            return
+            return False
         self._silence(request_id)
         self.allowed(request_id, resolution.approved and resolution.updated_input is None)
         self._pen.at().asks.resolve(
             request_id, approved=resolution.approved, resolved_by=resolution.resolved_by, who=resolution.who,
             reason=resolution.reason, option_id=resolution.option_id, updated_input=resolution.updated_input)
         self._pen.write()
-        await self._then(lambda: self._answer(request_id, resolution))
+        return True
 
     def _answer(self, request_id: str, resolution: _Resolution) -> None:
         ours = self._our_asks.pop(request_id, None)
@@ -288,12 +295,18 @@ class Approvals:
             return None
         if not approved:
             raise Invalid("updatedInput goes with an approval, not with a denial", details={"field": "updatedInput"})
+        if not decision.updated_input:
+            raise Invalid("updatedInput is empty; leave it out to approve what was asked for", details={"field": "updatedInput"})
         if not view.editable:
             raise Unsupported("this agent cannot be given another input than the one it asked for")
         if decision.scope != "once":
             raise Invalid("an edited input is approved once; a rule would be about the input as it was asked for",
                           details={"field": "scope"})
-        return msgspec.Raw(_encode(decision.updated_input))
+        edited = _encode(decision.updated_input)
+        verdict = self._gate.verdict(self._pen.at().asks.about_edited(view, edited))
+        if verdict.action == "deny":
+            raise Forbidden(f"the edited input may not be run: {verdict.why}")
+        return msgspec.Raw(edited)
 
     def _decide_for_longer(self, view: ApprovalView, allow: bool, scope: Scope, reason: str | None, by: str) -> None:
         """Write the rule that the decision stands for."""

@@ -75,11 +75,6 @@ class Crossing(Struct, frozen=True, rename="camel"):
         return " ".join(filter(None, (done, spent, unit, f"(the cap is {_number(self.limit)})")))
 
 
-def crossed(caps: Caps, before: Spent, after: Spent) -> list[Crossing]:
-    """``Caps.crossed`` as a function."""
-    return caps.crossed(before, after)
-
-
 def _crossings(name: CapName, limit: float, before: float, after: float) -> list[Crossing]:
     return [Crossing(name, share, after, limit) for share in SHARES if before < share * limit <= after]
 

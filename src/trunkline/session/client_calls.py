@@ -26,6 +26,9 @@ PRINTED_CHARS = 256 << 10
 Printed = Callable[[str, str, int | None], None]
 """Told what a terminal printed and how its command ended: its id, the output, the exit code."""
 
+Prints = Callable[[str, int, str], bool]
+"""Told what a terminal's command prints while it runs: its id, the offset, the piece; False where nobody shows it yet."""
+
 _encode = msgspec.json.Encoder().encode
 
 
@@ -48,13 +51,14 @@ class ClientCalls:
 
     def __init__(self, workspace: Workspace, env: Mapping[str, str], quirks: Quirks, permits: Permitting,
                  acted: Callable[[], None],
-                 printed: Printed = lambda terminal_id, output, exit_code: None) -> None:
+                 printed: Printed = lambda terminal_id, output, exit_code: None,
+                 prints: Prints = lambda terminal_id, offset, output: True) -> None:
         self._workspace = workspace
         self._permits = permits
         self._acted = acted
         self._printed = printed
         self._quirks = quirks
-        self._terminals = Terminals(workspace, env)
+        self._terminals = Terminals(workspace, env, prints)
         self._served: dict[str, Callable[[bytes], Awaitable[Any]]] = {
             acp.FS_READ_TEXT_FILE: self._read,
             acp.FS_WRITE_TEXT_FILE: self._write,
@@ -136,4 +140,5 @@ class ClientCalls:
     def _tell(self, terminal_id: str, child: ChildCommand) -> None:
         """Say what a command that has ended printed: the agent may only point at the terminal."""
         if child.exit is not None:
+            self._terminals.ended(terminal_id)
             self._printed(terminal_id, child.output()[:PRINTED_CHARS], child.exit.code)

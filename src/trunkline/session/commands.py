@@ -94,15 +94,23 @@ class CommandDesk:
         if command_id is None:
             return await self._carry_out(command, None, by)
         done = self._session.fold.commands.get(command_id)
+        digest, task = self._at_work.get(command_id) or (digest_of(command) if done is None else done.digest, None)
+        await self._check_same(command_id, command, digest, by)
         if done is not None:
-            return _again(command_id, command, done)
-        digest, task = self._at_work.get(command_id) or (digest_of(command), None)
-        _check_same(command_id, command, digest)
+            return _again(command_id, done)
         if task is None:
             task = asyncio.create_task(self._carry_out(command, command_id, by))
             self._at_work[command_id] = digest, task
             task.add_done_callback(lambda done: self._left(command_id, done))
         return await asyncio.shield(task)
+
+    async def _check_same(self, command_id: str, command: context.Command, digest: str, by: str) -> None:
+        """Invalid where the id stands for another command; a repetition is no new act, but this is."""
+        if digest == digest_of(command):
+            return
+        error = Invalid(f"id {command_id!r} was used for another command already; give every command its own")
+        await self._session.refused(context.encode_command(command), error, command_id=command_id, by=by)
+        raise error
 
     def _left(self, command_id: str, task: asyncio.Task[CommandOutcome]) -> None:
         self._at_work.pop(command_id, None)
@@ -249,14 +257,8 @@ def digest_of(command: context.Command) -> str:
     return hashlib.sha256(context.encode_command(command)).hexdigest()[:32]
 
 
-def _check_same(command_id: str, command: context.Command, digest: str) -> None:
-    if digest != digest_of(command):
-        raise Invalid(f"id {command_id!r} was used for another command already; give every command its own")
-
-
-def _again(command_id: str, command: context.Command, done: CommandDone) -> CommandOutcome:
+def _again(command_id: str, done: CommandDone) -> CommandOutcome:
     """The answer of the first time, for a command that came again."""
-    _check_same(command_id, command, done.digest)
     outcome = msgspec.json.decode(done.outcome)
     if outcome["ok"]:
         return CommandOutcome(command_id, outcome["result"])

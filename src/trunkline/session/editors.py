@@ -18,7 +18,7 @@ import msgspec
 from trunkline.agents.catalog import Quirks
 from trunkline.dialects import acp
 from trunkline.errors import LocalError, NotFound, RemoteError, TrunklineError, Unavailable
-from trunkline.session.client_calls import PRINTED_CHARS, ClientCalls, Permitting, Printed
+from trunkline.session.client_calls import PRINTED_CHARS, ClientCalls, Permitting, Printed, Prints
 from trunkline.session.fold import Fold
 from trunkline.session.workspace import Workspace
 
@@ -92,8 +92,8 @@ class EditorCalls(ClientCalls):
     """Serves one agent: by the editor where there is one, else by the hub."""
 
     def __init__(self, editors: Editors, session_id: str, workspace: Workspace, env: Mapping[str, str], quirks: Quirks,
-                 permits: Permitting, acted: Callable[[], None], printed: Printed) -> None:
-        super().__init__(workspace, env, quirks, permits, acted, printed)
+                 permits: Permitting, acted: Callable[[], None], printed: Printed, prints: Prints) -> None:
+        super().__init__(workspace, env, quirks, permits, acted, printed, prints)
         self.editors = editors
         self.session_id = session_id
 

@@ -64,6 +64,7 @@ class AgentLink:
             return
         if self._starting is None:
             self._starting = asyncio.create_task(self._start(adopt))
+            self._starting.add_done_callback(_noted)
         await asyncio.shield(self._starting)
 
     async def stop(self) -> None:
@@ -181,6 +182,12 @@ class AgentLink:
             driver.pause_reading()
         elif driver is not None:
             driver.resume_reading()
+
+
+def _noted(start: asyncio.Task[None]) -> None:
+    """Whoever waits for a start has its error; where nobody waits any more, it is nobody's fault."""
+    if not start.cancelled():
+        start.exception()
 
 
 def _current_mode(modes: msgspec.Raw | None) -> str | None:

@@ -84,6 +84,11 @@ class Pen:
             raise StorageError("the journal cannot be written at the moment")
         await self._lent.committer.committed(self.fold.session_id)
 
+    async def write_and_store(self) -> None:
+        """Write, and return when it is in the journal."""
+        self.write()
+        await self.stored()
+
     async def stored_at_last(self) -> None:
         """Everything written so far is in the journal, however long that takes."""
         while not self._closed:

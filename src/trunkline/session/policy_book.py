@@ -8,19 +8,21 @@ verdict say so. Without good ones everything is asked. Of a file that went away 
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import secrets
 import stat
 import threading
 import time
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from trunkline.errors import Invalid, StorageError
+from trunkline.errors import Conflict, Invalid, StorageError
 from trunkline.session.policy import Policy
 from trunkline.session.policy_rules import Rule
 from trunkline.session.policy_text import TEXT_BYTES, check_rule, parse_policy, with_rule
@@ -69,9 +71,12 @@ class PolicyBook:
         """The file as it is, also where it cannot be read as a policy; empty without one."""
         return self._state.text if self.path is None else (_read(self.path) or "")
 
-    def replace(self, text: str) -> Policy:
-        """Write the whole file; Invalid, and nothing written, where it is no policy."""
+    def replace(self, text: str, *, versions: Collection[str] | None = None) -> Policy:
+        """Write the whole file; Invalid, and nothing written, where it is no policy. With ``versions`` it must be one of these
+        that is replaced, else Conflict."""
         with self._writing:
+            if versions is not None and (found := version_of(self.text())) not in versions:
+                raise Conflict("the policy was changed since you read it; read it again", details={"version": found})
             return self._replace(text)
 
     def append(self, rule: Rule) -> Policy:
@@ -122,6 +127,11 @@ class PolicyBook:
         if before.good:
             return _kept(before, before.policy, f"{why}; the last good rules stay in force")
         return _State(Policy(problem=why), problem=why)
+
+
+def version_of(text: str) -> str:
+    """What tells one text of the policy from another."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _kept(before: _State, policy: Policy, why: str) -> _State:

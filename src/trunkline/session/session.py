@@ -5,6 +5,7 @@
     hold.py        pauses, goes on, ends for good                    spending.py  caps on what is spent
     commands.py    the nine commands, told to clients                permits.py   what the agent has us do
     artifacts.py   what the agent made, found on disk                deadlines.py time limits
+    beginnings.py  new, adopted, followed, recovered                 prompts.py   taken, queued, taken back
 
 Rule 1: single writer. Everything runs on the hub's loop; signals arrive by plain calls, acts by coroutines, and both write
 through the one interpreter, so entries are numbered in the order in which things happened.
@@ -22,9 +23,10 @@ import msgspec
 from trunkline.agents.process import Exit
 from trunkline.dialects import acp, context
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
-from trunkline.errors import Invalid, NotFound, TrunklineError, TurnInProgress
+from trunkline.errors import Invalid, NotFound, TrunklineError
 from trunkline.session.approvals import Answer, Approvals, Decision
 from trunkline.session.artifacts import ArtifactFinder
+from trunkline.session.beginnings import Beginnings
 from trunkline.session.caps import Caps
 from trunkline.session.commands import CommandDesk, CommandOutcome
 from trunkline.session.deadlines import Alarms, SilenceWatch
@@ -35,28 +37,22 @@ from trunkline.session.feed import Feed
 from trunkline.session.fold import Artifact, Fold, SessionView, Waits
 from trunkline.session.gatekeeper import Gatekeeper
 from trunkline.session.hold import Hold
-from trunkline.session.interpret import Interpreter
 from trunkline.session.interpret.conditions import TITLE_MOST
-from trunkline.session.interpret.text import text_of
 from trunkline.session.lent import Lent
 from trunkline.session.link import AgentLink
+from trunkline.session.offered import offered_commands
 from trunkline.session.pen import Pen
 from trunkline.session.permits import Permits
+from trunkline.session.policy import Verdict
 from trunkline.session.policy_text import check_permission_policy
+from trunkline.session.prompts import Accepted, Prompts
+from trunkline.session.refused import RefusedCommands
 from trunkline.session.spending import Spending
 from trunkline.session.turn import TurnPlayer
 from trunkline.session.watch_driver import Watched, refuse
 from trunkline.session.workspace import Workspace
 
 _encode = msgspec.json.Encoder().encode
-
-
-class Accepted(msgspec.Struct, rename="camel"):
-    """A prompt was taken. A reader that attaches after ``seq`` sees all of its turn."""
-
-    turn_id: str
-    seq: int
-    queued: bool
 
 
 class Session:
@@ -87,7 +83,10 @@ class Session:
         self._turns = self._hold.turns = TurnPlayer(self._pen, self._link, self._approvals, self._finder, self._alarms,
                                                     self._errands, self._watch, self._spending, lent)
         self._approvals.cap_answered = self._spending.answered
+        self._prompts = Prompts(self._pen, self._link, self._turns, self._spending, lent.new_id)
+        self._beginnings = Beginnings(self._pen, self._link, self._finder, self._turns)
         self._desk = CommandDesk(self)
+        self._refused = RefusedCommands(lambda name, data, by: self.note(name, data, by=by), lent.clock)
         self._watched = Watched(self._pen, lent.new_id)
         self._closed_by: TrunklineError | None = None
 
@@ -126,16 +125,8 @@ class Session:
         return view
 
     async def commands(self) -> list[dict[str, Any]] | None:
-        """The slash commands that the agent offers, from the entry that lists them."""
-        seq = self.fold.commands_seq
-        if not seq:
-            return None
-        entries = await self._lent.journal.read(self.id, after=seq - 1, before=seq + 1)
-        update = acp.decode_update(entries[0].update) if entries and entries[0].update else None
-        if not isinstance(update, acp.AvailableCommandsUpdate):
-            return None
-        listed: list[dict[str, Any]] = msgspec.to_builtins(update.available_commands)
-        return listed
+        """The slash commands that the agent offers."""
+        return await offered_commands(self._lent.journal, self.fold)
 
     def artifacts(self) -> list[Artifact]:
         """What the agent made, oldest first."""
@@ -151,48 +142,15 @@ class Session:
     async def open(self, *, env: dict[str, str], mode: str | None, title: str | None, by: str) -> None:
         """Begin a new session: start the agent and write the first entries."""
         self.env = env
-        self._finder.learn()
-        await self._link.ensure()
-        if title:
-            self._pen.at().conditions.title(title, by=by)
-        if mode is not None and mode != self.fold.mode:
-            await self._link.driver.set_mode(mode)
-            self._pen.at().conditions.mode(mode, None)
-        self._pen.at().writer.status("idle")
-        self._pen.write()
-        await self._pen.stored()
-        self._turns.rest()
+        await self._beginnings.new(mode, title, by)
 
     async def adopt(self, *, by: str) -> None:
         """Begin with a session that the agent has already: what it tells of it again is our history from the first entry on."""
-        self._finder.learn()
-        interpret = self._pen.at()
-        interpret.lifecycle.started(self.fold.agent, None, self.fold.cwd, None)
-        interpret.writer.custom("session_attached", {"agentSessionId": self.fold.agent_session_id}, meta={"by": by})
-        self._pen.write()
-        interpret.replaying = True
-        try:
-            await self._link.ensure(adopt=True)
-        finally:
-            interpret.replaying = False
-        interpret = self._pen.at()
-        interpret.replayed()
-        interpret.writer.status("idle")
-        await self._write_and_store()
-        self._turns.rest()
+        await self._beginnings.adopt(by)
 
     async def watch(self, *, by: str) -> None:
         """Follow a session that somebody else's agent writes into a file: from its beginning, or on from where we were."""
-        begins = self.fold.seq == 0
-        if begins:
-            interpret = self._pen.as_of(self.fold.created_at)
-            interpret.lifecycle.started(self.fold.agent, None, self.fold.cwd, None)
-            data = {"agentSessionId": self.fold.agent_session_id, "watches": self.fold.watches}
-            interpret.writer.custom("session_attached", data, meta={"by": by})
-            interpret.writer.status("idle")
-            self._pen.write()
-        await self._link.ensure(adopt=begins)
-        await self._write_and_store()
+        await self._beginnings.watch(by)
 
     def followed(self, told: list[tuple[int, Signal]], position: int) -> None:
         """The file that this session follows says this, up to that position."""
@@ -213,23 +171,7 @@ class Session:
         self._check_driven()
         await self._hold.settled()
         self._check_open()
-        blocks = _raw_blocks(content)
-        sent = self.fold.sent.get(idempotency_key) if idempotency_key is not None else None
-        if sent is not None:
-            await self._pen.stored()
-            return Accepted(sent.turn_id, sent.seq, sent.queued)
-        if self._link.running:
-            self._link.driver.check_prompt(blocks)
-        turn_id = self._lent.new_id("turn")
-        if self.fold.turn is not None or self.fold.paused is not None:
-            return await self._queue(turn_id, blocks, when_busy, idempotency_key, by)
-        self._spending.check_left()
-        turn = self._pen.at().turns.start(turn_id, blocks, by=by, key=idempotency_key)
-        accepted = Accepted(turn_id, turn.seq, False)
-        self._pen.write()
-        self._turns.play(turn, blocks)
-        await self._pen.stored()
-        return accepted
+        return await self._prompts.take(content, when_busy, idempotency_key, by)
 
     async def cancel(self, *, by: str) -> bool:
         """End the running turn; False where nothing runs."""
@@ -240,6 +182,11 @@ class Session:
         """Carry out one of the Agent Context Protocol's commands."""
         self._check_open()
         return await self._desk.execute(command, command_id=command_id, by=by)
+
+    async def refused(self, said: bytes, error: TrunklineError, *, command_id: str | None, by: str) -> None:
+        """Write down a command that was refused before it came to us."""
+        if self._closed_by is None:
+            await self._refused.write(said, error, command_id=command_id, by=by)
 
     async def pause(self, *, by: str, reason: str | None = None, interrupt: bool = False) -> list[str]:
         """Hold the session: rules allow nothing, the queue waits; with ``interrupt`` the turn ends too. Returns what is held."""
@@ -261,7 +208,7 @@ class Session:
         self._check_driven()
         self.fold.permission_policy = check_permission_policy(policy)
         self._pen.at().writer.custom("permission_policy_set", {"policy": policy}, meta={"by": by})
-        await self._write_and_store()
+        await self._pen.write_and_store()
         self._approvals.look_again()
 
     async def set_limits(self, caps: Caps | None, waits: Waits | None, *, by: str) -> None:
@@ -273,12 +220,12 @@ class Session:
         self._pen.at().writer.custom("limits_set", data, meta={"by": by})
         if caps is not None:
             self._spending.set(caps)
-        await self._write_and_store()
+        await self._pen.write_and_store()
 
     async def note(self, name: str, data: dict[str, Any], *, by: str) -> None:
         """Write down what somebody did, where no other entry says it."""
         self._pen.at().writer.custom(name, data, meta={"by": by})
-        await self._write_and_store()
+        await self._pen.write_and_store()
 
     async def decide(self, request_id: str, decision: Decision, *, by: str) -> bool:
         """Answer an approval; returns whether that approved it."""
@@ -297,7 +244,7 @@ class Session:
         if self.fold.mode != mode_id:
             update = b'{"sessionUpdate":"current_mode_update","currentModeId":%b}' % _encode(mode_id)
             self._pen.at().conditions.mode(mode_id, update, by=by)
-        await self._write_and_store()
+        await self._pen.write_and_store()
 
     async def set_config(self, config_id: str, value: str | bool, *, by: str) -> None:
         """Set one of the agent's options."""
@@ -305,29 +252,24 @@ class Session:
         options = await self._link.driver.set_config(config_id, value)
         self.fold.chosen_options[config_id] = value
         self._pen.at().conditions.config(options or self.fold.config_options, by=by)
-        await self._write_and_store()
+        await self._pen.write_and_store()
 
     async def rename(self, title: str, *, by: str) -> None:
         """Give the session a title."""
         self._check_open()
         check_title(title)
         self._pen.at().conditions.title(title.strip(), by=by)
-        await self._write_and_store()
+        await self._pen.write_and_store()
 
     async def edit_queued(self, turn_id: str, content: Sequence[acp.ContentBlock], *, by: str) -> None:
         """Change a prompt that waits."""
         self._check_driven()
-        blocks = _raw_blocks(content)
-        self._check_waiting(turn_id)
-        self._pen.at().turns.edit_queued(turn_id, blocks, by=by)
-        await self._write_and_store()
+        await self._prompts.edit(turn_id, content, by)
 
     async def drop_queued(self, turn_id: str, *, by: str) -> None:
         """Take a waiting prompt back."""
         self._check_driven()
-        self._check_waiting(turn_id)
-        self._pen.at().turns.drop_queued(turn_id, by=by)
-        await self._write_and_store()
+        await self._prompts.drop(turn_id, by)
 
     async def close(self, error: TrunklineError) -> None:
         """Stop the agent and end every reader. An open turn ends with ``error``, and so does whatever is asked from now on."""
@@ -354,28 +296,11 @@ class Session:
 
     async def reread_open_text(self) -> None:
         """Fill in the open message after a restart: the checkpoint names it, the journal has its words."""
-        text = self.fold.text
-        if text is None:
-            return
-        story = self._pen.at().text
-        after = text.start_seq - 1
-        while entries := await self._lent.journal.read(self.id, after=after):
-            for entry in entries:
-                token = text_of(entry.update) if entry.update is not None else None
-                if token is not None:
-                    story.collect(text, token)
-            after = entries[-1].seq
+        await self._beginnings.reread_open_text(self._lent.journal)
 
     def recover(self, error: TrunklineError) -> None:
         """Close what a crash left open, so that the next prompt finds the session in order."""
-        interpret: Interpreter = self._pen.at()
-        if self.fold.turn is not None:
-            interpret.turns.fail(error)
-        for request_id in list(self.fold.approvals):
-            interpret.asks.resolve(request_id, approved=False, resolved_by="policy", who="hub", reason=error.code)
-        if self.fold.paused is None and self.fold.status != "idle":
-            interpret.writer.status("idle", reason=error.code)
-        self._pen.write()
+        self._beginnings.recover(error)
         self._spending.check()
 
     def acted(self) -> None:
@@ -385,6 +310,17 @@ class Session:
     def printed(self, terminal_id: str, output: str, exit_code: int | None) -> None:
         """A command that we ran for the agent has ended: its call's result tells what it printed."""
         self._pen.at().tools.terminal(terminal_id, output, exit_code)
+
+    def prints(self, terminal_id: str, offset: int, output: str) -> bool:
+        """A command that we run for the agent prints; False where no call shows its terminal yet."""
+        told = self._pen.at().tools.printing(terminal_id, offset, output)
+        if told:
+            self._pen.write()
+        return told
+
+    def verdict_on(self, tool: str, given: bytes) -> Verdict:
+        """What the rules say of a tool that its agent would run without asking."""
+        return self._gate.verdict(self._pen.at().asks.about_tool(tool, given))
 
     def uploaded(self, path: str) -> None:
         """A person put a file into the session's folder: it is not the agent's work."""
@@ -441,22 +377,6 @@ class Session:
         if self.fold.turn is None:
             self._turns.rest()
 
-    async def _queue(self, turn_id: str, content: list[msgspec.Raw], when_busy: str, key: str | None, by: str) -> Accepted:
-        if when_busy != "queue" and self.fold.turn is None:
-            raise TurnInProgress("the session is paused; resume it, or send whenBusy: queue")
-        if when_busy != "queue":
-            running = self.fold.turn.turn_id if self.fold.turn else None
-            raise TurnInProgress("a turn is in progress; wait for its end, cancel it, or send whenBusy: queue",
-                                 details={"turnId": running})
-        accepted = Accepted(turn_id, self.fold.seq, True)
-        self._pen.at().turns.queue(turn_id, content, by=by, key=key)
-        await self._write_and_store()
-        return accepted
-
-    async def _write_and_store(self) -> None:
-        self._pen.write()
-        await self._pen.stored()
-
     def _waits_for_person(self) -> bool:
         return bool(self.fold.approvals or self.fold.questions or self.fold.paused)
 
@@ -470,10 +390,6 @@ class Session:
         if self.fold.watches is not None:
             refuse()
 
-    def _check_waiting(self, turn_id: str) -> None:
-        if not any(waiting.turn_id == turn_id for waiting in self.fold.queue):
-            raise NotFound(f"no prompt {turn_id} waits in the queue")
-
 
 def check_title(title: str) -> None:
     """Refuse a title that says nothing, or too much."""
@@ -481,9 +397,3 @@ def check_title(title: str) -> None:
         raise Invalid("title must not be empty")
     if len(title) > TITLE_MOST:
         raise Invalid(f"title is longer than {TITLE_MOST} characters")
-
-
-def _raw_blocks(content: Sequence[acp.ContentBlock]) -> list[msgspec.Raw]:
-    if not content:
-        raise Invalid("content must not be empty")
-    return [msgspec.Raw(acp.encode(block)) for block in content]

@@ -15,7 +15,7 @@ import msgspec
 from trunkline.dialects.signals import QuestionAsk
 from trunkline.errors import Invalid
 from trunkline.session.approvals import Answer
-from trunkline.session.caps import CAP_NAMES, Caps, Crossing, Spent, crossed
+from trunkline.session.caps import CAP_NAMES, Caps, Crossing, Spent
 from trunkline.session.deadlines import Alarms
 from trunkline.session.pen import Pen
 
@@ -73,7 +73,7 @@ class Spending:
             return
         now = self._spent(self._holding.worked_us())
         before, self._seen = self._seen, now
-        for crossing in crossed(caps, before, now):
+        for crossing in caps.crossed(before, now):
             self._tell(crossing)
         self._watch_clock(caps, now)
 

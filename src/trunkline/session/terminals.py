@@ -7,11 +7,13 @@ Rule 2: a terminal's working directory is inside the session's roots; its enviro
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from trunkline.agents.process import ChildCommand
 from trunkline.dialects import acp
 from trunkline.errors import NotFound, TooManyRequests
+from trunkline.session.printing import Printing
 from trunkline.session.workspace import Workspace
 
 OUTPUT_LIMIT = 1 << 20
@@ -27,10 +29,14 @@ OPEN_LIMIT = 64
 class Terminals:
     """The open terminals of one session."""
 
-    def __init__(self, workspace: Workspace, env: Mapping[str, str]) -> None:
+    def __init__(self, workspace: Workspace, env: Mapping[str, str],
+                 prints: Callable[[str, int, str], bool] = lambda terminal_id, offset, output: True) -> None:
+        """``prints`` is told what a running command prints: its terminal, the offset, the piece."""
         self._workspace = workspace
         self._env = env
+        self._prints = prints
         self._open: dict[str, ChildCommand] = {}
+        self._printing: dict[str, Printing] = {}
 
     async def create(self, ask: acp.CreateTerminalRequest) -> str:
         """Start a command; returns its terminal id."""
@@ -39,8 +45,11 @@ class Terminals:
         cwd = self._workspace.resolve(ask.cwd) if ask.cwd else self._workspace.resolve(self._workspace.roots[0])
         env = {**self._env, **{pair.name: pair.value for pair in ask.env or []}}
         limit = OUTPUT_LIMIT if ask.output_byte_limit is None else min(ask.output_byte_limit, OUTPUT_MOST)
-        child = await ChildCommand.spawn(ask.command, ask.args or [], cwd=str(cwd), env=env, output_byte_limit=limit)
         terminal_id = f"term_{secrets.token_hex(8)}"
+        printing = Printing(partial(self._prints, terminal_id))
+        child = await ChildCommand.spawn(ask.command, ask.args or [], cwd=str(cwd), env=env, output_byte_limit=limit,
+                                         on_data=printing.feed)
+        self._printing[terminal_id] = printing
         self._open[terminal_id] = child
         return terminal_id
 
@@ -51,14 +60,22 @@ class Terminals:
         except KeyError:
             raise NotFound(f"no terminal {terminal_id}", details={"terminalId": terminal_id}) from None
 
+    def ended(self, terminal_id: str) -> None:
+        """Nothing more is told of what it prints."""
+        printing = self._printing.pop(terminal_id, None)
+        if printing is not None:
+            printing.stop()
+
     async def release(self, terminal_id: str) -> None:
         """End the command and forget the terminal."""
         child = self.get(terminal_id)
         del self._open[terminal_id]
+        self.ended(terminal_id)
         await child.release()
 
     async def release_all(self) -> None:
         """End every command; used when the agent goes."""
         while self._open:
-            _, child = self._open.popitem()
+            terminal_id, child = self._open.popitem()
+            self.ended(terminal_id)
             await child.release()

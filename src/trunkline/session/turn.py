@@ -82,6 +82,7 @@ class TurnPlayer:
     def agent_exited(self, exit: Exit, stderr: str) -> None:
         """The agent's process ended."""
         self._alarms.clear("idle")
+        self._pen.at().tools.agent_gone()
         turn = self._pen.fold.turn
         if turn is not None and turn.cancelled:
             end: End = TurnEnd(stop="cancelled")

@@ -296,6 +296,26 @@ def test_an_update_is_passed_on_as_it_is_exactly_when_the_schema_accepts_it(valu
 # -- params and results ------------------------------------------------------------------------------------------------
 
 
+@given(text=st.text(st.sampled_from('"\\}]{,a\n\u2028é')), before=st.permutations(["other", "title", "content"]),
+       spaced=st.booleans())
+def test_the_text_that_a_call_shows_is_found_as_it_stands(text: str, before: list[str], spaced: bool) -> None:
+    shown = [{"type": "content", "content": {"type": "text", "text": text}}]
+    decoy = [{"type": "content", "content": {"type": "text", "text": "not this"}}]
+    members: dict[str, Any] = {"other": {"a": 1, "content": decoy}, "title": ',"content":[{"type":"content"', "content": shown}
+    update = {"sessionUpdate": "tool_call_update", "toolCallId": "c1", **{name: members[name] for name in before}}
+    raw = json.dumps(update, separators=None if spaced else (",", ":"), ensure_ascii=False).encode()
+    token = acp.shown_token(raw)
+    assert token is not None and json.loads(bytes(token)) == text
+
+
+@pytest.mark.parametrize("content", [[], [{"type": "terminal", "terminalId": "t"}], [
+    {"type": "content", "content": {"type": "text", "text": "one"}},
+    {"type": "content", "content": {"type": "text", "text": "two"}}]])
+def test_where_a_call_shows_no_single_text_there_is_no_token(content: list[Any]) -> None:
+    raw = json.dumps({"sessionUpdate": "tool_call_update", "toolCallId": "c1", "content": content}, separators=(",", ":"))
+    assert acp.shown_token(raw.encode()) is None
+
+
 def test_params_of_every_method_refuse_what_is_no_object() -> None:
     for method in acp.METHODS.values():
         for raw in (b"5", b"[]", b'"x"', b"{", b"[" * 100_000):

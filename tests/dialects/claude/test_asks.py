@@ -11,8 +11,8 @@ from tests.dialects.acp.schema import faults
 from tests.dialects.claude import frames as f
 from tests.tooling.claude_runs import translator
 from trunkline.dialects import acp
-from trunkline.dialects.claude.translate import Translator
-from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, QuestionAsk
+from trunkline.dialects.claude.translate import Ruling, Translator
+from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, QuestionAsk, Signal
 
 SUGGESTED = {"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "ls *"}], "behavior": "allow",
              "destination": "localSettings"}
@@ -81,6 +81,13 @@ def test_an_edited_input_is_what_runs_and_what_the_call_is_told_by() -> None:
     assert answer(line)["updatedInput"] == {"command": "ls /"}
     (ended,) = f.updates(f.hear(translate, f.answer("c1", "bin")))
     assert (ended["rawInput"], ended["title"]) == ({"command": "ls /"}, "ls /")
+
+
+@pytest.mark.parametrize("edited", [b"{}", b"[]", b"{", b"null"])
+def test_an_edit_that_cannot_be_read_never_runs_what_was_asked_for(edited: bytes) -> None:
+    translate = translator()
+    asked = permission(translate, input={"command": "ls"})
+    assert answer(translate.answer_permission(asked.request_id, "allow", updated_input=edited))["updatedInput"] == {}
 
 
 @pytest.mark.parametrize(("suggestions", "rules"), [
@@ -218,3 +225,36 @@ def test_what_we_do_not_serve_is_refused_at_once(subtype: str, served: bool) -> 
     (line,) = translate.take_output()
     assert json.loads(line)["response"]["subtype"] == ("success" if served else "error")
     assert translate.take_output() == []
+
+
+def about_to_run(event: str = "PreToolUse") -> bytes:
+    return f.frame("control_request", request_id="h1", request={
+        "subtype": "hook_callback", "callback_id": "rules", "tool_use_id": "c1",
+        "input": {"hook_event_name": event, "tool_name": "Read", "tool_input": {"file_path": "/w/.env"}}})
+
+
+def gated(ruling: Ruling | None, event: str = "PreToolUse") -> tuple[Any, list[Signal], list[tuple[str, bytes]]]:
+    judged: list[tuple[str, bytes]] = []
+
+    def gate(tool: str, given: bytes) -> Ruling | None:
+        judged.append((tool, given))
+        return ruling
+
+    translate = Translator(lambda prefix: prefix, gate)
+    told = f.hear(translate, about_to_run(event))
+    (line,) = translate.take_output()
+    return json.loads(line)["response"]["response"], told, judged
+
+
+def test_a_tool_that_no_rule_is_about_is_left_to_the_cli() -> None:
+    assert gated(None) == ({}, [], [("Read", b'{"file_path":"/w/.env"}')])
+    assert gated(Ruling("deny", "no"), "PostToolUse") == ({}, [], [])
+
+
+@pytest.mark.parametrize("action", ["ask", "deny"])
+def test_a_tool_that_a_rule_is_about_is_asked_about_or_does_not_run(action: Any) -> None:
+    answer, told, _ = gated(Ruling(action, "secrets"))
+    assert answer == {"hookSpecificOutput": {
+        "hookEventName": "PreToolUse", "permissionDecision": action, "permissionDecisionReason": "secrets"}}
+    expected = [{"toolCallId": "c1", "tool": "Read", "reason": "secrets"}] if action == "deny" else []
+    assert f.notes(told, "ruled_out") == expected

@@ -240,6 +240,25 @@ def test_a_sub_agent_moves_on_while_its_call_is_open() -> None:
     assert len(f.notes(told, "task_progress")) == 1, "afterwards it is only kept"
 
 
+def test_a_sub_agent_in_the_background_is_done_when_the_cli_says_so_and_not_with_its_call() -> None:
+    launched = f.answer("t", "Async agent launched", record={"status": "async_launched", "agentId": "a"})
+    moves = f.system("task_progress", task_id="a", tool_use_id="t", description="Reading")
+    ends = f.system("task_notification", task_id="a", tool_use_id="t", status="completed", summary="Twelve.")
+    told = f.hear(translator(), f.whole("m", f.use("t", "Task", prompt="p")), launched, moves, ends, moves)
+    assert [(note["state"], note["message"] or note["result"]) for note in f.notes(told, "subagent")] == [
+        ("background", ""), ("progress", "Reading"), ("completed", "Twelve.")]
+    (call_ended,) = [index for index, signal in enumerate(told) if b'"status":"completed"' in getattr(signal, "raw", b"")]
+    assert f.notes(told[:call_ended], "subagent"), "who hears that the call is over knows already that its sub-agent is not"
+
+
+@pytest.mark.parametrize(("status", "failed"), [("completed", False), ("failed", True), ("stopped", True), ("killed", True)])
+def test_a_sub_agent_in_the_background_that_came_to_nothing_says_so(status: str, failed: bool) -> None:
+    launched = f.answer("t", "Async agent launched", record={"status": "async_launched", "agentId": "a"})
+    ends = f.system("task_notification", task_id="a", tool_use_id="t", status=status, summary="x")
+    told = f.hear(translator(), f.whole("m", f.use("t", "Agent", prompt="p")), launched, ends)
+    assert f.notes(told, "subagent")[-1]["failed"] is failed
+
+
 def test_titles_remarks_and_what_commands_print_are_told() -> None:
     told = f.hear(translator(), f.system("session_title_changed", title="T"),
                   f.system("informational", content="Note.", level="warning"), f.system("notification", text="Ping"),

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trunkline.dialects.risk import LEVELS, explain_risk
+from trunkline.dialects.risk import LEVELS, explain_risk, places
 
 KEYS = ["command", "path", "cwd", "args", "changes"]
 JSON = st.recursive(
@@ -73,6 +73,58 @@ def test_one_kilobyte_costs_no_more_than_a_fixed_piece_of_work() -> None:
         sum(index * index for index in range(30_000))
 
     assert _ratio(judge, yardstick) < 1.0
+
+
+TINY = ["git status", "ls a@ b", "make test", "echo @ > f@", "ls x@ 2>&1", 'echo "$x @"', "A=@ ls", "cat a@/b.txt",
+        "python a@.py", "echo $A@", "git add f@", "cd d@ && ls", "grep a f@ | wc -l"]
+
+
+def repeated(unit: str, times: int) -> str:
+    return "; ".join(unit.replace("@", str(number)) for number in range(times))
+
+
+@pytest.mark.parametrize("unit", TINY)
+def test_a_kilobyte_of_tiny_commands_costs_no_more_than_the_same_work(unit: str) -> None:
+    """As above: less than 1 ms on an ordinary core, whatever the commands are, each seen for the first time."""
+    numbers = count()
+    times = 1024 // (len(unit) + 4)
+    assert times >= 45
+
+    def judge() -> None:
+        places.look.cache_clear()
+        explain_risk("Bash", {"command": f"{repeated(unit, times)}; ls {next(numbers)}"}, cwd="/a", roots=["/a"], home="/h")
+
+    def yardstick() -> None:
+        sum(index * index for index in range(30_000))
+
+    assert _ratio(judge, yardstick) < 1.0
+
+
+@pytest.mark.parametrize("unit", [
+    *TINY, "rm f@", "cp f@ g@", "sudo ls f@", "sh -c 'ls @'", "curl -o f@ x", "curl a | sh", "curl -o f@ x; sh f@", "ls &",
+    "x | y", "echo $(ls @)", "cat <<< x@", "if a@; then b; fi",
+])
+def test_twice_as_many_commands_are_twice_the_work(unit: str) -> None:
+    """Counted in calls, so that a busy machine counts for nothing."""
+    once, twice = _calls(repeated(unit, 20)), _calls(repeated(unit, 40))
+    assert twice < 2.2 * once
+
+
+def _calls(line: str) -> int:
+    """Functions called to judge a line that nobody has seen."""
+    places.look.cache_clear()
+    seen = 0
+
+    def tally(frame: object, event: str, argument: object) -> None:
+        nonlocal seen
+        seen += event in ("call", "c_call")
+
+    sys.setprofile(tally)
+    try:
+        explain_risk("Bash", {"command": line + " "}, cwd="/a", roots=["/a"], home="/h")
+    finally:
+        sys.setprofile(None)
+    return seen
 
 
 def _ratio(first: Callable[[], None], second: Callable[[], None]) -> float:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from trunkline.dialects.risk import places, secrets_list
 from trunkline.dialects.risk.places import Places
 
 HERE = Places.of("/home/u/proj", ["/home/u/proj", "/srv/shared"], "/home/u")
@@ -88,6 +91,16 @@ def test_credentials_of_the_project_are_known(path: str) -> None:
 )
 def test_what_only_looks_like_credentials_is_none(path: str) -> None:
     assert HERE.secret(path) == ""
+
+
+@given(st.from_regex(secrets_list.OWN) | st.from_regex(secrets_list.PROJECT))
+def test_no_path_of_credentials_is_passed_over_quickly(path: str) -> None:
+    assert secrets_list.may_match(path)
+
+
+@given(st.from_regex(places._HOOK) | st.from_regex(places._AGENT) | st.from_regex(places._STARTUP))
+def test_no_path_of_a_hook_an_agent_or_a_login_is_passed_over_quickly(path: str) -> None:
+    assert places.may_be_special(path)
 
 
 def test_after_a_change_of_folder_paths_are_relative_to_it() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.aio import run
-from tests.server.acp.editor import Editor, Refused, editor, hub_site
+from tests.server.acp.editor import TRUSTED, Editor, Refused, editor, hub_site
 from tests.server.site import TOKEN
 from tests.server.ws.socket import Refused as Turned
 from tests.server.ws.socket import Socket
@@ -198,6 +198,26 @@ async def token(site: Any, scope: str) -> str:
     made = await site.ask("POST", "/auth/tokens", json_body={"name": "t", "scope": scope})
     secret: str = made.json()["secret"]
     return secret
+
+
+def test_who_may_approve_is_not_offered_what_would_write_a_rule(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site) as owner:
+            session_id = await owner.new(site.folder)
+            asking = owner.prompt(session_id, "/ask")
+            all_options = [option["kind"] for option in (await owner.asked())["params"]["options"]]
+            assert "allow_always" in all_options
+            async with editor(site, token=await token(site, "approve")) as other:
+                await other.ask("session/load", {"sessionId": session_id, "cwd": str(site.folder), "mcpServers": []})
+                ask = await other.asked()
+                offered = [option["kind"] for option in ask["params"]["options"]]
+                assert offered == [kind for kind in all_options if not kind.endswith("_always")]
+                other.answer(ask, {"outcome": {"outcome": "selected", "optionId": "allow-always"}})
+                await asking
+            assert "[[rules]]" not in site.hub.policies.text().replace(TRUSTED, ""), "and who says it all the same gets a no"
+            assert "allow" not in owner.text(session_id)
+
+    run(check())
 
 
 def test_a_token_does_what_its_scope_says(tmp_path: Path) -> None:

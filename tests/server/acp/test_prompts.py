@@ -11,6 +11,7 @@ from tests.aio import run
 from tests.server.acp.editor import Refused, at_rest, editor, hub_site, result_of, text_update, when
 from trunkline.dialects.acp import TextContent
 from trunkline.session.approvals import Decision
+from trunkline.session.interpret import turns
 
 
 def test_every_update_of_a_turn_comes_before_its_answer_and_in_order(tmp_path: Path) -> None:
@@ -152,6 +153,78 @@ def test_a_prompt_that_waits_behind_a_failure_is_given_back(tmp_path: Path) -> N
             with pytest.raises(Refused, match="the turn before this prompt failed"):
                 result_of(await second)
             assert not session.fold.queue
+
+    run(check())
+
+
+def test_a_prompt_that_is_said_after_a_failure_waits_behind_what_runs_now(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site, "puppet") as made:
+            session_id = await made.new(site.folder)
+            session = await site.hub.session(session_id)
+            first = made.play(session_id, ["await", str(tmp_path / "go")], ["say", "first"], ["await", str(tmp_path / "end")],
+                              ["die", 1, str(tmp_path / "at")])
+            await when(session, lambda: session.fold.turn)
+            made.socket.flows.clear()  # it hears of the failure when it has said more
+            (tmp_path / "go").touch()
+            await when(session, lambda: session.fold.turn and session.fold.turn.said_something)
+            (tmp_path / "end").touch()
+            await at_rest(session)
+            running = made.play(session_id, ["await", str(tmp_path / "on")], ["say", "second"])
+            await when(session, lambda: session.fold.turn)
+            waiting = made.play(session_id, ["say", "third"])
+            await when(session, lambda: session.fold.queue)
+            made.socket.flows.set()
+            with pytest.raises(Refused):
+                result_of(await first)
+            await made.ask("session/list")
+            (tmp_path / "on").touch()
+            assert [result_of(await turn) for turn in (running, waiting)] == [{"stopReason": "end_turn"}] * 2
+            assert made.text(session_id) == "firstsecondthird"
+
+    run(check())
+
+
+def test_however_many_prompts_wait_each_is_answered_and_keeps_its_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "KEPT_KEYS", 2)
+
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site, "puppet") as made:
+            session_id = await made.new(site.folder)
+            session = await site.hub.session(session_id)
+            key = {"_meta": {"trunkline": {"key": "k1"}}}
+            first = f'[["await", "{tmp_path / "go"}"], ["say", "0"]]'
+            asked = [made.prompt(session_id, first, **key), *(made.play(session_id, ["say", str(n)]) for n in range(1, 6))]
+            await when(session, lambda: len(session.fold.queue) == 5)
+            asked.append(made.prompt(session_id, first, **key))
+            assert session.editors.current() is not None, "its files and terminals are still this editor's"
+            (tmp_path / "go").touch()
+            assert [result_of(await each) for each in asked] == [{"stopReason": "end_turn"}] * 7
+            assert made.text(session_id) == "012345" and session.fold.turns == 6
+            result_of(await made.play(session_id, ["say", "6"]))
+            assert len(session.fold.sent) == 3, "those that are over are forgotten"
+
+    run(check())
+
+
+def test_a_prompt_is_answered_also_when_its_key_is_forgotten_before_its_end_is_read(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "KEPT_KEYS", 1)
+
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site, "puppet") as made:
+            session_id = await made.new(site.folder)
+            session = await site.hub.session(session_id)
+            first = made.play(session_id, ["await", str(tmp_path / "go")])
+            await when(session, lambda: session.fold.turn)
+            made.socket.flows.clear()
+            (tmp_path / "go").touch()
+            await at_rest(session)
+            for number in range(3):
+                await session.send([TextContent(text='[["say", "x"]]')], idempotency_key=f"other-{number}", by="phone")
+                await at_rest(session)
+            made.socket.flows.set()
+            assert result_of(await first) == {"stopReason": "end_turn"}
 
     run(check())
 

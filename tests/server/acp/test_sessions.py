@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.aio import run
-from tests.server.acp.editor import Refused, at_rest, editor, hub_site, when
+from tests.server.acp.editor import Editor, Refused, at_rest, editor, hub_site, when
 from trunkline.dialects.acp import TextContent
 
 
@@ -118,6 +118,12 @@ def test_loading_again_in_the_same_connection_tells_it_again(tmp_path: Path) -> 
     run(check())
 
 
+def kinds(made: Editor, session_id: str) -> list[str]:
+    """What sorts of updates an editor was told, one after the other."""
+    told = [each["sessionUpdate"] for each in made.updates(session_id)]
+    return [kind for index, kind in enumerate(told) if index == 0 or told[index - 1] != kind]
+
+
 def test_resuming_tells_nothing_of_what_was(tmp_path: Path) -> None:
     async def check() -> None:
         async with hub_site(tmp_path) as site, editor(site) as first:
@@ -128,6 +134,8 @@ def test_resuming_tells_nothing_of_what_was(tmp_path: Path) -> None:
                 assert answer["modes"]["currentModeId"] == "ask"
                 await second.turn(session_id, "/echo two")
                 assert second.text(session_id) == "two"
+                assert "available_commands_update" in kinds(first, session_id)
+                assert kinds(second, session_id) == ["available_commands_update", "agent_message_chunk"], "but what can be said"
 
     run(check())
 

@@ -205,6 +205,30 @@ def test_binary_messages_end_the_conversation(tmp_path: Path) -> None:
     run(check())
 
 
+def test_a_token_that_expires_ends_every_stream_that_it_opened(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await hub.session()
+            _, secret = hub.app.parts.tokens.mint("guest", "view", lifetime_s=2)
+            stream = hub.open("GET", f"/sessions/{session.id}/events?after={session.feed.last_seq}", token=secret)
+            assert (await stream.start())[0] == 200
+            editor = Socket(hub, "/acp", {"authorization": f"Bearer {secret}"})
+            await editor.accepted()
+            theirs = Socket(hub)
+            assert (await theirs.hello(secret))["type"] == "welcome"
+            async with connected(hub) as ours:
+                with pytest.raises(Closed) as caught:
+                    await theirs.hear()
+                assert caught.value.code == conversation.NOT_LET_IN
+                with pytest.raises(Closed):
+                    await editor.hear()
+                assert not await stream.piece()
+                ours.say("ping")
+                assert (await ours.hear())["type"] == "pong"
+
+    run(check())
+
+
 def test_a_revoked_token_is_hung_up_on(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:

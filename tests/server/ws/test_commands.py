@@ -153,6 +153,38 @@ async def _status(hub: Site, session: Session, command: dict[str, Any], token: s
     return 403 if answer.status == 403 else None
 
 
+@pytest.mark.parametrize(("scope", "command", "code"), [
+    ("control", {"command": "dance"}, "invalid"), ("control", {"command": "send_message"}, "invalid"),
+    ("control", "x", "invalid"), ("approve", {"command": "cancel"}, "forbidden"), ("view", {"command": "cancel"}, "forbidden"),
+])
+def test_a_refused_command_is_in_the_journal_with_its_sender(tmp_path: Path, scope: Scope, command: Any, code: str) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            token, secret = hub.app.parts.tokens.mint("eve", scope)
+            session = await hub.session()
+            async with connected(hub, secret) as socket:
+                socket.say("command", id="c", sessionId=session.id, command=command)
+                await socket.until("ack", id="c")
+            body = {"id": "d", "command": command}
+            await hub.ask("POST", f"/sessions/{session.id}/commands", json_body=body, token=secret)
+            entries = [json.loads(entry.event) for entry in await session.feed.read(after=0)]
+            written = [event for event in entries if event["type"] == "custom" and event["eventName"] == "command"]
+            assert [(event["data"]["id"], event["data"]["ok"], event["data"]["error"]["code"], event["_meta"]["by"])
+                    for event in written] == [("c", False, code, f"eve ({token.id})"), ("d", False, code, f"eve ({token.id})")]
+
+    run(check())
+
+
+def test_a_refused_command_of_no_session_is_only_answered(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            _, secret = hub.app.parts.tokens.mint("eve", "view")
+            answer = await hub.ask("POST", "/sessions/none/commands", json_body={"command": {"command": "cancel"}}, token=secret)
+            assert answer.status == 403
+
+    run(check())
+
+
 def test_a_command_is_carried_out_though_its_sender_left(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:

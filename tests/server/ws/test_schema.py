@@ -56,6 +56,14 @@ async def conversation(folder: Path) -> list[Frame]:
         return heard
 
 
+def test_what_is_always_told_is_required_and_what_may_be_unset_is_not() -> None:
+    defs = FRAMES["$defs"]
+    assert {"lastSeq", "turn", "queue", "pendingApprovals", "paused", "caps"} <= set(defs["SessionView"]["required"])
+    assert "guarded" not in defs["PolicyAsk"]["required"], "a hub in memory has nothing to guard"
+    assert set(defs["Ack"]["required"]) == {"type", "ok"}
+    assert set(defs["Subscribe"]["required"]) == {"type", "id", "sessions"}, "a client may leave out what has a default"
+
+
 def test_everything_the_hub_says_is_in_the_schema(tmp_path: Path) -> None:
     heard = run(conversation(tmp_path), 20)
     assert {frame["type"] for frame in heard} == {"welcome", "ack", "snapshot", "resumed", "gap", "event", "pong"}

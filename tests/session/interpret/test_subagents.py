@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
+
 from tests.session.interpret.calls import ask, call, listening, made, more, of_type, only, text
-from tests.session.interpret.told import events
+from tests.session.interpret.told import Told, events
 from trunkline.dialects.roles import ToolNames
+from trunkline.dialects.signals import Note
 
 TASK = {"prompt": "Count the files", "description": "Count", "subagent_type": "explore"}
 NAMES = ToolNames(roles={"Helper": "task"}, parent_call="vendor.parentId")
@@ -72,3 +77,46 @@ def test_a_sub_agent_that_is_cut_off_is_told_to_have_ended() -> None:
     told.at().turns.end("cancelled")
     completed = only(events(told.take()), "subagent:completed")
     assert completed["_meta"] == {"failed": True} and "cancelled" in completed["result"]
+
+
+def sent_off(**task: str) -> Told:
+    """A sub-agent was started, and works on in the background though its call is done."""
+    told = listening(NAMES)
+    told.hear(call(title="Helper", kind="think", status="in_progress", rawInput={**TASK, **task}))
+    told.hear(note(state="background"), more(status="completed", content=text("It works in the background.")))
+    return told
+
+
+def note(**fields: Any) -> Note:
+    """What the agent says of its sub-agent."""
+    return Note("subagent", msgspec.json.encode({"subAgentId": "c", **fields}))
+
+
+def test_one_in_the_background_is_not_done_when_its_call_is() -> None:
+    told = sent_off()
+    assert told.fold.sub_agents == {"c": "c"}
+    told.at().turns.end("end_turn")
+    assert not of_type(events(told.take()), "subagent:completed")
+    child = call(toolCallId="d", title="Read a.txt", _meta={"vendor": {"parentId": "c"}})
+    assert only(events(told.hear(child)), "subagent:progress")["message"] == "Read a.txt"
+    completed = only(events(told.hear(note(state="completed", result="Twelve."))), "subagent:completed")
+    assert (completed["subAgentId"], completed["parentToolCallId"], completed["result"]) == ("c", "c", "Twelve.")
+    assert "_meta" not in completed and told.fold.sub_agents == {}
+
+
+def test_one_in_the_background_that_fails_says_so() -> None:
+    completed = only(events(sent_off().hear(note(state="completed", result="No.", failed=True))), "subagent:completed")
+    assert (completed["result"], completed["_meta"]) == ("No.", {"failed": True})
+
+
+def test_one_in_the_background_ends_with_its_agent_and_so_does_what_it_was_doing() -> None:
+    told = sent_off()
+    told.at().turns.end("end_turn")
+    told.take()
+    told.hear(call(toolCallId="d", title="Read a.txt", _meta={"vendor": {"parentId": "c"}}))
+    told.at().tools.agent_gone()
+    error, completed = events(told.take())
+    assert (error["type"], error["toolCallId"]) == ("tool:error", "d")
+    assert (completed["subAgentId"], completed["_meta"]) == ("c", {"failed": True})
+    told.at().tools.agent_gone()
+    assert told.take() == [], "once"

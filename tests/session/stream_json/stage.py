@@ -76,7 +76,7 @@ class ClaudeStage:
         self.free: int | None = None
         self._ids = 0
         self._history = history or {}
-        program = _program(folder, self.log_file, options)
+        program = fake_program(folder, self.log_file, options)
         env = {"PATH": f"{program.parent}{os.pathsep}/usr/bin:/bin"}
         self.spec = catalog.load()["claude-code"]
         self.driver = StreamJsonDriver(
@@ -133,7 +133,7 @@ class ClaudeStage:
         return f"{prefix}-{self._ids}"
 
 
-def _program(folder: Path, log_file: Path, options: Json) -> Path:
+def fake_program(folder: Path, log_file: Path, options: Json) -> Path:
     """The fake CLI under the name of the real one."""
     settings = f"FAKE_CLAUDE_LOG={shlex.quote(str(log_file))} FAKE_CLAUDE_OPTIONS={shlex.quote(json.dumps(options))}"
     program = folder / "bin" / "claude"

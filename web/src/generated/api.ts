@@ -497,6 +497,7 @@ export interface PolicyView {
   autoApprove: PermissionPolicy | null;
   problem: string | null;
   path: string | null;
+  version: string;
 }
 
 /** The hub's public key (`applicationServerKey`), what can be told, and the caller's own subscription. */

@@ -78,8 +78,8 @@ async def _check_self(as_json: bool) -> int:
             from trunkline.cli.locate import find_or_start
             await find_or_start(settings)  # before the first case, whose process would take it along when it ends
             outcomes = await examine(command, env, Path(folder), Prompts(
-                say="/echo Grüße, 世界", long="/slow 60", ask="/ask", burst="/burst 200 20", question="/question",
-                read="/read {path}", terminal="/terminal true"), None if as_json else _show)
+                say="/echo Grüße, 世界", says="Grüße, 世界", long="/slow 60", ask="/ask", burst="/burst 200 20", burst_chars=4000,
+                question="/question", read="/read {path}", terminal="/terminal true"), None if as_json else _show)
         finally:
             await asyncio.to_thread(_stop, DataDir(Path(folder) / "data"))
     if as_json:

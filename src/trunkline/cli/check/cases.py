@@ -27,7 +27,9 @@ async def _utf8(agent: Examinee) -> None:
     await agent.greet()
     session_id = await agent.new()
     await agent.turn(session_id, agent.prompts.say)
-    need(agent.text(session_id), "the agent said nothing")
+    agent.judge()
+    said = agent.text(session_id)
+    need(said and agent.prompts.says in said, f"the agent said {said[:100]!r}")
 
 
 @case("JSONRPC-001", "must", "an id comes back as it was sent, number or string")
@@ -183,7 +185,9 @@ async def _burst(agent: Examinee) -> None:
     request_id = agent.prompt(session_id, agent.prompts.burst)
     await agent.answer(request_id)
     await agent.quiet()
-    need(agent.text(session_id) and not _said_after(agent, request_id), "chunks came after the answer")
+    said = agent.text(session_id)
+    need(said and not _said_after(agent, request_id), "chunks came after the answer")
+    need(len(said) >= agent.prompts.burst_chars, f"{len(said)} of {agent.prompts.burst_chars} characters arrived")
 
 
 @case("CANCEL-001", "must", "a cancelled turn ends with the stop reason cancelled")

@@ -50,12 +50,16 @@ class Prompts(msgspec.Struct, frozen=True):
 
     say: str
     """It says something."""
+    says: str = ""
+    """What that is, where it is known."""
     long: str = ""
     """It works until it is cancelled, and says so."""
     ask: str = ""
     """It asks for a permission."""
     burst: str = ""
     """It says much, fast."""
+    burst_chars: int = 0
+    """How much that is, where it is known."""
     question: str = ""
     read: str = ""
     terminal: str = ""

@@ -166,6 +166,7 @@ from trunkline.dialects.acp.permission import (
     RequestPermissionOutcome,
     SelectedOutcome,
     choose_option,
+    ends_turn,
 )
 from trunkline.dialects.acp.sessions import (
     CancelNotification,
@@ -411,6 +412,7 @@ __all__ = [
     "decode_tool_call_update",
     "decode_update",
     "encode",
+    "ends_turn",
     "merge",
     "normalise_update",
     "read",

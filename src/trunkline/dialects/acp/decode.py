@@ -9,10 +9,10 @@ Rule 3: params and results raise: ``Invalid`` for what a peer asks (answer -3260
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, Union, get_args
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Raw, Struct, UnsetType, field
 from msgspec.structs import astuple, replace
 
 from trunkline.dialects import signals
@@ -25,7 +25,6 @@ from trunkline.dialects.acp.shape import encode
 from trunkline.dialects.acp.updates import SessionUpdate, ToolCall, ToolCallUpdate, UnknownUpdate
 from trunkline.errors import AgentError, Invalid, NotFound
 
-_UPDATE: msgspec.json.Decoder[SessionUpdate] = msgspec.json.Decoder(SessionUpdate)
 _TOOL_CALL_UPDATE = msgspec.json.Decoder(ToolCallUpdate)
 _KINDS: dict[str, Any] = {kind.__struct_config__.tag: kind for kind in get_args(SessionUpdate)}
 
@@ -111,6 +110,13 @@ class _CallMembers(_PacketMembers, gc=False):
     raw_output: Raw | UnsetType = UNSET
 
 
+def _as_sent(kind: type[Any]) -> type[Any]:
+    """That kind of call with those members: one decoding tells both what a call says and whether it says it in our words."""
+    foreign = [(f"_{name}", Raw | UnsetType, field(default=UNSET, name=name)) for name in _CallMembers.__struct_fields__]
+    config = kind.__struct_config__
+    return msgspec.defstruct(f"_{kind.__name__}AsSent", foreign, bases=(kind,), frozen=True, kw_only=True, tag=config.tag)
+
+
 class _Block(Struct, gc=False):
     text: Raw | UnsetType = UNSET
 
@@ -119,8 +125,8 @@ class _Item(Struct, gc=False):
     content: _Block | UnsetType = UNSET
 
 
-class _CallScan(_CallMembers, gc=False):
-    """The same, and the texts that the call shows."""
+class _Shown(Struct, gc=False):
+    """The texts that a call shows, as they stand in it."""
 
     content: list[_Item] | UnsetType = UNSET
 
@@ -134,16 +140,18 @@ class _NotNull(Struct, gc=False):
     locations: Raw | UnsetType = UNSET
 
 
+_AS_SENT: Final = {_as_sent(kind): kind for kind in (ToolCall, ToolCallUpdate)}
+_PLAIN = tuple(kind for kind in get_args(SessionUpdate) if kind not in _AS_SENT.values())
+_update = msgspec.json.Decoder(Union[(*_PLAIN, *_AS_SENT)]).decode  # made of what is known only here
 _packet_members = msgspec.json.Decoder(_PacketMembers).decode
 _call_members = msgspec.json.Decoder(_CallMembers).decode
 _not_null = msgspec.json.Decoder(_NotNull).decode
 _NO_PACKET = _PacketMembers()
 _NO_ALIAS = _CallMembers()
-_call_scan = msgspec.json.Decoder(_CallScan).decode
-_NO_ALIAS_SCANNED = _CallScan()
-
-_newest_text: tuple[bytes, memoryview | None] = (b"", None)
-"""The update that was scanned last and the text it shows: who wants a text as it stands asks right after reading the update."""
+_shown = msgspec.json.Decoder(_Shown).decode
+_SHOWS = b',"content":[{"type":"content","content":{"type":"text","text":"'
+_SHOWN = b'"}}]'
+_BACKSLASH = ord("\\")
 
 
 def decode_update(raw: bytes) -> SessionUpdate | UnknownUpdate:
@@ -160,8 +168,8 @@ def read_update(raw: bytes) -> tuple[SessionUpdate | UnknownUpdate, bytes]:
     """An update as ``decode_update`` and as ``normalise_update`` give it, in one go."""
     why = ""
     try:
-        update = _UPDATE.decode(raw)
-        if not _has_foreign_members(raw, update):
+        update = _schema_true(raw, _update(raw))
+        if update is not None:
             return update, raw
     except BROKEN as error:
         why = str(error)
@@ -171,38 +179,38 @@ def read_update(raw: bytes) -> tuple[SessionUpdate | UnknownUpdate, bytes]:
     return repaired, encode(repaired)
 
 
-def _has_foreign_members(raw: bytes, update: SessionUpdate) -> bool:
-    """Whether an update that the schema accepts says more than it may, or says null where it may not."""
-    if isinstance(update, ToolCall):
-        return _has_aliases(raw) or _has_null(raw)
-    if isinstance(update, ToolCallUpdate):
-        return _has_aliases(raw)
-    return _packet_members(raw) != _NO_PACKET
+def _schema_true(raw: bytes, update: Any) -> SessionUpdate | None:
+    """An update that the schema accepts; None if it says more than it may, or says null where it may not."""
+    kind = _AS_SENT.get(type(update))
+    if kind is None:
+        return update if _packet_members(raw) == _NO_PACKET else None
+    names = kind.__struct_fields__
+    values = astuple(update)
+    if any(value is not UNSET for value in values[len(names):]) or (kind is ToolCall and _has_null(raw)):
+        return None
+    return kind(**dict(zip(names, values, strict=False)))
 
 
-def _has_aliases(raw: bytes) -> bool:
-    global _newest_text
-    try:
-        found = _call_scan(raw)
-    except msgspec.ValidationError:
-        return _call_members(raw) != _NO_ALIAS
-    _newest_text = (raw, _only_text(found.content))
-    found.content = UNSET
-    return found != _NO_ALIAS_SCANNED
+def shown_token(update: bytes) -> memoryview | None:
+    """The text that a good update shows, as the JSON string that stands in it; None unless it shows one text and nothing else."""
+    return _usual_token(update) or _only_text(_shown(update).content)
+
+
+def _usual_token(update: bytes) -> memoryview | None:
+    # The first brace, then no other before the comma and the quote: this is the update's own ``content``. The next quote ends the
+    # text, unless a backslash is before it. Whatever is not so plain is decoded.
+    at = update.find(_SHOWS)
+    start = at + len(_SHOWS) - 1
+    if at < 0 or update.count(b"{", 0, at) != 1:
+        return None
+    end = update.find(b'"', start + 1)
+    return memoryview(update)[start:end + 1] if update.startswith(_SHOWN, end) and update[end - 1] != _BACKSLASH else None
 
 
 def _only_text(items: list[_Item] | UnsetType) -> memoryview | None:
     if items is UNSET or len(items) != 1 or items[0].content is UNSET or items[0].content.text is UNSET:
         return None
     return memoryview(items[0].content.text)
-
-
-def shown_token(update: bytes) -> memoryview | None:
-    """The text that an update shows, as the JSON string that stands in it; None unless it shows one text and nothing else.
-
-    It is known for the update that ``read_update`` was given last, which has been found to be good."""
-    raw, token = _newest_text
-    return token if raw is update else None
 
 
 def _has_null(raw: bytes) -> bool:
@@ -227,7 +235,7 @@ def _repair(raw: bytes, why: str) -> SessionUpdate | UnknownUpdate:
 def decode_tool_call_update(raw: bytes) -> ToolCallUpdate:
     """The ``toolCall`` of a permission request; raises Invalid."""
     call = read(raw, ToolCallUpdate)
-    if not _has_foreign_members(raw, call):
+    if _call_members(raw) == _NO_ALIAS:
         return call
     members = aliases.members_of(raw) or {}
     again: ToolCallUpdate = read_members(aliases.strip_envelope(members, "tool_call_update"), ToolCallUpdate)
@@ -261,7 +269,8 @@ def _schema_true_call(raw: bytes) -> bytes:
     """A permission request's call: as it is if the schema accepts it, else in the schema's form."""
     call = decode_tool_call_update(raw)
     try:
-        if not _has_foreign_members(raw, _TOOL_CALL_UPDATE.decode(raw)):
+        _TOOL_CALL_UPDATE.decode(raw)
+        if _call_members(raw) == _NO_ALIAS:
             return raw
     except msgspec.ValidationError:
         # Readable, but not as the schema has it.

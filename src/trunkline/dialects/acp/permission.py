@@ -43,6 +43,13 @@ _ABORTING = ("cancel", "abort")
 """Ids of rejections that end the whole turn; where a milder one of the same kind is offered, that is meant by "no"."""
 
 
+def ends_turn(options: Sequence[signals.PermissionOption], option_id: object) -> bool:
+    """Whether an offer is more than a no: it ends the whole turn, where a milder one is offered."""
+    chosen = next((option for option in options if option.option_id == option_id), None)
+    return (chosen is not None and chosen.option_id in _ABORTING and chosen.kind.startswith("reject")
+            and chosen != choose_option(options, allow=False))
+
+
 def choose_option(options: Sequence[AnyOption], *, allow: bool) -> AnyOption | None:
     """The offer that a plain yes or no means: once rather than always; None when nothing fits, then cancel."""
     for kind in _PREFERENCE[allow]:

@@ -169,8 +169,8 @@ def _denied(reason: str | None, *, stop: bool = False) -> Json:
 
 
 def _edited(given: Json, edited: bytes | None) -> Json:
-    changed = _object(edited)
-    return changed if edited is not None and changed else given
+    """The input to run with. An edit that cannot be read never stands for the input as it was."""
+    return given if edited is None else _object(edited)
 
 
 def _object(raw: bytes | None) -> Json:

@@ -45,6 +45,11 @@ class Calls:
         """Whether a call has begun and not ended."""
         return call_id in self._open
 
+    def name_of(self, call_id: str) -> str:
+        """The tool of an open call; empty where there is none."""
+        call = self._open.get(call_id)
+        return call.name if call is not None else ""
+
     def input_of(self, call_id: str) -> Json:
         """The input of an open call as the model wrote it; empty where there is none."""
         call = self._open.get(call_id)

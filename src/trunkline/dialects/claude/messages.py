@@ -15,6 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from trunkline.dialects.claude.account import Account
+from trunkline.dialects.claude.blocks import Block, block_of, rest_of
 from trunkline.dialects.claude.calls import Calls
 from trunkline.dialects.claude.frames import AssistantFrame, Message, StreamFrame
 from trunkline.dialects.claude.settings import SYNTHETIC
@@ -27,28 +28,6 @@ TEXTS: Final = {"text": "agent_message_chunk", "thinking": "agent_thought_chunk"
 """Kinds of blocks that are texts, and the updates that tell them."""
 
 _encode = msgspec.json.Encoder().encode
-
-
-class Block(msgspec.Struct):
-    """A block of an answer: what it said by now, and what of an earlier attempt it has yet to repeat."""
-
-    kind: str
-    said: list[str] = []
-    size: int = 0
-    confirmed: bool = False
-    call_id: str = ""
-    echo: str = ""
-    """What was told before and is expected to be said again; empty once it was, or once something else was said."""
-
-    def told(self) -> str:
-        """What was told of it, by it or by the attempt that it repeats."""
-        return self.echo or self.text()
-
-    def text(self) -> str:
-        """What it said in one piece."""
-        if len(self.said) > 1:
-            self.said = ["".join(self.said)]
-        return self.said[0] if self.said else ""
 
 
 class Answer(msgspec.Struct):
@@ -122,7 +101,7 @@ class Messages:
 
     def _start(self, message: Message, parent: str | None) -> list[Signal]:
         before = self._current.get(parent)
-        broken = before if before is not None and not before.is_done and before.id != message.id else None
+        broken = before if before is not None and not before.is_done else None
         answer = self._current[parent] = Answer(message.id, message.model, message.id)
         if broken is None:
             return []
@@ -146,7 +125,7 @@ class Messages:
     def _open(self, index: int, block: Json, parent: str | None) -> list[Signal]:
         answer = self._answer(parent)
         kind = text_in(block, "type")
-        opened = answer.blocks[index] = Block(kind, echo=_echo(answer, kind) if kind in TEXTS else "")
+        opened = answer.blocks[index] = Block(kind)
         if kind.endswith("tool_use"):
             opened.call_id = text_in(block, "id")
             return self._calls.begin(opened.call_id, text_in(block, "name"), parent)
@@ -165,13 +144,15 @@ class Messages:
             case _:
                 return []
         if block is None or block.kind != kind:
-            block = answer.blocks[index] = Block(kind, echo=_echo(answer, kind))
+            block = answer.blocks[index] = Block(kind)
         return self._text(answer, block, piece, parent)
 
     def _text(self, answer: Answer, block: Block, piece: str, parent: str | None) -> list[Signal]:
         """The next piece of a text, as far as it is news."""
         if not piece:
             return []
+        if not block.size:
+            block.echo = _echo(answer, block.kind)
         block.said.append(piece)
         block.size += len(piece)
         if not block.echo:
@@ -204,13 +185,13 @@ class Messages:
 
     def _whole_text(self, answer: Answer, kind: str, text: str, parent: str | None) -> list[Signal]:
         """A complete text: what of it was not told in pieces."""
-        block = next((each for each in answer.blocks.values() if each.kind == kind and not each.confirmed), None)
+        if not text:
+            return []
+        block = block_of(answer.blocks.values(), kind, text)
         if block is None:
-            index = max(answer.blocks, default=-1) + 1
-            block = answer.blocks[index] = Block(kind, echo=_echo(answer, kind))
+            block = answer.blocks[max(answer.blocks, default=-1) + 1] = Block(kind)
         block.confirmed = True
-        said = block.text()
-        return self._text(answer, block, text[len(said):], parent) if text.startswith(said) else []
+        return self._text(answer, block, rest_of(block.text(), text), parent)
 
     def _spent(self, usage: Any, parent: str | None) -> list[Signal]:
         """The answer's tokens are known; they count when it is complete, since several such events may come."""
@@ -252,10 +233,12 @@ def blocks_of(content: Any) -> list[Json]:
 
 
 def _echo(answer: Answer, kind: str) -> str:
-    """What the next text of an answer is expected to repeat."""
-    if answer.repeats and answer.repeats[0][0] == kind:
+    """What the next text of an answer is expected to repeat; asked when it says something, since a block may stay silent."""
+    if not answer.repeats:
+        return ""
+    if answer.repeats[0][0] == kind:
         return answer.repeats.pop(0)[1]
-    answer.repeats = []
+    answer.told_as, answer.repeats = answer.id, []
     return ""
 
 

@@ -17,6 +17,9 @@ from trunkline.errors import Invalid
 
 Json = dict[str, Any]
 
+GATE = "rules"
+"""Our name for what we want to be called back about."""
+
 _encode = msgspec.json.Encoder().encode
 
 
@@ -90,6 +93,17 @@ def user_message(blocks: Sequence[bytes], session_id: str | None = None, uuid: s
 def initialize(request_id: str, **fields: Any) -> bytes:
     """The first line to write; the answer tells commands, models, modes. ``fields`` as the CLI names them."""
     return request(request_id, "initialize", fields)
+
+
+def hooked() -> Json:
+    """For ``initialize``: we are told of every tool before it runs, also of those that the CLI would not ask about."""
+    return {"hooks": {"PreToolUse": [{"hookCallbackIds": [GATE]}]}}
+
+
+def gated(request_id: str, decision: Literal["ask", "deny"], why: str) -> bytes:
+    """A tool that is about to run is not to, or not before somebody was asked."""
+    said = {"hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": why}
+    return succeeded(request_id, {"hookSpecificOutput": said})
 
 
 def interrupt(request_id: str, *, cancel_queued: bool = True) -> bytes:

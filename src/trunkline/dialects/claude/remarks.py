@@ -48,6 +48,8 @@ class Remarks:
         self._compaction = ""
         """The compaction that was told last; "" where none was in this turn."""
         self._is_compacting = False
+        self._sent_off: set[str] = set()
+        """The calls that sent a sub-agent off into the background, where it works."""
         self._kept: frozenset[str] = frozenset()
         """Messages that a compaction kept as they are: the CLI writes them again."""
 
@@ -118,11 +120,22 @@ class Remarks:
         return [_note("hook", HookRan(name=frame.hook_name or frame.hook_event or "hook", level=level, message=message), line)]
 
     def task(self, kind: str, frame: TaskFrame, line: bytes, *, is_open: bool) -> list[Signal]:
-        """A sub-agent moves on while the call that started it is open; anything else about tasks is kept as it is."""
-        if kind == "task_progress" and is_open and frame.description:
-            told = SubAgentTold(sub_agent_id=frame.tool_use_id, state="progress", message=frame.description)
-            return [_note("subagent", told)]
+        """A sub-agent moves on while the call that started it is open, or in the background, where it ends too; anything else
+        about tasks is kept as it is."""
+        call_id = frame.tool_use_id
+        if kind == "task_progress" and frame.description and (is_open or call_id in self._sent_off):
+            return [_note("subagent", SubAgentTold(sub_agent_id=call_id, state="progress", message=frame.description))]
+        if kind == "task_notification" and call_id in self._sent_off:
+            self._sent_off.discard(call_id)
+            failed = frame.status not in ("", "completed")
+            return [_note("subagent", SubAgentTold(sub_agent_id=call_id, state="completed", parent_tool_call_id=call_id,
+                                                   result=frame.summary, failed=failed))]
         return [Note(kind, line)]
+
+    def sent_off(self, call_id: str) -> list[Signal]:
+        """A sub-agent goes on in the background; its call ends now."""
+        self._sent_off.add(call_id)
+        return [_note("subagent", SubAgentTold(sub_agent_id=call_id, state="background", parent_tool_call_id=call_id))]
 
     def tool_runs(self, frame: ToolProgressFrame) -> list[Signal]:
         """A tool still runs."""

@@ -44,6 +44,11 @@ def ended(call_id: str, name: str, given: Json, answer: Any, record: Any, failed
     return {**update, "_meta": {"claudeCode": {"toolName": name}}} if name else update
 
 
+def is_sent_off(name: str, record: Any) -> bool:
+    """Whether a call sent a sub-agent off into the background, where it has only begun."""
+    return name in SUB_AGENTS and isinstance(record, dict) and record.get("status") == "async_launched"
+
+
 def answer_text(answer: Any) -> str:
     """The text of a tool's answer: itself, or its text blocks."""
     if isinstance(answer, str):
@@ -75,7 +80,7 @@ def _reported(name: str, record: Json) -> list[Json]:
     """What a sub-agent reported, without what the CLI tells the model about it."""
     if name not in SUB_AGENTS:
         return []
-    if record.get("status") == "async_launched":
+    if is_sent_off(name, record):
         return [_content({"type": "text", "text": IN_BACKGROUND})]
     texts = [_text(block, "text") for block in _listed(record.get("content"))]
     report = "\n".join(text for text in texts if text.strip() and not text.startswith(_HARNESS))

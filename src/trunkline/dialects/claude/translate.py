@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -56,11 +56,12 @@ from trunkline.dialects.claude.frames import (
 from trunkline.dialects.claude.messages import Messages, blocks_of
 from trunkline.dialects.claude.reading import read_frame
 from trunkline.dialects.claude.remarks import SILENT, Remarks
+from trunkline.dialects.claude.results import is_sent_off
 from trunkline.dialects.claude.settings import Settings
 from trunkline.dialects.claude.stops import stop_of
 from trunkline.dialects.claude.tools import text_in
 from trunkline.dialects.claude.turns import Turns
-from trunkline.dialects.signals import AgentFault, Malformed, Note, PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
+from trunkline.dialects.signals import AgentFault, Malformed, Note, PermissionAsk, QuestionAsk, RuledOut, Signal, TurnEnd, Update
 
 Json = dict[str, Any]
 
@@ -69,6 +70,17 @@ KEPT_OF_BROKEN: Final = 4096
 _STDOUT = re.compile(r"<local-command-(?:stdout|stderr)>(.*?)</local-command-(?:stdout|stderr)>", re.DOTALL)
 
 _encode = msgspec.json.Encoder().encode
+
+
+class Ruling(msgspec.Struct, frozen=True):
+    """What rules have against a tool that is about to run, and why."""
+
+    action: Literal["ask", "deny"]
+    why: str
+
+
+Gate = Callable[[str, bytes], Ruling | None]
+"""Takes a tool's name and its input, as JSON."""
 
 
 class ControlAnswer(msgspec.Struct, frozen=True):
@@ -83,7 +95,8 @@ class ControlAnswer(msgspec.Struct, frozen=True):
 class Translator:
     """Translates one CLI process."""
 
-    def __init__(self, new_id: Callable[[str], str]) -> None:
+    def __init__(self, new_id: Callable[[str], str], gate: Gate = lambda tool, given: None) -> None:
+        self._gate = gate
         self._calls = Calls()
         self._account = Account()
         self._messages = Messages(self._calls, self._account, new_id)
@@ -270,7 +283,8 @@ class Translator:
 
     def _tool_result(self, block: Json, frame: UserFrame) -> list[Signal]:
         call_id = text_in(block, "tool_use_id")
-        told = self._messages.sub_agent_ended(call_id)
+        went_off = is_sent_off(self._calls.name_of(call_id), frame.tool_use_result)
+        told = self._remarks.sent_off(call_id) if went_off else self._messages.sub_agent_ended(call_id)
         return told + self._calls.end(call_id, block.get("content"), frame.tool_use_result,
                                       failed=block.get("is_error") is True, parent=frame.parent_tool_use_id)
 
@@ -312,10 +326,24 @@ class Translator:
             case "elicitation":
                 return [self._in_its_turn(self._asks.elicitation(cli_id, fields), False)]
             case "hook_callback":
-                self._output.append(outgoing.succeeded(cli_id, {}))
-                return []
+                return self._gated(cli_id, fields)
         self._output.append(outgoing.failed(cli_id, f"{fields.get('subtype')} is not served here"))
         return [Note("control_request", line)]
+
+    def _gated(self, cli_id: str, fields: Json) -> list[Signal]:
+        """A tool is about to run. Where the rules have nothing against it, the CLI asks or does not ask as it always does."""
+        told = fields.get("input")
+        told = told if isinstance(told, dict) else {}
+        name = text_in(told, "tool_name")
+        ruling = self._gate(name, _encode(told.get("tool_input"))) if told.get("hook_event_name") == "PreToolUse" else None
+        if ruling is None:
+            self._output.append(outgoing.succeeded(cli_id, {}))
+            return []
+        self._output.append(outgoing.gated(cli_id, ruling.action, ruling.why))
+        if ruling.action == "ask":
+            return []
+        call_id = text_in(fields, "tool_use_id") or text_in(told, "tool_use_id")
+        return [Note("ruled_out", _encode(RuledOut(call_id, name, ruling.why)))]
 
     def _in_its_turn(self, ask: PermissionAsk | QuestionAsk, in_background: bool) -> Signal:
         """An ask of a task in the background, or of a turn that nobody asked for, does not end with a turn of ours."""
@@ -340,12 +368,14 @@ class Translator:
     def _task(self, kind: str, frame: TaskFrame, line: bytes) -> list[Signal]:
         if kind == "task_started" and frame.tool_use_id:
             self._agents[frame.task_id] = frame.tool_use_id
-        elif kind == "task_notification":
+        told: list[Signal] = []
+        if kind == "task_notification":
             self._agents.pop(frame.task_id, None)
             self._background.discard(frame.task_id)
+            told = self._messages.sub_agent_ended(frame.tool_use_id) if frame.tool_use_id else []
         if frame.is_backgrounded:
             self._background.add(frame.task_id)
-        return self._remarks.task(kind, frame, line, is_open=self._calls.is_open(frame.tool_use_id))
+        return told + self._remarks.task(kind, frame, line, is_open=self._calls.is_open(frame.tool_use_id))
 
     def _reset(self, line: bytes) -> list[Signal]:
         """``/clear``: the next turn tells the new id."""

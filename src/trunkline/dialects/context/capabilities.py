@@ -1,6 +1,13 @@
-"""What an agent can do, so that a consumer shows only what works: seed 002's capability object, all members required."""
+"""What an agent can do, so that a consumer shows only what works: seed 002's capability object, all members required.
+
+What we add beyond it rides in ``_meta``: ``approval.updatedInput`` where a tool's input can be changed when it is approved.
+"""
 
 from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET, UnsetType, field
 
 from trunkline.dialects.context.types import IntegrationMethod, Plain
 
@@ -91,3 +98,4 @@ class Capabilities(Plain, kw_only=True, frozen=True):
     protocol_version: str
     agent: AgentIdentity
     features: Features
+    meta: dict[str, Any] | UnsetType = field(name="_meta", default=UNSET)

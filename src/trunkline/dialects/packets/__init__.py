@@ -4,13 +4,28 @@
     detect.py   which type, tool, file it is       titles.py    what a call is called
     tools.py    typed inputs and outputs of tools  contents.py  content blocks in full form
     wire.py     packets back from bytes            notices.py   packets of the hub's own making
-    stamps.py   their timestamp
+    stamps.py   their timestamp                    blocks.py    what packets are made of
 
 "The documents" in this package are the two that define the stream (packet types reference and overview).
 """
 
 from __future__ import annotations
 
+from trunkline.dialects.packets.blocks import (
+    AudioBlock,
+    BlobResource,
+    Block,
+    ContentItem,
+    DiffItem,
+    ImageBlock,
+    Item,
+    Location,
+    ResourceBlock,
+    ResourceLinkBlock,
+    TerminalItem,
+    TextBlock,
+    TextResource,
+)
 from trunkline.dialects.packets.derive import (
     chunk_packet,
     commands_packet,
@@ -57,19 +72,11 @@ from trunkline.dialects.packets.shapes import (
     ArtifactCreatedPacket,
     ArtifactInfo,
     ArtifactType,
-    AudioBlock,
-    BlobResource,
-    Block,
     CallStatus,
     CommandHint,
     CommandItem,
     CommandsPacket,
-    ContentItem,
-    DiffItem,
     ErrorPacket,
-    ImageBlock,
-    Item,
-    Location,
     MessageChunkPacket,
     ModePacket,
     Money,
@@ -83,11 +90,6 @@ from trunkline.dialects.packets.shapes import (
     PromptResponsePacket,
     QuestionRequestedPacket,
     QuestionResolvedPacket,
-    ResourceBlock,
-    ResourceLinkBlock,
-    TerminalItem,
-    TextBlock,
-    TextResource,
     ThoughtChunkPacket,
     ToolCallProgressPacket,
     ToolCallStartPacket,

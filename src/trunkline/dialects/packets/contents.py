@@ -22,7 +22,7 @@ from trunkline.dialects.acp import (
     ToolCallContent,
     ToolCallLocation,
 )
-from trunkline.dialects.packets.shapes import (
+from trunkline.dialects.packets.blocks import (
     AudioBlock,
     BlobResource,
     Block,

@@ -11,10 +11,11 @@ from typing import Final
 
 from trunkline.dialects.context.types import RiskLevel
 from trunkline.dialects.risk.levels import Finding, rank
-from trunkline.dialects.risk.places import Places
+from trunkline.dialects.risk.places import Places, look
 from trunkline.dialects.shell import SimpleCommand
 
 _SHOWN: Final = 60
+_NO_OPTIONS: Final[frozenset[str]] = frozenset()
 _WRITE_LEVELS: Final[dict[str, tuple[RiskLevel, str]]] = {
     "inside": ("medium", "writes a file of the project"),
     "temp": ("low", "writes a temporary file"),
@@ -59,6 +60,9 @@ class Trait:
 class Call:
     """A command with its words sorted into options and operands, and the notes of its judge."""
 
+    __slots__ = ("_words", "args", "command", "downloads", "findings", "name", "places", "reads", "runs", "scripts", "traits",
+                 "writes")
+
     def __init__(self, command: SimpleCommand, places: Places) -> None:
         self.command = command
         self.places = places
@@ -93,6 +97,12 @@ class Call:
         """Short options, long options, operands; sorted once, when a judge first asks."""
         if self._words is None:
             args = self.args
+            for arg in args:
+                if arg[:1] == "-":
+                    break
+            else:
+                self._words = ("", _NO_OPTIONS, args)
+                return self._words
             cut = args.index("--") if "--" in args else len(args)
             letters = "".join([arg[1:] for arg in args[:cut] if arg[:1] == "-" and arg[1:2] != "-"])
             longs = frozenset([arg.partition("=")[0] for arg in args[:cut] if arg[:2] == "--"])
@@ -100,15 +110,26 @@ class Call:
             self._words = (letters, longs, operands)
         return self._words
 
+    @property
+    def bare(self) -> bool:
+        """Whether it has no options at all, as most have none."""
+        return self._sorted()[2] is self.args
+
     def has(self, letters: str, *longs: str) -> bool:
         """Whether any of these short letters or long options is given; long ones may be cut short (``--forc``)."""
+        if self.bare:
+            return False
         if any(letter in self.letters for letter in letters):
             return True
         return any(given in longs or (len(given) > 4 and any(name.startswith(given) for name in longs)) for given in self.longs)
 
     def value(self, *options: str) -> str | None:
         """The value of an option, joined (``--to=x``, ``-ox``) or apart."""
+        if self.bare:
+            return None
         for at, arg in enumerate(self.args):
+            if arg[:1] != "-":
+                continue
             if arg in options:
                 return self.args[at + 1] if at + 1 < len(self.args) else ""
             for option in options:
@@ -135,18 +156,18 @@ class Call:
 
     def write(self, path: str) -> None:
         """It changes this file or folder."""
-        self.writes.append(self.places.resolve(path))
-        level, reason = _WRITE_LEVELS[self.places.kind(path)]
+        resolved, kind, secret = look(self.places, path)
+        self.writes.append(resolved)
+        level, reason = _WRITE_LEVELS[kind]
         if level != "low":
             self.note(level, reason, path)
-        if self.places.secret(path) == "own":
+        if secret == "own":
             self.note("high", "changes credentials", path)
 
     def read(self, path: str, *, contents: bool = True) -> None:
         """It reads this file, or a folder's listing."""
-        kind = self.places.kind(path)
-        secret = self.places.secret(path)
-        self.reads.append(self.places.resolve(path))
+        resolved, kind, secret = look(self.places, path)
+        self.reads.append(resolved)
         if secret:
             self.traits |= Trait.SECRET if contents else Trait.NONE
             own = secret == "own" and contents
@@ -158,6 +179,14 @@ class Call:
         elif kind == "net":
             self.traits |= Trait.FETCHES
             self.note("high", "reads from the network", path)
+
+    def build(self, path: str) -> None:
+        """It runs what this build file, or the one in this folder, says."""
+        kind = self.places.kind(path)
+        if kind == "unknown":
+            self.note("high", "builds by a file that is only known when it runs", path)
+        elif kind not in ("inside", "null", "elsewhere"):
+            self.note("high", "runs a build from outside the session's folders", path)
 
     def remove(self, path: str) -> None:
         """It deletes this file or folder."""

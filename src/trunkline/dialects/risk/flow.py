@@ -55,12 +55,12 @@ def within(calls: list[Call], index: int) -> Iterator[Call]:
     """The commands in a command's own arguments, at any depth; a wrapper's arguments are those of what it wraps."""
     while calls[index].command.inside not in _SUBSTITUTED and calls[index].command.parent >= 0:
         index = calls[index].command.parent
-    inner = {index}
     for at in range(index + 1, len(calls)):
-        if calls[at].command.parent in inner:
-            inner.add(at)
-            if calls[at].command.inside in _CAPTURED or calls[at].command.parent != index:
-                yield calls[at]
+        command = calls[at].command
+        if command.parent < index:
+            return  # what is inside a command stands right behind it
+        if command.inside in _CAPTURED or command.parent != index:
+            yield calls[at]
 
 
 def _fetched_and_run(calls: list[Call]) -> Iterator[Finding]:
@@ -107,7 +107,13 @@ def _saved(call: Call, fetched: bool, downloads: set[str]) -> list[str]:
 
 def _is_download(path: str, downloads: set[str]) -> bool:
     """Whether a file is one of the downloads, or lies in a downloaded folder."""
-    return any(known == _ANYTHING or path == known or path.startswith(known.rstrip("/") + "/") for known in downloads)
+    if not downloads or _ANYTHING in downloads or path in downloads:
+        return bool(downloads)
+    end = len(path)
+    while (end := path.rfind("/", 0, end)) >= 0:
+        if path[:end] in downloads or path[: end + 1] in downloads:
+            return True
+    return False
 
 
 def _hidden_and_run(calls: list[Call]) -> Iterator[Finding]:

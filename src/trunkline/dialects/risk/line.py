@@ -109,6 +109,6 @@ def _named(call: Call) -> None:
         return
     if not name.isascii():
         call.note("high", "the command's name has unusual letters", name)
-    if call.name in _EVALUATES_NAMES and any(_SUBSCRIPT.search(word) for word in call.command.words if word):
+    elif call.name in _EVALUATES_NAMES and any(_SUBSCRIPT.search(word) for word in call.command.words if word):
         call.note("high", "hides a command in an array index", call.command.text)
-    judge_of(call)(call)
+    judge_of(call.command.words[0] or "")(call)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -62,12 +62,25 @@ _AGENT: Final = re.compile(
     r"|\.gemini/settings\.json|\.cursor/(mcp|cli|hooks)[^/]*\.json|\.config/(opencode|goose|trunkline|crush|amp)/|opencode\.jsonc?$"
     r"|\.opencode/(plugin|agent|command|tool)|\.qwen/settings\.json|\.trunkline/|\.copilot/(config|mcp)[^/]*\.json)"
 )
+_WHOLE: Final = frozenset({"/", "~", "/home", "/root", "/etc", "/Users"})
+_HOMES: Final = ("/home/", "/Users/", "/root/")
+_HOME: Final = re.compile(r"^/(home|Users)/[^/]+(?=/)|^/root(?=/)")
 _GLOB: Final = re.compile(r"[*?\[]")
 _NET: Final = ("/dev/tcp/", "/dev/udp/")
 
 
-class Places(Struct, frozen=True):
-    """Where a session stands: its working directory, the folders it may touch, the user's home. Any may be unknown."""
+class Seen(NamedTuple):
+    """All that a path means."""
+
+    path: str
+    kind: Kind
+    secret: str
+
+
+class Places(Struct, frozen=True, eq=False):
+    """Where a session stands: its working directory, the folders it may touch, the user's home. Any may be unknown.
+
+    Made by ``of`` and ``moved`` only: there is one object for each, and what is known of its paths is kept by it."""
 
     cwd: str | None = None
     roots: tuple[str, ...] = ()
@@ -81,26 +94,24 @@ class Places(Struct, frozen=True):
 
     def moved(self, folder: str | None) -> Places:
         """The same after ``cd folder``; None: nobody knows where to."""
-        return _interned(self.resolve(folder) if folder is not None else "?", self.roots, self.home)
+        return _interned(_resolve(self, folder) if folder is not None else "?", self.roots, self.home)
 
     def resolve(self, sketch: str) -> str:
         """A path made absolute and plain as far as it can be. Begins with ``?`` where it depends on what only a run knows."""
-        return _resolve(self, sketch)
+        return look(self, sketch).path
 
     def kind(self, sketch: str) -> Kind:
         """What a path means for whoever writes to it."""
-        return _kind(self, sketch)
+        return look(self, sketch).kind
 
     def secret(self, sketch: str) -> str:
         """How sure it is that a path holds credentials: ``""`` not, ``"project"`` one of the project's, ``"own"`` the user's."""
-        return _secret(self, sketch)
+        return look(self, sketch).secret
 
     def holds_secrets(self, sketch: str) -> bool:
         """Whether a folder is so large that credentials are somewhere in it: a home, ``/``, ``/etc``."""
         path = self.resolve(sketch)
-        return path in ("/", "~", "/home", "/root", "/etc", "/Users", self.home) or bool(
-            re.fullmatch(r"/(home|Users)/[^/]+", path)
-        )
+        return path in _WHOLE or path == self.home or (path.startswith(_HOMES[:2]) and path.count("/") == 2)
 
 
 @lru_cache(maxsize=64)
@@ -109,8 +120,16 @@ def _interned(cwd: str | None, roots: tuple[str, ...], home: str | None) -> Plac
     return Places(cwd=cwd, roots=roots, home=home)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=2048)
+def look(places: Places, sketch: str) -> Seen:
+    """Everything about one path, looked at once."""
+    path = _resolve(places, sketch)
+    return Seen(path, _kind(places, path), _secret(places, path))
+
+
 def _resolve(places: Places, sketch: str) -> str:
+    if sketch[:1] not in "/$~`" and ":" not in sketch:
+        return _plain(sketch if places.cwd is None else f"{places.cwd}/{sketch}")
     path = sketch.replace("\\", "/") if re.match(r"[A-Za-z]:\\", sketch) else sketch
     if path.startswith("file://"):
         path = path.removeprefix("file://")
@@ -141,18 +160,18 @@ def _plain(path: str) -> str:
     return posixpath.normpath(path) if path else path
 
 
-@lru_cache(maxsize=1024)
-def _kind(places: Places, sketch: str) -> Kind:
-    path = places.resolve(sketch)
+def _kind(places: Places, path: str) -> Kind:
     if path.startswith("/dev/"):
         return _device(path)
-    if _HOOK.search(path):
+    special = may_be_special(path)
+    if special and _HOOK.search(path):
         return "hook"
-    if _AGENT.search(path):
+    if special and _AGENT.search(path):
         return "agent"
-    if any(_under(path, root) for root in places.roots):
-        return "unknown" if "$" in path else "inside"
-    if _STARTUP.search(path):
+    for root in places.roots:
+        if _under(path, root):
+            return "unknown" if "$" in path else "inside"
+    if special and _STARTUP.search(path):
         return "startup"
     if path.startswith(("?", "$", "`")):
         return "unknown"
@@ -186,13 +205,19 @@ def _under(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder if folder.endswith("/") else folder + "/")
 
 
-@lru_cache(maxsize=1024)
-def _secret(places: Places, sketch: str) -> str:
-    path = places.resolve(sketch)
+def may_be_special(path: str) -> bool:
+    """Whether a path can be a hook, an agent's or a login's; said quickly, since most are none of them."""
+    return "/." in path or path[:1] == "." or "Library/" in path or "opencode" in path
+
+
+def _secret(places: Places, path: str) -> str:
     if places.home and _under(path, places.home):
         path = "~" + path[len(places.home) :]
-    path = re.sub(r"^/(home|Users)/[^/]+(?=/)|^/root(?=/)", "~", path)
+    elif path.startswith(_HOMES):
+        path = _HOME.sub("~", path)
     lowered = path.lower()
+    if not secrets_list.may_match(lowered) and not _GLOB.search(path):
+        return ""
     if secrets_list.OPEN.search(lowered):
         return ""
     if secrets_list.OWN.search(lowered):

@@ -31,6 +31,18 @@ PROJECT: Final = re.compile(
 )
 """Those that a project keeps beside its code."""
 
+_HINT: Final = re.compile(
+    r"secret|credential|service|tfstate|tfvars|token|passw|_history|library/|opencode/|trunkline/|id_|wallet|\.kdbx"
+    r"|^/etc/|^/proc/|run/|^/var/|\.(pem|p12|pfx|jks|keystore|ppk|key|asc|gpg)$"
+)
+
+
+def may_match(path: str) -> bool:
+    """Whether a path can match ``OWN`` or ``PROJECT``; said quickly, since most paths match neither."""
+    folder, _, name = path.rpartition("/")
+    return "." in folder or name[:1] == "." or _HINT.search(path) is not None
+
+
 OPEN: Final = re.compile(
     r"\.pub$|known_hosts(\.old)?$|\.env\.(example|sample|template|dist|defaults?|schema|test)$|(^|/)(pubkey\.asc|public\.key)$"
     r"|(^|/)(test|tests|fixtures|testdata|examples?|docs?)/.*\.(pem|key|crt)$|/cacert\.pem$|/ca-bundle|/certs?/ca"

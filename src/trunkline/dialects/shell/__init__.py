@@ -3,6 +3,7 @@
     syntax.py    the values: SimpleCommand, Redirect, ParsedLine, Span
     grammar.py   tree-sitter's bash grammar, loaded on first use, and its bounds
     doubts.py    where that grammar and bash differ
+    plain.py     lines that need no grammar
     words.py     one word: quotes, escapes, braces
     redirects.py one redirection, one here-doc
     simple.py    one simple command

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from trunkline.dialects.shell.doubts import has_computed_index, hides_substitution, is_misread
 from trunkline.dialects.shell.grammar import parse_tree, refusal
+from trunkline.dialects.shell.plain import PlainCommand, plain_line
 from trunkline.dialects.shell.simple import ARGUMENTS, MAX_COMMANDS, MAX_DEPTH, REDIRECTS, Behind, CommandReader, Place
 from trunkline.dialects.shell.syntax import ParsedLine, Redirect
 from trunkline.dialects.shell.words import Word, read_text
@@ -19,6 +20,7 @@ from trunkline.dialects.shell.words import Word, read_text
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_STATEMENT_ENDS: Final = frozenset({";", "\n", "&"})
 _DECLARERS: Final = frozenset({"declaration_command", "unset_command"})
 
 
@@ -36,11 +38,38 @@ class LineReader(CommandReader):
         if refused:
             self._doubt(refused)
             return
+        plain = plain_line(text)
+        if plain is not None:
+            self._plain(plain, place._replace(depth=place.depth + 1))
+            return
         outer, self._source = self._source, source
         root = parse_tree(source)
         self._doubt("syntax that is not bash" if root.has_error or is_misread(source) else "")
         self._statement(root, place)
         self._source = outer
+
+    def _plain(self, commands: list[PlainCommand], place: Place) -> None:
+        """Read the commands of a line that needs no tree."""
+        if place.depth > MAX_DEPTH:
+            self._doubt("nested too deep")
+            return
+        shell, number, position, begin = place, -1, 0, 0
+        begins, scoped = True, any(command.ended_by == "&" for command in commands)
+        for at, command in enumerate(commands):
+            ended_by = command.ended_by
+            if begins:
+                shell = place._replace(scope=self._scope(place)) if scoped and _in_background(commands, at) else place
+            piped = ended_by == "|"
+            if number < 0 and not piped:
+                self._plain_command(command, shell, self._next_pipeline(), 0)
+            else:
+                if number < 0:
+                    number, position, begin = self._next_pipeline(), 0, len(self.commands)
+                stage = Place(shell.inside, shell.parent, begin if position else shell.stdin_from, shell.depth + 1,
+                              self._scope(shell))
+                self._plain_command(command, stage, number, position)
+                number, position = (number, position + 1) if piped else (-1, 0)
+            begins = ended_by in _STATEMENT_ENDS
 
     def _statement(self, node: Node, place: Place, behind: Behind = (), pipeline: int = -1, position: int = 0) -> None:
         """Read one statement of any kind; ``behind`` are the redirections that stand behind it."""
@@ -173,3 +202,10 @@ class LineReader(CommandReader):
                 self._finish(self._reserve(), [], tuple(self._redirects([child], below)), (), below, -1, 0)
             else:
                 self._statement(child, below)
+
+
+def _in_background(commands: list[PlainCommand], at: int) -> bool:
+    """Whether the statement that begins here ends with ``&``."""
+    while at < len(commands) - 1 and commands[at].ended_by not in _STATEMENT_ENDS:
+        at += 1
+    return commands[at].ended_by == "&"

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec import structs
 
 from trunkline.dialects.shell.doubts import backtick_texts, heredoc_ends
+from trunkline.dialects.shell.plain import PlainCommand
 from trunkline.dialects.shell.redirects import read_heredoc, read_redirect
 from trunkline.dialects.shell.syntax import Redirect, SimpleCommand
 from trunkline.dialects.shell.words import Nested, Word, add_words, plain_command, plain_word, read_text, read_words
-from trunkline.dialects.shell.wrappers import Inner, unwrap
+from trunkline.dialects.shell.wrappers import Inner, may_start, unwrap
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -97,6 +98,15 @@ class CommandReader(ABC):
             redirects.extend(found)
             words.extend(more)
         self._finish(index, words, tuple(redirects), tuple(assignments), place, pipeline, position)
+
+    def _plain_command(self, plain: PlainCommand, place: Place, pipeline: int, position: int) -> None:
+        """A command whose words are known already."""
+        text, values, sketch, redirects, assignments, _ = plain
+        if values and may_start(values[0]):
+            self._finish(self._reserve(), plain.words(), redirects, assignments, place, pipeline, position)
+            return
+        self.commands.append(SimpleCommand(text, values, redirects, assignments, pipeline, position, place.inside, sketch,
+                                           place.parent, place.stdin_from, place.scope))
 
     def _behind(self, behind: Behind, place: Place) -> tuple[tuple[Redirect, ...], list[Word]]:
         """Redirections behind a statement, and the words between and after them (``cat > x -n``), which are its arguments."""

@@ -64,7 +64,7 @@ class SimpleCommand(Struct, frozen=True):
         if not self.words:
             return ""
         first = self.words[0]
-        return None if first is None else first.rpartition("/")[2] or first
+        return first if first is None or "/" not in first else first.rpartition("/")[2] or first
 
     @property
     def plain(self) -> str:

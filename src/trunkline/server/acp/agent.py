@@ -3,6 +3,7 @@
     line.py        messages to and from the editor      attachment.py  one session as the editor sees it
     updates.py     updates as it may get them           asks.py        permissions and questions, put to it
     settings.py    modes and options                    faults.py      errors as numbers
+    offers.py      what is offered, our own additions
     socket.py      over a WebSocket                     http.py        over streamable HTTP
 
 Rule 1: a session belongs to the hub. A connection that ends takes nothing with it.
@@ -21,14 +22,24 @@ from typing import Any
 import msgspec
 
 from trunkline import __version__
-from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects import acp, jsonrpc
-from trunkline.errors import AgentNotInstalled, Invalid, NotFound, SessionNotFound, TrunklineError, Unsupported
+from trunkline.errors import Invalid, NotFound, SessionNotFound, TrunklineError, Unsupported
 from trunkline.hub import Hub, NewSession, Session
 from trunkline.journal.base import RowFilter
 from trunkline.server.acp.attachment import Attachment, OpenPrompt
 from trunkline.server.acp.line import EditorLine, Left, Wire
+from trunkline.server.acp.offers import (
+    Capabilities,
+    OurMeta,
+    SessionCapabilities,
+    default_agent,
+    encoded_servers,
+    logins,
+    ours_of,
+    position_of,
+    usable,
+)
 from trunkline.server.acp.settings import modes_of, settings_of
 from trunkline.server.auth import Caller, check_scope
 from trunkline.server.tokens import Scope, allows
@@ -36,30 +47,11 @@ from trunkline.server.tokens import Scope, allows
 SESSION_FORK = "session/fork"
 LISTED = 50
 """Sessions in one page of a list."""
-LISTED_MOST = 100_000
 REQUESTS_AT_ONCE = 64
 
 log = logging.getLogger("trunkline.server")
 
 _encode = msgspec.json.Encoder().encode
-
-
-class OurMeta(msgspec.Struct, rename="camel"):
-    """``_meta.trunkline`` of a request."""
-
-    agent: str | None = None
-    """session/new: which agent."""
-    title: str | None = None
-    env: dict[str, str] = msgspec.field(default_factory=dict)
-    """new, load, resume: the editor's variables; the agent's own list says which of them it sees."""
-    key: str | None = None
-    """prompt: the same key twice is one prompt."""
-    after: int | None = None
-    """load, resume: the position up to which the editor knows the session."""
-    cursor: bool = False
-    """In the client's capabilities: tell me my position."""
-    lines: bool = False
-    """In the client's capabilities: several messages may share a frame, one a line."""
 
 
 class Asked(msgspec.Struct):
@@ -213,11 +205,11 @@ class AcpAgent:
             self._line.offers = hello.client_capabilities
         if hello.client_info is not None and hello.client_info.name.strip():
             self._by = f"{self._caller.name} ({' '.join(hello.client_info.name.split())[:60]})"
-        wants = _ours(self._line.offers.meta)
+        wants = ours_of(self._line.offers.meta)
         self._line.tells_cursor = wants.cursor
         spec = self._spec(None)
         answer = acp.InitializeResponse(
-            protocol_version=acp.PROTOCOL_VERSION, agent_capabilities=await self._capabilities(spec), auth_methods=_logins(spec),
+            protocol_version=acp.PROTOCOL_VERSION, agent_capabilities=await self._capabilities(spec), auth_methods=logins(spec),
             agent_info=acp.Implementation(name="trunkline", title=f"Trunkline ({spec.display_name})", version=__version__),
             meta={"trunkline": {"agent": spec.name, "envAllow": list(spec.env_allow)}})
         self.greeted = True
@@ -229,17 +221,17 @@ class AcpAgent:
         known = await self._hub.capabilities_of(spec.name)
         offered = acp.Offered()
         session: dict[str, Any] = {name: offered for name in ("list", "delete", "resume", "close")}
-        return _Capabilities(
+        return Capabilities(
             load_session=True, prompt_capabilities=acp.PromptCapabilities(
                 image=known.prompt.image, audio=known.prompt.audio, embedded_context=True),
             mcp_capabilities=known.mcp,
-            session_capabilities=_SessionCapabilities(**session, fork=offered if self._hub.forks(spec.name) else None),
+            session_capabilities=SessionCapabilities(**session, fork=offered if self._hub.forks(spec.name) else None),
             meta={"trunkline": {"cursor": True, "lines": True, "key": True, "after": True, "eventIds": True}})
 
     async def _authenticate(self, asked: Asked) -> None:
         """The person has logged in, by the agent's own means: the next session/new shows whether that is so."""
         method_id = acp.decode_params(acp.AUTHENTICATE, asked.params).method_id
-        known = [method.id for method in _logins(self._spec(None))]
+        known = [method.id for method in logins(self._spec(None))]
         if method_id not in known:
             raise Invalid(f"no way to log in is called {method_id!r}; there is: {', '.join(known) or 'none'}")
         await self._reply(asked, {})
@@ -257,18 +249,24 @@ class AcpAgent:
 
     async def _new(self, asked: Asked) -> None:
         ask: acp.NewSessionRequest = acp.decode_params(acp.SESSION_NEW, asked.params)
-        ours = _ours(ask.meta)
+        ours = ours_of(ask.meta)
         spec = self._spec(ours.agent)
-        session = await self._hub.create(NewSession(
-            agent=spec.name, cwd=ask.cwd, title=ours.title, env=ours.env, mcp_servers=_servers(ask.mcp_servers)), by=self._by)
-        await self._opened(asked, session)
+        wanted = NewSession(agent=spec.name, cwd=ask.cwd, title=ours.title, env=ours.env,
+                            mcp_servers=encoded_servers(ask.mcp_servers))
+        session = await self._hub.create(wanted, by=self._by)
+        attached = await self._opened(asked, session)
+        attached.follow(0)
 
     async def _fork(self, asked: Asked) -> None:
         ask: acp.ResumeSessionRequest = acp.decode_params(acp.SESSION_RESUME, asked.params)  # the same shape
-        session = await self._hub.fork(ask.session_id, cwd=ask.cwd, by=self._by)
-        await self._opened(asked, session)
+        session = await self._hub.fork(ask.session_id, cwd=ask.cwd, env=ours_of(ask.meta).env, by=self._by)
+        attached = await self._opened(asked, session)
+        async with attached.opening:
+            newest = (await session.snapshot()).last_seq  # who forks knows what was said so far
+            await attached.tell_commands(newest)
+            attached.follow(newest)
 
-    async def _opened(self, asked: Asked, session: Session) -> None:
+    async def _opened(self, asked: Asked, session: Session) -> Attachment:
         """A session is there that was not before: the editor learns its id before it hears anything of it."""
         attached = self._attach(session)
         settings = settings_of(session.fold, self._line.offers)
@@ -276,27 +274,29 @@ class AcpAgent:
             session_id=session.id, modes=settings.modes, config_options=settings.config_options,
             meta={"trunkline": {"agent": session.fold.agent}})
         await self._reply(asked, answer)
-        attached.follow(0)
+        return attached
 
     async def _load(self, asked: Asked) -> None:
         ask: acp.LoadSessionRequest = acp.decode_params(acp.SESSION_LOAD, asked.params)
-        session = await self._taken_up(ask.session_id, ask.mcp_servers, _ours(ask.meta))
+        session = await self._taken_up(ask.session_id, ask.mcp_servers, ours_of(ask.meta))
         attached = self._attach(session)
         async with attached.opening:
             until = (await session.snapshot()).last_seq
-            await attached.replay(min(_ours(ask.meta).after or 0, until), until, asked.stream)
+            await attached.replay(min(ours_of(ask.meta).after or 0, until), until, asked.stream)
             await self._reply(asked, settings_of(session.fold, self._line.offers))
             attached.follow(until)
 
     async def _resume(self, asked: Asked) -> None:
         ask: acp.ResumeSessionRequest = acp.decode_params(acp.SESSION_RESUME, asked.params)
-        ours = _ours(ask.meta)
+        ours = ours_of(ask.meta)
         session = await self._taken_up(ask.session_id, ask.mcp_servers or [], ours)
         attached = self._attach(session)
         async with attached.opening:
             newest = (await session.snapshot()).last_seq
             await self._reply(asked, settings_of(session.fold, self._line.offers))
             if not attached.following:
+                if ours.after is None:
+                    await attached.tell_commands(newest)
                 attached.follow(newest if ours.after is None else min(ours.after, newest))
 
     async def _taken_up(self, session_id: str, servers: list[acp.McpServer], ours: OurMeta) -> Session:
@@ -304,13 +304,13 @@ class AcpAgent:
         session = await self._hub.session(session_id)
         if allows(self._caller.scope, "control"):
             self._hub.lend_env(session, ours.env)
-            usable = _usable(servers, session.fold.agent_capabilities)
-            session.fold.mcp_servers = _servers(usable) or session.fold.mcp_servers
+            taken = usable(servers, session.fold.agent_capabilities)
+            session.fold.mcp_servers = encoded_servers(taken) or session.fold.mcp_servers
         return session
 
     async def _list(self, asked: Asked) -> None:
         ask: acp.ListSessionsRequest = acp.decode_params(acp.SESSION_LIST, asked.params)
-        skipped = _position(ask.cursor)
+        skipped = position_of(ask.cursor)
         found: list[acp.SessionInfo] = []
         while len(found) <= LISTED:
             views = await self._hub.list(RowFilter(limit=skipped + LISTED + 1))
@@ -355,7 +355,7 @@ class AcpAgent:
     async def _prompt(self, asked: Asked) -> None:
         ask: acp.PromptRequest = acp.decode_params(acp.SESSION_PROMPT, asked.params)
         attached = await self._joined(ask.session_id)
-        prompt = OpenPrompt(asked.id, _ours(ask.meta).key or secrets.token_hex(16))
+        prompt = OpenPrompt(asked.id, ours_of(ask.meta).key or secrets.token_hex(16))
         await attached.prompt(prompt, ask.prompt)
 
     async def _cancel_asked(self, asked: Asked) -> None:
@@ -404,7 +404,7 @@ class AcpAgent:
         attached = self._attached.get(session.id)
         if attached is None:
             attached = self._attached[session.id] = Attachment(
-                session, self._line, self._by, self.spawn, answers=self._caller.scope != "view",
+                session, self._line, self._by, self.spawn, scope=self._caller.scope,
                 stopping=lambda: self._hub.closing)
         return attached
 
@@ -418,71 +418,6 @@ class AcpAgent:
                 if not attached.following:
                     attached.follow(newest)
         return attached
-
-
-class _SessionCapabilities(acp.SessionCapabilities, frozen=True, kw_only=True):
-    """With what the schema calls unstable."""
-
-    fork: acp.Offered | None = None
-
-
-class _Capabilities(acp.AgentCapabilities, frozen=True, kw_only=True):
-    session_capabilities: _SessionCapabilities | None = None
-
-
-def default_agent(hub: Hub) -> str:
-    """The first agent of the catalog that is installed; the demo agent where none is."""
-    for name, spec in hub.agents.items():
-        if name != DEMO and _is_installed(spec, hub):
-            return name
-    return DEMO
-
-
-DEMO = "demo"
-
-
-def _is_installed(spec: AgentSpec, hub: Hub) -> bool:
-    try:
-        catalog.launch_command(spec, hub.environ)
-    except AgentNotInstalled:
-        return False
-    return True
-
-
-def _logins(spec: AgentSpec) -> list[acp.AuthMethod]:
-    """How to log in: by the agent's own command, then tell us."""
-    if not spec.login_hint:
-        return []
-    return [acp.AuthMethodAgent(id=spec.name, name=f"Logged in to {spec.display_name}", description=spec.login_hint)]
-
-
-def _usable(servers: list[acp.McpServer], capabilities: msgspec.Raw) -> list[acp.McpServer]:
-    """The MCP servers that an agent takes: with one that it does not take it could not be started any more."""
-    try:
-        takes = acp.read(bytes(capabilities), acp.AgentCapabilities).mcp
-    except Invalid:
-        takes = acp.McpCapabilities()
-    return [server for server in servers if isinstance(server, acp.McpServerStdio)
-            or (takes.http if isinstance(server, acp.McpServerHttp) else takes.sse)]
-
-
-def _servers(servers: list[acp.McpServer]) -> list[msgspec.Raw]:
-    return [msgspec.Raw(acp.encode(server)) for server in servers]
-
-
-def _ours(meta: dict[str, Any] | None) -> OurMeta:
-    try:
-        return msgspec.convert((meta or {}).get("trunkline") or {}, OurMeta)
-    except msgspec.ValidationError as error:
-        raise Invalid(f"_meta.trunkline: {error}") from error
-
-
-def _position(cursor: str | None) -> int:
-    if cursor is None:
-        return 0
-    if not (cursor.isascii() and cursor.isdigit() and int(cursor) <= LISTED_MOST):
-        raise Invalid("cursor is not one that a list gave")
-    return int(cursor)
 
 
 async def _quietly(work: Coroutine[Any, Any, None]) -> None:

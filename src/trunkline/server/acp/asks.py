@@ -2,7 +2,7 @@
 
 Rule 1: an ask is a request that waits for an answer. The first answer counts, wherever it comes from; the others' is taken back.
 Rule 2: an editor that joins is asked what is open.
-Rule 3: an editor is asked only what it can show, and only if its token may answer.
+Rule 3: an editor is asked only what it can show and its token may answer, with the answers that its token may give.
 """
 
 from __future__ import annotations
@@ -13,10 +13,13 @@ from typing import Any
 import msgspec
 
 from trunkline.dialects import acp, jsonrpc
+from trunkline.dialects.signals import PermissionOption
 from trunkline.errors import AlreadyResolved, Expired, Invalid, LocalError, NotFound, Unsupported
 from trunkline.hub import Answer, Decision, Session
 from trunkline.server.acp.line import GONE, EditorLine
 from trunkline.server.acp.updates import UpdateView
+from trunkline.server.scopes import answer_scope, decision_scope
+from trunkline.server.tokens import Scope, allows
 from trunkline.session.fold import ApprovalView, QuestionView
 
 TRIES = 3
@@ -37,12 +40,14 @@ class _Answered(msgspec.Struct):
 class OpenAsks:
     """The asks of one session that one editor has before it."""
 
-    def __init__(self, session: Session, line: EditorLine, view: UpdateView, by: str, spawn: Spawn) -> None:
+    def __init__(self, session: Session, line: EditorLine, view: UpdateView, by: str, spawn: Spawn,
+                 scope: Scope) -> None:
         self._session = session
         self._line = line
         self._view = view
         self._by = by
         self._spawn = spawn
+        self._scope = scope
         self._open: dict[str, int] = {}
         self._asked: dict[str, int] = {}
         """How often each was put; also those that are settled, while the session has them open."""
@@ -60,7 +65,7 @@ class OpenAsks:
     def permission(self, request_id: str) -> list[bytes]:
         """Ask for a permission, unless it is settled already or was asked for."""
         view = self._session.fold.approvals.get(request_id)
-        if view is None or request_id in self._asked:
+        if view is None or request_id in self._asked or not self._offered(view):
             return []
         lines = self._view.announced(view.tool_call_id)
         return lines + self._put(request_id, acp.SESSION_REQUEST_PERMISSION, self._permission_params(view), self._permitted)
@@ -68,7 +73,7 @@ class OpenAsks:
     def question(self, question_id: str) -> list[bytes]:
         """Ask a question, unless it is settled already or was asked, or the editor has no way to ask it."""
         view = self._session.fold.questions.get(question_id)
-        if view is None or question_id in self._asked or not self._shows(view):
+        if view is None or question_id in self._asked or not self._shows(view) or not self._may_answer(question_id):
             return []
         return self._put(question_id, acp.ELICITATION_CREATE, self._question_params(view), self._answered)
 
@@ -101,7 +106,7 @@ class OpenAsks:
         if view is None:
             return
         try:
-            outcome = acp.read_outcome(result, view.options)
+            outcome = acp.read_outcome(result, self._offered(view))
             decision = (Decision(option_id=outcome.option_id) if isinstance(outcome, acp.SelectedOutcome)
                         else Decision(decision="deny", reason="the editor cancelled the request"))
         except LocalError as error:
@@ -146,11 +151,20 @@ class OpenAsks:
             kind=state.kind, status=state.status,  # type: ignore[arg-type]  # the state has the schema's words
             content=self._view.shown(state.content, b""), locations=state.locations,
             raw_input=msgspec.Raw(state.raw_input) if state.raw_input is not None else view.tool_input)
-        options = [{"optionId": option.option_id, "name": option.name, "kind": option.kind} for option in view.options]
+        options = [{"optionId": option.option_id, "name": option.name, "kind": option.kind} for option in self._offered(view)]
         about = {"requestId": view.request_id, "riskLevel": view.risk_level, "riskReason": view.risk_reason,
                  "expiresAt": view.expires_at}
         return {"sessionId": self._session.id, "toolCall": msgspec.Raw(acp.tool_call_members(told)), "options": options,
                 "_meta": {"trunkline": about}}
+
+    def _offered(self, view: ApprovalView) -> list[PermissionOption]:
+        """The options that this editor may choose."""
+        fold = self._session.fold
+        return [option for option in view.options
+                if allows(self._scope, decision_scope(fold, view.request_id, None, option.option_id))]
+
+    def _may_answer(self, question_id: str) -> bool:
+        return allows(self._scope, answer_scope(self._session.fold, question_id))
 
     def _shows(self, view: QuestionView) -> bool:
         offered = self._line.offers.elicitation
@@ -165,17 +179,4 @@ class OpenAsks:
         if view.url is not None:
             return {**params, "mode": "url", "elicitationId": view.question_id, "url": view.url}
         return {**params, "mode": "form", "requestedSchema": view.schema}
-
-
-class NoAsks(OpenAsks):
-    """For an editor whose token may not answer: it is asked nothing."""
-
-    def permission(self, request_id: str) -> list[bytes]:
-        """Nothing is asked."""
-        return []
-
-    def question(self, question_id: str) -> list[bytes]:
-        """Nothing is asked."""
-        return []
-
 

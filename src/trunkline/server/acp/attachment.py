@@ -2,8 +2,8 @@
 
 Rule 1: everything that an editor hears of a turn comes from the journal, in its order: updates, asks, the answer to the prompt.
 So the answer is never before the last update, and two editors never disagree.
-Rule 2: a prompt has a key. Which turn is its own is read from the session's state, so a prompt that is sent again after a lost
-connection finds its turn, running or over.
+Rule 2: a prompt has a key. Which turn is its own is the session's to say, so a prompt that is sent again after a lost connection
+finds its turn, running or over.
 Rule 3: an editor that stalls holds its position and the slice that it was being sent, nothing more.
 """
 
@@ -20,13 +20,14 @@ import msgspec
 from trunkline.dialects import acp
 from trunkline.dialects.context.filters import encoded_type
 from trunkline.errors import HubStopping, NotFound, SessionDeleted, TrunklineError, Unavailable
-from trunkline.hub import Session
+from trunkline.hub import Accepted, Session
 from trunkline.journal.base import Entry
-from trunkline.server.acp.asks import NoAsks, OpenAsks, Spawn
+from trunkline.server.acp.asks import OpenAsks, Spawn
 from trunkline.server.acp.faults import told_fault
 from trunkline.server.acp.line import EditorLine, Left
 from trunkline.server.acp.updates import UpdateView
 from trunkline.server.sse import entries_after
+from trunkline.server.tokens import Scope
 
 CURSOR = "_trunkline/cursor"
 """The notification that tells an editor, which asked for it, where it is: ``{sessionId, seq}``."""
@@ -86,6 +87,10 @@ class OpenPrompt(msgspec.Struct):
 
     request_id: msgspec.Raw
     key: str
+    since: int = 0
+    """How far the journal was when the editor said it. What failed before that is no reason to take it back."""
+    turn_id: str = ""
+    """Empty until the session has taken it."""
     failed_before: bool = False
     """It waited behind a turn that failed, and was taken back."""
 
@@ -93,7 +98,7 @@ class OpenPrompt(msgspec.Struct):
 class Attachment:
     """One editor's place in one session. It is also the editor, as far as it serves the session's agent."""
 
-    def __init__(self, session: Session, line: EditorLine, by: str, spawn: Spawn, *, answers: bool,
+    def __init__(self, session: Session, line: EditorLine, by: str, spawn: Spawn, *, scope: Scope,
                  stopping: Callable[[], bool]) -> None:
         self.session = session
         self._stopping = stopping
@@ -102,8 +107,7 @@ class Attachment:
         self._by = by
         self._spawn = spawn
         self._view = UpdateView(session, self)
-        asks = OpenAsks if answers else NoAsks
-        self._asks = asks(session, line, self._view, by, spawn)
+        self._asks = OpenAsks(session, line, self._view, by, spawn, scope)
         self._prompts: list[OpenPrompt] = []
         self._reader: asyncio.Task[None] | None = None
         self._rests = False
@@ -154,6 +158,14 @@ class Attachment:
             await self._send(lines, position, stream)
             await asyncio.sleep(0)  # a long history must not keep the hub to itself
         self.position = until
+
+    async def tell_commands(self, until: int) -> None:
+        """Tell the agent's slash commands, as they were at a position, to an editor that is told nothing else of what was."""
+        seq = self.session.fold.commands_seq
+        if 0 < seq <= until:
+            entries = await entries_after(self.session.feed, seq - 1, 1)
+            lines = [line for entry in entries[:1] if entry.update is not None for line in self._view.lines(entry, live=True)]
+            await self._line.send(lines, self.session.id)
 
     async def halt(self) -> None:
         """Tell the editor nothing more than what is on its way; open prompts stay open."""
@@ -256,7 +268,7 @@ class Attachment:
             case "tool:error":
                 return self._view.failed(told.tool_call_id)
             case "session:error":
-                return self._turn_failed(told)
+                return self._turn_failed(told, entry.seq)
             case _:
                 return self._turn_ended(told.meta)
 
@@ -277,7 +289,7 @@ class Attachment:
         answer = _encode({"stopReason": meta.stop_reason})
         return [line for prompt in self._settled(meta.turn_id) for line in self._line.result(prompt.request_id, answer)]
 
-    def _turn_failed(self, told: _Told) -> list[bytes]:
+    def _turn_failed(self, told: _Told, seq: int) -> list[bytes]:
         if not told.meta.turn_id or told.error is None:
             return []
         self._view.own_turn = False
@@ -286,8 +298,9 @@ class Attachment:
         fault = told_fault(error.code, error.message, details, error.agent_code)
         lines = [line for prompt in self._settled(told.meta.turn_id)
                  for line in self._line.fault(prompt.request_id, fault.code, fault.message, _encode(fault.data))]
-        if any(self._waits(prompt) for prompt in self._prompts):
-            self._spawn(self._take_back_waiting())
+        behind = [prompt for prompt in self._prompts if self._waits(prompt) and prompt.since < seq]
+        if behind:
+            self._spawn(self._take_back([(prompt, prompt.turn_id) for prompt in behind]))
         return lines
 
     def _dropped(self, turn_id: str) -> list[bytes]:
@@ -306,9 +319,8 @@ class Attachment:
         """Send a prompt, or put it into the queue. It is answered when its own turn ends."""
         async with self._sending:
             self._prompts.append(prompt)
-            self.session.editors.lend(prompt.key, self)
             try:
-                accepted = await self.session.send(blocks, when_busy="queue", idempotency_key=prompt.key, by=self._by)
+                accepted = await self._say(prompt, blocks)
             except BaseException:
                 self._forget(prompt)
                 raise
@@ -324,11 +336,17 @@ class Attachment:
 
     async def _send_anew(self, prompt: OpenPrompt, blocks: list[acp.ContentBlock]) -> None:
         """A prompt that was left in the queue by a failure or a restart is wanted again: begin with it."""
-        left, prompt.key = prompt.key, secrets.token_hex(16)
-        self.session.editors.take_back(left)
+        self.session.editors.take_back(prompt.key)
+        left, prompt.key, prompt.turn_id = prompt.turn_id, secrets.token_hex(16), ""
+        await self.session.drop_queued(left, by=self._by)
+        await self._say(prompt, blocks)
+
+    async def _say(self, prompt: OpenPrompt, blocks: list[acp.ContentBlock]) -> Accepted:
         self.session.editors.lend(prompt.key, self)
-        await self.session.drop_queued(self.session.fold.sent[left].turn_id, by=self._by)
-        await self.session.send(blocks, when_busy="queue", idempotency_key=prompt.key, by=self._by)
+        prompt.since = self.session.fold.seq
+        accepted = await self.session.send(blocks, when_busy="queue", idempotency_key=prompt.key, by=self._by)
+        prompt.turn_id, prompt.since = accepted.turn_id, max(prompt.since, accepted.seq)
+        return accepted
 
     async def cancel(self) -> None:
         """Stop what this editor began: its prompts that wait, and the turn that runs, unless only others' prompts run."""
@@ -370,11 +388,12 @@ class Attachment:
         except NotFound:
             return  # it began, or somebody else took it back
 
-    async def _take_back_waiting(self) -> None:
+    async def _take_back(self, behind: list[tuple[OpenPrompt, str]]) -> None:
         """A turn failed: the queue waits for a person, and an editor cannot see it. Its prompts there are taken back."""
-        for prompt in [prompt for prompt in self._prompts if self._waits(prompt)]:
-            prompt.failed_before = True
-            await self._drop(prompt)
+        for prompt, turn_id in behind:
+            if prompt.turn_id == turn_id:  # else it was sent anew meanwhile
+                prompt.failed_before = True
+                await self._drop(prompt)
 
     async def _answer_late(self, prompt: OpenPrompt, turn_id: str, after: int) -> None:
         """The turn of a prompt that was sent before may be over, and the editor told of its end: answer from the journal."""
@@ -397,7 +416,7 @@ class Attachment:
         return told.meta.turn_id == turn_id and (kind == "session:error" or bool(told.meta.stop_reason))
 
     def _settled(self, turn_id: str) -> list[OpenPrompt]:
-        found = [prompt for prompt in self._prompts if self._turn_of(prompt) == turn_id]
+        found = [prompt for prompt in self._prompts if turn_id and self._turn_of(prompt) == turn_id]
         for prompt in found:
             self._forget(prompt)
         return found
@@ -408,8 +427,11 @@ class Attachment:
             self.session.editors.take_back(prompt.key)
 
     def _turn_of(self, prompt: OpenPrompt) -> str:
-        sent = self.session.fold.sent.get(prompt.key)
-        return sent.turn_id if sent is not None else ""
+        """The turn of a prompt; also while the session is about to say that it took it."""
+        sent = None if prompt.turn_id else self.session.fold.sent.get(prompt.key)
+        if sent is not None:
+            prompt.turn_id, prompt.since = sent.turn_id, max(prompt.since, sent.seq)
+        return prompt.turn_id
 
     def _waits(self, prompt: OpenPrompt) -> bool:
         turn_id = self._turn_of(prompt)

@@ -2,6 +2,7 @@
 
     rules.py       what is to be told to whom            notices.py    what in the journal is worth telling
     notifier.py    follows the hub, tells when nobody watches
+    ledger.py      what is owed, kept over a stop
     outbox.py      signs, sends, tries again             addresses.py  where a webhook may go
     post.py        one request to one checked address
 

@@ -59,6 +59,13 @@ class Delivery(msgspec.Struct, frozen=True):
     hook: Webhook
     body: bytes
     wanted: Callable[[], Awaitable[bool]]
+    done: Callable[[], None]
+    """Called when it will not be tried any more, unless the hub stops first."""
+
+
+def new_id() -> str:
+    """What a receiver knows a delivery by, over all tries."""
+    return f"msg_{secrets.token_hex(12)}"
 
 
 def signature(secret: bytes, delivery_id: str, timestamp: int, body: bytes) -> str:
@@ -76,15 +83,18 @@ class Outbox:
         self._lookup = lookup
         self._make_trust = trust
         self._trust: ssl.SSLContext | None = None
-        self._tasks: dict[asyncio.Task[None], Webhook] = {}
+        self._tasks: dict[asyncio.Task[None], Delivery] = {}
 
-    def send(self, hook: Webhook, body: bytes, wanted: Callable[[], Awaitable[bool]]) -> None:
+    def send(self, hook: Webhook, body: bytes, wanted: Callable[[], Awaitable[bool]], *, delivery_id: str | None = None,
+             done: Callable[[], None] = lambda: None) -> None:
         """Begin a delivery; returns at once."""
-        if sum(each is hook for each in self._tasks.values()) >= ROOM:
+        if sum(each.hook is hook for each in self._tasks.values()) >= ROOM:
             log.warning("the webhook at %s is %d deliveries behind: one is dropped", hook.host, ROOM)
+            done()
             return
-        task = asyncio.create_task(self._deliver(Delivery(f"msg_{secrets.token_hex(12)}", hook, body, wanted)))
-        self._tasks[task] = hook
+        delivery = Delivery(delivery_id or new_id(), hook, body, wanted, done)
+        task = asyncio.create_task(self._deliver(delivery))
+        self._tasks[task] = delivery
         task.add_done_callback(self._ended)
 
     async def settled(self) -> None:
@@ -93,17 +103,19 @@ class Outbox:
             await asyncio.wait(self._tasks)
 
     async def close(self) -> None:
-        """Give up what is on its way."""
+        """Try no more; what is on its way is not done."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        hook = self._tasks.pop(task)
-        error = None if task.cancelled() else task.exception()
-        if error is not None:
-            log.error("the webhook at %s failed", hook.host, exc_info=error)
+        delivery = self._tasks.pop(task)
+        if task.cancelled():
+            return
+        delivery.done()
+        if (error := task.exception()) is not None:
+            log.error("the webhook at %s failed", delivery.hook.host, exc_info=error)
 
     async def _deliver(self, delivery: Delivery) -> None:
         for wait_s in (*BACKOFF_S, None):

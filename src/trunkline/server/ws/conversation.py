@@ -141,11 +141,12 @@ class Conversation:
             return
         if isinstance(frame, Hello):
             raise Invalid("hello was said already")
-        check_id(frame.id)
         self._parts.tokens.check_live(self._caller.token_id)
         if isinstance(frame, CommandFrame):
             await self._command(frame)
-        elif isinstance(frame, Subscribe):
+            return
+        check_id(frame.id)
+        if isinstance(frame, Subscribe):
             await self._subscribe(frame)
         else:
             await self._unsubscribe(frame)
@@ -173,9 +174,14 @@ class Conversation:
             return  # who comes back and sends the command again gets the same answer
 
     async def _executed(self, frame: CommandFrame) -> Ack:
-        command = context.decode_command(frame.command)
         session = await self._hub.session(frame.session_id)
-        check_scope(self._caller, command_scope(command, session.fold))
+        try:
+            check_id(frame.id)
+            command = context.decode_command(frame.command)
+            check_scope(self._caller, command_scope(command, session.fold))
+        except TrunklineError as error:
+            await session.refused(bytes(frame.command), error, command_id=frame.id, by=self._caller.name)
+            raise
         outcome = await session.execute(command, command_id=frame.id, by=self._caller.name)
         return Ack(id=frame.id, ok=True, result=outcome.result)
 

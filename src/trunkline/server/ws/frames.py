@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Raw, Struct, UnsetType, inspect
 
 from trunkline.errors import Invalid, TrunklineError
 from trunkline.hub import PendingAsk, SessionView
@@ -218,6 +218,32 @@ def state(of: SessionState | HubState) -> Raw:
     return Raw(_encoder.encode(of))
 
 
+def _always_there() -> dict[str, list[str]]:
+    """The fields that every told object of a type has. Who reads one may leave out what has a default, so the generated schema
+    calls that optional; we write it, unless it is unset or the type leaves its defaults out."""
+    found: dict[str, list[str]] = {}
+    waiting: list[Any] = [inspect.type_info(kind) for kind in (Told, SessionState, HubState)]
+    while waiting:
+        kind = waiting.pop()
+        if isinstance(kind, inspect.StructType) and kind.cls.__name__ not in found:
+            omits = kind.cls.__struct_config__.omit_defaults
+            names = [field.encode_name for field in kind.fields if field.required or (not omits and _has_default(field))]
+            found[kind.cls.__name__] = [*([kind.tag_field] if kind.tag_field else []), *names]
+            waiting += [field.type for field in kind.fields]
+        elif isinstance(kind, inspect.UnionType):
+            waiting += kind.types
+        elif isinstance(kind, inspect.CollectionType):
+            waiting.append(kind.item_type)
+        elif isinstance(kind, inspect.DictType):
+            waiting.append(kind.value_type)
+    return found
+
+
+def _has_default(field: inspect.Field) -> bool:
+    """Whether a field that may be left out has a value all the same: those that are unset have none."""
+    return field.default is not msgspec.NODEFAULT or field.default_factory is not msgspec.NODEFAULT
+
+
 CONTEXT_SCHEMA = "agent-context.schema.json#/$defs"
 """Where the events and commands themselves are described."""
 
@@ -226,6 +252,8 @@ def schema() -> dict[str, Any]:
     """JSON Schema of both directions: ``$defs.Said`` is what a client may send, ``$defs.Told`` what it gets."""
     types = [Said, Told, SessionState, HubState]
     (said, told, *states), defs = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
+    for name, fields in _always_there().items():
+        defs[name]["required"] = fields
     defs["CommandFrame"]["properties"]["command"] = {"$ref": f"{CONTEXT_SCHEMA}/ACPCommand"}
     defs["EventFrame"]["properties"]["event"] = {"$ref": f"{CONTEXT_SCHEMA}/ACPEvent"}
     defs["SnapshotFrame"]["properties"]["state"] = {"anyOf": states}

@@ -21,6 +21,7 @@ from trunkline.errors import Invalid
 from trunkline.session.chain import sealed
 from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, Decided, OpenCall, QuestionView, remember
 from trunkline.session.forms import choices_of, fields_of, main_field
+from trunkline.session.interpret.denied import denial_of
 from trunkline.session.interpret.lifecycle import standing
 from trunkline.session.interpret.preview import ReadText, preview_of
 from trunkline.session.interpret.tools import ToolStory, name_of, shown_input
@@ -79,6 +80,7 @@ class AskStory:
         call = writer.fold.calls.get(view.tool_call_id)
         if call is not None:
             call.denied, call.approved = not approved, approved
+            call.denial = None if approved else denial_of(who, resolved_by, reason)
         meta: dict[str, Any] = {"by": who}
         if option_id is not None:
             meta["optionId"] = option_id
@@ -110,6 +112,17 @@ class AskStory:
         """What the rules look at in an ask that is not (yet) told of."""
         state = CallState(tool_call_id=ask.request_id)
         merge(state, _asked_for(ask))
+        return self._about(OpenCall(state, self._writer.at))
+
+    def about_tool(self, name: str, given: bytes) -> PolicyAsk:
+        """What the rules look at in a tool that is about to run."""
+        return self._about(self._tools.about_to_run(name, given))
+
+    def about_edited(self, view: ApprovalView, given: bytes) -> PolicyAsk:
+        """What the rules look at in an open ask, with another input than it was asked with."""
+        call = self._writer.fold.calls.get(view.tool_call_id)
+        asked = call.state if call is not None else CallState(tool_call_id=view.tool_call_id, name=view.tool_name)
+        state = CallState(tool_call_id=asked.tool_call_id, name=asked.name, kind=asked.kind, tool=asked.tool, raw_input=given)
         return self._about(OpenCall(state, self._writer.at))
 
     def _about(self, call: OpenCall) -> PolicyAsk:

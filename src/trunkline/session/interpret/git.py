@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from trunkline.dialects import context
-from trunkline.dialects.shell import parse_shell
 from trunkline.session.interpret.facts import Facts
 from trunkline.session.interpret.structured import exit_code
 
@@ -62,6 +61,8 @@ def operations_of(facts: Facts) -> list[context.GitOperation]:
 
 
 def _commands(line: str, printed: str, ok: bool) -> Iterator[Ran]:
+    from trunkline.dialects.shell import parse_shell  # a hub whose agents run nothing needs no parser
+
     for command in parse_shell(line).commands:
         words = tuple(word if word is not None else "" for word in command.words)
         program = words[0].rsplit("/", 1)[-1] if words else ""

@@ -55,6 +55,7 @@ class LifecycleStory:
 
     def resumed(self, previous: str | None, how: str, **more: Any) -> None:
         """The agent is there again; ``how`` it came to its session: resumed, loaded or new. ``more`` rides in ``_meta``."""
+        self._tools.agent_gone()
         self._writer.add(context.SessionResumedEvent(previous_session_id=previous or msgspec.UNSET, meta={"how": how, **more}))
         if how == "new":
             self.notify("warning", "The agent started afresh",
@@ -74,6 +75,7 @@ class LifecycleStory:
         """The session is over: its turn has ended and its agent is gone, or is going. What is still open ends with it."""
         self._text.close()
         self._tools.close_all(cancelled=True)
+        self._tools.agent_gone()
         self._writer.status("completed", reason=reason, meta={"by": by})
         self._writer.add(context.SessionCompletedEvent(
             summary=summary_of(self._writer.fold, self._writer.at), meta={"reason": reason, "by": by}))
@@ -82,7 +84,7 @@ class LifecycleStory:
         """The agent has done what nobody asked it to. Where no turn runs, nothing more will come of what it left open."""
         if self._writer.fold.turn is None:
             self._text.close()
-            self._tools.close_all(cancelled=False)
+            self._tools.close_turn(cancelled=False)
 
     def environment(self, environment: EnvironmentContext) -> None:
         """Where the session runs, and on what; nothing is written where that is known already."""

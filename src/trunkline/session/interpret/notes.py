@@ -20,11 +20,13 @@ from trunkline.dialects.signals import (
     Progressed,
     RateLimited,
     Retried,
+    RuledOut,
     SessionIdChanged,
     SubAgentTold,
     TokensSpent,
     read_note,
 )
+from trunkline.session.interpret import subagents
 from trunkline.session.interpret.lifecycle import LifecycleStory
 from trunkline.session.interpret.tools import ToolStory
 from trunkline.session.interpret.usage import UsageStory
@@ -62,7 +64,10 @@ class NoteStory:
             case Progressed() as progress:
                 self._progress(progress)
             case SubAgentTold() as told:
-                self._writer.add(_sub_agent(told))
+                subagents.told(self._writer, told)
+            case RuledOut(tool_call_id, _, reason):
+                self._tools.ruled_out(tool_call_id, reason)
+                self._writer.custom(note.kind, context.as_object(note.data))
             case OwnTurn(state):
                 if state == "ended":
                     self._lifecycle.own_turn_ended()
@@ -110,20 +115,6 @@ def _trying(retried: Retried) -> str:
     count = f"attempt {retried.attempt}" + (f" of {retried.most}" if retried.most is not None else "")
     when = f" in {_number(retried.delay)} s" if retried.delay else ""
     return f"{retried.message}: {count}{when}" if retried.message else f"{count[0].upper()}{count[1:]}{when}"
-
-
-def _sub_agent(told: SubAgentTold) -> context.Event:
-    if told.state == "spawned":
-        return context.SubAgentSpawnedEvent(
-            sub_agent_id=told.sub_agent_id, parent_tool_call_id=told.parent_tool_call_id, task=told.task,
-            model=told.model or UNSET)
-    if told.state == "progress":
-        return context.SubAgentProgressEvent(
-            sub_agent_id=told.sub_agent_id, message=told.message,
-            progress=UNSET if told.progress is None else _number(told.progress))
-    return context.SubAgentCompletedEvent(
-        sub_agent_id=told.sub_agent_id, parent_tool_call_id=told.parent_tool_call_id, result=told.result,
-        token_usage=UNSET if told.tokens is None else _usage_of(told.tokens))
 
 
 def _number(value: float) -> context.Number:

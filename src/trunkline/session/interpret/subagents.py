@@ -2,6 +2,7 @@
 
 Rule 1: a sub-agent has the id of the call that started it: unique within its turn, and known from the beginning.
 Rule 2: every one that is told to have started is told to have ended, whatever came of it.
+Rule 3: one that was sent off into the background ends when its agent says so, or with its agent; not with its call.
 """
 
 from __future__ import annotations
@@ -11,13 +12,18 @@ from typing import Any, Final
 import msgspec
 
 from trunkline.dialects import context
-from trunkline.session.fold import OpenCall
+from trunkline.dialects.signals import SubAgentTold
+from trunkline.session.fold import remember
 from trunkline.session.interpret.facts import Facts, unfenced
 from trunkline.session.interpret.writer import Writer
 
 TASK_CHARS: Final = 4000
 RESULT_CHARS: Final = 32 << 10
 PROGRESS_CHARS: Final = 200
+SENT_OFF: Final = 200
+"""How many that work in the background are remembered."""
+
+LOST: Final = "It ended with its agent."
 
 _TASK_KEYS: Final = ("prompt", "task", "instructions", "message", "description", "query")
 _TYPE_KEYS: Final = ("subagent_type", "subagentType", "agent", "agent_type", "agentType")
@@ -44,21 +50,68 @@ def spawn(writer: Writer, facts: Facts) -> None:
     ))
 
 
-def progress(writer: Writer, parent: OpenCall, message: str) -> None:
-    """A sub-agent does something."""
-    if parent.spawned and not parent.finished and message:
-        writer.add(context.SubAgentProgressEvent(sub_agent_id=parent.state.tool_call_id, message=message[:PROGRESS_CHARS]))
+def progress(writer: Writer, call_id: str, message: str) -> None:
+    """The sub-agent that a call started does something."""
+    call = writer.fold.calls.get(call_id)
+    works = call is not None and call.spawned and not call.finished
+    if message and (works or call_id in writer.fold.sub_agents):
+        writer.add(context.SubAgentProgressEvent(sub_agent_id=call_id, message=message[:PROGRESS_CHARS]))
+
+
+def told(writer: Writer, note: SubAgentTold) -> None:
+    """The agent says itself what a sub-agent does."""
+    match note.state:
+        case "spawned":
+            writer.add(context.SubAgentSpawnedEvent(
+                sub_agent_id=note.sub_agent_id, parent_tool_call_id=note.parent_tool_call_id, task=note.task,
+                model=note.model or msgspec.UNSET))
+        case "background":
+            remember(writer.fold.sub_agents, note.sub_agent_id, note.parent_tool_call_id or note.sub_agent_id, SENT_OFF)
+        case "progress":
+            writer.add(context.SubAgentProgressEvent(
+                sub_agent_id=note.sub_agent_id, message=note.message, progress=_share(note.progress)))
+        case "completed":
+            parent = writer.fold.sub_agents.pop(note.sub_agent_id, note.parent_tool_call_id)
+            _ended(writer, note.sub_agent_id, note.parent_tool_call_id or parent, note.result, failed=note.failed,
+                   usage=_spent(note))
+
+
+def lost(writer: Writer) -> None:
+    """The agent is gone, and what it had in the background with it."""
+    sent_off, writer.fold.sub_agents = writer.fold.sub_agents, {}
+    for sub_agent_id, parent in sent_off.items():
+        _ended(writer, sub_agent_id, parent, LOST, failed=True, usage=None)
 
 
 def complete(writer: Writer, facts: Facts, *, failed: str | None = None) -> None:
-    """The task call is over; ``failed`` is why, where it came to nothing."""
-    if not facts.call.spawned:
+    """The task call is over, and its sub-agent, unless that goes on; ``failed`` is why, where it came to nothing."""
+    call_id = facts.state.tool_call_id
+    if not facts.call.spawned or call_id in writer.fold.sub_agents:
         return
     result = failed or unfenced(facts.text).partition(_TRAILER)[0].rstrip()
+    _ended(writer, call_id, call_id, result, failed=failed is not None, usage=_usage(facts))
+
+
+def _ended(writer: Writer, sub_agent_id: str, parent: str, result: str, *, failed: bool,
+           usage: context.TokenUsage | None) -> None:
     writer.add(context.SubAgentCompletedEvent(
-        sub_agent_id=facts.state.tool_call_id, parent_tool_call_id=facts.state.tool_call_id, result=result[:RESULT_CHARS],
-        token_usage=_usage(facts) or msgspec.UNSET, meta={"failed": True} if failed else msgspec.UNSET,
+        sub_agent_id=sub_agent_id, parent_tool_call_id=parent, result=result[:RESULT_CHARS],
+        token_usage=usage or msgspec.UNSET, meta={"failed": True} if failed else msgspec.UNSET,
     ))
+
+
+def _share(progress: float | None) -> context.Number | msgspec.UnsetType:
+    if progress is None:
+        return msgspec.UNSET
+    return int(progress) if float(progress).is_integer() else progress
+
+
+def _spent(note: SubAgentTold) -> context.TokenUsage | None:
+    if note.tokens is None:
+        return None
+    return context.TokenUsage(
+        input_tokens=note.tokens.input, output_tokens=note.tokens.output,
+        cache_read_tokens=note.tokens.cache_read or msgspec.UNSET, cache_write_tokens=note.tokens.cache_write or msgspec.UNSET)
 
 
 def _usage(facts: Facts) -> context.TokenUsage | None:

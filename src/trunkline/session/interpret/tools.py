@@ -24,8 +24,10 @@ from trunkline.dialects.roles import ToolNames
 from trunkline.session.fold import OpenCall, Todo, remember
 from trunkline.session.interpret import changes, git, subagents, web
 from trunkline.session.interpret.changes import Change, changes_of
+from trunkline.session.interpret.denied import denial_of, denied_message, denied_meta
 from trunkline.session.interpret.evidence import evidence_of, observe, printed
-from trunkline.session.interpret.facts import Facts, name_of
+from trunkline.session.interpret.facts import Facts, name_of, shown_text
+from trunkline.session.interpret.output import news_of
 from trunkline.session.interpret.structured import command_output, structured_of
 from trunkline.session.interpret.text import TextStory
 from trunkline.session.interpret.writer import TEXT_LIMIT, Carried, Writer
@@ -34,8 +36,7 @@ __all__ = ["ToolNames", "ToolStory", "name_of", "write_plan"]
 
 Ending = Literal["denied", "cancelled", "abandoned"]
 
-_ENDINGS: dict[Ending, str] = {
-    "denied": "The tool call was not allowed.",
+_ENDINGS: dict[str, str] = {
     "cancelled": "The turn was cancelled before the tool call ended.",
     "abandoned": "The turn ended and the agent never said how this tool call went.",
 }
@@ -120,7 +121,7 @@ class ToolStory:
         """The input is known and the tool runs, or waits to be let run."""
         call.executing = True
         if requires_approval:
-            call.asked, call.denied = True, False
+            call.asked, call.denied, call.denial = True, False, None
         state = call.state
         level, reason = self.risk(call)
         event = context.ToolCallExecutingEvent(
@@ -147,6 +148,12 @@ class ToolStory:
                 ending: Ending = "denied" if call.denied else "cancelled" if cancelled else "abandoned"
                 self._end_open(call, ending)
 
+    def agent_gone(self) -> None:
+        """The agent has ended: nothing goes on in the background any more."""
+        for call in self._in_background().values():
+            self._end_open(call, "denied" if call.denied else "abandoned")
+        subagents.lost(self._writer)
+
     def close_turn(self, *, cancelled: bool) -> None:
         """The turn is over: end its calls, but for those that go on in the background."""
         going_on = {} if cancelled else self._in_background()
@@ -160,12 +167,11 @@ class ToolStory:
         self._writer.fold.calls = self._in_background()
 
     def _in_background(self) -> dict[str, OpenCall]:
-        """Open calls of sub-agents whose own calls are done: such a sub-agent was sent off to work by itself."""
-        calls = self._writer.fold.calls
-        for call in calls.values():
-            parent = calls.get(call.parent) if call.parent is not None else None
-            call.in_background = call.in_background or (parent is not None and parent.finished)
-        return {key: call for key, call in calls.items() if call.in_background and not call.finished}
+        """Open calls of sub-agents that were sent off to work by themselves."""
+        fold = self._writer.fold
+        for call in fold.calls.values():
+            call.in_background = call.in_background or call.parent in fold.sub_agents
+        return {key: call for key, call in fold.calls.items() if call.in_background and not call.finished}
 
     def facts(self, call: OpenCall) -> Facts:
         """What is known of a call, whatever form the agent told it in."""
@@ -207,8 +213,10 @@ class ToolStory:
             description=state.title or msgspec.UNSET, meta={"parentToolCallId": call.parent} if call.parent else msgspec.UNSET,
         )
         writer.add(event, update=wire, packet=packets.start_packet(state, writer.at), raw=raw)
-        if call.parent is not None and (parent := writer.fold.calls.get(call.parent)) is not None:
-            subagents.progress(writer, parent, state.title or name)
+        if call.parent is not None:
+            parent = writer.fold.calls.get(call.parent)
+            call.in_background = parent is not None and parent.finished  # who begins something now goes on without its call
+            subagents.progress(writer, call.parent, state.title or name)
         return call
 
     def _go_on(self, call: OpenCall, changed: frozenset[str], wire: bytes | None, raw: bytes | None) -> None:
@@ -226,7 +234,7 @@ class ToolStory:
             # The input of a running call grows while the model writes it: what was said of its risk no longer holds.
             self.executing(call, requires_approval=False, wire=wire, raw=raw, packet=packet)
         else:
-            data = {"toolCallId": state.tool_call_id, "changed": sorted(changed)}
+            data = {"toolCallId": state.tool_call_id, "changed": sorted(changed), **self._printed(call)}
             self._writer.custom("tool_call_update", data, namespace="acp", update=wire, raw=raw, packet=packet)
             if call.spawned and "content" in changed:
                 self._sub_agent_said(call)
@@ -235,11 +243,39 @@ class ToolStory:
         if "raw_input" in changed:
             self._todos(state)
 
+    def about_to_run(self, name: str, given: bytes) -> OpenCall:
+        """A call by its tool and input alone, which is not told of."""
+        call = OpenCall(CallState(tool_call_id="", name=name, raw_input=given), self._writer.at)
+        observe(call, acp.ToolCallUpdate(tool_call_id=""), self._names)
+        return call
+
+    def ruled_out(self, tool_call_id: str, reason: str) -> None:
+        """A rule did not let a call run that its agent would not have asked about."""
+        call = self._writer.fold.calls.get(tool_call_id)
+        if call is not None:
+            call.denied, call.denial = True, denial_of("hub", "policy", reason)
+
+    def printing(self, terminal_id: str, offset: int, output: str) -> bool:
+        """A command that the hub runs for the agent prints; False where no running call shows its terminal yet."""
+        calls = self._writer.fold.calls.values()
+        shown = (call for call in calls if not call.finished and call.evidence and terminal_id in call.evidence.terminals)
+        call = next(shown, None)
+        if call is not None:
+            data = {"toolCallId": call.state.tool_call_id, "terminalId": terminal_id, "offset": offset, "output": output}
+            self._writer.custom("terminal_output", data)
+        return call is not None
+
+    def _printed(self, call: OpenCall) -> dict[str, Any]:
+        """What a running call has printed since it was last told."""
+        if call.finished or call.shows_ask or call.spawned:
+            return {}
+        return news_of(call, shown_text(call.state) or (call.evidence.printed if call.evidence else ""))
+
     def _sub_agent_said(self, call: OpenCall) -> None:
         if self._writer.at - call.progress_at >= PROGRESS_GAP_US:
             call.progress_at = self._writer.at
             lines = self.facts(call).text.rstrip()[-2 * subagents.PROGRESS_CHARS:].split("\n")
-            subagents.progress(self._writer, call, lines[-1].strip())
+            subagents.progress(self._writer, call.state.tool_call_id, lines[-1].strip())
 
     def _finish(self, call: OpenCall, carried: Carried, token: memoryview | None) -> None:
         call.finished = True
@@ -275,13 +311,14 @@ class ToolStory:
         if code == "tool_failed":
             self._writer.fold.errors += 1
         ended = command_output(facts)[0] if facts.role == "terminal" and not facts.call.denied else None
+        unsaid = denied_message(facts.call.denial) if code == "denied" else "The tool failed."
         error = context.ErrorInfo(
-            code=code, message=output or "The tool failed.", recoverable=True,
+            code=code, message=output or unsaid, recoverable=True,
             details=context.to_raw(ended) if ended is not None else msgspec.UNSET,
         )
         return context.ToolCallErrorEvent(
             tool_call_id=facts.state.tool_call_id, name=name_of(facts.state), error=error, duration=self._took_ms(facts.call),
-            meta=cut or msgspec.UNSET,
+            meta={**(cut or {}), **denied_meta(facts.call.denial)} or msgspec.UNSET,
         )
 
     def _aftermath(self, facts: Facts, done: list[Change], seq: int, succeeded: bool) -> None:
@@ -300,7 +337,7 @@ class ToolStory:
     def _end_open(self, call: OpenCall, ending: Ending) -> None:
         call.finished = True
         state = call.state
-        message = _ENDINGS[ending]
+        message = denied_message(call.denial) if ending == "denied" else _ENDINGS[ending]
         facts = self.facts(call)
         # Some agents ask for an edit under an id of its own and never say how it went. It was allowed, so it is told, with doubt.
         allowed = ending == "abandoned" and call.asked and not self._waits(call)
@@ -310,7 +347,8 @@ class ToolStory:
             state.raw_output = bytes(context.to_raw({"error": message}))
         error = context.ErrorInfo(code=ending, message=message, recoverable=True)
         event = context.ToolCallErrorEvent(
-            tool_call_id=state.tool_call_id, name=name_of(state), error=error, duration=self._took_ms(call))
+            tool_call_id=state.tool_call_id, name=name_of(state), error=error, duration=self._took_ms(call),
+            meta=denied_meta(call.denial) or msgspec.UNSET)
         seq = self._writer.add(event, packet=packets.progress_packet(state, self._writer.at))
         changes.tell(self._writer, facts, done, seq, {"unconfirmed": True})
         subagents.complete(self._writer, facts, failed=message)
@@ -327,7 +365,8 @@ class ToolStory:
         if not call.denied and not call.asked and call.state.raw_input is not None:
             near = islice(reversed(self._writer.fold.calls.values()), NEAR_CALLS)
             asks = (each for each in near if each.denied and not each.counted and each.since >= call.since)
-            call.denied = any(each.state.raw_input == call.state.raw_input for each in asks)
+            about = next((each for each in asks if each.state.raw_input == call.state.raw_input), None)
+            call.denied, call.denial = about is not None, about.denial if about is not None else None
         return call.denied
 
     def _take_terminals(self, call: OpenCall) -> None:

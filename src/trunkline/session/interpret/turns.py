@@ -15,7 +15,7 @@ import msgspec
 from trunkline.dialects import acp, context, packets
 from trunkline.dialects.signals import StopReason
 from trunkline.errors import TrunklineError
-from trunkline.session.fold import KEPT_KEYS, Fold, QueuedPrompt, Sent, Turn, remember
+from trunkline.session.fold import KEPT_KEYS, Fold, QueuedPrompt, Sent, Turn
 from trunkline.session.interpret.asks import AskStory
 from trunkline.session.interpret.lifecycle import standing
 from trunkline.session.interpret.text import TextStory, entitle, part_of
@@ -42,7 +42,7 @@ class TurnStory:
         fold.turns += 1
         turn = fold.turn = Turn(turn_id=turn_id, started_at=context.iso_ms(writer.at), by=by, seq=fold.seq)
         if key is not None:
-            remember(fold.sent, key, Sent(turn_id, fold.seq, False), KEPT_KEYS)
+            _keep(fold, key, Sent(turn_id, fold.seq, False))
         writer.custom("turn_started", {"turnId": turn_id, "turn": fold.turns}, meta={"by": by, "turnId": turn_id})
         self._write_prompt(turn_id, blocks, by)
         writer.status("running", reason="a prompt came", meta={"turnId": turn_id})
@@ -85,7 +85,7 @@ class TurnStory:
         waiting = QueuedPrompt(turn_id=turn_id, content=blocks, queued_at=context.iso_ms(writer.at), by=by)
         fold.queue.append(waiting)
         if key is not None:
-            remember(fold.sent, key, Sent(turn_id, fold.seq, True), KEPT_KEYS)
+            _keep(fold, key, Sent(turn_id, fold.seq, True))
         writer.custom("prompt_queued", waiting, meta={"by": by})
 
     def edit_queued(self, turn_id: str, blocks: list[msgspec.Raw], *, by: str) -> None:
@@ -167,3 +167,15 @@ class TurnStory:
 def _at_rest(fold: Fold) -> context.SessionStatus:
     """The status between turns: something in the background may still ask."""
     return "paused" if fold.paused is not None else standing(fold)
+
+
+def _keep(fold: Fold, key: str, sent: Sent) -> None:
+    """Remember what a key was answered with. Keys of prompts that wait or run are kept however many there are: who sent one
+    may ask again, and is told of its end."""
+    fold.sent[key] = sent
+    if len(fold.sent) <= KEPT_KEYS:
+        return
+    alive = {waiting.turn_id for waiting in fold.queue} | ({fold.turn.turn_id} if fold.turn is not None else set())
+    over = [old for old, answer in fold.sent.items() if answer.turn_id not in alive]
+    for old in over[:max(0, len(over) - KEPT_KEYS)]:
+        del fold.sent[old]

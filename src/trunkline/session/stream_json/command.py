@@ -27,6 +27,9 @@ LEAST: Final[Version] = (2, 0, 77)
 HOOK_EVENTS: Final[Version] = (2, 1, 112)
 """From here on hooks of the user's settings can be told of."""
 
+ASKS_FOR_HOOKS: Final[Version] = (2, 1, 112)
+"""From here on a hook can have a tool asked about; before, it can only keep it from running."""
+
 LOOKS_FIRST: Final[Version] = (2, 1, 112)
 """From here on a conversation that is not there is told instead of a greeting."""
 

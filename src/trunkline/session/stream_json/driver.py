@@ -4,6 +4,7 @@
     faults.py    what goes wrong, and what to do           dialects/claude     what its lines mean
 
 Rule 1: permissions come as ``can_use_tool`` on the same stream. Nothing is written into anybody's settings.
+Every tool is shown to the rules before it runs, also where the CLI would not ask: what they deny or want asked is asked about.
 Rule 2: never two prompts in one turn: the CLI would fold the second into the first. One that comes while the CLI works of its
 own accord (a background task woke it) waits until that is over.
 Rule 3: a conversation that comes back without its history says so; one that was asked for by its id is there, or it is an error.
@@ -24,10 +25,12 @@ from trunkline.agents.catalog import AgentSpec, launch_command
 from trunkline.agents.process import Exit
 from trunkline.dialects import acp
 from trunkline.dialects.claude import outgoing
+from trunkline.dialects.claude.translate import Ruling
 from trunkline.dialects.signals import AgentFault, Signal, TurnEnd, Update
 from trunkline.errors import AgentNotRunning, Invalid, NotFound, TrunklineError, Unsupported
 from trunkline.session.deadlines import SilenceWatch
 from trunkline.session.driver import AgentSession, DriverSink, How, Started
+from trunkline.session.policy import Verdict
 from trunkline.session.stream_json import command, faults
 from trunkline.session.stream_json.command import Version, Way
 from trunkline.session.stream_json.process import ClaudeProcess
@@ -70,14 +73,22 @@ _HOW: dict[str, How] = {"new": "new", "resume": "resumed", "fork": "forked"}
 _encode = msgspec.json.Encoder().encode
 
 
+Judge = Callable[[str, bytes], Verdict]
+"""What the rules say of a tool, by its name and its input as JSON."""
+
+NO_RULE = Verdict("ask", None, "default", "no rule fits")
+
+
 class StreamJsonDriver:
     """One CLI with one conversation in it."""
 
     def __init__(self, spec: AgentSpec, *, cwd: str, env: Mapping[str, str], mcp_servers: Sequence[msgspec.Raw],
                  sink: DriverSink, new_id: Callable[[str], str], new_uuid: Callable[[], str], past: Past,
-                 fork: bool = False, is_known: bool = False, waits: Callable[[], bool] = lambda: False) -> None:
-        """``fork``: the session begins as a branch of ``previous``. ``is_known``: something was said in it before. ``waits``: a
-        tool runs or a person is asked, so that silence means nothing."""
+                 verdict: Judge = lambda tool, given: NO_RULE, fork: bool = False, is_known: bool = False,
+                 waits: Callable[[], bool] = lambda: False) -> None:
+        """``verdict`` is what the rules say of a tool and its input. ``fork``: the session begins as a branch of
+        ``previous``. ``is_known``: something was said in it before. ``waits``: a tool runs or a person is asked, so that silence
+        means nothing."""
         self._spec = spec
         self._cwd = cwd
         self._env = env
@@ -86,6 +97,8 @@ class StreamJsonDriver:
         self._new_id = new_id
         self._new_uuid = new_uuid
         self._past = past
+        self._verdict = verdict
+        self._can_ask = True
         self._fork = fork
         self._is_known = is_known
         self._cli: ClaudeProcess | None = None
@@ -207,6 +220,7 @@ class StreamJsonDriver:
         found = await catalog.detect(self._spec, self._env, within_s=VERSION_S)
         version = command.read_version(found.version)
         self._version = found.version
+        self._can_ask = version is None or version >= command.ASKS_FOR_HOOKS
         if version is not None and version < command.LEAST:
             raise faults.too_old(self._spec, version)
         return version
@@ -221,13 +235,14 @@ class StreamJsonDriver:
         await self._check_is_there(way, version)
         if not self._has_room():
             raise faults.start_failure(self._spec, faults.NO_SPACE, "", self._version)
-        cli = self._cli = ClaudeProcess(self._spec.display_name, self._new_id, self._hear, self._exited)
+        cli = self._cli = ClaudeProcess(self._spec.display_name, self._new_id, self._hear, self._exited, self._ruling)
         servers = command.write_mcp_config(self._servers)
         words = command.flags(way, version=version, bypass=self._bypass, mcp_config=servers)
         try:
             process = await cli.spawn((*launch_command(self._spec, self._env), *words), cwd=self._cwd, env=self._env)
             self._sink.spawned(process.pid, process.start_time, process.marker)
-            body = await cli.ask("initialize", outgoing.initialize, within_s=START_TIMEOUT_S)
+            body = await cli.ask("initialize", lambda request_id: outgoing.initialize(request_id, **outgoing.hooked()),
+                                 within_s=START_TIMEOUT_S)
             self._hear(cli.translator.greeted(body))
         except TrunklineError as error:
             await cli.stop()
@@ -244,6 +259,15 @@ class StreamJsonDriver:
         if way.kind != "new" and (version is None or version < command.LOOKS_FIRST) and not await self._past.has(wanted):
             raise faults.start_failure(
                 self._spec, f"No conversation found with session ID: {wanted}", "", self._version)
+
+    def _ruling(self, tool: str, given: bytes) -> Ruling | None:
+        """What is to be said to a tool that is about to run. What an old version cannot have asked does not run."""
+        verdict = self._verdict(tool, given)
+        if verdict.action == "allow" or verdict.source == "default":
+            return None
+        if verdict.action == "ask" and not self._can_ask:
+            return Ruling("deny", f"{verdict.why}; this version of {self._spec.display_name} cannot ask about it: update it")
+        return Ruling(verdict.action, verdict.why)
 
     def _has_room(self) -> bool:
         free = self._past.free_bytes()

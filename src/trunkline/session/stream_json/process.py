@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from trunkline.agents.process import AgentProcess, Exit
 from trunkline.dialects.claude import outgoing
-from trunkline.dialects.claude.translate import ControlAnswer, Translator
+from trunkline.dialects.claude.translate import ControlAnswer, Gate, Translator
 from trunkline.dialects.jsonrpc import LineSplitter
 from trunkline.dialects.signals import Malformed, Signal
 from trunkline.errors import AgentError, AgentExited, RemoteError
@@ -41,8 +41,8 @@ class ClaudeProcess:
     """Implements what is the same whatever the conversation. ``hear`` gets signals, ``gone`` the one exit."""
 
     def __init__(self, name: str, new_id: Callable[[str], str], hear: Callable[[list[Signal]], None],
-                 gone: Callable[[Exit, str], None]) -> None:
-        self.translator = Translator(new_id)
+                 gone: Callable[[Exit, str], None], gate: Gate) -> None:
+        self.translator = Translator(new_id, gate)
         self.ended: AgentExited | None = None
         """Set when the process is gone."""
         self._name = name

@@ -15,6 +15,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from trunkline.dialects.risk.call import Call
@@ -54,12 +55,12 @@ _BINARIES: Final = re.compile(
 _VERSION: Final = re.compile(r"-?\d+(\.\d+)*t?$")
 
 
-def judge_of(call: Call) -> Judge:
-    """The judge for a call's program."""
-    first = call.command.words[0] or ""
+@lru_cache(maxsize=256)
+def judge_of(first: str) -> Judge:
+    """The judge for a program, by the word that starts it."""
     if "/" in first and not _BINARIES.fullmatch(posixpath.normpath(first)):
         return running.run_file
-    name = call.name.removesuffix(".exe").removesuffix(".cmd")
+    name = (first.rpartition("/")[2] or first).lower().removesuffix(".exe").removesuffix(".cmd")
     judge = _JUDGES.get(name)
     if judge is None:
         judge = _JUDGES.get(_VERSION.sub("", name)) or _JUDGES.get(name.partition(".")[0] + ".*")

@@ -39,6 +39,8 @@ _METHODS: Final = frozenset("GET POST PUT PATCH DELETE HEAD OPTIONS".split())
 
 def _targets(call: Call) -> list[str]:
     """The addresses: operands that are no value of an option."""
+    if call.bare:
+        return [arg for arg in call.args if arg not in _METHODS]
     takes = _WGET_TAKES if call.name.startswith("wget") else _TAKES
     skip = {at + 1 for at, arg in enumerate(call.args) if arg in takes}
     found = [
@@ -77,7 +79,7 @@ def _http(call: Call) -> None:
 def _files_sent(call: Call, remote: bool) -> None:
     """Files that go out with a request."""
     sent: list[str] = []
-    for at, arg in enumerate(call.args):
+    for at, arg in enumerate(call.args if not call.bare else ()):
         option, _, joined = arg.partition("=") if arg.startswith("--") else (arg[:2], "", arg[2:])
         value = joined or (call.args[at + 1] if at + 1 < len(call.args) else "")
         if option in _DATA and "@" in value and (value.startswith("@") or option == "--data-urlencode"):
@@ -86,9 +88,8 @@ def _files_sent(call: Call, remote: bool) -> None:
             sent.append(re.split(r"=[@<]", value, maxsplit=1)[1].partition(";")[0])
         elif (option in ("-T", "--upload-file") and call.name == "curl") or option in _BODY_FILES:
             sent.append(value)
-    sent.extend(
-        arg.partition("@")[2] for arg in call.args if call.name in ("http", "https", "xh", "xhs") and re.match(r"[\w.-]+=?@", arg)
-    )
+    if call.name in ("http", "https", "xh", "xhs"):
+        sent.extend(arg.partition("@")[2] for arg in call.args if re.match(r"[\w.-]+=?@", arg))
     for path in sent:
         if path != "-":
             call.read(path)
@@ -101,8 +102,8 @@ def _files_sent(call: Call, remote: bool) -> None:
 def _credentials_sent(call: Call, remote: bool) -> None:
     """Variables named like credentials: in a header they log in, elsewhere they leave."""
     for at, arg in enumerate(call.args):
-        found = secrets_list.VARIABLE.search(arg)
-        if found is None or not remote:
+        found = secrets_list.VARIABLE.search(arg) if remote and "$" in arg else None
+        if found is None:
             continue
         header = (at > 0 and call.args[at - 1] in _HEADERS) or arg.startswith(("-H", "--header", "-u"))
         call.note("high" if header else "critical", "sends a credential over the network", f"${found[1]}")

@@ -154,8 +154,20 @@ def _other_verb(call: Call, verb: str) -> None:
     elif verb == "config":
         return
     else:
+        _elsewhere(call)
         call.runs.append(call.places.resolve("."))
         call.note("medium", "runs scripts of the project or its packages", call.command.text)
+
+
+def _elsewhere(call: Call) -> None:
+    """Options that make scripts run by another program, or those of another project."""
+    options = ("--script-shell", "--shell-emulator", "--node-options")
+    runs = next((arg for arg in call.args if arg.partition("=")[0] in options), None)
+    if runs is not None:
+        call.note("high", "changes what runs the scripts", call.command.text)
+    folder = call.value("--prefix", "-C", "--dir", "--cwd", "--manifest-path")
+    if folder:
+        call.build(folder)
 
 
 def _short_verbs(call: Call) -> None:

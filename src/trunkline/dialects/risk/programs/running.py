@@ -199,8 +199,18 @@ def _file_or_input(call: Call, language: str) -> None:
         call.at_least("medium", f"starts {language}", call.command.text)
 
 
+_BUILD_FILES: Final = ("-f", "--file", "--makefile", "--justfile", "--rakefile", "-b", "--build-file", "-buildfile", "-C",
+                       "--directory", "--working-directory", "-p", "--project-dir")  # fmt: skip
+
+
 def _build(call: Call) -> None:
-    """make and its like run whatever the project's build file says."""
+    """make and its like run whatever the project's build file says; one from elsewhere is somebody else's program."""
+    for option in _BUILD_FILES:
+        path = call.value(option)
+        if path == "-":
+            call.traits |= Trait.EXECUTES
+        elif path:
+            call.build(path)
     if call.has("n", "--dry-run", "--just-print", "--version", "--help", "--list", "--summary"):
         return
     shell = next((arg for arg in call.args if arg.startswith(("SHELL=", ".SHELLFLAGS="))), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable
 from typing import Final
@@ -32,6 +33,7 @@ _RUNNING_KEYS: Final = re.compile(
     r"|http\.(proxy|sslverify|curloptresolve)|web\.browser|ssh\.variant|commit\.template|instaweb\..*|receive\..*|hook\..*)$"
 )
 _TAME: Final = re.compile(r"^(|cat|less( -\S+)*|more|true|false|:|nano|vim?|osxkeychain|store|cache|manager|libsecret)$")
+_OUTPUTS: Final = frozenset({"--outp", "--outpu", "--output", "--output-directory", "--output-dir"})
 _GLOBAL_VALUES: Final = ("-C", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--attr-source")
 
 
@@ -43,6 +45,8 @@ class _Git:
         self.verb: str | None = ""
         self.rest: tuple[str, ...] = ()
         self.folder = ""
+        self.stands_in = ""
+        """Where ``-C`` takes it; files that it writes are named from there."""
         args, words = call.args, call.command.words[1:]
         at = 0
         while at < len(args) and (args[at].startswith("-") and args[at] not in ("--version", "--help")):
@@ -51,6 +55,7 @@ class _Git:
                 at += 1
             elif args[at] in _GLOBAL_VALUES:
                 self.folder = args[at + 1] if at + 1 < len(args) else ""
+                self.stands_in = posixpath.join(self.stands_in, self.folder) if args[at] == "-C" else self.stands_in
                 at += 1
             elif args[at].startswith(("--exec-path=", "--config-env=")):
                 self.settings.append(f"core.hooksPath={args[at].partition('=')[2]}")
@@ -58,6 +63,21 @@ class _Git:
         if at < len(args):
             self.verb = words[at]
             self.rest = args[at + 1 :]
+
+    def unalias(self) -> str:
+        """Take the verb for what an alias in the call's own settings makes of it; gives that setting, or nothing."""
+        known = _QUIET | _MEDIUM | _VERBS.keys()  # git takes no alias for a command of its own
+        for setting in self.settings:
+            key, _, value = setting.partition("=")
+            words = value.split()
+            if self.verb and self.verb not in known and key.lower() == f"alias.{self.verb.lower()}" and words and value[0] != "!":
+                self.verb, self.rest = words[0], (*words[1:], *self.rest)
+                return setting
+        return ""
+
+    def path(self, written: str) -> str:
+        """A file as seen from where the shell stands."""
+        return posixpath.join(self.stands_in, written) if written[:1] not in "~$`" else written
 
     @property
     def operands(self) -> list[str]:
@@ -76,6 +96,8 @@ def _git(call: Call) -> None:
     if git.verb is None:
         call.note("high", "a git command that is only known when it runs", call.command.text)
         return
+    if hidden := git.unalias():
+        call.note("high", "hides a git command behind another name", hidden)
     if git.folder and call.places.kind(git.folder) in ("outside", "home", "system"):
         call.note("medium", "works in a repository outside the session's folders", git.folder)
     _programs(call, git)
@@ -103,8 +125,12 @@ def _setting(call: Call, key: str, value: str) -> None:
 def _files(call: Call, git: _Git) -> None:
     """Files that any verb may read or write, outside what git keeps."""
     for at, arg in enumerate(git.rest):
-        if arg.startswith("--output=") or (arg == "--output" and at + 1 < len(git.rest)):
-            call.write(arg.partition("=")[2] or git.rest[at + 1])
+        name, _, value = arg.partition("=")
+        apart = git.rest[at + 1] if at + 1 < len(git.rest) else ""
+        if name in _OUTPUTS and (value or apart):
+            call.write(git.path(value or apart))
+        elif git.verb in ("format-patch", "archive") and arg[:2] == "-o" and (arg[2:] or apart):
+            call.write(git.path(arg[2:] or apart))
         elif git.verb not in ("add", "stage", "rm", "mv") and call.places.secret(arg.partition("=")[2] or arg) == "own":
             call.read(arg.partition("=")[2] or arg)
 
@@ -288,6 +314,12 @@ def _archive(call: Call, git: _Git) -> None:
     call.note("medium", "packs the repository", call.command.text)
 
 
+def _bundle(call: Call, git: _Git) -> None:
+    call.note("medium", "changes the repository", call.command.text)
+    if git.operands[:1] == ["create"] and len(git.operands) > 1 and git.operands[1] != "-":
+        call.write(git.path(git.operands[1]))
+
+
 def _refs(call: Call, git: _Git) -> None:
     call.note("high", "changes what branches point to", call.command.text)
 
@@ -307,7 +339,7 @@ _VERBS: Final[dict[str, Callable[[Call, _Git], None]]] = {
     "filter-repo": _rewrites, "replace": _rewrites, "fast-import": _rewrites, "reflog": _reflog, "gc": _gc, "prune": _gc,
     "prune-packed": _gc, "remote": _remote, "config": _config, "submodule": _submodule, "bisect": _bisect, "worktree": _worktree,
     "rm": _rm, "credential": _credential, "credential-store": _credential, "credential-cache": _credential, "send-email": _sends,
-    "imap-send": _sends, "archive": _archive, "update-ref": _refs, "clone": _clone,
+    "imap-send": _sends, "archive": _archive, "bundle": _bundle, "update-ref": _refs, "clone": _clone,
 }  # fmt: skip
 
 JUDGES: Final[dict[str, Callable[[Call], None]]] = {"git": _git, "hub": _git, "yadm": _git}

@@ -1,17 +1,22 @@
-"""The official Python SDK's client over streamable HTTP, against the hub. Runs in a Python that has the SDK's extra ``http``.
+"""The official Python SDK's client, against the hub. Runs in a Python that has the SDK with its extra ``http``.
 
-``editor_http.py FOLDER ADDRESS TOKEN`` prints what it heard as one JSON object."""
+``editor.py stdio FOLDER COMMAND ARGS…`` or ``editor.py ws|http FOLDER ADDRESS TOKEN`` prints what it heard as one JSON object.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import acp
 from acp import schema
 from acp.http.client import create_http_stream
+from acp.ws.client import create_websocket_stream
 
 
 class Client:
@@ -47,10 +52,32 @@ class Client:
             await self.news.wait()
 
 
-async def main(folder: str, address: str, token: str) -> None:
+@asynccontextmanager
+async def connected(client: Client, way: str, where: list[str]) -> AsyncIterator[Any]:
+    """The SDK's connection, by one of its three ways."""
+    if way == "stdio":
+        async with acp.spawn_agent_process(client, *where, env=dict(os.environ)) as (conn, _):  # type: ignore[arg-type]
+            yield conn
+        return
+    address, token = where
+    headers = {"Authorization": f"Bearer {token}"}
+    opened: Any = create_http_stream(address, headers=headers)
+    if way == "ws":
+        opened = await create_websocket_stream(address, headers=headers)
+    conn = acp.connect_to_agent(client, opened)  # type: ignore[arg-type]
+    yield conn
+    await conn.close()
+
+
+async def main(way: str, folder: str, *where: str) -> None:
     """The seed's minimal sequence, a permission, a cancel, a load with replay."""
     client = Client()
-    conn = acp.connect_to_agent(client, create_http_stream(address, headers={"Authorization": f"Bearer {token}"}))  # type: ignore[arg-type]
+    async with connected(client, way, list(where)) as conn:
+        print(json.dumps(await sequence(client, conn, folder)))
+
+
+async def sequence(client: Client, conn: Any, folder: str) -> dict[str, Any]:
+    """What was heard on the way through it."""
     hello = await conn.initialize(protocol_version=1, client_capabilities=schema.ClientCapabilities())
     session_id = (await conn.new_session(cwd=folder, mcp_servers=[])).session_id
 
@@ -69,9 +96,8 @@ async def main(folder: str, address: str, token: str) -> None:
     await client.until(lambda: client.text() == said)
     replayed = client.text("user_message_chunk")
     stops.append(await prompt("/echo and after"))
-    print(json.dumps({"version": hello.protocol_version, "stops": stops, "asks": client.asks, "said": said, "replayed": replayed,
-                      "after": client.text()[len(said):]}))
-    await conn.close()
+    return {"version": hello.protocol_version, "stops": stops, "asks": client.asks, "said": said, "replayed": replayed,
+            "after": client.text()[len(said):]}
 
 
 if __name__ == "__main__":

@@ -1,0 +1,84 @@
+"""The blocks of an answer, and which of them a whole text is: told by what was said, since blocks that said nothing may come in
+pieces and not as a whole.
+
+Rule: what a person was told of a block is not told again, and what was not told is not lost. Where a whole text is like no block
+it is a block of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+import msgspec
+
+
+class Block(msgspec.Struct):
+    """A block of an answer: what it said by now, and what of an earlier attempt it has yet to repeat."""
+
+    kind: str
+    said: list[str] = []
+    size: int = 0
+    confirmed: bool = False
+    call_id: str = ""
+    echo: str = ""
+    """What was told before and is expected to be said again; empty once it was, or once something else was said."""
+
+    def told(self) -> str:
+        """What was told of it, by it or by the attempt that it repeats."""
+        return self.echo or self.text()
+
+    def text(self) -> str:
+        """What it said in one piece."""
+        if len(self.said) > 1:
+            self.said = ["".join(self.said)]
+        return self.said[0] if self.said else ""
+
+
+def block_of(blocks: Iterable[Block], kind: str, text: str) -> Block | None:
+    """The block that came in pieces and is whole now; None where no block is like it."""
+    waiting = [block for block in blocks if block.kind == kind and not block.confirmed]
+    for alike in _ALIKE:
+        for block in waiting:
+            if alike(block.text(), text):
+                return block
+    return None
+
+
+def rest_of(said: str, text: str) -> str:
+    """What a whole text says beyond the pieces of its block."""
+    if text.startswith(said):
+        return text[len(said):]
+    if not said.strip():
+        return text
+    bare = text.lstrip()
+    return bare[len(said.lstrip()):] if bare.startswith(said.lstrip()) else ""
+
+
+def _same(said: str, text: str) -> bool:
+    return said == text
+
+
+def _same_but_for_space(said: str, text: str) -> bool:
+    return bool(said.strip()) and said.strip() == text.strip()
+
+
+def _begun(said: str, text: str) -> bool:
+    return bool(said) and text.startswith(said)
+
+
+def _begun_but_for_space(said: str, text: str) -> bool:
+    return bool(said.strip()) and text.lstrip().startswith(said.lstrip())
+
+
+def _longer(said: str, text: str) -> bool:
+    return bool(text.strip()) and said.lstrip().startswith(text.strip())
+
+
+def _silent(said: str, text: str) -> bool:
+    return not said.strip()
+
+
+_ALIKE: Final[tuple[Callable[[str, str], bool], ...]] = (
+    _same, _same_but_for_space, _begun, _begun_but_for_space, _longer, _silent)
+"""The ways in which pieces and a whole text are one, the surest first."""

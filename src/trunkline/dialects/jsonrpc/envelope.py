@@ -1,0 +1,93 @@
+"""One line to what it carries, and what is wrong with it where it is no message."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.jsonrpc.messages import RpcError
+
+
+class Envelope(Struct, gc=False):
+    """All that a line may carry; which members are there tells what it is."""
+
+    method: str | UnsetType = UNSET
+    params: Raw | UnsetType = UNSET
+    id: Raw | UnsetType = UNSET
+    result: Raw | UnsetType = UNSET
+    error: Raw | UnsetType = UNSET
+
+
+class Addressed(Struct, gc=False):
+    """The least a wrong request must have to be answered."""
+
+    id: Raw
+    method: Raw
+
+
+ENVELOPE = msgspec.json.Decoder(Envelope)
+_ADDRESSED = msgspec.json.Decoder(Addressed)
+_ARRAY = msgspec.json.Decoder(list[Raw])
+_MEMBERS = msgspec.json.Decoder(dict[str, Raw])
+_STRING = msgspec.json.Decoder(str)
+_INTEGER = msgspec.json.Decoder(int, strict=False)
+
+BROKEN = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
+
+
+def present(raw: Raw | UnsetType) -> Raw | None:
+    return None if raw is UNSET else raw
+
+
+def read_error(raw: Raw) -> RpcError:
+    """An error in whatever shape it came: the request that it answers must not stay open."""
+    try:
+        members = _MEMBERS.decode(raw)
+    except BROKEN:
+        return RpcError(ErrorCode.INTERNAL_ERROR, shown(raw), raw)
+    message = members.get("message")
+    return RpcError(_error_code(members.get("code")), _error_text(raw if message is None else message), members.get("data"))
+
+
+def _error_code(raw: Raw | None) -> int:
+    try:
+        return ErrorCode.INTERNAL_ERROR if raw is None else _INTEGER.decode(raw)
+    except BROKEN:
+        return ErrorCode.INTERNAL_ERROR
+
+
+def _error_text(raw: Raw) -> str:
+    try:
+        return _STRING.decode(raw)
+    except BROKEN:
+        return shown(raw)
+
+
+def addressed(text: bytes) -> Addressed | None:
+    """Id and method of a line that is a request but for the type of its method."""
+    try:
+        return _ADDRESSED.decode(text)
+    except BROKEN:
+        return None
+
+
+def is_array(text: bytes) -> bool:
+    try:
+        _ARRAY.decode(text)
+    except BROKEN:
+        return False
+    return True
+
+
+def reason_of(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    if isinstance(error, msgspec.ValidationError):
+        return f"not a message: {error}"
+    # msgspec says "truncated" for half a surrogate pair, too.
+    return f"not JSON: {str(error).replace('truncated', 'truncated, or has half a surrogate pair')}"
+
+
+def shown(raw: Raw) -> str:
+    return bytes(raw)[:200].decode("utf-8", "replace")

@@ -1,0 +1,86 @@
+"""Bytes to lines, and whether a line is text at all."""
+
+from __future__ import annotations
+
+import codecs
+
+MAX_LINE = 64 * 1024 * 1024
+"""Longest line taken, in bytes. Agents really send lines of half a megabyte; embedded images make some of 20."""
+
+KEPT_OF_MALFORMED = 4096
+"""Bytes of a line that is no message, or is too long, which are kept to be shown."""
+
+_UTF8_STEP = 1 << 20
+
+
+class LineSplitter:
+    """Cuts a byte stream into lines, at a cost linear in its length however it was cut before.
+
+    A line over ``limit`` is thrown away up to its end; a stub of it is returned in its place, and ``cut`` maps the stub's
+    index in the list returned last to the line's true size.
+    """
+
+    def __init__(self, limit: int = MAX_LINE) -> None:
+        self._limit = limit
+        self._held = bytearray()
+        self._size = 0
+        self.cut: dict[int, int] = {}
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The lines that ``data`` completes, without their newline."""
+        if self.cut:
+            self.cut = {}
+        lines = data.split(b"\n")
+        rest = lines.pop()
+        if lines:
+            if self._size:
+                lines[0] = self._finish(lines[0])
+            if len(data) > self._limit:
+                self._cut_overlong(lines)
+        if rest:
+            self._hold(rest)
+        return lines
+
+    def flush(self) -> list[bytes]:
+        """What stands after the last newline, as a line, when the stream has ended."""
+        self.cut = {}
+        return [self._finish(b"")] if self._size else []
+
+    def _hold(self, piece: bytes) -> None:
+        # A bytearray grows by an eighth at a time: linear in total even when fed byte by byte.
+        self._size += len(piece)
+        if self._size <= self._limit:
+            self._held += piece
+        else:
+            del self._held[KEPT_OF_MALFORMED:]
+            self._held += piece[: KEPT_OF_MALFORMED - len(self._held)]
+
+    def _finish(self, piece: bytes) -> bytes:
+        self._hold(piece)
+        line = bytes(self._held)
+        if self._size > self._limit:
+            self.cut[0] = self._size
+        self._held = bytearray()
+        self._size = 0
+        return line
+
+    def _cut_overlong(self, lines: list[bytes]) -> None:
+        for index, line in enumerate(lines):
+            if len(line) > self._limit:
+                self.cut[index] = len(line)
+                lines[index] = line[:KEPT_OF_MALFORMED]
+
+
+def utf8_fault(line: bytes) -> str | None:
+    """Why ``line`` is not UTF-8, looking at a megabyte at a time: a decoded copy of 64 MiB may take 256."""
+    if line.isascii():
+        return None
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    view = memoryview(line)
+    try:
+        for start in range(0, len(view), _UTF8_STEP):
+            decoder.decode(view[start : start + _UTF8_STEP])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        return f"not UTF-8: {error.reason}"
+    return None

@@ -1,0 +1,45 @@
+"""What a JSON-RPC peer says, as values; ids, params and results are the peer's own bytes."""
+
+from __future__ import annotations
+
+from msgspec import Raw, Struct
+
+from trunkline.dialects.signals import Malformed
+
+CANCEL_REQUEST = "$/cancel_request"
+
+NULL = Raw(b"null")
+
+
+class RpcError(Struct, frozen=True, gc=False):
+    """The ``error`` member of an answer."""
+
+    code: int
+    message: str
+    data: Raw | None = None
+
+
+class Request(Struct, frozen=True, gc=False):
+    """The peer wants an answer; hand ``id`` back to ``send_result`` or ``send_error`` as it is."""
+
+    id: Raw
+    method: str
+    params: Raw | None
+
+
+class Notification(Struct, frozen=True, gc=False):
+    """The peer tells us something and wants no answer."""
+
+    method: str
+    params: Raw | None
+
+
+class Response(Struct, frozen=True, gc=False):
+    """The answer to our request ``id``: exactly one of ``result`` and ``error`` is set."""
+
+    id: int
+    result: Raw | None = None
+    error: RpcError | None = None
+
+
+Message = Request | Notification | Response | Malformed

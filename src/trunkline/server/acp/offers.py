@@ -1,0 +1,102 @@
+"""What an editor's requests may hold beyond the protocol, and what of the hub it is told in answer to its handshake."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from trunkline.agents import catalog
+from trunkline.agents.catalog import AgentSpec
+from trunkline.dialects import acp
+from trunkline.errors import AgentNotInstalled, Invalid
+from trunkline.hub import Hub
+
+DEMO = "demo"
+LISTED_MOST = 100_000
+"""Sessions that a list goes through at most."""
+
+
+class OurMeta(msgspec.Struct, rename="camel"):
+    """``_meta.trunkline`` of a request."""
+
+    agent: str | None = None
+    """session/new: which agent."""
+    title: str | None = None
+    env: dict[str, str] = msgspec.field(default_factory=dict)
+    """new, load, resume: the editor's variables; the agent's own list says which of them it sees."""
+    key: str | None = None
+    """prompt: the same key twice is one prompt."""
+    after: int | None = None
+    """load, resume: the position up to which the editor knows the session."""
+    cursor: bool = False
+    """In the client's capabilities: tell me my position."""
+    lines: bool = False
+    """In the client's capabilities: several messages may share a frame, one a line."""
+
+
+class SessionCapabilities(acp.SessionCapabilities, frozen=True, kw_only=True):
+    """With what the schema calls unstable."""
+
+    fork: acp.Offered | None = None
+
+
+class Capabilities(acp.AgentCapabilities, frozen=True, kw_only=True):
+    """The hub's own."""
+
+    session_capabilities: SessionCapabilities | None = None
+
+
+def default_agent(hub: Hub) -> str:
+    """The first agent of the catalog that is installed; the demo agent where none is."""
+    for name, spec in hub.agents.items():
+        if name != DEMO and _is_installed(spec, hub):
+            return name
+    return DEMO
+
+
+def _is_installed(spec: AgentSpec, hub: Hub) -> bool:
+    try:
+        catalog.launch_command(spec, hub.environ)
+    except AgentNotInstalled:
+        return False
+    return True
+
+
+def logins(spec: AgentSpec) -> list[acp.AuthMethod]:
+    """How to log in: by the agent's own command, then tell us."""
+    if not spec.login_hint:
+        return []
+    return [acp.AuthMethodAgent(id=spec.name, name=f"Logged in to {spec.display_name}", description=spec.login_hint)]
+
+
+def usable(servers: list[acp.McpServer], capabilities: msgspec.Raw) -> list[acp.McpServer]:
+    """The MCP servers that an agent takes: with one that it does not take it could not be started any more."""
+    try:
+        takes = acp.read(bytes(capabilities), acp.AgentCapabilities).mcp
+    except Invalid:
+        takes = acp.McpCapabilities()
+    return [server for server in servers if isinstance(server, acp.McpServerStdio)
+            or (takes.http if isinstance(server, acp.McpServerHttp) else takes.sse)]
+
+
+def encoded_servers(servers: list[acp.McpServer]) -> list[msgspec.Raw]:
+    """MCP servers as they are kept."""
+    return [msgspec.Raw(acp.encode(server)) for server in servers]
+
+
+def ours_of(meta: dict[str, Any] | None) -> OurMeta:
+    """What a request has in ``_meta.trunkline``."""
+    try:
+        return msgspec.convert((meta or {}).get("trunkline") or {}, OurMeta)
+    except msgspec.ValidationError as error:
+        raise Invalid(f"_meta.trunkline: {error}") from error
+
+
+def position_of(cursor: str | None) -> int:
+    """How many sessions of a list were told before."""
+    if cursor is None:
+        return 0
+    if not (cursor.isascii() and cursor.isdigit() and int(cursor) <= LISTED_MOST):
+        raise Invalid("cursor is not one that a list gave")
+    return int(cursor)

@@ -1,0 +1,91 @@
+"""What an ACP agent asks of people, on the wire: which request waits for which answer.
+
+Rule: an ask is answered once: by a person, or by the agent, which may withdraw it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from trunkline.dialects import acp, jsonrpc
+from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, PermissionOption, QuestionAsk, Signal
+from trunkline.errors import Invalid
+from trunkline.session.opening import unreadable
+
+_encode = msgspec.json.Encoder().encode
+
+
+class AcpAsks:
+    """The open permissions and questions of one agent. What they answer is written to the peer; the driver sends it."""
+
+    def __init__(self, peer: jsonrpc.Peer, new_id: Callable[[], str]) -> None:
+        self._peer = peer
+        self._new_id = new_id
+        self._permissions: dict[str, msgspec.Raw] = {}
+        self._questions: dict[str, msgspec.Raw] = {}
+        self._readers = {acp.SESSION_REQUEST_PERMISSION: self._permission, acp.ELICITATION_CREATE: self._question}
+
+    def takes(self, method: str) -> bool:
+        """Whether this is a request for a person."""
+        return method in self._readers
+
+    def asked(self, method: str, message: jsonrpc.Request) -> Signal:
+        """The agent asks; what makes no sense is answered with an error, and told."""
+        try:
+            return self._readers[method](message, self._new_id())
+        except Invalid as error:
+            self._peer.send_error(message.id, acp.ErrorCode.INVALID_PARAMS, error.message)
+            return unreadable(message.method, message.params, error.message)
+
+    def withdrawn(self, params: msgspec.Raw | None) -> Signal | None:
+        """The agent takes an ask back; None where it is none of these."""
+        try:
+            wanted = bytes(acp.decode_params(acp.CANCEL_REQUEST, params).request_id)
+        except Invalid as error:
+            return unreadable(acp.CANCEL_REQUEST, params, error.message)
+        for table in (self._permissions, self._questions):
+            for request_id, rpc_id in table.items():
+                if bytes(rpc_id) == wanted:
+                    del table[request_id]
+                    self._peer.send_error(rpc_id, acp.ErrorCode.REQUEST_CANCELLED, "request cancelled")
+                    return AskWithdrawn(request_id)
+        return None
+
+    def answer_permission(self, request_id: str, option_id: str | None, reason: str | None) -> None:
+        """Answer an ask by option, or as cancelled. The reason rides in ``_meta``: the protocol has no field for it."""
+        rpc_id = self._permissions.pop(request_id, None)
+        if rpc_id is None:
+            return
+        outcome = {"outcome": "cancelled"} if option_id is None else {"outcome": "selected", "optionId": option_id}
+        answer: dict[str, Any] = {"outcome": outcome}
+        if reason is not None:
+            answer["_meta"] = {"trunkline": {"reason": reason}}
+        self._peer.send_result(rpc_id, _encode(answer))
+
+    def answer_question(self, request_id: str, action: str, content: msgspec.Raw | None) -> None:
+        """Answer a question: accept with content, decline or cancel."""
+        rpc_id = self._questions.pop(request_id, None)
+        if rpc_id is None:
+            return
+        answer: dict[str, Any] = {"action": action}
+        if action == "accept" and content is not None:
+            answer["content"] = content
+        self._peer.send_result(rpc_id, _encode(answer))
+
+    def _permission(self, message: jsonrpc.Request, request_id: str) -> Signal:
+        ask: acp.RequestPermissionRequest = acp.decode_params(acp.SESSION_REQUEST_PERMISSION, message.params)
+        self._permissions[request_id] = message.id
+        options = tuple(PermissionOption(option.option_id, option.name, option.kind) for option in ask.options)
+        return PermissionAsk(request_id, bytes(ask.tool_call), options)
+
+    def _question(self, message: jsonrpc.Request, request_id: str) -> Signal:
+        ask: acp.CreateElicitationRequest = acp.decode_params(acp.ELICITATION_CREATE, message.params)
+        schema = bytes(ask.requested_schema) if isinstance(ask, acp.FormElicitation) else None
+        if schema is not None and not schema.startswith(b"{"):
+            raise Invalid("requestedSchema must be an object")
+        self._questions[request_id] = message.id
+        url = ask.url if isinstance(ask, acp.UrlElicitation) else None
+        return QuestionAsk(request_id, ask.message, schema, url, ask.tool_call_id)

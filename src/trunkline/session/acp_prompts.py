@@ -1,0 +1,32 @@
+"""What an ACP agent takes in a prompt: refused, or made into what it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from trunkline.dialects import acp
+from trunkline.errors import Unsupported
+
+
+def check_prompt(blocks: Sequence[msgspec.Raw], takes: acp.PromptCapabilities, agent: str) -> None:
+    """Raise Unsupported when the agent cannot take one of the blocks."""
+    for raw in blocks:
+        block = acp.read(bytes(raw), acp.ContentBlock)
+        if isinstance(block, acp.ImageContent) and not takes.image:
+            raise Unsupported(f"{agent} takes no images in prompts")
+        if isinstance(block, acp.AudioContent) and not takes.audio:
+            raise Unsupported(f"{agent} takes no audio in prompts")
+
+
+def as_taken(raw: msgspec.Raw, takes: acp.PromptCapabilities) -> msgspec.Raw:
+    """An embedded resource becomes plain text for agents that take none; everything else goes as it is."""
+    if takes.embedded_context:
+        return raw
+    block = acp.read(bytes(raw), acp.ContentBlock)
+    if not isinstance(block, acp.EmbeddedResource):
+        return raw
+    resource = block.resource
+    inside = resource.text if isinstance(resource.text, str) else "(binary)"
+    return msgspec.Raw(acp.encode(acp.TextContent(text=f"{resource.uri}:\n\n{inside}")))

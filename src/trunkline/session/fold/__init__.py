@@ -1,0 +1,41 @@
+"""What is known of a session: one serialisable struct, changed only by ``interpret``.
+
+    state.py       the struct and its checkpoint          open_parts.py  messages and calls that are open
+    asks.py        what waits for a person                kept.py        what is kept of turns, commands, files
+    view.py        all of it, as clients see it
+
+Rule 1: no I/O and no clock; time, ids and randomness arrive with the input.
+Rule 2: everything that must outlive a crash is in ``Fold`` and in its checkpoint. What is left out of the checkpoint is
+either in the journal (the text of the open message) or worthless after a restart (bodies of running calls).
+Rule 3: a checkpoint is small. Its size depends on what is open and on what the session is, never on how much was said.
+"""
+
+from __future__ import annotations
+
+from trunkline.session.fold.asks import KEPT_DECISIONS, ApprovalView, Decided, QuestionView
+from trunkline.session.fold.kept import (
+    KEPT_COMMANDS,
+    KEPT_FILES,
+    KEPT_KEYS,
+    Artifact,
+    Changes,
+    CommandDone,
+    Cost,
+    FileTally,
+    Pause,
+    QueuedPrompt,
+    Sent,
+    Todo,
+    Turn,
+    Usage,
+    Waits,
+    remember,
+)
+from trunkline.session.fold.open_parts import Denial, Evidence, OpenCall, OpenText, OpenUserMessage, Told
+from trunkline.session.fold.state import LIGHT_BODY, NULL, Fold, checkpoint, restore
+from trunkline.session.fold.view import SessionView, TurnView, shown, view_of
+
+__all__ = ["KEPT_COMMANDS", "KEPT_DECISIONS", "KEPT_FILES", "KEPT_KEYS", "LIGHT_BODY", "NULL", "ApprovalView", "Artifact",
+           "Changes", "CommandDone", "Cost", "Decided", "Denial", "Evidence", "FileTally", "Fold", "OpenCall", "OpenText",
+           "OpenUserMessage", "Pause", "QuestionView", "QueuedPrompt", "Sent", "SessionView", "Todo", "Told", "Turn",
+           "TurnView", "Usage", "Waits", "checkpoint", "remember", "restore", "shown", "view_of"]

@@ -1,0 +1,136 @@
+"""What a session keeps of its turns, its commands and its work, small and by the piece."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from trunkline.dialects.context import ChangeType, TokenUsage
+
+KEPT_COMMANDS = 256
+"""Commands whose answers are remembered by id; the same reasoning as for keys."""
+
+KEPT_FILES = 2000
+"""Changed files counted per session; a summary of more would be no summary."""
+
+KEPT_KEYS = 256
+"""Idempotency keys remembered per session, beside those of prompts that wait or run; a client retries within seconds, not after
+256 prompts."""
+
+
+class QueuedPrompt(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=True):
+    """A prompt that waits for its turn. ``content`` are ACP content blocks."""
+
+    turn_id: str
+    content: list[msgspec.Raw]
+    queued_at: str
+    by: str
+
+
+class Turn(msgspec.Struct, rename="camel", kw_only=True):
+    """The prompt being worked on."""
+
+    turn_id: str
+    started_at: str
+    by: str
+    seq: int
+    """The entry before the turn's first: a reader that attaches after it sees the whole turn."""
+    cancelled: bool = False
+    said_something: bool = False
+    tokens: TokenUsage | None = None
+    """What the agent told of while the turn ran; its end may tell all of it again."""
+
+
+class Sent(msgspec.Struct, rename="camel"):
+    """What an idempotency key was answered with."""
+
+    turn_id: str
+    seq: int
+    queued: bool
+
+
+class Usage(msgspec.Struct, rename="camel", omit_defaults=True):
+    """Context tokens in use and the window's size, as the agent reports them."""
+
+    used: int = 0
+    size: int = 0
+
+
+class Cost(msgspec.Struct, rename="camel", omit_defaults=True):
+    """Money spent in all; ``input`` and ``output`` are what is known of its parts."""
+
+    amount: float
+    currency: str
+    input: float = 0
+    output: float = 0
+
+
+class FileTally(msgspec.Struct, rename="camel"):
+    """What became of one file so far, for the summary of the session."""
+
+    change_type: ChangeType
+    lines_added: int = 0
+    lines_removed: int = 0
+
+
+class Changes(msgspec.Struct, rename="camel"):
+    """What the session has changed so far, all its files together."""
+
+    files: int = 0
+    lines_added: int = 0
+    lines_removed: int = 0
+
+
+class Todo(msgspec.Struct, rename="camel"):
+    """One line of the agent's plan."""
+
+    content: str
+    status: str
+    priority: str = "medium"
+
+
+class Artifact(msgspec.Struct, rename="camel", kw_only=True):
+    """A file or app folder that the agent made. ``path`` is absolute; ``version`` rises when it changes."""
+
+    id: str
+    type: str
+    name: str
+    path: str
+    relative_path: str
+    version: int = 1
+    created_at: str
+    updated_at: str
+    fingerprint: str = ""
+
+
+class CommandDone(msgspec.Struct):
+    """What a command was answered with: ``{"ok": true, "result"}`` or ``{"ok": false, "error"}``."""
+
+    digest: str
+    """Of the command: the same id with another command is a mistake."""
+    outcome: msgspec.Raw
+
+
+class Pause(msgspec.Struct, rename="camel"):
+    """Somebody holds the session. ``held`` says what waits: the next permission, the queue, the turn."""
+
+    since: str
+    by: str
+    reason: str | None
+    held: list[str]
+
+
+class Waits(msgspec.Struct, rename="camel", omit_defaults=True):
+    """How long this session's approvals wait, and what the agent is told when nobody answered."""
+
+    approval_s: float | None = None
+    """None: as long as the hub's setting says."""
+    on_timeout: Literal["reject", "cancel"] = "reject"
+
+
+def remember(table: dict[str, Any], key: str, value: Any, limit: int) -> None:
+    """Put a value into an insertion-ordered table and forget the oldest beyond ``limit``."""
+    table[key] = value
+    while len(table) > limit:
+        del table[next(iter(table))]

@@ -1,0 +1,96 @@
+"""What is open in a session: the message that grows, the calls that run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.acp.tools import Diff
+from trunkline.dialects.context import MessageContent, RiskLevel
+
+
+class OpenText(msgspec.Struct):
+    """A message or thought that is still growing.
+
+    ``parts`` are JSON string tokens without their quotes, as many as its completion may carry; ``size`` counts all its
+    bytes, ``newest`` is the last token."""
+
+    thinking: bool
+    message_id: str
+    start_seq: int
+    agent_message_id: str | None = None
+    size: int = 0
+    parts: list[bytes] = msgspec.field(default_factory=list)
+    newest: bytes = b'""'
+    parent: str | None = None
+    """The call whose sub-agent says it."""
+
+
+class OpenUserMessage(msgspec.Struct):
+    """What a person once said, being told again piece by piece. ``size`` counts all its bytes, those of cut parts too."""
+
+    message_id: str
+    agent_message_id: str | None = None
+    parts: list[MessageContent] = msgspec.field(default_factory=list)
+    size: int = 0
+
+
+class Evidence(msgspec.Struct):
+    """What was said of a call beside its fields, or was there and replaced: diffs, terminals, a record in ``_meta``."""
+
+    diffs: list[Diff] = msgspec.field(default_factory=list)
+    terminals: list[str] = msgspec.field(default_factory=list)
+    printed: str = ""
+    exit_code: int | None = None
+    response: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+class Told(msgspec.Struct, frozen=True):
+    """How much of a running call's output was told: where it ended, and what was told in all."""
+
+    chars: int = 0
+    end: str = ""
+    total: int = 0
+
+
+class Denial(msgspec.Struct, frozen=True):
+    """Who did not allow a call, in what part (``user``, ``policy``, ``timeout``), and why."""
+
+    by: str
+    resolved_by: str
+    reason: str | None = None
+
+
+class OpenCall(msgspec.Struct):
+    """A tool call of the current turn and how far its story has been told."""
+
+    state: CallState
+    since: int
+    executing: bool = False
+    finished: bool = False
+    denied: bool = False
+    denial: Denial | None = None
+    approved: bool = False
+    """A person or a rule let it run."""
+    asked: bool = False
+    """Somebody was, or is, asked to allow it."""
+    counted: bool = False
+    """The agent itself spoke of it; a permission alone is no call yet."""
+    spawned: bool = False
+    """It started a sub-agent."""
+    shows_ask: bool = False
+    """What it shows came with a permission: words for whoever decides, no output."""
+    questioned: bool = False
+    """What it asks a person was told."""
+    parent: str | None = None
+    """The call whose sub-agent makes this one."""
+    in_background: bool = False
+    """That sub-agent goes on though its own call is done: this one does not end with the turn."""
+    risk_level: RiskLevel | None = None
+    risk_reason: str = ""
+    progress_at: int = 0
+    evidence: Evidence | None = None
+    told: Told | None = None
+    """What was told of its output while it ran."""

@@ -1,0 +1,160 @@
+"""The state of one session: one serialisable struct, and its checkpoint."""
+
+from __future__ import annotations
+
+import msgspec
+
+from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.context import EnvironmentContext, EnvironmentModel, PermissionPolicy, TokenUsage
+from trunkline.errors import SessionUnreadable
+from trunkline.session.caps import Caps
+from trunkline.session.chain import Chain
+from trunkline.session.fold.asks import ApprovalView, Decided, QuestionView
+from trunkline.session.fold.kept import (
+    Artifact,
+    Changes,
+    CommandDone,
+    Cost,
+    FileTally,
+    Pause,
+    QueuedPrompt,
+    Sent,
+    Todo,
+    Turn,
+    Usage,
+    Waits,
+)
+from trunkline.session.fold.open_parts import OpenCall, OpenText, OpenUserMessage
+from trunkline.session.policy import Rule
+
+LIGHT_BODY = 4096
+"""Bodies of open calls above this many bytes stay out of a checkpoint."""
+
+NULL = msgspec.Raw(b"null")
+"""JSON that the agent did not send. (``Raw | None`` cannot be decoded: msgspec takes it for "null only".)"""
+
+
+class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
+    """The state of one session."""
+
+    session_id: str
+    agent: str
+    cwd: str
+    created_at: int
+    updated_at: int
+    title: str = ""
+    titled_by_user: bool = False
+    status: str = "starting"
+    seq: int = 0
+    turns: int = 0
+    turn: Turn | None = None
+    text: OpenText | None = None
+    user_message: OpenUserMessage | None = None
+    """Only while an agent tells its history again; never beside ``text``."""
+    calls: dict[str, OpenCall] = msgspec.field(default_factory=dict)
+    sub_agents: dict[str, str] = msgspec.field(default_factory=dict)
+    """Those that go on though the calls which started them are done: their ids, and those calls'."""
+    approvals: dict[str, ApprovalView] = msgspec.field(default_factory=dict)
+    decided: dict[str, Decided] = msgspec.field(default_factory=dict)
+    questions: dict[str, QuestionView] = msgspec.field(default_factory=dict)
+    queue: list[QueuedPrompt] = msgspec.field(default_factory=list)
+    sent: dict[str, Sent] = msgspec.field(default_factory=dict)
+    todos: list[Todo] = msgspec.field(default_factory=list)
+    usage: Usage | None = None
+    cost: Cost | None = None
+    cost_reported: float = 0
+    """The agent's own last total, from which the next one is told apart."""
+    tokens: TokenUsage | None = None
+    tokens_reported: TokenUsage | None = None
+    mode: str | None = None
+    modes: msgspec.Raw = NULL
+    config_options: msgspec.Raw = NULL
+    commands_seq: int = 0
+    """The entry whose update lists the agent's commands (too large, in some agents, to be carried in every checkpoint)."""
+    artifacts: dict[str, Artifact] = msgspec.field(default_factory=dict)
+    rules: list[Rule] = msgspec.field(default_factory=list)
+    """What people decided for this session or turn; what they decided for good is in the policy file."""
+    permission_policy: PermissionPolicy | None = None
+    commands: dict[str, CommandDone] = msgspec.field(default_factory=dict)
+    paused: Pause | None = None
+    waits: Waits = msgspec.field(default_factory=Waits)
+    caps: Caps | None = None
+    worked_us: int = 0
+    """Time spent in turns that are over."""
+    chain: Chain = msgspec.field(default_factory=Chain)
+    """The end of the hash chain over all approvals."""
+    agent_info: msgspec.Raw = NULL
+    agent_capabilities: msgspec.Raw = NULL
+    agent_session_id: str | None = None
+    chosen_options: dict[str, str | bool] = msgspec.field(default_factory=dict)
+    """The agent's options that somebody set, to be set again when it comes back."""
+    agent_start: str | None = None
+    """How the agent came to its session last: new, resumed, loaded or forked."""
+    fork_of: str | None = None
+    """The agent's session that this one branched off: while it is still ``agent_session_id``, the branch is not made yet."""
+    watches: str | None = None
+    """The file that this session follows, where somebody else runs the agent: there is nobody here to say anything to."""
+    watch_position: int = 0
+    """The bytes of that file that are in the journal."""
+    mcp_servers: list[msgspec.Raw] = msgspec.field(default_factory=list)
+    last_text: str = ""
+    thinking_changes: list[int] = msgspec.field(default_factory=list)
+    """When the status last changed to or from thinking, to keep such changes to a few a second."""
+    messages: int = 0
+    """Messages of both sides that were completed."""
+    tool_calls: int = 0
+    errors: int = 0
+    files: dict[str, FileTally] = msgspec.field(default_factory=dict)
+    changes: Changes = msgspec.field(default_factory=Changes)
+    environment: EnvironmentContext | None = None
+    """Where the session runs, as it was last told."""
+    model: EnvironmentModel | None = None
+    last_message: tuple[str, str | None] = ("", None)
+    """The newest message of the agent: our id of it and the agent's own."""
+    plan_mode: bool = False
+    plan_call: str | None = None
+    """The call whose plan was told last."""
+
+    def agent_questions(self) -> list[str]:
+        """The open questions that the agent asked, not the hub itself."""
+        return [question_id for question_id, view in self.questions.items() if view.cap is None]
+
+    def asks_of_turn(self) -> tuple[list[str], list[str]]:
+        """The open approvals and questions that end with the turn."""
+        asks = [request_id for request_id, view in self.approvals.items() if not view.beyond_turn]
+        return asks, [question_id for question_id in self.agent_questions() if not self.questions[question_id].beyond_turn]
+
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(Fold)
+
+
+def checkpoint(fold: Fold) -> bytes:
+    """The fold, light enough to be stored with every change that matters."""
+    text = fold.text
+    if text is not None:
+        text = OpenText(text.thinking, text.message_id, text.start_seq, text.agent_message_id, text.size, parent=text.parent)
+    calls = {key: _light(call) for key, call in fold.calls.items() if not call.finished}
+    return _encoder.encode(msgspec.structs.replace(fold, text=text, calls=calls))
+
+
+def restore(raw: bytes) -> Fold:
+    """The fold as it was at a checkpoint; the open text's parts are empty (they are in the journal)."""
+    try:
+        return _decoder.decode(raw)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise SessionUnreadable(f"a session's stored state cannot be read: {error}") from error
+
+
+def _light(call: OpenCall) -> OpenCall:
+    state = call.state
+    light = CallState(
+        tool_call_id=state.tool_call_id, title=state.title, name=state.name, kind=state.kind, status=state.status,
+        locations=state.locations, raw_input=_small(state.raw_input), raw_output=None, first_title=state.first_title,
+        tool=state.tool,
+    )
+    return msgspec.structs.replace(call, state=light, evidence=None)
+
+
+def _small(body: bytes | None) -> bytes | None:
+    return body if body is not None and len(body) <= LIGHT_BODY else None

@@ -1,0 +1,88 @@
+"""The fold as clients see it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from trunkline.dialects.context import PermissionPolicy, TokenUsage
+from trunkline.session.caps import Caps
+from trunkline.session.fold.asks import ApprovalView, QuestionView
+from trunkline.session.fold.kept import Changes, Cost, Pause, QueuedPrompt, Todo, Usage, Waits
+from trunkline.session.fold.state import Fold
+from trunkline.session.policy import Rule
+
+
+class TurnView(msgspec.Struct, rename="camel"):
+    """The running turn, as clients see it."""
+
+    turn_id: str
+    started_at: str
+    by: str
+    seq: int
+
+
+class SessionView(msgspec.Struct, kw_only=True, rename="camel"):
+    """The fold as the HTTP API shows it."""
+
+    id: str
+    status: str
+    agent: str
+    cwd: str
+    title: str
+    created_at: str
+    updated_at: str
+    last_seq: int
+    turn: TurnView | None
+    pending_approvals: list[ApprovalView]
+    pending_questions: list[QuestionView]
+    queue: list[QueuedPrompt]
+    todos: list[Todo]
+    usage: Usage | None
+    cost: Cost | None
+    mode: str | None
+    modes: msgspec.Raw
+    config_options: msgspec.Raw
+    artifacts: int
+    paused: Pause | None
+    caps: Caps | None
+    waits: Waits
+    rules: list[Rule]
+    permission_policy: PermissionPolicy | None
+    tokens: TokenUsage | None
+    agent_info: msgspec.Raw
+    agent_start: str | None
+    """How the agent came to this session last: ``new``, ``resumed`` (it remembers) or ``loaded`` (it was told again)."""
+    last_text: str
+    agent_session_id: str | None = None
+    """What the agent itself calls this session."""
+    watch_only: bool = False
+    """Whether somebody else runs the agent, so that this session can only be watched."""
+    commands: list[dict[str, Any]] | None = None
+    """Only in the view of a single session."""
+    changes: Changes = msgspec.field(default_factory=Changes)
+
+
+def shown(view: ApprovalView) -> ApprovalView:
+    """An approval as clients see it: where the hub keeps its own files is for the rules alone."""
+    if view.about is None:
+        return view
+    return msgspec.structs.replace(view, about=msgspec.structs.replace(view.about, guarded=(), home=None))
+
+
+def view_of(fold: Fold, *, created_at: str, updated_at: str) -> SessionView:
+    """The fold as clients see it."""
+    turn = fold.turn
+    return SessionView(
+        id=fold.session_id, status=fold.status, agent=fold.agent, cwd=fold.cwd, title=fold.title,
+        created_at=created_at, updated_at=updated_at, last_seq=fold.seq,
+        turn=TurnView(turn.turn_id, turn.started_at, turn.by, turn.seq) if turn else None,
+        pending_approvals=[shown(view) for view in fold.approvals.values()], pending_questions=list(fold.questions.values()),
+        queue=list(fold.queue), todos=list(fold.todos), usage=fold.usage, cost=fold.cost, mode=fold.mode,
+        modes=fold.modes, config_options=fold.config_options, artifacts=len(fold.artifacts),
+        paused=fold.paused, caps=fold.caps, waits=fold.waits, rules=list(fold.rules), permission_policy=fold.permission_policy,
+        tokens=fold.tokens,
+        agent_info=fold.agent_info, agent_start=fold.agent_start, last_text=fold.last_text,
+        agent_session_id=fold.agent_session_id, watch_only=fold.watches is not None, changes=fold.changes,
+    )

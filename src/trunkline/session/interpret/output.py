@@ -1,0 +1,30 @@
+"""What a running call prints, told while it prints it: pieces, each with its place in the whole.
+
+Rule 1: a piece goes on where the last one ended. One that begins earlier takes the place of what was told from there on.
+Rule 2: bounded: of a long piece its end is told, and a call that goes on printing is told no more until its result.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from trunkline.session.fold import OpenCall, Told
+
+PIECE_CHARS: Final = 16 << 10
+TOLD_CHARS: Final = 256 << 10
+"""Characters of one call's output that are told before its result."""
+
+MARK_CHARS: Final = 64
+"""Characters by which the end of what was told is known again."""
+
+
+def news_of(call: OpenCall, text: str) -> dict[str, Any]:
+    """What is new in a running call's output, as ``{"offset", "output"}``; {} where nothing is, or enough was told."""
+    told = call.told or Told()
+    goes_on = text.startswith(told.end, told.chars - len(told.end))
+    start = told.chars if goes_on else 0
+    if told.total >= TOLD_CHARS or len(text) == start:
+        return {}
+    offset = max(start, len(text) - PIECE_CHARS)
+    call.told = Told(chars=len(text), end=text[-MARK_CHARS:], total=told.total + len(text) - offset)
+    return {"offset": offset, "output": text[offset:]}

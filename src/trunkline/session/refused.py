@@ -1,0 +1,75 @@
+"""Commands that were refused before the session looked at them: malformed, unknown, or not within their sender's scope.
+
+Rule 1: they are in the journal like those that were carried out, with who sent them and why not.
+Rule 2: anybody who may look can send one, so they have a measure: some at once, then one a minute. How many were left out since
+the last one is told with the next.
+Rule 3: of what was sent only the beginning is kept, and nothing is remembered under its id: the id stays free for its owner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from trunkline.errors import StorageError, TrunklineError
+
+AT_ONCE = 20
+EVERY_US = 60_000_000
+SAID_BYTES = 1024
+MESSAGE_LENGTH = 500
+ID_LENGTH = 255
+
+Note = Callable[[str, dict[str, Any], str], Awaitable[None]]
+"""Writes an entry: its name, its data, who it is of."""
+
+
+class RefusedCommands:
+    """Writes down what was refused in one session, within its measure."""
+
+    def __init__(self, note: Note, clock: Callable[[], int]) -> None:
+        self._note = note
+        self._clock = clock
+        self._full_at = 0
+        """When the measure is whole again; each entry moves it on."""
+        self._left_out = 0
+
+    async def write(self, said: bytes, error: TrunklineError, *, command_id: str | None, by: str) -> None:
+        """Note one refused command, unless there were too many."""
+        now = self._clock()
+        if self._full_at - now > (AT_ONCE - 1) * EVERY_US:
+            self._left_out += 1
+            return
+        self._full_at = max(self._full_at, now) + EVERY_US
+        data = _told(said, error, command_id)
+        if self._left_out:
+            data["leftOut"], self._left_out = self._left_out, 0
+        try:
+            await self._note("command", data, by)
+        except StorageError:
+            return  # its sender gets the error that it was refused with; the entry waits for the journal
+
+
+def _told(said: bytes, error: TrunklineError, command_id: str | None) -> dict[str, Any]:
+    named = {} if command_id is None else {"id": command_id[:ID_LENGTH]}
+    shown: dict[str, Any] = {"said": said[:SAID_BYTES].decode("utf-8", "replace")}
+    if len(said) > SAID_BYTES:
+        shown["bytes"] = len(said)
+    told = {"code": error.code, "message": error.message[:MESSAGE_LENGTH], "recoverable": error.recoverable}
+    return {**named, **shown, "ok": False, "error": told}
+
+
+class _Numbered(msgspec.Struct):
+    id: str | None = None
+
+
+_numbered = msgspec.json.Decoder(_Numbered)
+
+
+def id_in(said: bytes) -> str | None:
+    """The id of an envelope that may be broken otherwise."""
+    try:
+        return _numbered.decode(said).id
+    except (msgspec.DecodeError, RecursionError):
+        return None

@@ -1,0 +1,95 @@
+"""A tool's input, changed by the person who approves it: for agents that can be told, and within the rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.aio import run
+from tests.session.script import OPTIONS, Stage
+from trunkline.dialects.signals import PermissionAsk
+from trunkline.errors import Forbidden, Invalid
+from trunkline.session.approvals import Decision
+
+NO_INSTALLS = """\
+[[rules]]
+action = "deny"
+command = ["make install*"]
+"""
+
+
+async def asked(tmp_path: Path) -> Stage:
+    """A session whose agent asks for a command, and can be given another."""
+    stage = Stage(tmp_path)
+    stage.lent.policies.replace(NO_INSTALLS)
+    await stage.open()
+    await stage.send()
+    call = {"toolCallId": "call-1", "title": "make", "kind": "execute", "rawInput": {"command": "make"}}
+    stage.driver.say(PermissionAsk("req-1", msgspec.json.encode(call), OPTIONS, editable=True))
+    await stage.packets("approval_requested")
+    return stage
+
+
+async def approve(stage: Stage, way: str, command: str) -> None:
+    """Approve another command, by the command of the context protocol or by the decision of the permissions route."""
+    if way == "command":
+        edited = {"updatedInput": {"command": command}}
+        await stage.execute("approve_tool_call", requestId="req-1", toolCallId="call-1", _meta=edited)
+    else:
+        await stage.session.decide("req-1", Decision(decision="allow", updated_input={"command": command}), by="ann")
+
+
+@pytest.mark.parametrize("way", ["command", "route"])
+def test_it_reaches_the_agent_and_stands_in_the_journal(tmp_path: Path, way: str) -> None:
+    async def scenario() -> None:
+        stage = await asked(tmp_path)
+        assert stage.session.view().pending_approvals[0].editable
+        await approve(stage, way, "make check")
+        assert stage.driver.told_of("permission") == [("permission", "req-1", "yes")]
+        assert [bytes(given or b"") for given in stage.driver.inputs] == [b'{"command":"make check"}']
+        events = [msgspec.json.decode(entry.event) for entry in await stage.session.feed.read(after=0)]
+        (resolved,) = [event for event in events if event["type"] == "approval:resolved"]
+        assert (resolved["approved"], resolved["_meta"]["updatedInput"]) == (True, {"command": "make check"})
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("way", ["command", "route"])
+def test_what_a_rule_denies_cannot_be_edited_in_and_the_ask_still_waits(tmp_path: Path, way: str) -> None:
+    async def scenario() -> None:
+        stage = await asked(tmp_path)
+        with pytest.raises(Forbidden, match="edited input"):
+            await approve(stage, way, "make install")
+        assert stage.driver.told_of("permission") == [] and list(stage.session.fold.approvals) == ["req-1"]
+        await approve(stage, way, "make check")
+        assert len(stage.driver.told_of("permission")) == 1
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("decision", [
+    Decision(decision="deny", updated_input={"command": "ls"}),
+    Decision(decision="allow", scope="session", updated_input={"command": "ls"}),
+    Decision(decision="allow", updated_input={}),
+])
+def test_it_says_something_and_goes_with_an_approval_for_once(tmp_path: Path, decision: Decision) -> None:
+    async def scenario() -> None:
+        stage = await asked(tmp_path)
+        with pytest.raises(Invalid):
+            await stage.session.decide("req-1", decision, by="ann")
+        assert stage.driver.told_of("permission") == []
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("edited", [{}, [], "ls", 1, False])
+def test_an_edit_that_is_no_input_is_refused_and_the_ask_still_waits(tmp_path: Path, edited: object) -> None:
+    async def scenario() -> None:
+        stage = await asked(tmp_path)
+        with pytest.raises(Invalid):
+            await stage.execute("approve_tool_call", requestId="req-1", toolCallId="call-1", _meta={"updatedInput": edited})
+        assert stage.driver.told_of("permission") == [] and list(stage.session.fold.approvals) == ["req-1"]
+
+    run(scenario())
