@@ -187,14 +187,8 @@ function approvalOf(event: ApprovalRequestedEvent): ApprovalView {
     requestId: event.requestId, toolCallId: event.toolCallId, toolName: event.toolName, toolInput: event.toolInput,
     description: event.description, riskLevel: event.riskLevel, expiresAt: event.expiresAt, requestedAt: event.timestamp,
     preview: event.preview ?? null, title: meta.title ?? '', options: meta.options ?? [], riskReason: meta.risk?.reason ?? '',
-    always: meta.always ?? null, editable: meta.editable ?? false, ...partsOf(event),
+    always: meta.always ?? null, editable: meta.editable ?? false, ...(meta.parts ? { parts: meta.parts } : {}),
   };
-}
-
-/** What the hub adds to the preview of a command, where it does. */
-function partsOf(event: ApprovalRequestedEvent): Partial<ApprovalView> {
-  const parts = event._meta?.['parts'];
-  return parts === undefined ? {} : ({ parts } as Partial<ApprovalView>);
 }
 
 function questionOf(event: UserQuestionEvent): QuestionView {
