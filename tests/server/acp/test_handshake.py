@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from tests.server.acp.editor import TRUSTED, Editor, Refused, editor, hub_site
 from tests.server.site import TOKEN
 from tests.server.ws.socket import Refused as Turned
 from tests.server.ws.socket import Socket
+from trunkline.server.acp.agent import REQUESTS_AT_ONCE
 
 
 @pytest.mark.parametrize("asked", [1, 0, 2, 65535])
@@ -117,6 +119,8 @@ def test_notifications_that_mean_nothing_are_not_answered(tmp_path: Path) -> Non
 @pytest.mark.parametrize(("text", "code"), [
     ("{", -32700), ("nonsense", -32700), ("17", -32600), ("[]", -32600), ('{"jsonrpc":"2.0"}', -32600),
     ('[{"jsonrpc":"2.0","id":1,"method":"session/list"}]', -32600),
+    ('{"jsonrpc":"2.0","id":{"a":1},"method":"session/list"}', -32600), ('{"jsonrpc":"2.0","id":true,"method":"x"}', -32600),
+    ('{"jsonrpc":"2.0","id":[1],"method":"session/list"}', -32600),
 ])
 def test_what_is_no_message_is_answered_and_the_connection_goes_on(tmp_path: Path, text: str, code: int) -> None:
     async def check() -> None:
@@ -125,6 +129,26 @@ def test_what_is_no_message_is_answered_and_the_connection_goes_on(tmp_path: Pat
             complaint = await made.until(lambda: [each for each in made.heard if "error" in each])
             assert complaint[0]["id"] is None and complaint[0]["error"]["code"] == code
             await made.ask("session/list")
+
+    run(check())
+
+
+@pytest.mark.parametrize("message", [
+    {"id": 1, "method": "session/unheard_of"}, {"id": 1, "method": "session/list"}, {"id": None, "method": 7}, {},
+])
+def test_an_editor_that_does_not_read_its_answers_is_not_heard_any_more(tmp_path: Path, message: dict[str, object]) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site) as made:
+            made.socket.flows.clear()
+            for _ in range(REQUESTS_AT_ONCE * 3):
+                made.say(message)
+            await made.socket.sending.wait()
+            for _ in range(REQUESTS_AT_ONCE * 10):
+                await asyncio.sleep(0)  # all that would be heard is heard by then
+            assert made.socket.unheard >= REQUESTS_AT_ONCE
+            made.socket.flows.set()
+            await made.ask("session/list")
+            assert made.socket.unheard == 0, "and when it reads, it is heard again"
 
     run(check())
 

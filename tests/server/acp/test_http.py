@@ -263,6 +263,7 @@ def test_a_connection_that_nobody_uses_ends(tmp_path: Path, monkeypatch: pytest.
     (HELLO, {"content-type": "text/plain"}, 415),
     ([HELLO], POST, 501),
     ({"jsonrpc": "2.0", "id": 1, "method": "session/list"}, POST, 400),
+    ({"jsonrpc": "2.0", "method": "initialize", "params": {"protocolVersion": 1}}, POST, 400),
     (HELLO, {**POST, "acp-connection-id": "nobody's"}, 404),
 ])
 def test_what_cannot_be_taken_is_refused_by_status(tmp_path: Path, message: Any, headers: dict[str, str], status: int) -> None:

@@ -59,6 +59,11 @@ class Socket:
             raise OSError("the client has gone")
         self._sent.put_nowait(message)
 
+    @property
+    def unheard(self) -> int:
+        """Frames that the hub has not taken yet."""
+        return self._incoming.qsize()
+
     def say(self, kind: str, **fields: Any) -> None:
         """Send a frame."""
         self.say_text(json.dumps({"type": kind, **fields}))

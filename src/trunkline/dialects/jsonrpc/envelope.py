@@ -72,6 +72,11 @@ def addressed(text: bytes) -> Addressed | None:
         return None
 
 
+def is_id(raw: Raw) -> bool:
+    """Whether these bytes may be the id of a request: a string, a number or null."""
+    return bytes(raw)[:1] not in (b"{", b"[", b"t", b"f")
+
+
 def is_array(text: bytes) -> bool:
     try:
         _ARRAY.decode(text)

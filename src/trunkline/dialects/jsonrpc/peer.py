@@ -15,6 +15,7 @@ from trunkline.dialects.jsonrpc.envelope import (
     Envelope,
     addressed,
     is_array,
+    is_id,
     present,
     read_error,
     reason_of,
@@ -32,7 +33,8 @@ class Peer:
     """One end of a JSON-RPC connection.
 
     ``methods`` names the requests that we serve: any other is answered -32601 at once and never shown. None serves all.
-    ``complains``: noise is answered, too. ``last_id`` is the id after which ours begin.
+    ``complains``: noise is answered, too, and so is a request with an id that cannot be one. ``last_id`` is the id after which
+    ours begin.
     """
 
     def __init__(self, *, methods: Iterable[str] | None = None, limit: int = MAX_LINE, complains: bool = False,
@@ -112,6 +114,8 @@ class Peer:
             self._receive_answer(line, envelope)
         elif envelope.id is UNSET:
             self._messages.append(Notification(envelope.method, present(envelope.params)))
+        elif self._complains and not is_id(envelope.id):
+            self._malformed(line, "an id is a string, a number or null", code=ErrorCode.INVALID_REQUEST)
         elif self._served is None or envelope.method in self._served:
             self._messages.append(Request(envelope.id, envelope.method, present(envelope.params)))
         else:

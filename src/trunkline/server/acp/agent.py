@@ -83,6 +83,9 @@ class AcpAgent:
         self._by = caller.name
         self._attached: dict[str, Attachment] = {}
         self._requests: dict[bytes, asyncio.Task[None]] = {}
+        """By the id that the editor gave; of two with one id, the newer."""
+        self._under_way: set[asyncio.Task[None]] = set()
+        """All that is being done because of a message: requests, notifications, complaints."""
         self._errands: set[asyncio.Task[None]] = set()
         self._methods: dict[str, tuple[Scope | None, Handler]] = {
             acp.INITIALIZE: (None, self._initialize),
@@ -109,10 +112,15 @@ class AcpAgent:
         """Whether the editor has this session open."""
         return session_id in self._attached
 
+    @property
+    def busy(self) -> bool:
+        """Whether something that the editor said is being answered or carried out."""
+        return bool(self._under_way)
+
     async def room(self) -> None:
-        """Wait while too much is being done for this editor at once."""
-        while len(self._requests) >= REQUESTS_AT_ONCE:
-            await asyncio.wait(self._requests.values(), return_when=asyncio.FIRST_COMPLETED)
+        """Wait while too much is being done for this editor at once, or it does not read what it is answered."""
+        while len(self._under_way) >= REQUESTS_AT_ONCE:
+            await asyncio.wait(self._under_way, return_when=asyncio.FIRST_COMPLETED)
 
     def receive(self, message: bytes, stream: str | None = None) -> None:
         """Take one message. Requests are begun in the order in which they came."""
@@ -123,24 +131,31 @@ class AcpAgent:
                 self._notified(heard)
         complaints = self._line.take()
         if complaints:
-            self.spawn(self._line.send(complaints, stream))
+            self._count(self.spawn(self._line.send(complaints, stream)))
 
     async def leave(self) -> None:
         """The connection is over. Sessions go on; what was begun for them is carried out."""
         self._line.close()
-        for request in list(self._requests.values()):
+        requests = self._under_way - self._errands
+        for request in requests:
             request.cancel()
-        await asyncio.gather(*self._requests.values(), return_exceptions=True)
+        await asyncio.gather(*requests, return_exceptions=True)
         for attached in self._attached.values():
             await attached.end()
         self._attached.clear()
         await asyncio.gather(*self._errands, return_exceptions=True)
 
-    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Do something beside the conversation."""
         task = asyncio.create_task(_quietly(work))
         self._errands.add(task)
         task.add_done_callback(self._errands.discard)
+        return task
+
+    def _count(self, task: asyncio.Task[None]) -> None:
+        """The editor may have only so much under way."""
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
 
     # -- requests
 
@@ -149,6 +164,7 @@ class AcpAgent:
         key = bytes(request.id)
         task = asyncio.create_task(self._answer(acp.canonical_method(request.method, side="agent"), asked))
         self._requests[key] = task
+        self._count(task)
 
         def ended(task: asyncio.Task[None]) -> None:
             if self._requests.get(key) is task:
@@ -193,9 +209,9 @@ class AcpAgent:
         params = bytes(heard.params) if heard.params is not None else None
         method = acp.canonical_method(heard.method, side="agent")
         if method == acp.SESSION_CANCEL:
-            self.spawn(self._cancel(params))
+            self._count(self.spawn(self._cancel(params)))
         elif method == acp.CANCEL_REQUEST:
-            self.spawn(self._cancel_request(params))
+            self._count(self.spawn(self._cancel_request(params)))
 
     # -- the handshake
 
@@ -426,4 +442,5 @@ async def _quietly(work: Coroutine[Any, Any, None]) -> None:
     except (Left, OSError):
         return
     except TrunklineError as error:
-        log.info("an editor's wish came to nothing: %s", error.message)
+        # Not for everybody's log: an editor can say such things as often as it likes.
+        log.debug("an editor's wish came to nothing: %s", error.message)

@@ -25,7 +25,7 @@ from trunkline.session.fold import ApprovalView, QuestionView
 TRIES = 3
 """How often a question is put again to an editor whose answer does not fit it."""
 
-Spawn = Callable[[Coroutine[Any, Any, None]], None]
+Spawn = Callable[[Coroutine[Any, Any, None]], object]
 
 _encode = msgspec.json.Encoder().encode
 

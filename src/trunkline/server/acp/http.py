@@ -204,6 +204,8 @@ async def _greet(call: Call, message: _Message, body: bytes) -> Reply:
         raise Invalid("the header Acp-Connection-Id is missing; the first message is initialize")
     connection = HttpConnection(call)
     connection.agent.receive(body, GREETING)
+    if not connection.agent.busy:
+        raise Invalid("initialize is a request: it needs an id, or nobody can be answered")
     answer = await connection.greeting
     if not connection.agent.greeted:
         return Response(answer, 200, media_type="application/json")
