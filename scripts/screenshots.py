@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from scripts.browser import FLAGS, recorded
 from tests.page.conftest import DESK, PHONE
@@ -79,17 +79,23 @@ def _open_tools(page: Page) -> None:
     page.get_by_text("What was wrong").wait_for()
     page.get_by_role("feed").focus()
     page.keyboard.press("Home")
-    page.get_by_role("button", name=re.compile("^Searched once")).click()
-    for name in ("pytest", "grep"):
-        page.get_by_role("button", name=re.compile(name), expanded=False).last.click()
+    _open(page, "^Searched once")
+    for name in ("pytest", "^grep"):
+        _open(page, name)
+    page.get_by_role("feed").focus()
     page.keyboard.press("Home")
+
+
+def _open(page: Page, name: str) -> Locator:
+    line = page.get_by_role("feed").get_by_role("button", name=re.compile(name)).first
+    if line.get_attribute("aria-expanded") == "false":
+        line.click()
+    return line
 
 
 def _open_diff(page: Page) -> None:
     _open_tools(page)
-    page.get_by_role("button", name=re.compile("^edit"), expanded=False).last.click()
-    opened = page.get_by_role("button", name=re.compile("^edit"), expanded=True).last
-    opened.evaluate("line => line.scrollIntoView({block: 'start'})")
+    _open(page, "^edit").evaluate("line => line.scrollIntoView({block: 'start'})")
 
 
 def _pair(page: Page) -> None:
