@@ -143,6 +143,8 @@ def _take(page: Page, shot: Shot, name: str) -> None:
     page.evaluate("path => { location.hash = path }", shot.path)
     shot.ready(page)
     page.wait_for_load_state("networkidle")
+    page.mouse.move(0, 0)
+    page.evaluate("() => document.activeElement?.blur()")
     page.wait_for_timeout(SETTLE_MS)
     page.screenshot(path=str(TARGET / f"{name}.png"))
 
