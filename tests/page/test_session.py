@@ -373,7 +373,7 @@ def test_pictures_are_shown_and_remote_ones_only_after_a_click(hub: HubProcess, 
                 ["say", "![a chart](https://pictures.example/chart.png)"])
     wait_until_idle(session)
     expect(page.get_by_role("feed").get_by_role("img", name=re.compile("Picture 1|picture", re.I)).first).to_be_visible()
-    expect(page.get_by_role("link", name=re.compile("Load picture from pictures.example"))).to_be_visible()
+    expect(page.get_by_role("link", name=re.compile("Open picture at pictures.example"))).to_be_visible()
 
 
 def test_sub_agents_are_nested_and_can_be_opened(own_hub: HubProcess, make_person: MakePerson) -> None:

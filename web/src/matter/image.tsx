@@ -1,27 +1,31 @@
 // A picture that an agent shows.
 //
-// Rule 1: what is in the text itself, in the session's folder or on the hub is shown. A picture from elsewhere is a button that opens
-// it there: the page loads nothing from other hosts, and its policy would not let it.
+// Rule 1: what is in the text itself, in the session's folder or on the hub is shown; a file that is not named like a picture is
+// fetched on a click. A picture from elsewhere is a link that opens it there: the page loads nothing from other hosts, and its policy
+// would not let it.
 // Rule 2: a picture that cannot be shown says so.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { t } from '../i18n';
 import { judgeLink } from '../text/links';
-import { Icon } from '../ui';
+import { Button, Icon } from '../ui';
 import '../style/matter.css';
 import { REL } from './link';
 import { contentHref, useSessionId } from './place';
 
 const IN_TEXT = /^data:image\/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml)[;,]/i;
+const NAMED_LIKE_ONE = /\.(?:png|jpe?g|gif|webp|avif|bmp|svg|ico)$/i;
 const OF_HUB = /^\/sessions\/[\w-]+\/(?:images\/\d+|files\/content\?path=[^#]*)$/;
 
 export function Image({ src, alt = '', title }: { src: string; alt?: string; title?: string }): JSX.Element {
   const sessionId = useSessionId();
   const [broken, setBroken] = useState(false);
   const [large, setLarge] = useState(false);
+  const [wanted, setWanted] = useState(false);
   const address = ownAddress(src, sessionId);
   if (address === null) return <Elsewhere src={src} alt={alt} />;
+  if (!wanted && !isPicture(src)) return <Button kind="quiet" icon="image" onClick={() => setWanted(true)}>{t('matter.showPicture', { name: alt || src })}</Button>;
   if (broken) return <span class="matter-picture-missing"><Icon name="image" size={16} />{alt === '' ? t('matter.pictureBroken') : t('matter.pictureBrokenNamed', { name: alt })}</span>;
   return (
     <button type="button" class={large ? 'matter-picture matter-picture-large' : 'matter-picture'} onClick={() => setLarge(!large)}
@@ -36,6 +40,12 @@ function ownAddress(src: string, sessionId: string | null): string | null {
   if (IN_TEXT.test(src) || OF_HUB.test(src)) return src;
   const link = judgeLink(src, '');
   return link.kind === 'file' && sessionId !== null ? contentHref(sessionId, link.path) : null;
+}
+
+function isPicture(src: string): boolean {
+  if (IN_TEXT.test(src) || OF_HUB.test(src)) return true;
+  const link = judgeLink(src, '');
+  return link.kind === 'file' && NAMED_LIKE_ONE.test(link.path);
 }
 
 function Elsewhere({ src, alt }: { src: string; alt: string }): JSX.Element {

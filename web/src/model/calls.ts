@@ -10,7 +10,7 @@ import type { Call } from './items';
 type Told = Exclude<ACPEventByPrefix<'tool:'>, { type: 'tool:args_delta' }>;
 
 export function newCall(name = '', category: ToolCategory = 'other'): Call {
-  return { status: 'pending', name, category, changes: [], git: [], web: [], decisions: [], waits: false, outputSeq: 0, left: false };
+  return { status: 'pending', name, category, changes: [], git: [], web: [], decisions: [], waits: false, left: false };
 }
 
 export function isOver(call: Call): boolean {

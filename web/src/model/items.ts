@@ -9,6 +9,7 @@ import type {
   ACPError, ApprovalRequestedEvent, ApprovalResolvedEvent, FileBatchChange, GitOperation, ImagePart, MessageRole, RiskLevel, TokenUsage,
   ToolCategory, ToolStructuredOutput, UserQuestionEvent, WebOperation,
 } from '../generated/agent-context';
+import type { Running } from './running';
 
 interface Base {
   readonly key: string;
@@ -67,6 +68,8 @@ export interface ToolItem extends Base {
   /** The arguments as the model writes them, until the input is known. */
   readonly args: Signal<string>;
   readonly call: Signal<Call>;
+  /** What it has put out so far, until its result tells all of it. */
+  readonly running: Signal<Running>;
 }
 
 export interface Call {
@@ -89,8 +92,6 @@ export interface Call {
   decisions: readonly ApprovalResolvedEvent[];
   /** Somebody has to decide. */
   waits: boolean;
-  /** The last entry that told of its output while it ran; 0: none did. */
-  outputSeq: number;
   /** Its turn is over and nobody told how it ended. */
   left: boolean;
 }

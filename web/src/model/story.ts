@@ -7,7 +7,7 @@
 
 import { computed, effect, signal, type ReadonlySignal } from '@preact/signals';
 import type { ACPEvent, SessionStatusChangedEvent } from '../generated/agent-context';
-import type { EventPage, SessionState, Snapshot, StoredPackets } from '../generated/api';
+import type { EventPage, SessionState, Snapshot } from '../generated/api';
 import { asHubError, http, pathOf, type HubError } from '../hub/http';
 import { link, type Link } from '../hub/link';
 import { append } from './events';
@@ -107,13 +107,6 @@ export class Story {
   /** Leave a window in the past for the end. */
   async toEnd(): Promise<void> {
     if (!this.atEnd.peek()) await this.load();
-  }
-
-  /** What a running call has put out, as told by one entry. */
-  async outputAt(seq: number): Promise<string> {
-    const path = pathOf(['sessions', this.sessionId, 'messages'], { after: seq - 1, before: seq + 1, limit: 1 });
-    const page = await this.world.get<StoredPackets>(path);
-    return outputIn(page.messages[0]?.packet);
   }
 
   /** The whole text of a diff that was too long for its event, and the like. */
@@ -288,16 +281,6 @@ export class Story {
     if (typeof turnId !== 'string') return;
     this.own.value = this.own.peek().map((prompt) => (prompt.sent.id === id ? { ...prompt, turnId } : prompt));
   }
-}
-
-/** The text of a call's packet: what it shows, or what it put out. */
-function outputIn(packet: unknown): string {
-  const { content, rawOutput } = (packet ?? {}) as { content?: unknown; rawOutput?: unknown };
-  const texts = Array.isArray(content) ? content.map((block) => (block as { content?: { text?: unknown } }).content?.text) : [];
-  const shown = texts.filter((text): text is string => typeof text === 'string').join('\n');
-  if (shown !== '') return shown;
-  const output = typeof rawOutput === 'string' ? rawOutput : (rawOutput as { output?: unknown } | null | undefined)?.output;
-  return typeof output === 'string' ? output : '';
 }
 
 export function openStory(sessionId: string, around?: number): Story {

@@ -14,6 +14,7 @@ import type {
   ApprovalItem, Call, Change, Item, MessageItem, NoticeItem, PlanItem, QuestionItem, SubagentItem, SubagentState, ThinkingItem, ToolItem,
 } from './items';
 import { noticeOf, unknownNotice, word, type Notice } from './notices';
+import { NOTHING_YET, put } from './running';
 import { TurnTally } from './turn_tally';
 
 export type * from './items';
@@ -255,6 +256,7 @@ export class Timeline {
     item.call.value = tell(item.call.peek(), event);
     if (isOver(item.call.peek())) {
       this.open.delete(item);
+      if (event.type === 'tool:result') item.running.value = NOTHING_YET;
       this.changed = true; // a run of calls says what happened, and failed ones stand out
     }
     return item.key;
@@ -267,7 +269,9 @@ export class Timeline {
     if (known !== undefined && !again) return known;
     const key = again ? `c:${event.toolCallId}@${event.seq}` : `c:${event.toolCallId}`;
     const name = 'name' in event ? event.name : '';
-    const item: ToolItem = { kind: 'tool', key, ...placeOf(event), callId: event.toolCallId, args: signal(''), call: signal(newCall(name)) };
+    const item: ToolItem = {
+      kind: 'tool', key, ...placeOf(event), callId: event.toolCallId, args: signal(''), call: signal(newCall(name)), running: signal(NOTHING_YET),
+    };
     this.calls.set(event.toolCallId, item);
     this.open.add(item);
     this.heard();
@@ -397,7 +401,8 @@ export class Timeline {
       case 'trunkline/question_resolved':
         return this.answered(event);
       case 'acp/tool_call_update':
-        return this.outputTold(event);
+      case 'trunkline/terminal_output':
+        return this.putOut(event);
       case 'agent/background_turn':
         if (word(data, 'state') === 'ended') this.closeOpen(event);
         return this.notice(event, noticeOf(event));
@@ -420,12 +425,16 @@ export class Timeline {
     return item.key;
   }
 
-  private outputTold(event: CustomEvent): string | undefined {
-    const call = this.calls.get(word(event.data, 'toolCallId') ?? '');
-    if (call === undefined) return undefined;
-    const told = event.data['changed'];
-    if (Array.isArray(told) && (told.includes('content') || told.includes('raw_output'))) this.changeCall(call, { outputSeq: event.seq });
-    return call.key;
+  /** More of a running call's output; the result has all of it, so what comes after the result is not wanted. */
+  private putOut({ data }: CustomEvent): string | undefined {
+    const item = this.calls.get(word(data, 'toolCallId') ?? '');
+    if (item === undefined) return undefined;
+    const output = word(data, 'output');
+    const offset = data['offset'];
+    if (output !== undefined && typeof offset === 'number' && !isOver(item.call.peek())) {
+      item.running.value = put(item.running.peek(), word(data, 'terminalId') ?? '', offset, output);
+    }
+    return item.key;
   }
 
   private notice(event: ACPEvent, notice: Notice | undefined): string | undefined {

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { ACPEvent } from '../../src/generated/agent-context';
 import { append } from '../../src/model/events';
 import { rowsOf } from '../../src/model/rows';
+import { runningText } from '../../src/model/running';
 import { Timeline, type Item, type MessageItem, type NoticeItem, type SubagentItem, type ToolItem } from '../../src/model/timeline';
 import { numbers } from './numbers';
 import { recordedSessions } from './recorded';
@@ -96,6 +97,20 @@ describe('tool calls', () => {
   test('an id that is used again after its end is another call', () => {
     const timeline = folded(told(start('c'), result('c', 'one'), start('c'), result('c', 'two')));
     expect(timeline.items.value.map((item) => (item as ToolItem).call.value.output)).toEqual(['one', 'two']);
+  });
+
+  test('what a call puts out while it runs is put where it belongs, and its result takes its place', () => {
+    const printed = (offset: number, output: string) => (
+      { type: 'custom', namespace: 'trunkline', eventName: 'terminal_output', data: { toolCallId: 'c', terminalId: 't', offset, output } });
+    const shown = { type: 'custom', namespace: 'acp', eventName: 'tool_call_update', data: { toolCallId: 'c', changed: ['content'], offset: 0, output: 'x' } };
+    const events = told(start('c'), runs('c'), printed(0, '1\n'), printed(2, '2\n'), shown, result('c', '1\n2\n3\n'), printed(4, '3\n'));
+    const timeline = folded(events.slice(0, 4));
+    expect(runningText(only<ToolItem>(timeline, 'tool').running.value)).toBe('1\n2\n');
+    timeline.apply(events[4]!);
+    expect(runningText(only<ToolItem>(timeline, 'tool').running.value)).toBe('1\n2\n\nx');
+    timeline.applyAll(events.slice(5));
+    expect(runningText(only<ToolItem>(timeline, 'tool').running.value)).toBe('');
+    expect(timeline.items.value).toHaveLength(1);
   });
 
   test('what a call changed, committed and decided is told on the call', () => {

@@ -1,7 +1,7 @@
 // What is inside the card of a call: its input, what it put out, what it changed, who let it run.
 
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { ApprovalResolvedEvent } from '../../generated/agent-context';
 import type { Diff } from '../../generated/api';
 import { asHubError } from '../../hub/http';
@@ -16,6 +16,7 @@ import { Terminal } from '../../matter/terminal';
 import { isOver } from '../../model/calls';
 import type { Call, Change, ToolItem } from '../../model/items';
 import { deedOf, pathOf } from '../../model/rows';
+import { runningText } from '../../model/running';
 import { Badge, Button, Icon } from '../../ui';
 import { useRoom } from './context';
 import { commandOf, shortPath } from './labels';
@@ -78,8 +79,7 @@ function Matter({ item, call }: { item: ToolItem; call: Call }): JSX.Element {
 /** A command and what it printed, while it runs too. */
 function Ran({ item, call, command }: { item: ToolItem; call: Call; command: string }): JSX.Element {
   const running = !isOver(call) && !call.left;
-  const live = useRunningOutput(item, running);
-  const text = printed(call) ?? live;
+  const text = printed(call) ?? runningText(item.running.value);
   return (
     <>
       <Command command={command} />
@@ -97,21 +97,6 @@ function printed(call: Call): string | undefined {
     return both.length >= (call.output?.length ?? 0) ? both : call.output;
   }
   return call.output;
-}
-
-const OUTPUT_PAUSE_MS = 300;
-
-/** What a running call has put out: its events only tell that there is more, the journal has it. */
-function useRunningOutput(item: ToolItem, running: boolean): string {
-  const { story } = useRoom();
-  const [text, setText] = useState('');
-  const seq = running ? item.call.value.outputSeq : 0;
-  useEffect(() => {
-    if (seq === 0) return undefined;
-    const timer = setTimeout(() => void story.outputAt(seq).then((output) => output !== '' && setText(output), () => undefined), OUTPUT_PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [seq]);
-  return text;
 }
 
 const CHANGES_MOST = 20;
@@ -167,11 +152,12 @@ function todosIn(call: Call): { content: string; status: string }[] | undefined 
 
 function Plain({ item, call }: { item: ToolItem; call: Call }): JSX.Element {
   const args = item.args.value;
+  const output = call.output ?? runningText(item.running.value);
   return (
     <>
       {call.input !== undefined && Object.keys(call.input).length > 0 && <Part title={t('session.input')}><Json value={call.input} /></Part>}
       {call.input === undefined && args !== '' && <Part title={t('session.arguments')}><pre class="session-args">{args}</pre></Part>}
-      {call.output ? <Part title={t('session.output')}><Terminal text={call.output} live={false} /></Part> : null}
+      {output !== '' && <Part title={t('session.output')}><Terminal text={output} live={call.output === undefined} /></Part>}
     </>
   );
 }
