@@ -70,9 +70,9 @@ class Person:
         """Close the browser, before the hub goes."""
         self.context.close()
 
-    def expect_loss(self) -> None:
-        """From now on the browser's own complaints about a lost network are no faults."""
-        self._expected = re.compile(LOST)
+    def expect_loss(self, what: str = LOST) -> None:
+        """From now on the browser's own complaints about a lost network, or about something else, are no faults."""
+        self._expected = re.compile(what)
 
     def assert_no_faults(self) -> None:
         """Nothing happened that must never happen."""
