@@ -62,10 +62,14 @@ def test_a_real_agents_session_is_shown_live_and_after_a_reload(hub: HubProcess,
         assert sideways(page) == 0
         live = said_last(page)
         assert live or not texts(session) or page.get_by_role("article").count()
-        page.get_by_role("feed").evaluate("feed => { for (const each of feed.querySelectorAll('[aria-expanded=false]')) each.click() }")
         page.reload()
         expect(page.get_by_role("status").filter(has_text=re.compile("Ready|Failed"))).to_be_visible()
-        eventually(lambda: said_last(page) == live, "it reads the same after a reload")
+        eventually(lambda page=page, live=live: said_last(page) == live,  # type: ignore[misc]
+                   "it reads the same after a reload")
+        page.get_by_role("feed").evaluate("""feed => {
+          for (const each of feed.querySelectorAll('[aria-expanded=false]')) each.click();
+        }""")
+        assert sideways(page) == 0
         person.leave()
         person.assert_no_faults()
         session.delete()
