@@ -13,7 +13,7 @@ import { Button, Copy, Icon, IconButton, Spinner, useMedia } from '../ui';
 import '../style/matter.css';
 import { DiffRows } from './diff_rows';
 import { FileLink } from './link';
-import { useSessionId } from './place';
+import { pathIn, useFolder, useSessionId } from './place';
 import { Shown } from './shown';
 
 export interface DiffViewProps {
@@ -83,13 +83,14 @@ function FileView({ file, source, folded }: { file: FileDiff; source: string | n
   // A file that is all new or all gone has only one side.
   const roomy = useMedia(ROOM_FOR_TWO) && file.status !== 'added' && file.status !== 'deleted';
   const sessionId = useSessionId();
+  const shortPath = pathIn(useFolder(), file.path);
   const split = roomy && layout.value === 'split';
   return (
     <section class="matter-diff" aria-label={t('matter.changesOf', { path: file.path })}>
       <header class="matter-diff-head">
         <IconButton icon={open ? 'chevron-down' : 'chevron-right'} size={16} label={t(open ? 'matter.fold' : 'matter.unfold', { path: file.path })} expanded={open} onClick={() => setOpen(!open)} />
         <span class="matter-diff-name" title={file.path}>
-          <FileLink sessionId={file.status === 'deleted' ? null : sessionId} path={file.path} line={file.hunks[0]?.afterStart ?? null}><Name path={file.path} /></FileLink>
+          <FileLink sessionId={file.status === 'deleted' ? null : sessionId} path={file.path} line={file.hunks[0]?.afterStart ?? null}><Name path={shortPath} /></FileLink>
           {file.from !== null && <span class="matter-diff-from">{t('matter.movedFrom', { path: file.from })}</span>}
         </span>
         <Status file={file} />

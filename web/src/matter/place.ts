@@ -2,6 +2,7 @@
 
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+import { sessions } from '../hub/sessions';
 import { route } from '../route';
 
 /** The session by its id, for matter that is shown outside of its session's own view. */
@@ -12,6 +13,17 @@ export function useSessionId(): string | null {
   const given = useContext(MatterSession);
   const at = route.value;
   return given ?? (at.view === 'session' ? at.id : null);
+}
+
+/** The folder that the session works in; empty where it is not known. */
+export function useFolder(): string {
+  const sessionId = useSessionId();
+  return sessions.value.find((session) => session.id === sessionId)?.cwd ?? '';
+}
+
+/** A path as people read it: from the session's folder on, if it lies there. */
+export function pathIn(folder: string, path: string): string {
+  return folder !== '' && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path;
 }
 
 /** The address of a file in the files tab, at a line where one is given. */

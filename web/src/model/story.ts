@@ -74,7 +74,7 @@ export class Story {
     try {
       const [snapshot, page] = await Promise.all([this.snapshot(), this.firstPage(around)]);
       if (this.closed || load !== this.loads) return;
-      this.begin(snapshot, page);
+      this.begin(snapshot, page, around === undefined);
       void this.fillSpending();
     } catch (error) {
       if (load !== this.loads) return;
@@ -145,12 +145,13 @@ export class Story {
     }
   }
 
-  private begin(snapshot: Snapshot, page: EventPage): void {
+  /** `newest`: the page was asked for as the last one, so what came after it while it was on its way is heard by following. */
+  private begin(snapshot: Snapshot, page: EventPage, newest: boolean): void {
     this.events = [...page.events];
     this.before = page.nextBefore;
     this.hasOlder.value = page.nextBefore !== null;
     const last = page.events[page.events.length - 1]?.seq ?? 0;
-    this.atEnd.value = page.nextAfter === null || last >= page.lastSeq;
+    this.atEnd.value = newest || page.nextAfter === null || last >= page.lastSeq;
     this.timeline.refold(this.events);
     this.viewSeq = snapshot.seq;
     this._view.value = snapshot.state;

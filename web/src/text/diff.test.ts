@@ -106,6 +106,14 @@ describe('rows', () => {
     expect(rowsOf(file, new Set(['run 0 2']), null)).toHaveLength(44);
   });
 
+  it('show a hunk whose first unchanged run is shorter than what is shown around a change', () => {
+    const [file] = parseDiff(`--- a/x\n+++ b/x\n@@ -1,10 +1,11 @@\n import time\n+from x import y\n${Array.from({ length: 9 }, (_, n) => `-${n}\n+${n}!`).join('\n')}\n`);
+    if (file === undefined) throw new Error('no file');
+    const rows = rowsOf(file, new Set(), null);
+    expect(rows.filter((row) => row.row === 'fold')).toEqual([]);
+    expect(rows[0]).toMatchObject({ line: { text: 'import time', before: 1, after: 1 } });
+  });
+
   it('stand side by side', () => {
     const [file] = parseDiff(TWO_FILES);
     if (file === undefined) throw new Error('no file');

@@ -88,7 +88,7 @@ function addHunk(rows: Row[], hunk: Hunk, index: number, open: ReadonlySet<strin
   for (const run of runsOf(hunk.lines)) {
     const first = run.start === 0 ? 0 : SHOWN_AROUND;
     const last = run.end === hunk.lines.length ? 0 : SHOWN_AROUND;
-    const hidden = hunk.lines.slice(run.start + first, run.end - last);
+    const hidden = hunk.lines.slice(run.start + first, Math.max(run.start + first, run.end - last));
     if (!run.same || hidden.length < FOLDED_LEAST) {
       for (const line of hunk.lines.slice(run.start, run.end)) rows.push({ row: 'line', line });
       continue;

@@ -103,6 +103,24 @@ describe('opening', () => {
     expect(keysOf(story).at(-1)).toBe('m:new');
   });
 
+  test('hears by following what happened while its page was on its way', async () => {
+    const hub = hubWith(10);
+    const get = async <T>(path: string): Promise<T> => {
+      const page = await hub.get<{ lastSeq?: number; nextAfter?: number | null }>(path);
+      if (page.lastSeq !== undefined) {
+        hub.say(chunk('late', 'late '));
+        [page.nextAfter, page.lastSeq] = [10, page.lastSeq + 1];
+      }
+      return page as T;
+    };
+    const story = new Story('ses_1', { get, link: hub.link });
+    await story.load();
+    expect(story.atEnd.value).toBe(true);
+    expect(textOf(story)).toContain('9 late ');
+    hub.say(chunk('new', 'new'));
+    expect(textOf(story)).toBe(everything(hub));
+  });
+
   test('does without joined pages where the hub cannot join', async () => {
     const hub = hubWith(30);
     hub.canJoin = false;

@@ -12,6 +12,7 @@ import { agentName } from '../../hub/agents';
 import { link } from '../../hub/link';
 import { sessions, type Pending } from '../../hub/sessions';
 import { t, type Key } from '../../i18n';
+import { MatterSession } from '../../matter/place';
 import { route, sessionHref } from '../../route';
 import { Badge, Button, Icon, type IconName } from '../../ui';
 import { mayDo } from '../controls/states';
@@ -51,9 +52,9 @@ export function ApprovalCard({ pending }: CardProps): JSX.Element | null {
       </CardHead>
       <p class="approvals-risk">
         <Badge tone={RISKS[approval.riskLevel].tone}>{t(RISKS[approval.riskLevel].words)}</Badge>
-        {approval.riskReason && <span><Unseen text={approval.riskReason} /></span>}
+        {approval.riskReason && <span><Unseen text={pending.cwd ? approval.riskReason.replaceAll(`${pending.cwd}/`, '') : approval.riskReason} /></span>}
       </p>
-      <Preview approval={approval} />
+      <MatterSession.Provider value={pending.sessionId}><Preview approval={approval} /></MatterSession.Provider>
       <Decide pending={pending} approval={approval} />
     </article>
   );

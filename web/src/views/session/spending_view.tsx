@@ -9,6 +9,7 @@ import { useRoom } from './context';
 import { costInWords, tokensInWords } from './labels';
 
 const RADIUS = 8;
+const MOMENT_MS = 1_000;
 const ROUND = 2 * Math.PI * RADIUS;
 
 export function Ring({ percent, size = 20 }: { percent: number; size?: number }): JSX.Element {
@@ -26,9 +27,11 @@ export function Ring({ percent, size = 20 }: { percent: number; size?: number })
 export function Plot({ points, width = 56, height = 18 }: { points: readonly Point[]; width?: number; height?: number }): JSX.Element | null {
   if (points.length < 2) return null;
   const first = points[0]!.at;
-  const time = Math.max(1, points[points.length - 1]!.at - first);
+  const time = points[points.length - 1]!.at - first;
+  // What came in one moment is spread by its order: all of it in one place says nothing.
+  const across = (at: number, index: number): number => (time < MOMENT_MS ? index / (points.length - 1) : (at - first) / time);
   const most = Math.max(...points.map((point) => point.value)) || 1;
-  const spots = points.map(({ at, value }) => `${(((at - first) / time) * width).toFixed(1)},${(height - 1 - (value / most) * (height - 2)).toFixed(1)}`);
+  const spots = points.map(({ at, value }, index) => `${(across(at, index) * width).toFixed(1)},${(height - 1 - (value / most) * (height - 2)).toFixed(1)}`);
   return (
     <svg class="session-plot" width={width} height={height} viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
       <polygon points={`0,${height} ${spots.join(' ')} ${width},${height}`} class="session-plot-area" />

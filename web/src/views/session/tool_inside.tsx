@@ -34,12 +34,13 @@ export function ToolInside({ item }: { item: ToolItem }): JSX.Element {
 }
 
 function About({ call }: { call: Call }): JSX.Element | null {
+  const { cwd } = useRoom();
   const risky = call.risk !== undefined && call.risk !== 'low';
   if (!risky && call.decisions.length === 0) return null;
   return (
     <div class="session-about">
       {risky && <Badge tone={call.risk === 'medium' ? 'warn' : 'bad'} title={call.riskReason}>{t(`session.risk_${call.risk!}`)}</Badge>}
-      {risky && call.riskReason !== undefined && <span>{call.riskReason}</span>}
+      {risky && call.riskReason !== undefined && <span>{call.riskReason.replaceAll(`${cwd.value}/`, '')}</span>}
       {call.decisions.map((decision) => <Decision key={decision.requestId} decision={decision} />)}
     </div>
   );
