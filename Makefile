@@ -12,42 +12,75 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 export PIP_ROOT_USER_ACTION := ignore
 export PYTHONNOUSERSITE := 1
 
-.PHONY: help install run test test-all check docs bench lock
+# The page is built when one of its sources is newer than the build. Its tests lie among its sources, so they are named apart.
+PAGE := src/trunkline/server/static/page/weight.json
+PAGE_TESTS := $(shell find web/src web/test -name '*.test.ts' -o -name '*.test.tsx' 2>/dev/null)
+PAGE_SOURCES := $(filter-out $(PAGE_TESTS),$(shell find web/src web/public web/vite -type f 2>/dev/null)) \
+  web/index.html web/vite.config.ts web/tsconfig.json
+PAGE_TOOLS := web/node_modules/.installed
+NODE := PYTHON="$(PYTHON)" ../scripts/with_node.sh
+
+.PHONY: help install page run test test-all check docs bench lock browser screenshots
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make install    make .venv with .venv/bin/trunkline"
+	@echo "make page       build the web page (run, test and check do it by themselves when it changed)"
 	@echo "make run        start the hub (ARGS=\"--port 0 --no-open\" passes flags to trunkline serve)"
 	@echo "make test       the fast tests"
 	@echo "make test-all   every test, also the slow ones and those with real agents"
 	@echo "make check      lint, types, layers, docs and the spec manifest"
 	@echo "make docs       renew the generated tables of docs/reference"
 	@echo "make bench      the benchmarks; prints and stores the figures"
+	@echo "make browser    find a Chromium for the tests of the page, or fetch one"
+	@echo "make screenshots   renew the pictures in docs/screenshots"
 	@echo "make lock       renew requirements/*.txt from pyproject.toml"
 
 install: $(VENV)/.installed
 
 # Says nothing itself, as the installing steps say nothing on stdout: the only line there is the hub's own, with its address.
-run: $(VENV)/.installed
+run: $(VENV)/.installed $(PAGE)
 	@exec $(BIN)/trunkline serve $(ARGS)
 
-test: $(VENV)/.installed-test
+test: $(VENV)/.installed-browser $(PAGE)
+	@cd web && $(NODE) npx --no-install vitest run --reporter=dot
 	$(BIN)/python -m pytest -q -m "not slow and not peers" $(ARGS)
 
-test-all: $(VENV)/.installed-test
+test-all: $(VENV)/.installed-browser $(PAGE)
+	@cd web && $(NODE) npx --no-install vitest run --reporter=dot
 	$(BIN)/python -m pytest -q $(ARGS)
 
-check: $(VENV)/.installed-test
+check: $(VENV)/.installed-test $(PAGE_TOOLS)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	cd web && $(NODE) npm run --silent check
 	$(BIN)/python -m pytest -q tests/docs tests/spec/test_manifest.py
 
 docs: $(VENV)/.installed-test
 	$(BIN)/python -m scripts.reference
 
-bench: $(VENV)/.installed-test
+bench: $(VENV)/.installed-browser $(PAGE)
 	$(BIN)/python -m benchmarks $(ARGS)
+
+browser: $(VENV)/.installed-test
+	@$(BIN)/python -m scripts.browser
+	@touch $(VENV)/.installed-browser
+
+screenshots: $(VENV)/.installed-browser $(PAGE)
+	$(BIN)/python -m scripts.screenshots $(ARGS)
+
+page: $(PAGE)
+
+# Both say nothing on stdout, as the steps below: `make run` has only the hub's own line there.
+$(PAGE): $(PAGE_SOURCES) $(PAGE_TOOLS)
+	@echo "Building the page" >&2
+	@cd web && $(NODE) npx --no-install vite build --logLevel warn >&2
+
+$(PAGE_TOOLS): web/package-lock.json web/.npmrc
+	@echo "Installing what builds the page into web/node_modules" >&2
+	@cd web && $(NODE) npm ci --no-audit --no-fund --loglevel=error >&2
+	@touch $@
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || \
@@ -66,6 +99,11 @@ $(VENV)/.installed-test: requirements/test.txt $(VENV)/.installed
 	@$(PIP) $(LOCKED) -r requirements/test.txt >&2
 	@touch $@
 
+# Looks once, and remembers what it found; `make browser` looks again.
+$(VENV)/.installed-browser: scripts/browser.py $(VENV)/.installed-test
+	@$(BIN)/python -m scripts.browser
+	@touch $@
+
 # The lowest supported Python resolves, so that what only older versions need is in the lock; the user's own pip settings stay
 # out of it, so that a lock holds the public files' hashes and no address.
 LOCK_VENV := build/lock
@@ -78,5 +116,6 @@ lock: pyproject.toml
 	$(LOCK_VENV)/bin/python -m pip --disable-pip-version-check $(LOCKED) -r requirements/lock.txt
 	$(PIP_COMPILE) --output-file requirements/build.txt requirements/build.in
 	$(PIP_COMPILE) --output-file requirements/lock.txt requirements/lock.in
+	$(PIP_COMPILE) --output-file requirements/node.txt requirements/node.in
 	$(PIP_COMPILE) --output-file requirements/runtime.txt pyproject.toml
 	$(PIP_COMPILE) --output-file requirements/test.txt --extra test --constraint requirements/runtime.txt pyproject.toml

@@ -6,7 +6,8 @@
     readers.py    a process that only reads streams and counts frames
     rawserver.py  what a server could do at best: the same frames, written straight to the sockets
     memoryhub.py  the hub without SQLite, as a control
-    scenarios.py  what is measured
+    scenarios.py  what is measured of the hub
+    page.py       what is measured of the page, in a browser
     __main__.py   ``python -m benchmarks [letters] [--rounds N] [--quick]``
 
 Rule: never an absolute figure where a ratio can be had; variants are interleaved, medians are told.

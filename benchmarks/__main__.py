@@ -10,8 +10,11 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks.scenarios import SCENARIOS, Figure, Scale
+from benchmarks.page import the_page
+from benchmarks.scenarios import SCENARIOS as HUB_SCENARIOS
+from benchmarks.scenarios import Figure, Scale
 
+SCENARIOS = {**HUB_SCENARIOS, "klmn": the_page}
 RESULTS = Path(".bench") / "results.json"
 
 

@@ -1,5 +1,6 @@
 """The benchmark's agent. Its prompt says what to write: ``burst N SIZE``, ``pace N SIZE PER_SECOND``, ``count N SIZE`` (chunks
-that begin with their number), ``stamp N PER_SECOND`` (chunks that say when they were written) or ``echo``.
+that begin with their number), ``stamp N PER_SECOND`` (chunks that say when they were written), ``ticks N PER_SECOND`` (the same,
+for a page that shows them), ``story N`` (thoughts, text and commands, N of each) or ``echo``.
 
 Everything but stamps is encoded before the first byte is written, so that a run measures the reader and not this process.
 """
@@ -42,6 +43,10 @@ def play(session_id: str, words: list[str]) -> None:
         write(b"".join(chunk(session_id, f"{index:08d}{'x' * int(words[2])}") for index in range(int(words[1]))))
     elif words[0] == "stamp":
         stamp(session_id, int(words[1]), float(words[2]))
+    elif words[0] == "ticks":
+        stamp(session_id, int(words[1]), float(words[2]), "t{}t ")
+    elif words[0] == "story":
+        story(session_id, int(words[1]))
     else:
         write(chunk(session_id, " ".join(words)))
 
@@ -67,17 +72,38 @@ def pace(session_id: str, count: int, size: int, per_second: float) -> None:
         write(line)
 
 
-def stamp(session_id: str, count: int, per_second: float) -> None:
+def stamp(session_id: str, count: int, per_second: float, form: str = "{}") -> None:
     """One write per chunk, which says when it was made, by the clock that all processes of the machine share."""
     for _ in range(count):
         time.sleep(1 / per_second)
-        write(chunk(session_id, str(time.monotonic_ns())))
+        write(chunk(session_id, form.format(time.monotonic_ns())))
+
+
+def story(session_id: str, beats: int) -> None:
+    """What a long session is made of: thoughts, paragraphs, commands with their output."""
+    for beat in range(beats):
+        call = {"toolCallId": f"call-{beat}-{time.monotonic_ns()}"}
+        command = {"command": f"make part-{beat}"}
+        output = {"type": "content", "content": {"type": "text", "text": f"part {beat} is made\n" * 5}}
+        write(b"".join([
+            update(session_id, "agent_thought_chunk", content={"type": "text", "text": f"Now part {beat}. "}),
+            *(chunk(session_id, f"Paragraph {beat} has **some** words, sentence {part}. ") for part in range(5)),
+            chunk(session_id, "\n\n"),
+            update(session_id, "tool_call", **call, title=command["command"], kind="execute", status="pending", rawInput=command),
+            update(session_id, "tool_call_update", **call, status="in_progress"),
+            update(session_id, "tool_call_update", **call, status="completed", content=[output]),
+        ]))
 
 
 def chunk(session_id: str, text: str) -> bytes:
     """One ``agent_message_chunk`` line."""
-    update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
-    return encode({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": session_id, "update": update}})
+    return update(session_id, "agent_message_chunk", content={"type": "text", "text": text})
+
+
+def update(session_id: str, what: str, **fields: object) -> bytes:
+    """One ``session/update`` line."""
+    told = {"sessionUpdate": what, **fields}
+    return encode({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": session_id, "update": told}})
 
 
 def answer(request_id: object, result: object) -> None:

@@ -1,4 +1,4 @@
-"""Writes the generated tables and files of docs/reference from the code, so that the two cannot drift.
+"""Writes the generated tables and files of docs/reference, and the page's types, from the code, so that the two cannot drift.
 
     make docs                            rewrite them
     tests/docs/test_generated.py         fails when one is not what the code says
@@ -23,6 +23,7 @@ import msgspec
 from scripts.context_schema import context_schema
 from scripts.context_typescript import context_typescript
 from scripts.helper_vectors import WHY, differences
+from scripts.page_types import FILES as PAGE_FILES
 from trunkline import errors
 from trunkline.agents import catalog
 from trunkline.agents.demo import DEMO_PROMPTS
@@ -34,6 +35,7 @@ from trunkline.server.routes import ROUTES, Query
 from trunkline.server.ws import frames
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
+PAGE_TYPES = Path(__file__).parent.parent / "web" / "src" / "generated"
 BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n)(.*?)(<!-- end -->)", re.S)
 ENVELOPE = {"seq", "sessionId", "timestamp", "_meta"}
 
@@ -242,6 +244,9 @@ def main() -> None:
         write(page, renewed(page.read_text(encoding="utf-8")))
     for name, generated in FILES.items():
         write(REFERENCE / name, generated())
+    PAGE_TYPES.mkdir(parents=True, exist_ok=True)
+    for name, generated in PAGE_FILES.items():
+        write(PAGE_TYPES / name, generated())
 
 
 if __name__ == "__main__":

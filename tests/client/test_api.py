@@ -28,7 +28,7 @@ from trunkline.errors import (
     Unavailable,
 )
 from trunkline.hub import AgentInfo
-from trunkline.server import adapters, folders, policies, preview, search
+from trunkline.server import adapters, devices, folders, policies, preview, search
 from trunkline.server.routes import ROUTES
 from trunkline.session import caps, fold, policy
 
@@ -98,6 +98,10 @@ CALLS: list[tuple[str, Callable[[Client], Awaitable[Any]], str, object, object]]
     ("decline", lambda hub: hub.answer_question("s1", "q", None, action="decline"), "POST /sessions/s1/questions/q",
      {"action": "decline"}, SESSION),
     ("clear", lambda hub: hub.clear_queue("s1"), "DELETE /sessions/s1/queue", None, None),
+    ("pair", lambda hub: hub.pair(scope="view", name="phone"), "POST /pair", {"scope": "view", "name": "phone"},
+     {"code": "c", "url": "http://x/#/pair/c"}),
+    ("devices", lambda hub: hub.devices(), "GET /devices", None, {"devices": [{"id": "d", "name": "phone"}]}),
+    ("revoke", lambda hub: hub.revoke_device("d"), "DELETE /devices/d", None, None),
     ("code", lambda hub: hub.new_code(), "POST /auth/codes", {}, {"code": "c", "path": "/#code=c"}),
     ("artifact", lambda hub: hub.artifact("s1", "a"), "GET /sessions/s1/artifacts/a", None, {"id": "a", "preview_url": None}),
     ("files", lambda hub: hub.files("s1", "src"), "GET /sessions/s1/files?path=src", None, {"path": "src", "entries": []}),
@@ -204,9 +208,11 @@ def test_a_packet_reads_like_a_dict_and_keeps_its_bytes() -> None:
 
 
 NOT_CALLS = {
-    "GET /", "GET /assets/{path:path}", "GET /preview/{key}/{path:path}", "GET /docs", "GET /openapi.json", "GET /metrics",
-    "GET /readyz", "POST /auth/login", "POST /auth/logout", "GET /auth/tokens", "POST /auth/tokens",
-    "DELETE /auth/tokens/{tokenId}", "GET /sessions/{id}/queue/{turnId}",
+    "GET /", "GET /assets/{path:path}", "GET /icons/{path:path}", "GET /sw.js", "GET /manifest.webmanifest",
+    "GET /preview/{key}/{path:path}", "GET /docs", "GET /openapi.json", "GET /metrics", "GET /readyz",
+    "POST /auth/login", "POST /auth/logout", "GET /auth/tokens", "POST /auth/tokens",
+    "DELETE /auth/tokens/{tokenId}", "GET /sessions/{id}/queue/{turnId}", "POST /pair/claim", "GET /sessions/{id}/export",
+    "GET /push", "POST /push", "DELETE /push",
     "POST /acp", "GET /acp", "DELETE /acp",
 }
 """What is for browsers, operators and editors, and what another call gives as well."""
@@ -227,7 +233,7 @@ def test_every_route_has_a_call_unless_it_is_no_business_of_programs() -> None:
     assert {route for route in routes if not is_called(route)} == NOT_CALLS | ELSEWHERE
 
 
-SHARED = ["SessionView", "TurnView", "ApprovalView", "QuestionView", "QueuedPrompt", "Todo", "Usage", "Cost"]
+SHARED = ["SessionView", "Changes", "TurnView", "ApprovalView", "QuestionView", "QueuedPrompt", "Todo", "Usage", "Cost"]
 
 
 @pytest.mark.parametrize("name", SHARED)
@@ -244,6 +250,7 @@ def test_what_the_client_reads_is_what_the_hub_writes(name: str) -> None:
     (hub_views.Waits, fold.Waits), (hub_views.SnippetPart, search.SnippetPart), (hub_views.SearchHit, search.SearchHit),
     (hub_views.SearchPage, search.SearchPage), (hub_views.Folder, folders.Folder), (hub_views.RecentFolder, folders.RecentFolder),
     (hub_views.FolderPage, folders.FolderPage), (hub_views.AdapterView, adapters.AdapterInfo),
+    (hub_views.Pairing, devices.Pairing), (hub_views.DeviceView, devices.DeviceView),
     (hub_views.DataPaths, context.AgentDataPaths), (hub_views.DiscoveredSession, context.DiscoveredSession),
     (views.AgentView, AgentInfo),
 ], ids=lambda kind: kind.__name__)

@@ -395,6 +395,9 @@ def test_history_and_snapshots_are_typed(tmp_path: Path) -> None:
                 [1, 2, 3, 4, 5], 5, session.feed.last_seq)
             last = await client.history(session.id, before=session.feed.last_seq + 1, limit=2)
             assert [event.seq for event in last.records()] == [session.feed.last_seq - 1, session.feed.last_seq]
+            joined = await client.history(session.id, types="message:delta", joined=True)
+            plain = await client.history(session.id, types="message:delta")
+            assert len(joined.events) < len(plain.events)
             snapshot = await client.snapshot(session.id)
             assert (snapshot.seq, snapshot.state.id) == (session.feed.last_seq, session.id)
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.reference import BLOCK, BLOCKS, REFERENCE, renewed
+from scripts.page_types import FILES as PAGE_FILES
+from scripts.reference import BLOCK, BLOCKS, PAGE_TYPES, REFERENCE, renewed
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -22,6 +23,11 @@ def named(path: Path) -> str:
 def test_generated_blocks_are_fresh(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert text == renewed(text), "run: make docs"
+
+
+@pytest.mark.parametrize("name", sorted(PAGE_FILES))
+def test_the_pages_types_are_fresh(name: str) -> None:
+    assert (PAGE_TYPES / name).read_text(encoding="utf-8") == PAGE_FILES[name](), "run: make docs"
 
 
 def test_every_generated_block_stands_in_a_page() -> None:

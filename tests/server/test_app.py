@@ -257,7 +257,7 @@ def test_what_nobody_foresaw_is_an_internal_error_that_tells_only_the_log(
 def test_every_reply_tells_browsers_to_do_nothing_clever_with_it(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:
-            for path in ("/", "/assets/page.css", "/healthz", "/sessions", "/nothing", "/docs", "/sessions/none/packets"):
+            for path in ("/", "/assets/docs.css", "/healthz", "/sessions", "/nothing", "/docs", "/sessions/none/packets"):
                 answer = await hub.ask("GET", path)
                 assert answer.header("x-content-type-options") == "nosniff", path
                 assert answer.header("referrer-policy") == "no-referrer", path

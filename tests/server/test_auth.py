@@ -119,6 +119,15 @@ def test_more_names_can_be_allowed(tmp_path: Path, allowed: tuple[str, ...], hos
     run(check())
 
 
+def test_the_name_that_people_are_sent_to_is_allowed(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path, public_url="https://Hub.example/") as hub:
+            assert (await hub.ask("GET", "/healthz", headers={"host": "hub.example"})).status == 200
+            assert (await hub.ask("GET", "/healthz", headers={"host": "other.example"})).status == 403
+
+    run(check())
+
+
 def test_beyond_loopback_bare_addresses_are_ours_but_names_still_are_not(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path, host="0.0.0.0", tls=True) as hub:
@@ -139,11 +148,12 @@ def test_the_cookie_of_another_port_is_not_ours(tmp_path: Path) -> None:
     run(check())
 
 
-PUBLIC = {("GET", "/"), ("GET", "/ws"), ("GET", "/assets/{path:path}"), ("GET", "/healthz"), ("POST", "/auth/login"),
+PUBLIC = {("GET", "/"), ("GET", "/sw.js"), ("GET", "/icons/{path:path}"), ("GET", "/manifest.webmanifest"),
+          ("GET", "/ws"), ("GET", "/assets/{path:path}"), ("GET", "/healthz"), ("POST", "/auth/login"), ("POST", "/pair/claim"),
           ("GET", "/preview/{key}/{path:path}")}
 
 
-def test_only_the_page_health_login_and_keyed_previews_need_no_token() -> None:
+def test_only_the_page_health_login_pairing_and_keyed_previews_need_no_token() -> None:
     assert {(route.method, route.path) for route in ROUTES if route.scope is None} == PUBLIC
 
 
@@ -184,7 +194,9 @@ NEEDED = {
              "GET /openapi.json", "GET /docs", "POST /auth/logout", "GET /events", "GET /sessions/{id}/events",
              "GET /sessions/{id}/history", "GET /sessions/{id}/snapshot",
              "POST /acp", "GET /acp", "DELETE /acp", "GET /adapters", "GET /approvals", "GET /search",
-             "GET /policy", "POST /policy/explain", "GET /sessions/{id}/images/{seq}"},
+             "GET /policy", "POST /policy/explain", "GET /sessions/{id}/images/{seq}",
+             "GET /sessions/{id}/export", "GET /devices", "DELETE /devices/{deviceId}", "GET /push", "POST /push",
+             "DELETE /push"},
     "approve": {"POST /sessions/{id}/commands", "POST /sessions/{id}/permissions/{requestId}",
                 "POST /sessions/{id}/questions/{questionId}"},
     "control": {"POST /sessions", "PATCH /sessions/{id}", "DELETE /sessions/{id}", "POST /sessions/{id}/send-message",
@@ -193,7 +205,8 @@ NEEDED = {
                 "PATCH /sessions/{id}/queue/{turnId}", "DELETE /sessions/{id}/queue/{turnId}", "DELETE /sessions/{id}/queue",
                 "POST /sessions/{id}/files", "GET /folders", "GET /adapters/{name}/sessions",
                 "POST /adapters/{name}/sessions/{id}/attach", "POST /sessions/{id}/limits"},
-    "admin": {"POST /auth/codes", "GET /auth/tokens", "POST /auth/tokens", "DELETE /auth/tokens/{tokenId}", "PUT /policy"},
+    "admin": {"POST /auth/codes", "GET /auth/tokens", "POST /auth/tokens", "DELETE /auth/tokens/{tokenId}", "PUT /policy",
+              "POST /pair"},
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -50,6 +51,22 @@ def test_the_index_is_kept_up_while_the_hub_is_idle(tmp_path: Path, monkeypatch:
             async with at_work(hub):
                 while await hub.hub.index._run(lambda store: store.find('"heronry"*', 5)) == []:
                     pass  # it is looked for without reading up: only the chore can have done that
+
+    run(check())
+
+
+def test_what_was_opened_with_a_token_ends_when_the_token_expires(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chores, "EXPIRED_S", 0.01)
+
+    async def check() -> None:
+        async with site(tmp_path) as hub, at_work(hub):
+            tokens = hub.app.parts.tokens
+            _, secret = tokens.mint("phone", "view", lifetime_s=1000)
+            reader = hub.open("GET", "/events", token=secret)
+            await reader.start()
+            assert await reader.piece()
+            monkeypatch.setattr(tokens, "_clock", lambda: time.time() + 2000)
+            assert await reader.piece() is None
 
     run(check())
 

@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 LATER = ("tree_sitter", "tree_sitter_bash", "prometheus_client", "pydantic", "fastapi", "rich", "hypothesis",
-         "websockets", "multiprocessing.pool", "sqlite3.dbapi2")
+         "websockets", "multiprocessing.pool", "sqlite3.dbapi2", "cryptography", "segno", "trunkline.server.push.sender",
+         "trunkline.server.push.pusher", "trunkline.server.push.crypt")
 
 
 def test_serving_loads_nothing_that_only_some_requests_need() -> None:

@@ -9,7 +9,8 @@ import pytest
 from tests.aio import run
 from tests.server.site import HOST, TOKEN, Site, site
 from trunkline.errors import TooManyRequests, Unauthorized
-from trunkline.server.login import ADDRESSES, OPEN_CODES, TRIES, TRIES_WITHIN_S, Codes, FailedTries
+from trunkline.server.login import OPEN_CODES, Codes
+from trunkline.server.tries import ADDRESSES, TRIES, TRIES_WITHIN_S, FailedTries
 
 OWN = {"origin": f"http://{HOST}"}
 
@@ -99,6 +100,16 @@ def test_the_cookie_is_secure_over_tls(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path, tls=True) as hub:
             answer = await hub.ask("POST", "/auth/login", json_body={"token": TOKEN}, token=None, headers=OWN)
+            assert "secure" in (answer.header("set-cookie") or "").lower()
+
+    run(check())
+
+
+def test_the_cookie_is_secure_behind_a_proxy_that_ends_tls(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            seen_as = {"origin": f"https://{HOST}"}
+            answer = await hub.ask("POST", "/auth/login", json_body={"token": TOKEN}, token=None, headers=seen_as)
             assert "secure" in (answer.header("set-cookie") or "").lower()
 
     run(check())

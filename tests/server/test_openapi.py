@@ -60,7 +60,7 @@ def test_an_operation_is_well_formed(path: str, method: str, operation: dict[str
     for parameter in operation["parameters"]:
         assert parameter["in"] in ("path", "query", "header")
         assert parameter["in"] != "path" or parameter["required"] is True
-        assert parameter["schema"]["type"] in ("string", "integer")
+        assert parameter["schema"]["type"] in ("string", "integer", "boolean")
     assert "default" in operation["responses"]
     assert all(re.fullmatch(r"[1-5]\d\d|default", status) for status in operation["responses"])
     assert all(response["description"] for response in operation["responses"].values())

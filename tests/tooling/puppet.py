@@ -19,7 +19,8 @@
 Options: ``--session ID`` (the id it gives every session), ``--new ERROR_CODE MESSAGE`` (how it refuses session/new),
 ``--store FILE`` (sessions of its own: ``{"offers": ["list", "load", "resume"], "sessions": [SessionInfo], "pageSize": N,
 "history": {ID: [UPDATE]}, "scoped": BOOL}``; a load tells the updates again, a session without history is refused, and a scoped
-store lists only the sessions of the folder that is named).
+store lists only the sessions of the folder that is named), ``--plays FILE`` (``{PROMPT: STEPS}``: prompts in plain words that
+stand for steps).
 """
 
 from __future__ import annotations
@@ -52,6 +53,10 @@ class Puppet:
         if "--store" in options:
             with open(options["--store"][0], encoding="utf-8") as file:
                 self._store |= json.load(file)
+        self._plays: Json = {}
+        if "--plays" in options:
+            with open(options["--plays"][0], encoding="utf-8") as file:
+                self._plays = json.load(file)
 
     def serve(self) -> None:
         """Take messages until stdin ends."""
@@ -109,7 +114,8 @@ class Puppet:
         return page if end >= len(fitting) else {**page, "nextCursor": str(end)}
 
     def _play(self, prompt: Json) -> None:
-        steps = json.loads(prompt["params"]["prompt"][0]["text"])
+        text = prompt["params"]["prompt"][0]["text"]
+        steps = self._plays[text] if text in self._plays else json.loads(text)
         for name, *rest in steps:
             if name == "end":
                 self._send({"id": prompt["id"], "result": rest[0]})

@@ -27,6 +27,8 @@ COMMANDS: dict[str, Lazy] = {
     "agents": Lazy("trunkline.cli.agents", "List the agents that can be run."),
     "sessions": Lazy("trunkline.cli.sessions", "List sessions, or look into one."),
     "policy": Lazy("trunkline.cli.policy", "See, explain and edit the rules that answer for you."),
+    "pair": Lazy("trunkline.cli.pair", "Pair a phone or another device by a code."),
+    "devices": Lazy("trunkline.cli.devices", "List paired devices, or revoke one."),
     "audit": Lazy("trunkline.cli.audit", "Check or export the record of approvals."),
     "check": Lazy("trunkline.cli.check", "Check that an agent keeps to the protocol."),
     "status": Lazy("trunkline.cli.status", "Say whether a hub is running, and where."),

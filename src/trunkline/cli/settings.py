@@ -19,7 +19,7 @@ from trunkline.errors import Invalid
 
 if TYPE_CHECKING:
     from trunkline.agents.catalog import AgentSpec
-    from trunkline.server.notify.rules import Webhook
+    from trunkline.server.notify.rules import Network, Webhook
 
 DEFAULT_PORT = 7420
 _UNITS_S = {"s": 1, "m": 60, "h": 3600}
@@ -139,6 +139,15 @@ def _webhooks(value: Any) -> tuple[Webhook, ...]:
     return webhooks_from(value)
 
 
+def _networks(value: Any) -> tuple[Network, ...]:
+    import ipaddress  # only who allows one pays for it
+
+    try:
+        return tuple(ipaddress.ip_network(name, strict=False) for name in _hosts(value))
+    except ValueError as error:
+        raise ValueError(f"expected addresses or networks such as 10.0.0.0/8: {error}") from None
+
+
 TEXT = Kind("TEXT", _text)
 URL = Kind("URL", _address)
 PORT = Kind("PORT", _port)
@@ -146,6 +155,7 @@ PATH = Kind("PATH", _path)
 FLAG = Kind("FLAG", _flag)
 TIME = Kind("SECONDS", _seconds)
 HOSTS = Kind("HOST", _hosts, repeats=True)
+NETWORKS = Kind("NETWORK", _networks, repeats=True)
 AGENTS = Kind("NAME=COMMAND", _agents, repeats=True)
 WEBHOOKS = Kind("TABLES", _webhooks, secret=True)
 
@@ -198,8 +208,10 @@ SETTINGS: tuple[Setting, ...] = (
             "TRUNKLINE_IDLE_EXIT", "--idle-exit", "idle_exit"),
     Setting("any_port", FLAG, False, "take a free port when the wanted one is in use",
             "TRUNKLINE_ANY_PORT", "--any-port", "any_port"),
-    Setting("public_url", URL, None, "where people reach the hub's page, for links in webhooks; else its own address",
+    Setting("public_url", URL, None, "where people reach the hub's page, for links and for pairing; else its own address",
             "TRUNKLINE_PUBLIC_URL", "--public-url", "public_url"),
+    Setting("push_allow", NETWORKS, (), "a private network in which a push service may be; repeat for more",
+            "TRUNKLINE_PUSH_ALLOW", "--push-allow", "push_allow"),
     Setting("webhooks", WEBHOOKS, (), "who is told what nobody watches; see webhooks.md", None, None, "webhooks"),
     Setting("log_level", _choice("debug", "info", "warning", "error"), "info", "how much to log on stderr",
             "TRUNKLINE_LOG_LEVEL", "--log-level", "log_level"),
@@ -229,6 +241,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     idle_exit: float
     any_port: bool
     public_url: str | None
+    push_allow: tuple[Network, ...]
     webhooks: tuple[Webhook, ...]
     log_level: str
 

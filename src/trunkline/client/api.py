@@ -164,9 +164,10 @@ class Client(HubCalls):
                 yield numbered
 
     async def history(self, session_id: str, *, after: int | None = None, before: int | None = None, limit: int = 500,
-                      types: str | None = None) -> EventPage:
-        """Stored events, paged; with only ``before``, the last before it."""
-        path = path_of("sessions", session_id, "history", after=after, before=before, limit=limit, types=types)
+                      types: str | None = None, joined: bool = False) -> EventPage:
+        """Stored events, paged; with only ``before``, the last before it. ``joined``: a run of deltas is one event."""
+        path = path_of("sessions", session_id, "history", after=after, before=before, limit=limit, types=types,
+                       joined="true" if joined else None)
         return await self._get(path, EventPage)
 
     async def snapshot(self, session_id: str) -> Snapshot:

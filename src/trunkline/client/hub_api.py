@@ -10,10 +10,13 @@ import msgspec
 from trunkline.client.http import Request
 from trunkline.client.hub_views import (
     AdapterView,
+    DeviceList,
+    DeviceView,
     DiscoveredSession,
     DiscoveredSessions,
     Explanation,
     FolderPage,
+    Pairing,
     PendingList,
     PermissionPolicy,
     PolicyRule,
@@ -38,6 +41,20 @@ class HubCalls(Wire):
     async def new_code(self) -> Code:
         """A one-time code that logs a browser in."""
         return msgspec.json.decode((await self._ask(post("/auth/codes", {}))).body, type=Code)
+
+    # devices
+
+    async def pair(self, *, scope: str = "control", name: str | None = None) -> Pairing:
+        """A one-time code that pairs a device; whoever opens its address first is that device."""
+        return msgspec.json.decode((await self._ask(post("/pair", _given(scope=scope, name=name)))).body, type=Pairing)
+
+    async def devices(self) -> list[DeviceView]:
+        """Every paired device."""
+        return (await self._get("/devices", DeviceList)).devices
+
+    async def revoke_device(self, device_id: str) -> None:
+        """Unpair a device; whatever it has open ends at once."""
+        await self._ask(Request("DELETE", path_of("devices", device_id)))
 
     async def approvals(self) -> list[PendingAsk]:
         """Every approval and question that waits, in all sessions, the one that expires first at the top."""

@@ -162,6 +162,37 @@ class FolderPage(HubView):
     recent: list[RecentFolder] = []
 
 
+class Pairing(HubView):
+    """A one-time code that pairs a device. ``reach`` is machine, network or public: from where ``url`` can be opened."""
+
+    code: str
+    url: str
+    expires_at: int = 0
+    scope: str = ""
+    reach: str = ""
+    secure: bool = False
+
+
+class DeviceView(HubView):
+    """A paired device; times are seconds since the epoch."""
+
+    id: str
+    name: str = ""
+    scope: str = ""
+    created_at: int = 0
+    last_seen_at: int | None = None
+    expires_at: int | None = None
+    connected: bool = False
+    push: bool = False
+    current: bool = False
+
+
+class DeviceList(HubView):
+    """Every paired device."""
+
+    devices: list[DeviceView] = []
+
+
 class DataPaths(HubView):
     """Where an agent keeps its files, as far as it is known."""
 

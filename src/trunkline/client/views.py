@@ -66,6 +66,7 @@ class ApprovalView(View):
     options: list[OptionView] = []
     tool_input: Any = None
     preview: Any = None
+    parts: list[dict[str, Any]] = []
     about: dict[str, Any] | None = None
     always: dict[str, Any] | None = None
     editable: bool = False
@@ -122,6 +123,14 @@ class Cost(View):
     output: float = 0
 
 
+class Changes(View):
+    """What the session has changed so far, all its files together."""
+
+    files: int = 0
+    lines_added: int = 0
+    lines_removed: int = 0
+
+
 class SessionView(View):
     """The state of one session."""
 
@@ -156,6 +165,7 @@ class SessionView(View):
     agent_session_id: str | None = None
     watch_only: bool = False
     last_text: str = ""
+    changes: Changes = msgspec.field(default_factory=Changes)
 
 
 class Accepted(View):

@@ -318,7 +318,7 @@ class Hub:
         self._noting.delete(session_id)
         await self._journal.delete(session_id)
         await self.index.forget(session_id)
-        self.everything.forget_tail()
+        self.everything.forget_session(session_id)
 
     def _view(self, row: SessionRow) -> SessionView:
         session = self._sessions.get(row.id)

@@ -5,7 +5,7 @@
     routes     the table of everything that is answered       openapi   the same, described for machines
     call       what a handler gets; bodies within limits
     tokens     who may do what, stored hashed                 auth      which credential a request carries
-    login      codes, cookies and tokens over HTTP            page      `/` and `/assets/*`
+    login      codes, cookies and tokens over HTTP            page      the built web page
     sessions   start, list, steer                             prompt    what a prompt looks like
     packets    the packets face, on sse (one stream to one reader), turns (one turn of it) and history (stored pages)
     files      look, read, find, on content (one file to one reader)

@@ -36,14 +36,17 @@ from trunkline.server.acp import socket
 from trunkline.server.acp.http import HttpConnections
 from trunkline.server.auth import NOBODY, Gate, check_scope
 from trunkline.server.call import Call, Parts, Reply, asks_for_stream, reply
-from trunkline.server.login import Codes, FailedTries
+from trunkline.server.devices import Pairings
+from trunkline.server.login import Codes
 from trunkline.server.openapi import ErrorBody
 from trunkline.server.options import ServerOptions
 from trunkline.server.paths import PathTree
 from trunkline.server.preview import Previews, preview
+from trunkline.server.push.subscriptions import Subscriptions
 from trunkline.server.routes import ROUTES, Route
 from trunkline.server.sse import Streams
 from trunkline.server.tokens import Tokens
+from trunkline.server.tries import FailedTries
 
 log = logging.getLogger("trunkline.server")
 
@@ -178,17 +181,19 @@ def build_app(hub: Hub, options: ServerOptions) -> App:
     options.playground.mkdir(mode=0o700, exist_ok=True)
     streams = Streams(tokens.is_live, tokens.left_s)
     editors = HttpConnections(tokens)
+    subscriptions = Subscriptions(options.data_dir, tokens.is_live, allow=options.push_allow)
 
-    def end_revoked() -> None:
-        editors.end_revoked()
+    def ended() -> None:
         streams.end_revoked()
+        editors.end_revoked()
+        subscriptions.drop_dead()
 
-    tokens.on_ended = end_revoked
+    tokens.on_ended = ended
     previews = Previews(options.preview_s)
     hub.preview_url = previews.url
     return App(Parts(
         hub=hub, options=options, tokens=tokens, gate=Gate(options, tokens), codes=Codes(options.code_s), tries=FailedTries(),
-        previews=previews, streams=streams, editors=editors, routes=ROUTES,
+        pairings=Pairings(), subscriptions=subscriptions, previews=previews, streams=streams, editors=editors, routes=ROUTES,
     ))
 
 

@@ -9,6 +9,7 @@ Rule 3: one credential per request: a bearer token that is wrong is not made goo
 from __future__ import annotations
 
 import ipaddress
+from urllib.parse import urlsplit
 
 import msgspec
 from starlette.requests import HTTPConnection
@@ -36,6 +37,8 @@ class Gate:
     def __init__(self, options: ServerOptions, tokens: Tokens) -> None:
         self._tokens = tokens
         self._names = {"localhost", *(name.lower() for name in options.allow_hosts)}
+        if options.public_url:
+            self._names.add(urlsplit(options.public_url).netloc.lower())  # where people are sent they must be let in
         self._any_address = not _is_loopback(options.host)
         self.cookie_name = f"trunkline_{options.port}"
 
@@ -66,7 +69,7 @@ class Gate:
             raise Unauthorized("a token is needed: Authorization: Bearer …")
         if not _comes_from_own_page(request):
             raise Unauthorized("a cookie counts only for requests from the hub's own page")
-        return _caller(self._tokens.find(cookie, "browser"))
+        return _caller(self._tokens.find(cookie, "browser", "device"))
 
     def holder(self, secret: str) -> Caller:
         """Who a bearer token belongs to; Unauthorized where nobody."""

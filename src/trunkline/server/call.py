@@ -23,10 +23,13 @@ from trunkline.server.tokens import Tokens
 if TYPE_CHECKING:
     from trunkline.hub import Hub, Session
     from trunkline.server.acp.http import HttpConnections
-    from trunkline.server.login import Codes, FailedTries
+    from trunkline.server.devices import Pairings
+    from trunkline.server.login import Codes
     from trunkline.server.preview import Previews
+    from trunkline.server.push.subscriptions import Subscriptions
     from trunkline.server.routes import Route
     from trunkline.server.sse import Streams
+    from trunkline.server.tries import FailedTries
 
 T = TypeVar("T")
 
@@ -49,6 +52,8 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     gate: Gate
     codes: Codes
     tries: FailedTries
+    pairings: Pairings
+    subscriptions: Subscriptions
     previews: Previews
     streams: Streams
     editors: HttpConnections
@@ -70,6 +75,16 @@ class Call:
         """The hub behind this server."""
         return self.parts.hub
 
+    @property
+    def address(self) -> str:
+        """Where the request came from, for counting what fails."""
+        return self.request.client.host if self.request.client else ""
+
+    @property
+    def secure(self) -> bool:
+        """Whether the browser sees us over TLS: ours, or that of a proxy before us. (An Origin that came is our own.)"""
+        return self.parts.options.tls or self.request.headers.get("origin", "").startswith("https://")
+
     def part(self, name: str) -> str:
         """A variable part of the path."""
         return str(self.request.path_params[name])
@@ -85,6 +100,13 @@ class Call:
     def text(self, name: str) -> str | None:
         """A query parameter; None where it is absent or empty."""
         return self.request.query_params.get(name) or None
+
+    def flag(self, name: str) -> bool:
+        """A query parameter that is true or false, false where it is absent; Invalid naming it where it is neither."""
+        value = self.text(name)
+        if value not in (None, "true", "false"):
+            raise Invalid(f"{name} must be true or false, not {value[:40]!r}", details={"field": name})
+        return value == "true"
 
     @overload
     def integer(self, name: str, *, least: int = 0, most: int | None = None) -> int | None: ...

@@ -1,4 +1,5 @@
-"""What a served hub does besides answering: it tells webhooks, and keeps the search index up while little else is going on.
+"""What a served hub does besides answering: it tells webhooks and devices, ends what an expired token has open, and
+keeps the search index up while little else is going on.
 
 Rule 1: a chore that fails is told in the log. It ends neither the hub nor another chore.
 """
@@ -19,10 +20,13 @@ log = logging.getLogger("trunkline.server")
 INDEX_S = 60.0
 """How often the search index reads up."""
 
+EXPIRED_S = 30.0
+"""How often it is looked for tokens whose time is up."""
+
 
 async def chores(parts: Parts) -> None:
     """Do all of them, until cancelled."""
-    work = [_minded("the search index", _keep_index(parts.hub, INDEX_S))]
+    work = [_minded("the search index", _keep_index(parts.hub, INDEX_S)), _minded("tokens", _end_expired(parts, EXPIRED_S))]
     if parts.options.webhooks:
         from trunkline.server.notify.ledger import LEDGER_FILE, Ledger  # only who has webhooks pays for them
         from trunkline.server.notify.notifier import Notifier
@@ -30,7 +34,15 @@ async def chores(parts: Parts) -> None:
         ledger = Ledger(None if parts.hub.options.memory else parts.options.data_dir / LEDGER_FILE)
         notifier = Notifier(parts.hub, parts.streams.watching, parts.options.webhooks, parts.options.public_url, ledger=ledger)
         work.append(_minded("webhooks", notifier.run()))
+    work.append(_minded("pushes", _push(parts)))
     await asyncio.gather(*work)
+
+
+async def _push(parts: Parts) -> None:
+    await parts.subscriptions.some()
+    from trunkline.server.push.pusher import Pusher  # only a hub that somebody wants pushes from pays for them
+
+    await Pusher(parts.hub, parts.subscriptions, parts.tokens.scope_of, parts.options.public_url).run()
 
 
 async def _keep_index(hub: Hub, every_s: float) -> None:
@@ -42,6 +54,16 @@ async def _keep_index(hub: Hub, every_s: float) -> None:
             await hub.index.keep_up()
         except TrunklineError as error:
             log.warning("the search index is behind: %s", error.message)
+
+
+async def _end_expired(parts: Parts, every_s: float) -> None:
+    """Nobody tells of a token that expires, and what was opened with it must end as well."""
+    while True:
+        await asyncio.sleep(every_s)
+        try:
+            parts.tokens.on_ended()
+        except TrunklineError as error:
+            log.warning("what belonged to a token that has expired is not forgotten: %s", error.message)
 
 
 async def _minded(name: str, work: Coroutine[Any, Any, None]) -> None:

@@ -18,6 +18,7 @@ from trunkline.errors import Invalid, TrunklineError
 from trunkline.journal.base import Entry
 from trunkline.server.auth import check_scope
 from trunkline.server.call import Call, Reply, reply
+from trunkline.server.joining import joined_after, joined_before
 from trunkline.server.openapi import ErrorBody
 from trunkline.server.scopes import command_scope
 from trunkline.server.sse import EventStream, Outlet, Pump, Watches, entries_after
@@ -87,6 +88,8 @@ async def history(call: Call) -> Reply:
     after, before = call.integer("after"), call.integer("before", least=1)
     limit = call.integer("limit", PAGE_DEFAULT, least=1, most=PAGE_MOST)
     wanted = context.parse_types(call.text("types"))
+    if call.flag("joined"):
+        return reply(await _joined_page(feed, after, before, limit, wanted))
     if before is not None and after is None:
         return reply(await page_before(feed, before, limit, wanted))
     return reply(await page_after(feed, after or 0, before, limit, wanted))
@@ -198,6 +201,17 @@ async def page_before(feed: Feed, before: int, limit: int, wanted: TypeFilter) -
                 size += len(entry.event)
             end = entry.seq
     return _page_back(feed, page, before, end)
+
+
+async def _joined_page(feed: Feed, after: int | None, before: int | None, limit: int, wanted: TypeFilter) -> EventPage:
+    """The same, with runs of deltas joined."""
+    if before is not None and after is None:
+        before = min(before, feed.last_seq + 1)
+        found = await joined_before(feed, before, limit, wanted)
+        return EventPage(found.events, before - 1 if before <= feed.last_seq else None,
+                         found.position if found.more else None, feed.last_seq)
+    found = await joined_after(feed, after or 0, before, limit, wanted)
+    return EventPage(found.events, found.position if found.more else None, after + 1 if after else None, feed.last_seq)
 
 
 def _page(feed: Feed, page: list[Entry], next_after: int | None, after: int) -> EventPage:

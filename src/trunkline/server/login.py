@@ -10,22 +10,16 @@ from __future__ import annotations
 import hashlib
 import secrets
 import time
-import unicodedata
-from collections import deque
 from collections.abc import Callable
 
 import msgspec
 
-from trunkline.errors import Invalid, TooManyRequests, Unauthorized
+from trunkline.errors import Invalid, Unauthorized
 from trunkline.server.auth import check_scope
 from trunkline.server.call import Call, Reply, no_content, reply
-from trunkline.server.tokens import Scope, Token
+from trunkline.server.tokens import Scope, Token, token_name
 
-TRIES = 10
-TRIES_WITHIN_S = 60.0
-ADDRESSES = 1_000
 OPEN_CODES = 100
-NAME_LENGTH = 64
 
 
 class Login(msgspec.Struct, forbid_unknown_fields=True):
@@ -114,39 +108,9 @@ class Codes:
         return grant
 
 
-class FailedTries:
-    """How often an address failed to log in lately."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._failures: dict[str, deque[float]] = {}
-
-    def check(self, address: str) -> None:
-        """TooManyRequests when this address has used up its tries."""
-        recent = self._recent(address)
-        if len(recent) >= TRIES:
-            wait_s = int(recent[0] + TRIES_WITHIN_S - self._clock()) + 1
-            raise TooManyRequests(f"too many failed logins; try again in {wait_s} s", details={"retryAfterS": wait_s})
-
-    def failed(self, address: str) -> None:
-        """Count a failure."""
-        recent = self._recent(address)
-        recent.append(self._clock())
-        self._failures.pop(address, None)
-        self._failures[address] = recent
-        while len(self._failures) > ADDRESSES:
-            del self._failures[next(iter(self._failures))]
-
-    def _recent(self, address: str) -> deque[float]:
-        recent = self._failures.get(address, deque())
-        while recent and recent[0] <= self._clock() - TRIES_WITHIN_S:
-            recent.popleft()
-        return recent
-
-
 async def login(call: Call) -> Reply:
     """Trade a code or a token for the browser's cookie."""
-    address = call.request.client.host if call.request.client else ""
+    address = call.address
     call.parts.tries.check(address)
     body = await call.body(Login)
     try:
@@ -160,7 +124,7 @@ async def login(call: Call) -> Reply:
 async def logout(call: Call) -> Reply:
     """Forget this browser."""
     token_id = call.caller.token_id
-    if any(token.id == token_id and token.kind == "browser" for token in call.parts.tokens.listed()):
+    if any(token.id == token_id and token.kind != "bearer" for token in call.parts.tokens.listed()):
         call.parts.tokens.revoke(token_id)
     answer = no_content()
     answer.delete_cookie(call.parts.gate.cookie_name, httponly=True, samesite="strict", secure=call.parts.options.tls)
@@ -191,22 +155,9 @@ async def make_token(call: Call) -> Reply:
 
 
 async def revoke_token(call: Call) -> Reply:
-    """Make a token and the browsers that it let in useless."""
+    """Make a token, and the browsers and devices that it let in, useless."""
     call.parts.tokens.revoke(call.part("tokenId"))
     return no_content()
-
-
-def token_name(given: str) -> str:
-    """The name as it is kept, or Invalid: people tell tokens, and who did what, by it."""
-    name = given.strip()
-    if not name or len(name) > NAME_LENGTH:
-        raise Invalid(f"name must have 1 to {NAME_LENGTH} characters", details={"field": "name"})
-    if not name.isprintable():
-        raise Invalid("name must not have control or invisible characters", details={"field": "name"})
-    # Neither may it look like the main token's: "MAIN", "m ain" and full-width letters do.
-    if "".join(unicodedata.normalize("NFKC", name).split()).casefold() == "main":
-        raise Invalid("name must not be 'main': that is the main token's", details={"field": "name"})
-    return name
 
 
 def _grant(call: Call, body: Login) -> Grant:
@@ -224,7 +175,7 @@ def _let_in(call: Call, grant: Grant) -> Reply:
                                            lifetime_s=options.login_s)
     answer = reply(LoggedIn(grant.scope, token.expires_at or 0))
     answer.set_cookie(call.parts.gate.cookie_name, secret, max_age=int(options.login_s), httponly=True, samesite="strict",
-                      secure=options.tls)
+                      secure=call.secure)
     return answer
 
 

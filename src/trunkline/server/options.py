@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from trunkline.server.notify.rules import Webhook
+from trunkline.server.notify.rules import Network, Webhook
 from trunkline.session.workspace import PLAYGROUND
 
 
@@ -31,12 +31,16 @@ class ServerOptions(msgspec.Struct, kw_only=True, frozen=True):
     """Bytes of one upload request."""
     login_s: float = 30 * 86400.0
     """How long a browser stays logged in."""
+    device_s: float = 365 * 86400.0
+    """How long a paired device may come back."""
     code_s: float = 60.0
     """How long a one-time login code is good for."""
     preview_s: float = 3600.0
     """How long a preview's address works."""
     public_url: str = ""
     """Where people reach the page; webhooks link to it."""
+    push_allow: tuple[Network, ...] = ()
+    """Networks in which a push service may be though they are private."""
     webhooks: tuple[Webhook, ...] = ()
     """Who is told what nobody watches."""
 

@@ -1,57 +1,149 @@
-"""The page at ``/`` and its assets, which come with the package.
+"""The web page: ``/``, its assets, its icons, the service worker and the manifest, as they were built into the package.
 
-Rule 1: no script is inline and nothing comes from elsewhere; the page's policy says so.
-Rule 2: only files that are in the folder at start are served, each under a validator.
+Rule 1: no script is inline, nothing comes from elsewhere, and no text becomes markup or a script but through a policy for Trusted
+Types that we named; the page's policy says so.
+Rule 2: only files that are in the folder are served, each under a validator. A name with a hash in it never changes its content.
+Rule 3: nothing is compressed here: the build lies there in br and in gzip, and what the browser takes is sent.
 """
 
 from __future__ import annotations
 
 import hashlib
-from functools import cache
+import re
+from functools import lru_cache
 from pathlib import Path
 
+import msgspec
+from starlette.datastructures import Headers
 from starlette.responses import Response
 
 from trunkline.errors import NotFound
 from trunkline.server.call import Call, Reply
 from trunkline.server.content import media_type
 
-FOLDER = Path(__file__).parent / "static"
+STATIC = Path(__file__).parent / "static"
+BUILT = STATIC / "page"
+"""What `make page` writes."""
+STAMP = "weight.json"
+"""The last file that a build writes."""
 POLICY = "; ".join((
-    "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data: blob:", "font-src 'self'",
-    "connect-src 'self'", "frame-src 'self'", "manifest-src 'self'", "base-uri 'none'", "form-action 'none'",
-    "frame-ancestors 'none'",
+    "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data: blob:", "media-src 'self' data: blob:",
+    "font-src 'self'", "connect-src 'self'", "frame-src 'self'", "worker-src 'self'", "manifest-src 'self'", "base-uri 'none'",
+    "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types trunkline dompurify",
 ))
-PAGE_HEADERS = {"Content-Security-Policy": POLICY, "Cross-Origin-Opener-Policy": "same-origin"}
+WORKER_POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'"
+"""Of scripts: what a worker that is started from one may do."""
+PAGE_HEADERS = {
+    "Content-Security-Policy": POLICY, "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
+ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
+"""What a browser may take, the smallest first, and how the file is called."""
+FOREVER = "public, max-age=31536000, immutable"
+HASHED = re.compile(r"assets/.+-[\w-]{8}\.\w+")
+UNBUILT = """\
+<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Trunkline</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="stylesheet" href="/assets/docs.css"></head>
+<body><main><h1>The page was not built</h1>
+<p>This hub runs from its sources, and its web page has not been built yet. In the project's folder, run</p>
+<pre>make page</pre>
+<p>and load this address again. The hub itself works: so do the command line, editors and <a href="/docs">the API</a>.</p>
+</main></body></html>
+"""
+
+
+class File(msgspec.Struct, frozen=True):
+    """A file of the page; ``packed`` is the same, compressed, by encoding."""
+
+    body: bytes
+    kind: str
+    cache: str
+    packed: dict[str, bytes]
 
 
 async def index(call: Call) -> Reply:
-    """The page."""
-    return _file(call, "index.html", PAGE_HEADERS)
+    """The page, or where it comes from."""
+    found = _files(BUILT, _stamp()).get("index.html")
+    if found is None:
+        return Response(UNBUILT, 503, headers={**PAGE_HEADERS, "Cache-Control": "no-store"}, media_type="text/html")
+    return _answer(call, found, PAGE_HEADERS)
 
 
 async def asset(call: Call) -> Reply:
     """A part of the page."""
-    return _file(call, call.part("path"), {})
+    return _file(call, f"assets/{call.part('path')}")
 
 
-@cache
-def _assets() -> dict[str, tuple[bytes, str]]:
-    """Every file of the page with its validator, read once: together they are small."""
-    found = {}
-    for path in sorted(FOLDER.rglob("*")):
-        if path.is_file():
-            body = path.read_bytes()
-            found[path.relative_to(FOLDER).as_posix()] = (body, f'"{hashlib.sha256(body).hexdigest()[:24]}"')
+async def icon(call: Call) -> Reply:
+    """A picture of the page's."""
+    return _file(call, f"icons/{call.part('path')}")
+
+
+async def service_worker(call: Call) -> Reply:
+    """The page's service worker; it lies at the top so that it may answer for the whole page."""
+    return _file(call, "sw.js")
+
+
+async def manifest(call: Call) -> Reply:
+    """What a browser needs to install the page."""
+    return _file(call, "manifest.webmanifest")
+
+
+def _file(call: Call, name: str) -> Response:
+    found = _files(BUILT, _stamp()).get(name)
+    if found is None:
+        raise NotFound(f"no such asset: {name[:100]}")
+    scripted = found.kind == "text/javascript"
+    return _answer(call, found, {"Content-Security-Policy": WORKER_POLICY} if scripted else {})
+
+
+def _answer(call: Call, file: File, headers: dict[str, str]) -> Response:
+    asked = call.request.headers
+    encoding = next((name for name in file.packed if _takes(asked, name)), None)
+    body = file.packed[encoding] if encoding else file.body
+    etag = f'"{hashlib.sha256(body).hexdigest()[:24]}"'
+    headers = {**headers, "ETag": etag, "Cache-Control": file.cache}
+    if file.packed:
+        headers["Vary"] = "Accept-Encoding"
+    if etag in re.split(r"\s*,\s*", asked.get("if-none-match", "").replace("W/", "")):
+        return Response(status_code=304, headers=headers)
+    if encoding:
+        headers["Content-Encoding"] = encoding
+    return Response(body, headers=headers, media_type=file.kind)
+
+
+def _takes(asked: Headers, encoding: str) -> bool:
+    """Whether the browser said that it can read it; ``;q=0`` says that it cannot."""
+    for part in asked.get("accept-encoding", "").lower().split(","):
+        name, _, quality = part.partition(";")
+        if name.strip() == encoding:
+            return re.fullmatch(r"\s*q\s*=\s*0(\.0*)?\s*", quality) is None
+    return False
+
+
+def _stamp() -> int:
+    """When the page was built, 0 where it was not: a page that is built anew is served without a restart."""
+    try:
+        return (BUILT / STAMP).stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+@lru_cache(maxsize=1)
+def _files(folder: Path, stamp: int) -> dict[str, File]:
+    """Every file of the page, read once: together they are small."""
+    found = {"assets/docs.css": _read(STATIC / "docs.css", "assets/docs.css")}
+    if stamp:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and path.suffix not in (".br", ".gz") and path.name != STAMP:
+                name = path.relative_to(folder).as_posix()
+                found[name] = _read(path, name)
     return found
 
 
-def _file(call: Call, name: str, headers: dict[str, str]) -> Response:
-    if name not in _assets():
-        raise NotFound(f"no such asset: {name[:100]}")
-    body, etag = _assets()[name]
-    headers = {**headers, "ETag": etag, "Cache-Control": "no-cache"}
-    if call.request.headers.get("if-none-match") == etag:
-        return Response(status_code=304, headers=headers)
-    kind = media_type(name)
-    return Response(body, headers=headers, media_type=kind)
+def _read(path: Path, name: str) -> File:
+    packed = {encoding: path.with_name(path.name + suffix) for encoding, suffix in ENCODINGS}
+    return File(
+        body=path.read_bytes(), kind=media_type(name), cache=FOREVER if HASHED.fullmatch(name) else "no-cache",
+        packed={encoding: each.read_bytes() for encoding, each in packed.items() if each.exists()},
+    )

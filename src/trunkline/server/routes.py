@@ -17,8 +17,10 @@ from trunkline.hub import Accepted, AgentInfo, Answer, Decision, NewSession, Ses
 from trunkline.server import (
     adapters,
     approvals,
+    devices,
     diff,
     events,
+    export,
     files,
     folders,
     history,
@@ -39,6 +41,7 @@ from trunkline.server import (
 )
 from trunkline.server.acp import http as acp_http
 from trunkline.server.call import Call, Reply
+from trunkline.server.push import face as push
 from trunkline.server.tokens import Scope
 from trunkline.session.fold import QueuedPrompt
 
@@ -89,6 +92,10 @@ NEEDED_PATH = Query("path", PATH.summary, required=True)
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/", page.index, None, "The web page.", gives=("text/html",)),
     Route("GET", "/assets/{path:path}", page.asset, None, "A part of the web page.", gives=("*/*",)),
+    Route("GET", "/icons/{path:path}", page.icon, None, "A picture of the web page's.", gives=("image/*",)),
+    Route("GET", "/sw.js", page.service_worker, None, "The web page's service worker.", gives=("text/javascript",)),
+    Route("GET", "/manifest.webmanifest", page.manifest, None, "What a browser needs to install the web page.",
+          gives=("application/manifest+json",)),
     Route("GET", "/healthz", ops.healthz, None, "Whether the server answers.", response=ops.Health),
     Route("POST", "/auth/login", login.login, None, "Trade a one-time code or a token for the browser's cookie.",
           request=login.Login, response=login.LoggedIn),
@@ -99,7 +106,21 @@ ROUTES: tuple[Route, ...] = (
           response=list[login.TokenView]),
     Route("POST", "/auth/tokens", login.make_token, "admin", "Make a token with a scope.",
           request=login.NewToken, response=login.MadeToken, status=201),
-    Route("DELETE", "/auth/tokens/{tokenId}", login.revoke_token, "admin", "Revoke a token and its browsers.", status=204),
+    Route("DELETE", "/auth/tokens/{tokenId}", login.revoke_token, "admin", "Revoke a token, its browsers and its devices.",
+          status=204),
+    Route("POST", "/pair", devices.pair, "admin", "Make a one-time code that pairs a device, good for ten minutes, five tries.",
+          request=devices.NewPairing, response=devices.Pairing, status=201),
+    Route("POST", "/pair/claim", devices.claim, None, "Trade a pairing code for the device's own cookie.",
+          request=devices.Claim, response=devices.Claimed, status=201),
+    Route("GET", "/devices", devices.listing, "view", "Paired devices; who is no admin sees the own one.",
+          response=devices.Devices),
+    Route("DELETE", "/devices/{deviceId}", devices.revoke, "view",
+          "Unpair a device and end its connections: an admin any, a device itself.", status=204),
+    Route("GET", "/push", push.info, "view", "The key to subscribe to pushes with, and the caller's subscription.",
+          response=push.PushInfo),
+    Route("POST", "/push", push.subscribe, "view", "Tell this browser by Web Push from now on.",
+          request=push.NewSubscription, response=push.SubscriptionView, status=201),
+    Route("DELETE", "/push", push.unsubscribe, "view", "Tell this browser no more.", status=204),
     Route("GET", "/agents", sessions.agents, "view", "The agents that can be run: installed, version, capabilities.",
           response=list[AgentInfo]),
     Route("POST", "/sessions", sessions.create, "control", "Start a session.", request=NewSession, response=SessionView,
@@ -128,7 +149,10 @@ ROUTES: tuple[Route, ...] = (
           gives=STREAM, query=(AFTER, TYPES), headers=(LAST_EVENT_ID,)),
     Route("GET", "/sessions/{id}/history", events.history, "view", "Stored events by the page.", response=events.EventPage,
           query=(AFTER, Query("before", "Only what comes before this seq.", "integer"),
-                 Query("limit", "How many, 500 by default.", "integer"), TYPES)),
+                 Query("limit", "How many, 500 by default.", "integer"), TYPES,
+                 Query("joined", "Whether runs of deltas are joined into one event each.", "boolean"))),
+    Route("GET", "/sessions/{id}/export", export.export, "view", "The whole session as a file.",
+          query=(Query("format", "`markdown` (the default) or `json`."),), gives=("text/markdown", "application/json")),
     Route("GET", "/sessions/{id}/images/{seq}", images.image, "view", "A picture that is too large for an event.",
           gives=("image/*",)),
     Route("GET", "/sessions/{id}/snapshot", snapshot.snapshot, "view",

@@ -87,6 +87,10 @@ class Streams:
         """Whether somebody looks at this session right now, over Server-Sent Events or a WebSocket."""
         return any(watches(session_id) for watches, _ in self._pumps.values())
 
+    def connected(self, token_id: str) -> bool:
+        """Whether a stream or WebSocket of this token is open right now."""
+        return any(own == token_id for _, own in self._pumps.values())
+
     def end_all(self) -> None:
         """End every stream as if its feed had ended; readers come back with their position."""
         for pump in list(self._pumps):

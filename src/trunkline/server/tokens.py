@@ -3,16 +3,19 @@
 Rule 1: a secret is shown once, when it is made. On disk there are only hashes, except for the first-run token, which the
 command line must be able to read (``token``, 0600).
 Rule 2: secrets are compared in constant time, against every token.
-Rule 3: a browser's token dies with the token that let the browser in.
+Rule 3: a browser's or device's token dies with the token that let it in. A device that was let in from a browser belongs to
+whoever let that browser in: logging out unpairs nothing.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
 import os
 import secrets
 import time
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -21,13 +24,20 @@ import msgspec
 
 from trunkline.errors import Invalid, NotFound, StorageError, Unauthorized
 
+log = logging.getLogger("trunkline.server")
+
 Scope = Literal["view", "approve", "control", "admin"]
 SCOPES: tuple[Scope, ...] = ("view", "approve", "control", "admin")
 """Each scope includes those before it."""
 
-Kind = Literal["bearer", "browser"]
+Kind = Literal["bearer", "browser", "device"]
 KEPT_BROWSERS = 64
 """Logins remembered; beyond that the oldest browser has to log in again."""
+
+SEEN_STEP_S = 300
+"""When a device was last seen is kept on disk to this many seconds."""
+
+NAME_LENGTH = 64
 
 
 def allows(scope: Scope, needed: Scope) -> bool:
@@ -46,6 +56,8 @@ class Token(msgspec.Struct, kw_only=True, frozen=True, rename="camel", omit_defa
     kind: Kind = "bearer"
     parent: str | None = None
     expires_at: int | None = None
+    seen_at: int | None = None
+    """When it was last used, of a device."""
 
 
 class _Stored(msgspec.Struct):
@@ -72,16 +84,41 @@ class Tokens:
         except OSError as error:
             raise StorageError(f"cannot keep tokens in {folder}: {error.strerror}") from error
 
-    def find(self, secret: str, kind: Kind) -> Token:
+    def find(self, secret: str, *kinds: Kind) -> Token:
         """The token that this secret belongs to, or Unauthorized."""
         presented = _hash(secret)
         found: Token | None = None
         for token in (self.main, *self._tokens.values()):
             if hmac.compare_digest(token.hash, presented):
                 found = token
-        if found is None or found.kind != kind or not self._is_live(found):
+        if found is None or found.kind not in kinds or not self._is_live(found):
             raise Unauthorized("the token is unknown, expired or revoked")
+        if found.kind == "device":
+            self.seen(found.id)
         return found
+
+    def seen(self, token_id: str) -> None:
+        """A device is here now."""
+        token, now = self._tokens.get(token_id), int(self._clock())
+        if token is None or token.kind != "device" or now - (token.seen_at or 0) < SEEN_STEP_S:
+            return
+        self._tokens[token_id] = msgspec.structs.replace(token, seen_at=now)
+        try:
+            self._save()
+        except StorageError as error:
+            log.warning("when a device was seen is not kept: %s", error.message)  # no reason to turn it away
+
+    def keeper(self, token_id: str) -> str:
+        """The token on which what is let in by ``token_id`` depends: itself, or of a browser the one that let that in."""
+        token = self._tokens.get(token_id)
+        while token is not None and token.kind == "browser" and token.parent is not None:
+            token_id, token = token.parent, self._tokens.get(token.parent)
+        return token_id
+
+    def scope_of(self, token_id: str) -> Scope | None:
+        """How far a token goes; None where it does not count."""
+        token = self.main if token_id == self.main.id else self._tokens.get(token_id)
+        return token.scope if token is not None and self._is_live(token) else None
 
     def check_live(self, token_id: str) -> None:
         """Unauthorized, where this token has expired or was revoked since it was found."""
@@ -125,7 +162,7 @@ class Tokens:
         return token, secret
 
     def revoke(self, token_id: str) -> None:
-        """Forget a token and every browser it let in."""
+        """Forget a token and every browser and device it let in."""
         if token_id == self.main.id:
             raise Invalid("the main token cannot be revoked; delete the file `token` and restart to change it")
         if token_id not in self._tokens:
@@ -156,6 +193,19 @@ class Tokens:
             write_private(self._file, msgspec.json.format(msgspec.json.encode(_Stored(list(self._tokens.values())))))
         except OSError as error:
             raise StorageError(f"cannot write {self._file}: {error.strerror}") from error
+
+
+def token_name(given: str) -> str:
+    """The name as it is kept, or Invalid: people tell tokens, and who did what, by it."""
+    name = given.strip()
+    if not name or len(name) > NAME_LENGTH:
+        raise Invalid(f"name must have 1 to {NAME_LENGTH} characters", details={"field": "name"})
+    if not name.isprintable():
+        raise Invalid("name must not have control or invisible characters", details={"field": "name"})
+    # Neither may it look like the main token's: "MAIN", "m ain" and full-width letters do.
+    if "".join(unicodedata.normalize("NFKC", name).split()).casefold() == "main":
+        raise Invalid("name must not be 'main': that is the main token's", details={"field": "name"})
+    return name
 
 
 def write_private(path: Path, content: bytes) -> None:

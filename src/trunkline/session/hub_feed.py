@@ -71,6 +71,8 @@ class HubFeed:
         self.closed = False
         self.forgotten = 0
         """How often something that was committed has gone."""
+        self.gone: list[str] = []
+        """The sessions that were deleted since the hub started, in that order."""
         self._journal = journal
         self._tail: deque[HubGroup] = deque()
         self._tail_bytes = 0
@@ -96,6 +98,11 @@ class HubFeed:
         if self._kept_for:
             self._keep(parts)
             self._wake()
+
+    def forget_session(self, session_id: str) -> None:
+        """A session was deleted: readers hear of it, and look again."""
+        self.gone.append(session_id)
+        self.forget_tail()
 
     def forget_tail(self) -> None:
         """Something that was committed is gone (a session was deleted): readers look again, into the journal."""

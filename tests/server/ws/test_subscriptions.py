@@ -435,6 +435,23 @@ def test_a_session_that_is_deleted_ends_its_subscription_and_no_other(tmp_path: 
     run(check())
 
 
+def test_who_follows_all_sessions_hears_which_one_is_deleted_and_nobody_else_does(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub, connected(hub) as socket, connected(hub) as other:
+            gone, kept = await hub.session(), await hub.session()
+            socket.say("subscribe", id="all", sessions="*")
+            other.say("subscribe", id="one", sessions=[kept.id])
+            for each in (socket, other):
+                await each.until("snapshot")
+            await hub.hub.delete(gone.id)
+            assert await socket.until("deleted") == {"type": "deleted", "subscription": "all", "sessionId": gone.id}
+            await kept.rename("kept", by="test")
+            assert (await socket.hear())["type"] == "event", "once"
+            assert (await other.hear())["type"] == "event", "it was nothing to this one"
+
+    run(check())
+
+
 def test_it_is_known_which_sessions_somebody_watches(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:

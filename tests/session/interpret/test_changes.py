@@ -8,7 +8,7 @@ import pytest
 
 from tests.session.interpret.calls import ask, call, listening, made, more, of_type, only, text
 from tests.session.interpret.told import events
-from trunkline.session.fold import KEPT_FILES
+from trunkline.session.fold import KEPT_FILES, Changes, view_of
 from trunkline.session.interpret.diff import DIFF_LINES
 
 
@@ -191,6 +191,8 @@ def test_the_session_counts_its_files() -> None:
     tally = told.fold.files["/w/a"]
     assert (tally.change_type, tally.lines_added, tally.lines_removed) == ("created", 3, 1)
     assert told.fold.files["/w/b"].lines_removed == 1
+    view = view_of(told.fold, created_at="", updated_at="")
+    assert view.changes == Changes(files=2, lines_added=3, lines_removed=2)
     told.hear(call(toolCallId="d", kind="delete", status="completed", rawInput={"path": "/w/a"}))
     assert told.fold.files["/w/a"].change_type == "deleted"
     assert told.fold.tool_calls == 4

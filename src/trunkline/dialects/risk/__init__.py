@@ -4,6 +4,7 @@
     line.py      one shell line                              flow.py      what follows from several commands together
     call.py      one command, and what was noted about it    code.py      code in an argument: python -c, awk, perl -e
     places.py    what a path means                           programs/    what each program does
+    parts.py     a line in its parts, for whoever approves it
 
 Levels: low (reads, tests), medium (changes the project, installs, talks to the network), high (deletes, rewrites, reaches
 beyond the project, cannot be read), critical (runs fetched code, sends credentials away, raw devices, fork bombs).
@@ -12,6 +13,7 @@ beyond the project, cannot be read), critical (runs fetched code, sends credenti
 from __future__ import annotations
 
 from trunkline.dialects.risk.levels import LEVELS, Finding, Risk, rank
+from trunkline.dialects.risk.parts import CommandPart, command_parts
 from trunkline.dialects.risk.tools import assess_risk, explain_risk
 
-__all__ = ["LEVELS", "Finding", "Risk", "assess_risk", "explain_risk", "rank"]
+__all__ = ["LEVELS", "CommandPart", "Finding", "Risk", "assess_risk", "command_parts", "explain_risk", "rank"]

@@ -23,7 +23,7 @@ from trunkline.server.auth import Caller
 from trunkline.server.call import Parts, reply
 from trunkline.server.openapi import ErrorBody
 
-NOT_TEXT, FAILED, STOPPING = 1003, 1011, 1012
+NOT_TEXT, FAILED, STOPPING, NOT_LET_IN = 1003, 1011, 1012, 4401
 _ORIGIN_SCHEME = {"ws": "http", "wss": "https"}
 
 log = logging.getLogger("trunkline.server")
@@ -98,7 +98,7 @@ async def _converse(parts: Parts, caller: Caller, wanted: str | None, receive: R
     parts.streams.opened(listening, agent.watches, caller.token_id)
     try:
         await asyncio.wait([listening])
-        await _part(wire, listening)
+        await _part(wire, listening, still_let_in=parts.tokens.is_live(caller.token_id))
     finally:
         listening.cancel()
         await agent.leave()
@@ -115,11 +115,13 @@ async def _listen(agent: AcpAgent, receive: Receive) -> None:
             agent.receive(text.encode())
 
 
-async def _part(wire: SocketWire, listening: asyncio.Task[None]) -> None:
+async def _part(wire: SocketWire, listening: asyncio.Task[None], *, still_let_in: bool) -> None:
     """The conversation has ended: tell the editor why, if it is still there."""
     failure = None if listening.cancelled() else listening.exception()
     try:
-        if failure is None:
+        if failure is None and not still_let_in:
+            await wire.close(NOT_LET_IN, "the token has expired or was revoked")
+        elif failure is None:
             await wire.close(STOPPING, "the hub is stopping")
         elif not isinstance(failure, Left):
             log.error("an editor's WebSocket failed", exc_info=failure)

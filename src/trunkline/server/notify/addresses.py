@@ -1,9 +1,9 @@
-"""Where a webhook may go: public addresses, and those that its table allows.
+"""Where the hub may send something: public addresses, and those that are allowed for the target (a webhook's table does).
 
 Rule 1: a name is looked up once per try, and the address that was checked is the one that is connected to. A name that changes
 its mind in between (DNS rebinding) changes nothing.
 Rule 2: an address that carries another one inside is judged by that one, too.
-Rule 3: without TLS only to addresses that the table allows: on the way to any other everybody could read along.
+Rule 3: without TLS only to addresses that are allowed: on the way to any other everybody could read along.
 """
 
 from __future__ import annotations
@@ -12,13 +12,31 @@ import asyncio
 import ipaddress
 import socket
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+from urllib.parse import SplitResult
 
 from trunkline.errors import Forbidden, Unavailable
-from trunkline.server.notify.rules import Webhook
+from trunkline.server.notify.rules import Network
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Lookup = Callable[[str, int], Awaitable[Sequence[str]]]
 """The addresses of a name, in the order to try them."""
+
+
+class Target(Protocol):
+    """Something that is sent to: a webhook, a push service."""
+
+    @property
+    def host(self) -> str:
+        """All of the address that a log may show."""
+
+    @property
+    def allow(self) -> tuple[Network, ...]:
+        """Addresses of private networks that it may have all the same."""
+
+    def parts(self) -> SplitResult:
+        """The address taken apart."""
+
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
@@ -32,22 +50,22 @@ async def look_up(host: str, port: int) -> Sequence[str]:
     return list(dict.fromkeys(str(each[4][0]) for each in found))
 
 
-async def checked_address(hook: Webhook, lookup: Lookup) -> str:
+async def checked_address(target: Target, lookup: Lookup) -> str:
     """The address to connect to, or Forbidden when the name has none that may be used."""
-    parts = hook.parts()
-    port = port_of(hook)
-    for text in await lookup(hook.host, port):
+    parts = target.parts()
+    port = port_of(target)
+    for text in await lookup(target.host, port):
         address = ipaddress.ip_address(text.partition("%")[0])
-        if _allowed(address, hook) or (parts.scheme == "https" and is_public(address)):
+        if _allowed(address, target) or (parts.scheme == "https" and is_public(address)):
             return text
     if parts.scheme == "http":
-        raise Forbidden(f"{hook.host} may be told without TLS only when the webhook's allow has its address")
-    raise Forbidden(f"{hook.host} is at an address of a private network, and the webhook's allow does not have it")
+        raise Forbidden(f"{target.host} may be told without TLS only when its address is allowed")
+    raise Forbidden(f"{target.host} is at an address of a private network that is not allowed")
 
 
-def port_of(hook: Webhook) -> int:
+def port_of(target: Target) -> int:
     """The port to connect to."""
-    parts = hook.parts()
+    parts = target.parts()
     return parts.port or (443 if parts.scheme == "https" else 80)
 
 
@@ -59,9 +77,9 @@ def is_public(address: Address) -> bool:
     return inside is None or is_public(inside)
 
 
-def _allowed(address: Address, hook: Webhook) -> bool:
+def _allowed(address: Address, target: Target) -> bool:
     inside = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return any(each in network for network in hook.allow for each in (address, inside)
+    return any(each in network for network in target.allow for each in (address, inside)
                if each is not None and each.version == network.version)
 
 

@@ -15,8 +15,7 @@ import h11
 import msgspec
 
 from trunkline.errors import Unavailable
-from trunkline.server.notify.addresses import port_of
-from trunkline.server.notify.rules import Webhook
+from trunkline.server.notify.addresses import Target, port_of
 
 TIMEOUT_S = 10.0
 READ_BYTES = 16 << 10
@@ -27,26 +26,27 @@ class Message(msgspec.Struct, frozen=True):
 
     body: bytes
     headers: Sequence[tuple[str, str]]
+    content_type: str = "application/json"
 
 
-async def post(hook: Webhook, address: str, message: Message, *, trust: ssl.SSLContext | None,
+async def post(target: Target, address: str, message: Message, *, trust: ssl.SSLContext | None,
                timeout_s: float = TIMEOUT_S) -> int:
     """Send it and return the answer's status; whatever goes wrong below HTTP, or takes too long, is Unavailable."""
     try:
         async with asyncio.timeout(timeout_s):
-            return await _exchange(hook, address, message, trust)
+            return await _exchange(target, address, message, trust)
     except TimeoutError as error:
-        raise Unavailable(f"{hook.host} did not answer within {timeout_s:g} s") from error
+        raise Unavailable(f"{target.host} did not answer within {timeout_s:g} s") from error
     except (OSError, h11.RemoteProtocolError) as error:  # ssl.SSLError is an OSError
-        raise Unavailable(f"{hook.host} could not be reached: {error or type(error).__name__}") from error
+        raise Unavailable(f"{target.host} could not be reached: {error or type(error).__name__}") from error
 
 
-async def _exchange(hook: Webhook, address: str, message: Message, trust: ssl.SSLContext | None) -> int:
+async def _exchange(target: Target, address: str, message: Message, trust: ssl.SSLContext | None) -> int:
     reader, writer = await asyncio.open_connection(
-        address, port_of(hook), limit=READ_BYTES, ssl=trust, server_hostname=hook.host if trust is not None else None)
+        address, port_of(target), limit=READ_BYTES, ssl=trust, server_hostname=target.host if trust is not None else None)
     try:
         state = h11.Connection(our_role=h11.CLIENT)
-        writer.write(_encoded(state, hook, message))
+        writer.write(_encoded(state, target, message))
         await writer.drain()
         return await _status(state, reader)
     finally:
@@ -55,12 +55,12 @@ async def _exchange(hook: Webhook, address: str, message: Message, trust: ssl.SS
             await writer.wait_closed()
 
 
-def _encoded(state: h11.Connection, hook: Webhook, message: Message) -> bytes:
-    parts = hook.parts()
-    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    headers = [("Host", parts.netloc), ("Content-Type", "application/json"), ("Content-Length", str(len(message.body))),
+def _encoded(state: h11.Connection, target: Target, message: Message) -> bytes:
+    parts = target.parts()
+    where = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    headers = [("Host", parts.netloc), ("Content-Type", message.content_type), ("Content-Length", str(len(message.body))),
                ("Connection", "close"), *message.headers]
-    pieces = [state.send(h11.Request(method="POST", target=target, headers=headers)),
+    pieces = [state.send(h11.Request(method="POST", target=where, headers=headers)),
               state.send(h11.Data(data=message.body)), state.send(h11.EndOfMessage())]
     return b"".join(piece for piece in pieces if piece)
 

@@ -16,7 +16,19 @@ from trunkline.errors import SessionDeleted
 from trunkline.hub import Hub
 from trunkline.journal.base import Entry
 from trunkline.server.ws.cursors import SLICE_BYTES, AnyCursor, HubCursor, SessionCursor
-from trunkline.server.ws.frames import HUB, Gap, HubState, SnapshotFrame, Told, encode, event_frame, event_prefix, refusal, state
+from trunkline.server.ws.frames import (
+    HUB,
+    Deleted,
+    Gap,
+    HubState,
+    SnapshotFrame,
+    Told,
+    encode,
+    event_frame,
+    event_prefix,
+    refusal,
+    state,
+)
 from trunkline.session.hub_feed import HubGroup
 
 Tell = Callable[[str], Awaitable[None]]
@@ -38,6 +50,7 @@ class Delivery:
         self._catching_up: list[AnyCursor] = []
         self._missed_asks = False
         self._forgotten = self._feed.forgotten
+        self._gone = len(self._feed.gone)
         self._waiter: asyncio.Future[None] | None = None
         self._feed.follow()
 
@@ -111,6 +124,7 @@ class Delivery:
             worked = True
             self._forgotten = self._feed.forgotten
             await self._end_those([cursor for cursor in self._all() if cursor.live])
+            await self._tell_gone()
         return worked
 
     async def _catch_up(self, cursor: AnyCursor) -> None:
@@ -187,6 +201,13 @@ class Delivery:
                 self._forget(cursor)
                 gone = SessionDeleted(f"session {cursor.session.id} is gone", details={"sessionId": cursor.session.id})
                 await self._say(refusal(cursor.subscription, gone))
+
+    async def _tell_gone(self) -> None:
+        """Who follows all sessions hears which of them were deleted."""
+        gone, self._gone = self._feed.gone[self._gone:], len(self._feed.gone)
+        for cursor in list(self._wide):
+            for session_id in gone:
+                await self._say(Deleted(subscription=cursor.subscription, session_id=session_id))
 
     def _forget(self, cursor: AnyCursor) -> None:
         cursor.ended = True

@@ -137,6 +137,13 @@ class EventFrame(ServerFrame, tag="event", kw_only=True, frozen=True):
     event: Raw
 
 
+class Deleted(ServerFrame, tag="deleted", kw_only=True, frozen=True):
+    """A session was deleted: forget it. Only a subscription to all sessions hears of it so."""
+
+    subscription: str
+    session_id: str
+
+
 class Ack(ServerFrame, tag="ack", kw_only=True, frozen=True):
     """What came of a frame. ``ok`` false with the id of a subscription that was taken before: it has ended."""
 
@@ -152,7 +159,7 @@ class Pong(ServerFrame, tag="pong", kw_only=True, frozen=True):
     id: str | UnsetType = UNSET
 
 
-Told = Welcome | SnapshotFrame | Resumed | Gap | EventFrame | Ack | Pong
+Told = Welcome | SnapshotFrame | Resumed | Gap | EventFrame | Deleted | Ack | Pong
 
 _decoder: msgspec.json.Decoder[Said] = msgspec.json.Decoder(Said)
 _encoder = msgspec.json.Encoder()

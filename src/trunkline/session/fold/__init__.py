@@ -18,6 +18,7 @@ from trunkline.session.fold.kept import (
     KEPT_FILES,
     KEPT_KEYS,
     Artifact,
+    Changes,
     CommandDone,
     Cost,
     FileTally,
@@ -35,6 +36,6 @@ from trunkline.session.fold.state import LIGHT_BODY, NULL, Fold, checkpoint, res
 from trunkline.session.fold.view import SessionView, TurnView, shown, view_of
 
 __all__ = ["KEPT_COMMANDS", "KEPT_DECISIONS", "KEPT_FILES", "KEPT_KEYS", "LIGHT_BODY", "NULL", "ApprovalView", "Artifact",
-           "CommandDone", "Cost", "Decided", "Denial", "Evidence", "FileTally", "Fold", "OpenCall", "OpenText", "OpenUserMessage",
-           "Pause", "QuestionView", "QueuedPrompt", "Sent", "SessionView", "Todo", "Told", "Turn", "TurnView", "Usage", "Waits",
-           "checkpoint", "remember", "restore", "shown", "view_of"]
+           "Changes", "CommandDone", "Cost", "Decided", "Denial", "Evidence", "FileTally", "Fold", "OpenCall", "OpenText",
+           "OpenUserMessage", "Pause", "QuestionView", "QueuedPrompt", "Sent", "SessionView", "Todo", "Told", "Turn",
+           "TurnView", "Usage", "Waits", "checkpoint", "remember", "restore", "shown", "view_of"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from trunkline.dialects.context import ApprovalPreview, RiskLevel
+from trunkline.dialects.risk import CommandPart
 from trunkline.dialects.signals import PermissionOption
 from trunkline.session.policy import PolicyAsk, Rule
 
@@ -25,6 +26,8 @@ class ApprovalView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=T
     options: list[PermissionOption]
     tool_input: msgspec.Raw
     preview: ApprovalPreview | None = None
+    parts: list[CommandPart] = []
+    """The command that is shown, in its parts."""
     about: PolicyAsk | None = None
     """What the rules look at."""
     always: Rule | None = None

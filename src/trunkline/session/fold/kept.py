@@ -74,6 +74,14 @@ class FileTally(msgspec.Struct, rename="camel"):
     lines_removed: int = 0
 
 
+class Changes(msgspec.Struct, rename="camel"):
+    """What the session has changed so far, all its files together."""
+
+    files: int = 0
+    lines_added: int = 0
+    lines_removed: int = 0
+
+
 class Todo(msgspec.Struct, rename="camel"):
     """One line of the agent's plan."""
 

@@ -12,6 +12,7 @@ from trunkline.session.chain import Chain
 from trunkline.session.fold.asks import ApprovalView, Decided, QuestionView
 from trunkline.session.fold.kept import (
     Artifact,
+    Changes,
     CommandDone,
     Cost,
     FileTally,
@@ -104,6 +105,7 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     tool_calls: int = 0
     errors: int = 0
     files: dict[str, FileTally] = msgspec.field(default_factory=dict)
+    changes: Changes = msgspec.field(default_factory=Changes)
     environment: EnvironmentContext | None = None
     """Where the session runs, as it was last told."""
     model: EnvironmentModel | None = None

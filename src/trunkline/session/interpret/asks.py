@@ -15,6 +15,7 @@ import msgspec
 
 from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import CallState, merge
+from trunkline.dialects.risk import CommandPart, command_parts
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk
 from trunkline.errors import Invalid
 from trunkline.session.chain import sealed
@@ -51,11 +52,12 @@ class AskStory:
         writer = self._writer
         _, reason = self._tools.risk(call)
         about = self._about(call)
+        preview = self._preview(call, about)
         view = ApprovalView(
             request_id=ask.request_id, tool_call_id=state.tool_call_id, tool_name=name_of(state),
             title=state.title or name_of(state), description=_describe(state, about.command), risk_level=about.risk,
             risk_reason=reason, options=list(ask.options), tool_input=shown_input(state),
-            preview=self._preview(call, about), about=about, always=_always(about), editable=ask.editable,
+            preview=preview, parts=self._parts(preview), about=about, always=_always(about), editable=ask.editable,
             beyond_turn=ask.beyond_turn,
             requested_at=context.iso_ms(writer.at), expires_at=self._expiry(),
         )
@@ -134,6 +136,12 @@ class AskStory:
     def _preview(self, call: OpenCall, about: PolicyAsk) -> context.ApprovalPreview:
         folder = posixpath.join(self._writer.fold.cwd, about.cwd or "").rstrip("/")
         return preview_of(self._tools.facts(call), about.command, folder, self._read)
+
+    def _parts(self, preview: context.ApprovalPreview) -> list[CommandPart]:
+        if not isinstance(preview, context.CommandPreview):
+            return []
+        return command_parts(preview.command, cwd=preview.working_dir, roots=self._roots or (self._writer.fold.cwd,),
+                             home=self._home)
 
     def _expiry(self) -> str:
         own = self._writer.fold.waits.approval_s
@@ -214,6 +222,8 @@ def _requested_event(view: ApprovalView) -> context.ApprovalRequestedEvent:
 
 def _requested_meta(view: ApprovalView) -> dict[str, Any]:
     meta: dict[str, Any] = {"options": view.options, "title": view.title, "risk": {"reason": view.risk_reason}}
+    if view.parts:
+        meta["parts"] = view.parts
     if view.always is not None:
         meta["always"] = view.always
     if view.editable:

@@ -14,7 +14,7 @@ import msgspec
 
 from trunkline.dialects import context
 from trunkline.dialects.packets.detect import CONTENT_KEYS, NEW_TEXT_KEYS, OLD_TEXT_KEYS
-from trunkline.session.fold import KEPT_FILES, FileTally
+from trunkline.session.fold import KEPT_FILES, FileTally, Fold
 from trunkline.session.interpret.diff import DIFF_CHARS, DIFF_LINES, Compared, compare, line_count
 from trunkline.session.interpret.facts import PATH_KEYS, Facts
 from trunkline.session.interpret.languages import language_of
@@ -62,7 +62,7 @@ def tell(writer: Writer, facts: Facts, changes: list[Change], shown_by: int, ext
     if not changes:
         return
     for change in changes:
-        _count(writer.fold.files, change)
+        _count(writer.fold, change)
     url = f"/sessions/{writer.fold.session_id}/diff?entry={shown_by}"
     call_id = facts.state.tool_call_id
     if len(changes) > 1:
@@ -98,12 +98,15 @@ def _tell_batch(writer: Writer, facts: Facts, changes: list[Change], url: str, e
     ))
 
 
-def _count(files: dict[str, FileTally], change: Change) -> None:
-    """Add a change to the session's tally of files."""
-    tally = files.get(change.path)
+def _count(fold: Fold, change: Change) -> None:
+    """Add a change to the session's tally of files, and to the sum over all of them."""
+    fold.changes.lines_added += change.added
+    fold.changes.lines_removed += change.removed
+    tally = fold.files.get(change.path)
     if tally is None:
-        if len(files) < KEPT_FILES:
-            files[change.path] = FileTally(change.kind, change.added, change.removed)
+        if len(fold.files) < KEPT_FILES:
+            fold.files[change.path] = FileTally(change.kind, change.added, change.removed)
+            fold.changes.files += 1
         return
     tally.lines_added += change.added
     tally.lines_removed += change.removed

@@ -1,0 +1,171 @@
+"""Pictures of the page's main views, light and dark, desk and phone: ``make screenshots`` puts them into docs/screenshots.
+
+    python -m scripts.screenshots [NAME …]     # all, or only those whose name has one of the words in it
+
+They are of a real hub with the sessions of the tests' stage on it. What is said there is always the same; times are not.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+
+from scripts.browser import FLAGS, recorded
+from tests.page.conftest import DESK, PHONE
+from tests.page.stage import Stage
+from tests.tooling.hub_process import HubProcess, Session
+
+TARGET = Path(__file__).parents[1] / "docs" / "screenshots"
+ROOT = Path(tempfile.gettempdir()) / "trunkline-screenshots"
+SIZES = {"desk": DESK, "phone": PHONE}
+THEMES = ("light", "dark")
+SETTLE_MS = 400
+"""For pictures only: lets fonts, highlighting and sliding sheets come to rest."""
+
+
+class Shot(NamedTuple):
+    """One picture: its name, the view, and what is done there before it is taken."""
+
+    name: str
+    path: str
+    ready: Callable[[Page], object]
+    is_empty: bool = False
+
+
+class Cast(NamedTuple):
+    """The sessions that are pictured."""
+
+    fixed: Session
+    publishing: Session
+    asking: Session
+    failed: Session
+    toured: Session
+    renamed: Session
+
+
+def shots(cast: Cast) -> list[Shot]:
+    """Every picture."""
+    return [
+        Shot("empty-home", "#/", lambda page: page.get_by_role("main").wait_for(), is_empty=True),
+        Shot("home", "#/", lambda page: page.get_by_text("Publish release 2.4").first.wait_for()),
+        Shot("new-session", "#/new", lambda page: page.get_by_role("textbox").first.wait_for()),
+        Shot("session", f"#/s/{cast.fixed.id}", lambda page: page.get_by_text("What was wrong").wait_for()),
+        Shot("tools", f"#/s/{cast.fixed.id}", _open_tools),
+        Shot("diff", f"#/s/{cast.fixed.id}", _open_diff),
+        Shot("tour", f"#/s/{cast.toured.id}", lambda page: page.get_by_text("The tour is over").wait_for()),
+        Shot("files", f"#/s/{cast.fixed.id}/files", lambda page: page.get_by_text("README.md").first.wait_for()),
+        Shot("artifacts", f"#/s/{cast.toured.id}/artifacts", lambda page: page.get_by_text("hello.md").last.wait_for()),
+        Shot("long-names", f"#/s/{cast.renamed.id}", lambda page: page.get_by_text("is gone").first.wait_for()),
+        Shot("approval", f"#/s/{cast.publishing.id}", lambda page: page.get_by_text("npm publish").first.wait_for()),
+        Shot("approvals", "#/approvals", lambda page: page.get_by_text("npm publish").first.wait_for()),
+        Shot("question", f"#/s/{cast.asking.id}", lambda page: page.get_by_text("How shall the demo go on?").first.wait_for()),
+        Shot("error", f"#/s/{cast.failed.id}", lambda page: page.get_by_text("I am about to crash.").wait_for()),
+        Shot("policy", "#/policy", lambda page: page.get_by_role("tab", name="Rules").wait_for()),
+        Shot("policy-explain", "#/policy", _explain),
+        Shot("devices", "#/devices", _pair),
+        Shot("offline", f"#/s/{cast.fixed.id}", _go_offline),
+    ]
+
+
+def _open_tools(page: Page) -> None:
+    page.get_by_text("What was wrong").wait_for()
+    page.get_by_role("feed").focus()
+    page.keyboard.press("Home")
+    _open(page, "^Searched once")
+    for name in ("pytest", "^grep"):
+        _open(page, name)
+    page.get_by_role("feed").focus()
+    page.keyboard.press("Home")
+
+
+def _open(page: Page, name: str) -> Locator:
+    line = page.get_by_role("feed").get_by_role("button", name=re.compile(name)).first
+    if line.get_attribute("aria-expanded") == "false":
+        line.click()
+    return line
+
+
+def _open_diff(page: Page) -> None:
+    _open_tools(page)
+    _open(page, "^edit").evaluate("line => line.scrollIntoView({block: 'start'})")
+
+
+def _pair(page: Page) -> None:
+    page.get_by_role("button", name="Show the code").click()
+    page.get_by_role("img", name="QR code that pairs a phone").wait_for()
+
+
+def _explain(page: Page) -> None:
+    page.get_by_role("tab", name="Explain").click()
+    page.get_by_label("Command", exact=True).fill("npm test && rm -rf build")
+    page.get_by_role("button", name="Explain", exact=True).click()
+    page.get_by_text("A person is asked").wait_for()
+
+
+def _go_offline(page: Page) -> None:
+    page.get_by_text("What was wrong").wait_for()
+    page.context.set_offline(True)
+    expect(page.get_by_text("Offline").first).to_be_visible(timeout=60_000)
+
+
+@contextmanager
+def _staged() -> Iterator[tuple[Stage, Cast, HubProcess]]:
+    shutil.rmtree(ROOT, ignore_errors=True)
+    stage = Stage(ROOT)
+    with stage.hub, HubProcess(ROOT / "empty") as empty:
+        cast = Cast(stage.fixed(), stage.publishing(), stage.asking(), stage.failed(), stage.toured(), stage.renamed())
+        stage.planned()
+        stage.watching()
+        yield stage, cast, empty
+    shutil.rmtree(ROOT, ignore_errors=True)
+
+
+def _log_in(browser: Browser, hub: HubProcess, size: str, theme: str) -> Page:
+    context = browser.new_context(**{**SIZES[size], "locale": "en-GB", "timezone_id": "UTC", "color_scheme": theme,
+                                     "reduced_motion": "reduce"})
+    page = context.new_page()
+    page.goto(hub.url + hub.wire.post("/auth/codes", {}, 201)["path"])
+    page.get_by_role("main").wait_for()
+    return page
+
+
+def _take(page: Page, shot: Shot, name: str) -> None:
+    page.evaluate("() => { location.hash = '#/' }")
+    page.get_by_role("searchbox").wait_for()
+    page.evaluate("path => { location.hash = path }", shot.path)
+    shot.ready(page)
+    page.wait_for_load_state("networkidle")
+    page.mouse.move(0, 0)
+    page.evaluate("() => document.activeElement?.blur()")
+    page.wait_for_timeout(SETTLE_MS)
+    page.screenshot(path=str(TARGET / f"{name}.png"))
+
+
+def main(words: list[str]) -> None:
+    """Take the pictures that the words ask for."""
+    TARGET.mkdir(parents=True, exist_ok=True)
+    found = recorded()
+    with _staged() as (stage, cast, empty), sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found.path, args=list(FLAGS), env=dict(found.environment()))
+        for size, theme in [(size, theme) for size in SIZES for theme in THEMES]:
+            pages = {hub: _log_in(browser, hub, size, theme) for hub in (stage.hub, empty)}
+            for shot in shots(cast):
+                name = f"{shot.name}-{size}-{theme}"
+                if not words or any(word in name for word in words):
+                    print(name, flush=True)
+                    _take(pages[empty if shot.is_empty else stage.hub], shot, name)
+            for page in pages.values():
+                page.context.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,157 @@
+"""What a device is told of an entry, and how a push service is to treat it.
+
+Rule 1: pure; one entry in, at most one note out, and the type is read from the bytes before anything is decoded.
+Rule 2: a note has the session's title and a short preview, and nothing else of what was said: it lies on a locked screen.
+Rule 3: all notes about one ask have one tag and one topic: what is newer takes the place of what is older, undelivered or shown.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from trunkline.dialects import context
+from trunkline.errors import Invalid
+from trunkline.journal.base import Entry
+from trunkline.server.push.subscriptions import Kind
+from trunkline.server.tokens import Scope, allows
+
+TITLE_MOST = 80
+PREVIEW_MOST = 120
+"""Characters: a locked screen shows no more, and a command may have secrets further behind."""
+
+KEPT_S = 4 * 3600
+"""How long a push service keeps what only tells; what asks is kept as long as it can be answered."""
+ASKED_MOST_S = 24 * 3600
+"""And no longer than this."""
+
+_TOLD_OF = context.parse_types("approval:,interaction:question,session:status_changed,session:error,custom")
+
+Urgency = Literal["high", "normal", "low"]
+
+
+class Note(msgspec.Struct, frozen=True, kw_only=True):
+    """Something to tell. ``resolves``: the ask was answered, so what was told of it goes away."""
+
+    kind: Kind
+    session_id: str
+    text: str = ""
+    ask: str | None = None
+    risk_level: str | None = None
+    until: float | None = None
+    """When it can no longer be answered, in seconds since the epoch."""
+    resolves: bool = False
+    by: str = ""
+    """Who answered."""
+
+    @property
+    def tag(self) -> str:
+        """What a newer notification takes the place of."""
+        return f"ask:{self.ask}" if self.ask is not None else f"session:{self.session_id}:{self.kind}"
+
+    @property
+    def topic(self) -> str:
+        """The same for the push service, which takes 32 letters and need not know more."""
+        digest = hashlib.sha256(f"{self.session_id} {self.tag}".encode()).digest()
+        return base64.urlsafe_b64encode(digest[:18]).decode()
+
+    @property
+    def urgency(self) -> Urgency:
+        """Whether a sleeping phone is woken for it."""
+        return "high" if self.ask is not None else "normal"
+
+    def ttl_s(self, now: float) -> int:
+        """How long it is worth delivering; 0 and less: not at all."""
+        if self.ask is None:
+            return KEPT_S
+        return min(ASKED_MOST_S, int(self.until - now) if self.until is not None else ASKED_MOST_S)
+
+
+class Payload(msgspec.Struct, rename="camel", omit_defaults=True):
+    """What the browser's worker gets."""
+
+    kind: str
+    session_id: str
+    title: str
+    body: str
+    tag: str
+    request_id: str | UnsetType = UNSET
+    risk_level: str | UnsetType = UNSET
+    actions: list[str] | UnsetType = UNSET
+
+
+def note_of(session_id: str, entry: Entry) -> Note | None:
+    """What to tell of an entry; None where there is nothing."""
+    if not _TOLD_OF.matches_encoded(entry.event):
+        return None
+    try:
+        event = context.decode_event(entry.event)
+    except Invalid:
+        return None  # nested beyond reason, so no face can show it either
+    match event:
+        case context.ApprovalRequestedEvent():
+            return Note(kind="approval", session_id=session_id, ask=event.request_id, text=event.description,
+                        risk_level=event.risk_level, until=_seconds(event.expires_at))
+        case context.UserQuestionEvent():
+            return Note(kind="question", session_id=session_id, ask=event.question_id, text=event.question,
+                        until=_seconds(event.expires_at))
+        case context.ApprovalResolvedEvent():
+            return Note(kind="approval", session_id=session_id, ask=event.request_id, resolves=True, by=_by(event))
+        case context.SessionErrorEvent():
+            return Note(kind="failed", session_id=session_id, text=event.error.message)
+        case context.SessionStatusChangedEvent():
+            return _finished(session_id, event)
+        case context.CustomEvent(namespace="trunkline"):
+            return _custom(session_id, event)
+    return None
+
+
+def payload_of(note: Note, title: str, last_text: str, scope: Scope) -> bytes:
+    """A note as it is encrypted. Who may not decide is offered no way to."""
+    can_decide = note.kind == "approval" and allows(scope, "approve") and not note.resolves
+    return msgspec.json.encode(Payload(
+        kind="resolved" if note.resolves else note.kind, session_id=note.session_id, title=_short(title, TITLE_MOST),
+        body="" if note.resolves else _short(note.text or last_text, PREVIEW_MOST), tag=note.tag,
+        request_id=UNSET if note.ask is None else note.ask,
+        risk_level=UNSET if note.risk_level is None or note.resolves else note.risk_level,
+        actions=["approve", "deny"] if can_decide else UNSET))
+
+
+def _finished(session_id: str, event: context.SessionStatusChangedEvent | context.CustomEvent) -> Note | None:
+    """The end of a turn carries its stop reason. Who cancelled one knows that it has ended."""
+    meta = {} if event.meta is UNSET else event.meta
+    if "stopReason" not in meta or "turnId" not in meta or meta["stopReason"] == "cancelled":
+        return None
+    return Note(kind="finished", session_id=session_id)
+
+
+def _custom(session_id: str, event: context.CustomEvent) -> Note | None:
+    if event.event_name == "turn_ended":
+        return _finished(session_id, event)
+    if event.event_name != "question_resolved":
+        return None
+    question = msgspec.json.decode(event.data, type=_Answered).question_id
+    return Note(kind="question", session_id=session_id, ask=question, resolves=True, by=_by(event))
+
+
+class _Answered(msgspec.Struct, rename="camel"):
+    question_id: str
+
+
+def _by(event: context.ApprovalResolvedEvent | context.CustomEvent) -> str:
+    return "" if event.meta is UNSET else str(event.meta.get("by", ""))
+
+
+def _seconds(stamp: str | UnsetType) -> float | None:
+    return datetime.fromisoformat(stamp).timestamp() if stamp is not UNSET and stamp else None
+
+
+def _short(text: str, most: int) -> str:
+    """One line, cut."""
+    line = " ".join(text[:most * 4].split())
+    return line if len(line) <= most else line[:most - 1] + "…"

@@ -1,0 +1,64 @@
+"""Which asks devices were told of and may still show, in ``push.told``, so that a hub that comes back can take them back.
+
+Rule 1: bounded; what can no longer be answered is forgotten.
+Rule 2: a file that is lost or damaged costs a notification that stays until somebody looks, and nothing else: it is begun anew.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import msgspec
+
+from trunkline.server.push.notes import Note
+from trunkline.server.tokens import write_private
+
+log = logging.getLogger("trunkline.push")
+
+TOLD_FILE = "push.told"
+TOLD_MOST = 1_000
+
+
+class ToldAsks:
+    """Asks by their id, the oldest first."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / TOLD_FILE
+        self._asks = _load(self._file)
+
+    def add(self, note: Note) -> None:
+        """Devices are being told of this ask."""
+        while len(self._asks) >= TOLD_MOST:
+            del self._asks[next(iter(self._asks))]
+        # What it says is nobody's business any more: only that it was told.
+        self._asks[note.ask or ""] = Note(kind=note.kind, session_id=note.session_id, ask=note.ask, until=note.until)
+        self._save()
+
+    def pop(self, ask: str | None) -> Note | None:
+        """The ask, if devices were told of it, and forget it."""
+        found = self._asks.pop(ask or "", None)
+        if found is not None:
+            self._save()
+        return found
+
+    def left(self, now: float) -> list[Note]:
+        """What was told and could still be shown."""
+        return [note for note in self._asks.values() if note.ttl_s(now) > 0]
+
+    def _save(self) -> None:
+        try:
+            write_private(self._file, msgspec.json.encode(list(self._asks.values())))
+        except OSError as error:
+            log.warning("%s cannot be written: %s", self._file, error.strerror)
+
+
+def _load(path: Path) -> dict[str, Note]:
+    try:
+        notes = msgspec.json.decode(path.read_bytes(), type=list[Note])
+    except FileNotFoundError:
+        return {}
+    except (OSError, msgspec.DecodeError) as error:
+        log.warning("%s cannot be read and is begun anew: %s", path, error)
+        return {}
+    return {note.ask or "": note for note in notes}

@@ -1,0 +1,272 @@
+"""A session as markdown for people: one event in, a piece of text out.
+
+Rule 1: pure, and constant in memory: what is remembered is what is open, never what was said.
+Rule 2: text that was said is written as it was said, piece by piece. What tools put out is fenced so that it cannot end its own
+fence, and cut where it is long, with the number of characters that were left out.
+Rule 3: what was approved says who decided.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from trunkline.dialects import context
+from trunkline.errors import Invalid
+
+OUTPUT_MOST = 8_000
+"""Characters of a tool's input or output."""
+DIFF_MOST = 40_000
+VALUE_MOST = 200
+"""Characters of one field of an input."""
+CALLS_MOST = 256
+"""Calls that are remembered while they run."""
+
+_MARKS = {"completed": "x", "in_progress": "~"}
+_BACKTICKS = re.compile(r"`{3,}")
+_ANY_BACKTICKS = re.compile(r"`+")
+
+
+class Transcript:
+    """Turns events into markdown, in order."""
+
+    def __init__(self) -> None:
+        self._text_of: str | None = None
+        """The message whose text is being written."""
+        self._in_thought = False
+        self._speaker = ""
+        self._spoken: set[str] = set()
+        """Messages that are open and of which text was written."""
+        self._calls: dict[str, None] = {}
+        """Calls that were told of, the newest last."""
+        self._todos = ""
+        self._brought_todos: str | None = None
+        self._cost: context.CostBreakdown | None = None
+        self._tokens: context.TokenUsage | None = None
+
+    def head(self, *, title: str, agent: str, folder: str, started: str) -> str:
+        """What stands above all."""
+        facts = (("Agent", agent), ("Folder", f"`{folder}`"), ("Started", started))
+        return f"# {_line(title) or 'Untitled session'}\n\n" + "".join(f"- {name}: {value}\n" for name, value in facts)
+
+    def tell(self, raw: bytes) -> str:
+        """An event as text; empty where it is not for reading."""
+        try:
+            event = context.decode_event(raw)
+        except Invalid:
+            return self._block("> *An event could not be read.*")
+        if isinstance(event, context.MessageDeltaEvent | context.ThinkingDeltaEvent):
+            return self._delta(event)
+        if isinstance(event, context.MessageCompleteEvent | context.ThinkingCompleteEvent):
+            return self._complete(event)
+        told = self._told(event)
+        return self._block(told) if told else ""
+
+    def end(self) -> str:
+        """What stands below all: what it cost, as far as the agent told."""
+        lines = []
+        if self._cost is not None:
+            lines.append(f"- Cost: {self._cost.total:g} {self._cost.currency}")
+        if self._tokens is not None:
+            lines.append(f"- Tokens: {self._tokens.input_tokens} in, {self._tokens.output_tokens} out")
+        return self._close() + ("\n---\n\n" + "\n".join(lines) + "\n" if lines else "")
+
+    # Text
+
+    def _delta(self, event: context.MessageDeltaEvent | context.ThinkingDeltaEvent) -> str:
+        opening = ""
+        if self._text_of != event.message_id:
+            thinking = isinstance(event, context.ThinkingDeltaEvent)
+            opening = self._close() + (self._thought() if thinking else self._heading(event))
+            self._text_of, self._in_thought = event.message_id, thinking
+        self._spoken.add(event.message_id)
+        return opening + event.delta
+
+    def _complete(self, event: context.MessageCompleteEvent | context.ThinkingCompleteEvent) -> str:
+        if isinstance(event, context.ThinkingCompleteEvent):
+            self._spoken.discard(event.message_id)
+            return self._close()
+        parts = [part for part in event.content if not isinstance(part, context.TextPart) or event.message_id not in self._spoken]
+        self._spoken.discard(event.message_id)
+        texts = [text for part in parts if (text := _part(part))]
+        heading = self._heading(event) if texts and self._text_of != event.message_id else ""
+        closing = self._close()
+        return closing + heading + "".join(f"\n{text}\n" for text in texts)
+
+    def _heading(self, event: Any) -> str:
+        speaker = {"user": "You", "assistant": "Agent"}.get(event.role, "System")
+        if speaker == self._speaker and speaker != "You":
+            return "\n"
+        self._speaker = speaker
+        return f"\n## {speaker}\n\n"
+
+    def _thought(self) -> str:
+        return "\n<details><summary>Thinking</summary>\n\n"
+
+    def _close(self) -> str:
+        """End the text that is being written."""
+        if self._text_of is None:
+            return ""
+        ending = "\n\n</details>\n" if self._in_thought else "\n"
+        self._text_of, self._in_thought = None, False
+        return ending
+
+    def _block(self, text: str) -> str:
+        return f"{self._close()}\n{text}\n"
+
+    # Everything else
+
+    def _told(self, event: Any) -> str:
+        match event:
+            case context.ToolCallExecutingEvent():
+                return "" if event.requires_approval else self._call(event.tool_call_id, event.name, event.input)
+            case context.ToolCallResultEvent():
+                return self._result(event)
+            case context.ToolCallErrorEvent():
+                self._calls.pop(event.tool_call_id, None)
+                return f"**{_line(event.name)} failed**: {_line(event.error.message)}"
+            case context.FileChangeEvent():
+                return _change(event)
+            case context.FileChangeBatchEvent():
+                return "\n\n".join(_change(change) for change in event.changes)
+            case context.ApprovalRequestedEvent():
+                call = self._call(event.tool_call_id, event.tool_name, event.tool_input)
+                asked = f"> **Approval needed** (risk {event.risk_level}): {_line(event.description)}"
+                return f"{call}\n\n{asked}" if call else asked
+            case context.ApprovalResolvedEvent():
+                return _decision(event)
+            case context.UserQuestionEvent():
+                options = "" if event.options is UNSET else "".join(f"\n> - {_line(option)}" for option in event.options)
+                return f"> **Question**: {_line(event.question)}{options}"
+            case context.SessionErrorEvent():
+                return f"> **Error**: {_line(event.error.message)}"
+            case context.NotificationEvent():
+                return f"> **{_line(event.title)}**: {_line(event.message)}"
+            case context.TodoUpdateEvent():
+                return self._todo_list(event)
+            case context.SubAgentSpawnedEvent():
+                return f"> **Sub-agent**: {_line(event.task)}"
+            case context.SubAgentCompletedEvent():
+                return f"> **Sub-agent done**: {_line(event.result)}"
+            case context.GitOperationEvent() | context.WebOperationEvent():
+                return _operation(event.operation)
+            case context.CustomEvent(namespace="trunkline", event_name="question_resolved"):
+                return _answer(event)
+            case context.CostUpdateEvent():
+                self._cost = event.cumulative
+            case context.TokenUsageEvent():
+                self._tokens = event.cumulative
+        return ""
+
+    def _call(self, call_id: str, name: str, given: msgspec.Raw) -> str:
+        """A call and its input; empty where it was told already."""
+        if call_id in self._calls:
+            return ""
+        while len(self._calls) >= CALLS_MOST:
+            del self._calls[next(iter(self._calls))]
+        self._calls[call_id] = None
+        shown = _input(given)
+        return f"### Tool: {_line(name)}" + (f"\n\n{shown}" if shown else "")
+
+    def _todo_list(self, event: context.TodoUpdateEvent) -> str:
+        """The list, if it is another than the last one. The call that brought it has nothing more to say."""
+        self._brought_todos = next(reversed(self._calls), None)
+        todos = "\n".join(f"- [{_MARKS.get(todo.status, ' ')}] {_line(todo.content)}" for todo in event.todos)
+        told, self._todos = self._todos, todos
+        return todos if todos != told else ""
+
+    def _result(self, event: context.ToolCallResultEvent) -> str:
+        is_newest = next(reversed(self._calls), None) == event.tool_call_id
+        self._calls.pop(event.tool_call_id, None)
+        # A changed file is told by an event of its own, with its diff.
+        if (isinstance(event.structured, context.FileDiffOutput) or not event.output.strip()
+                or event.tool_call_id == self._brought_todos):
+            return ""
+        whose = "" if is_newest else f"Result of **{_line(event.name)}**:\n\n"
+        return whose + fenced(_cut(event.output, OUTPUT_MOST))
+
+
+def fenced(text: str, language: str = "") -> str:
+    """Text as a code block that it cannot end itself."""
+    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{language}\n{text}{'' if text.endswith(chr(10)) else chr(10)}{fence}"
+
+
+def _input(raw: msgspec.Raw) -> str:
+    """A command as such; anything else by its fields, each on a line: what it changes is told by its diff."""
+    given = msgspec.json.decode(raw)
+    if not isinstance(given, dict):
+        return ""
+    command = given.get("command")
+    if isinstance(command, str):
+        return fenced(_cut(command, OUTPUT_MOST), "sh")
+    return "\n".join(f"- {_line(name)}: {_value(value)}" for name, value in given.items())
+
+
+def _value(value: Any) -> str:
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    line = _line(text)
+    return _code(line) if len(line) <= VALUE_MOST else f"{_code(line[:VALUE_MOST])} … ({len(text)} characters)"
+
+
+def _code(text: str) -> str:
+    """Text between as many backticks as it needs."""
+    if not text:
+        return "``"
+    fence = "`" * (max((len(run) for run in _ANY_BACKTICKS.findall(text)), default=0) + 1)
+    pad = " " if text[0] == "`" or text[-1] == "`" else ""
+    return f"{fence}{pad}{text}{pad}{fence}"
+
+
+def _change(event: context.FileChangeEvent | context.FileBatchChange) -> str:
+    added, removed = (0 if count is UNSET else count for count in (event.lines_added, event.lines_removed))
+    head = f"**{event.change_type}** {_code(_line(event.path))} (+{added} −{removed})"
+    return head if event.diff is UNSET or not event.diff else f"{head}\n\n{fenced(_cut(event.diff, DIFF_MOST), 'diff')}"
+
+
+def _decision(event: context.ApprovalResolvedEvent) -> str:
+    meta = {} if event.meta is UNSET else event.meta
+    who = _line(str(meta.get("by") or event.resolved_by))
+    reason = "" if event.reason is UNSET else f": {_line(event.reason)}"
+    return f"> **{'Approved' if event.approved else 'Denied'}** by {who}{reason}"
+
+
+def _answer(event: context.CustomEvent) -> str:
+    meta = {} if event.meta is UNSET else event.meta
+    data = msgspec.json.decode(event.data)
+    content = data.get("content")
+    said = f": {_line(msgspec.json.encode(content).decode())}" if content is not None else ""
+    return f"> **Answered** ({_line(str(data.get('action', '')))}) by {_line(str(meta.get('by', '')))}{said}"
+
+
+def _operation(operation: Any) -> str:
+    facts = msgspec.to_builtins(operation)
+    kind = facts.pop("kind")
+    told = ", ".join(f"{name} {_line(str(value))}" for name, value in facts.items() if not isinstance(value, list))
+    family = "Web" if kind in ("search", "fetch") else "Git"
+    return f"> **{family} {kind.replace('_', ' ')}**: {told}"
+
+
+def _part(part: context.MessageContent) -> str:
+    match part:
+        case context.TextPart():
+            return part.text
+        case context.ImagePart():
+            return "*[an image]*" if part.url.startswith("data:") else f"![an image]({part.url})"
+        case context.ToolUsePart():
+            return f"*[calls {_line(part.name)}]*"
+        case context.ToolResultPart():
+            return fenced(_cut(part.content, OUTPUT_MOST))
+
+
+def _line(text: str) -> str:
+    """On one line."""
+    return " ".join(text.split())
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}\n… {len(text) - most} more characters"

@@ -1,0 +1,107 @@
+"""Somebody at a browser: a profile of their own, a page, and whatever happened there that must never happen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Locator, Page, Request, expect
+
+from tests.tooling.hub_process import HubProcess
+from tests.tooling.processes import eventually
+
+WAIT_MS = 15_000
+LOST = r"net::ERR_|WebSocket connection to .* failed|status of 50[234]"
+"""What the browser itself says to the console when the network or the hub goes away; it cannot be kept from saying it."""
+
+WATCH = """
+document.addEventListener('securitypolicyviolation', (event) => {
+  console.error(`breach of the page's policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
+});
+"""
+
+
+class Person:
+    """One browser profile with one page, at one hub."""
+
+    def __init__(self, context: BrowserContext, url: str) -> None:
+        self.context = context
+        self.url = url
+        self.faults: list[str] = []
+        self._expected: re.Pattern[str] | None = None
+        context.set_default_timeout(WAIT_MS)
+        context.add_init_script(WATCH)
+        context.on("request", self._requested)
+        context.on("console", self._told)
+        context.on("weberror", lambda error: self.faults.append(f"error: {error.error}"))
+        context.on("dialog", self._asked)
+        self.page: Page = context.new_page()
+
+    def log_in(self, hub: HubProcess, path: str = "#/", scope: str = "admin") -> Page:
+        """Come in by a one-time code, as the page that ``trunkline serve`` opens does, and go to a view."""
+        code = hub.wire.post("/auth/codes", {"scope": scope}, 201)["path"]
+        self.page.goto(self.url + code)
+        expect(self.page.get_by_role("main")).to_be_visible()
+        expect(self.page).not_to_have_url(re.compile("code="))
+        if path != "#/":
+            self.go(path)
+        return self.page
+
+    def go(self, path: str) -> None:
+        """Go to a view as a link in the page does: without loading it anew."""
+        self.page.evaluate("path => { location.hash = path }", path)
+
+    def by_role(self, role: Any, name: str | re.Pattern[str] | None = None, **more: Any) -> Locator:
+        """What has a role and a name."""
+        return self.page.get_by_role(role, name=name, **more) if name is not None else self.page.get_by_role(role, **more)
+
+    @contextmanager
+    def losing_the_network(self, expected: str = "") -> Iterator[None]:
+        """While this lasts, the browser's own complaints about a lost network, and what is expected besides, are no faults."""
+        self._expected = re.compile(f"{LOST}|{expected}" if expected else LOST)
+        try:
+            yield
+        finally:
+            self._expected = None
+
+    def leave(self) -> None:
+        """Close the browser, before the hub goes."""
+        self.context.close()
+
+    def expect_loss(self, what: str = LOST) -> None:
+        """From now on the browser's own complaints about a lost network, or about something else, are no faults."""
+        self._expected = re.compile(what)
+
+    def assert_no_faults(self) -> None:
+        """Nothing happened that must never happen."""
+        assert not self.faults, "\n".join(self.faults)
+
+    def _requested(self, request: Request) -> None:
+        if not request.url.startswith((self.url, "data:", "blob:")):
+            self.faults.append(f"a request to elsewhere: {request.url[:200]}")
+
+    def _told(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and not (self._expected and self._expected.search(message.text)):
+            self.faults.append(f"console: {message.text[:500]}")
+
+    def _asked(self, dialog: Dialog) -> None:
+        self.faults.append(f"a dialog: {dialog.message[:200]}")
+        dialog.dismiss()
+
+
+def until(page: Page, what: str, arg: Any = None, within_s: float = WAIT_MS / 1000) -> None:
+    """Until a function of the page's gives something true. (Playwright's own way to wait for one needs eval, which the page's
+    policy does not allow.)"""
+    eventually(lambda: page.evaluate(what, arg), f"{what} of {str(arg)[:80]!r}", within_s)
+
+
+def shows(page: Page, text: str, within_s: float = WAIT_MS / 1000) -> None:
+    """Until the text is somewhere in the main part, as it is."""
+    until(page, "text => document.querySelector('main').textContent.includes(text)", text, within_s)
+
+
+def sideways(page: Page) -> int:
+    """How many pixels the page can be scrolled sideways: none, where it is made well."""
+    return int(page.evaluate("document.scrollingElement.scrollWidth - document.scrollingElement.clientWidth"))

@@ -1,0 +1,192 @@
+"""Approvals and questions: one queue over all sessions, decided by anybody, seen by everybody, once."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.page.conftest import MakePerson
+from tests.page.journal import Event, happened, history, tell, wait_until_idle
+from tests.page.stage import Stage
+from tests.tooling.hub_process import HubProcess, Session
+from tests.tooling.processes import eventually
+
+
+def card(page: Page, name: str) -> Locator:
+    """The card of an approval or question."""
+    return page.get_by_role("article").filter(has_text=name)
+
+
+def ask(hub: HubProcess, title: str, prompt: str = "/ask") -> Session:
+    """A session that waits for somebody."""
+    session = hub.new_session("fast", title=title)
+    tell(session, prompt)
+    eventually(lambda: session.view()["pendingApprovals"] or session.view()["pendingQuestions"], "somebody is asked")
+    return session
+
+
+def resolutions(session: Session) -> list[Event]:
+    """What was decided in a session."""
+    return [event for event in history(session) if event["type"] == "approval:resolved"]
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_an_approval_shows_its_risk_and_why_its_command_and_its_folder(stage: Stage, make_person: MakePerson, size: str) -> None:
+    session = stage.publishing()
+    page = make_person(stage.hub.url, size).log_in(stage.hub, "#/approvals")
+    dangerous = card(page, "npm publish --force").first
+    pending = next(view for view in session.view()["pendingApprovals"] if "npm" in view["title"])
+    expect(dangerous).to_contain_text(f"{pending['riskLevel'].capitalize()} risk")
+    expect(dangerous).to_contain_text(pending["riskReason"])
+    expect(dangerous).to_contain_text(str(stage.project))
+    expect(dangerous.get_by_role("timer")).to_be_visible()
+    expect(dangerous).to_contain_text("Publish release 2.4")
+    assert dangerous.locator("pre").first.inner_text().strip() == "rm -rf dist && npm publish --force"
+    edit = card(page, "Edit src/login.py").first
+    expect(edit).to_contain_text("Callable")
+    expect(page.get_by_role("link", name=re.compile("Approvals"))).to_contain_text("2")
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_a_click_approves_once_and_the_agent_goes_on(own_hub: HubProcess, make_person: MakePerson, size: str) -> None:
+    session = ask(own_hub, "Let it run")
+    page = make_person(own_hub.url, size).log_in(own_hub, "#/approvals")
+    button = card(page, "permission 1 was given").get_by_role("button", name="Approve", exact=True)
+    expect(button).to_be_visible()
+    box = button.bounding_box()
+    if size == "phone":
+        assert box is not None and box["height"] >= 44
+    button.click()
+    wait_until_idle(session)
+    expect(page.get_by_text("Nothing waits for you")).to_be_visible()
+    assert [event["approved"] for event in resolutions(session)] == [True]
+
+
+def test_two_browsers_decide_at_once_and_both_see_one_decision(own_hub: HubProcess, make_person: MakePerson) -> None:
+    session = ask(own_hub, "Two of us")
+    people = [make_person(own_hub.url), make_person(own_hub.url, "phone")]
+    pages = [person.log_in(own_hub, f"#/s/{session.id}") for person in people]
+    for page in pages:
+        expect(card(page, "permission 1").get_by_role("button", name="Approve", exact=True)).to_be_visible()
+    # Clicked from inside, one right after the other: neither page has heard of the other's decision yet.
+    buttons = [card(page, "permission 1").get_by_role("button", name="Approve", exact=True).element_handle() for page in pages]
+    for button in buttons:
+        button.evaluate("button => button.click()")
+    wait_until_idle(session)
+    assert len(resolutions(session)) == 1
+    for page in pages:
+        expect(page.get_by_text(re.compile("^Approved by")).first).to_be_visible()
+        assert page.get_by_role("button", name="Approve", exact=True).count() == 0
+        assert page.get_by_text("You chose allow-once").count() == 1
+
+
+def test_what_one_browser_decides_the_other_sees_at_once(own_hub: HubProcess, make_person: MakePerson) -> None:
+    session = ask(own_hub, "One of us", "/ask 2")
+    desk = make_person(own_hub.url).log_in(own_hub, "#/approvals")
+    phone = make_person(own_hub.url, "phone").log_in(own_hub, "#/approvals")
+    expect(phone.get_by_role("article")).to_have_count(2)
+    card(desk, "permission 1").get_by_role("button", name="Approve", exact=True).click()
+    expect(phone.get_by_role("article").filter(has=phone.get_by_role("button", name="Approve", exact=True))).to_have_count(1)
+    card(phone, "permission 2").get_by_role("button", name="Deny").click()
+    phone.get_by_label(re.compile("Reason")).fill("Not today")
+    phone.get_by_role("button", name=re.compile("^(Reject|Deny)$")).last.click()
+    expect(desk.get_by_text("Nothing waits for you")).to_be_visible()
+    wait_until_idle(session)
+    told = resolutions(session)
+    assert [event["approved"] for event in told] == [True, False]
+    assert told[1]["reason"] == "Not today"
+
+
+def test_always_shows_the_rule_before_it_writes_it(own_hub: HubProcess, make_person: MakePerson) -> None:
+    session = ask(own_hub, "For good")
+    page = make_person(own_hub.url).log_in(own_hub, f"#/s/{session.id}")
+    card(page, "permission 1").get_by_role("button", name="Always …").click()
+    sheet = page.get_by_role("dialog")
+    sheet.get_by_role("radio", name=re.compile("^Always")).check()
+    expect(sheet).to_contain_text("written to the policy file")
+    expect(sheet).to_contain_text("echo permission 1 was given")
+    assert "permission 1" not in own_hub.wire.get("/policy")["text"]
+    sheet.get_by_role("button", name="Always approve").click()
+    wait_until_idle(session)
+    assert "echo permission 1 was given" in own_hub.wire.get("/policy")["text"]
+    tell(session, "/ask")
+    wait_until_idle(session)
+    assert [event["resolvedBy"] for event in resolutions(session)] == ["user", "policy"]
+
+
+def selected(page: Page) -> str | None:
+    """The ask that keys act on."""
+    return page.locator("li[aria-current=true] article").get_attribute("data-ask")
+
+
+def test_the_keys_go_through_the_queue_and_decide(own_hub: HubProcess, make_person: MakePerson) -> None:
+    session = ask(own_hub, "By keys", "/ask 3")
+    person = make_person(own_hub.url)
+    person.page.clock.install()
+    page = person.log_in(own_hub, "#/approvals")
+    expect(page.get_by_role("article")).to_have_count(3)
+    first, second, third = [each.get_attribute("data-ask") for each in page.get_by_role("article").all()]
+    assert selected(page) == first
+    for key, there in (("j", second), ("j", third), ("j", third), ("k", second)):
+        page.keyboard.press(key)
+        expect(page.locator("li[aria-current=true] article")).to_have_attribute("data-ask", there or "")
+    page.keyboard.press("a")
+    eventually(happened(session, "approval:resolved"), "the second is approved")
+    assert [(event["requestId"], event["approved"]) for event in resolutions(session)] == [(second, True)]
+    expect(page.get_by_role("article")).to_have_count(2)
+    expect(page.locator("li[aria-current=true] article")).to_have_attribute("data-ask", third or "")
+    page.keyboard.press("a")
+    page.clock.fast_forward(2_000)
+    assert len(resolutions(session)) == 1, "a key that was meant for what was there before does nothing"
+    page.keyboard.press("k")
+    page.keyboard.press("d")
+    expect(page.get_by_label(re.compile("Reason"))).to_be_focused()
+    page.keyboard.type("jaded")
+    page.keyboard.press("Enter")
+    eventually(happened(session, "approval:resolved", 2), "the first is denied")
+    denied = resolutions(session)[1]
+    assert (denied["requestId"], denied["approved"], denied["reason"]) == (first, False, "jaded")
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_a_question_is_a_form_that_is_checked_and_answered(own_hub: HubProcess, make_person: MakePerson, size: str) -> None:
+    session = ask(own_hub, "A form", "/question")
+    page = make_person(own_hub.url, size).log_in(own_hub, f"#/s/{session.id}")
+    form = card(page, "How shall the demo go on?")
+    form.get_by_role("button", name="Send answer").click()
+    expect(form.get_by_role("alert")).to_have_text("This is needed.")
+    form.get_by_label("Your name").fill("Ada")
+    form.get_by_role("radio", name="Red").check()
+    form.get_by_label(re.compile("How many steps")).fill("12")
+    form.get_by_role("button", name="Send answer").click()
+    expect(form.get_by_role("alert")).to_have_text("At most 9.")
+    form.get_by_label(re.compile("How many steps")).fill("7")
+    form.get_by_role("checkbox", name="Are you sure?").uncheck()
+    form.get_by_role("button", name="Send answer").click()
+    wait_until_idle(session)
+    expect(page.get_by_text(re.compile("You answered")).first).to_be_visible()
+    said = [event["delta"] for event in history(session) if event["type"] == "message:delta" and event["role"] == "assistant"]
+    assert all(answer in said[-1] for answer in ('"name": "Ada"', '"colour": "red"', '"steps": 7', '"sure": false'))
+
+
+def test_a_question_can_be_declined_and_a_page_is_never_opened_by_itself(own_hub: HubProcess, make_person: MakePerson) -> None:
+    session = ask(own_hub, "A page", "/question url")
+    person = make_person(own_hub.url)
+    page = person.log_in(own_hub, f"#/s/{session.id}")
+    form = card(page, "Have a look at this page.")
+    expect(form).to_contain_text("example.com")
+    link = form.get_by_role("link", name="Open the page")
+    assert link.get_attribute("rel") == "noopener noreferrer" and link.get_attribute("href") == "https://example.com/demo"
+    form.get_by_role("button", name="Decline").click()
+    wait_until_idle(session)
+    expect(page.get_by_text(re.compile("You answered")).first).to_contain_text("decline")
+
+
+def test_who_may_only_watch_is_told_so_and_decides_nothing(own_hub: HubProcess, make_person: MakePerson) -> None:
+    session = ask(own_hub, "Watched")
+    page = make_person(own_hub.url).log_in(own_hub, "#/approvals", scope="view")
+    expect(card(page, "permission 1")).to_contain_text("This device may watch, but not decide.")
+    assert card(page, "permission 1").get_by_role("button", name="Approve", exact=True).count() == 0
+    assert session.view()["pendingApprovals"]

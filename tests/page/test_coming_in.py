@@ -1,0 +1,74 @@
+"""Coming in: by a one-time code, by a token, and being shut out."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.page.conftest import MakePerson
+from tests.page.person import Person
+from tests.tooling.hub_process import HubProcess
+
+
+def test_a_code_in_the_address_lets_in_once_and_is_gone_from_address_and_history(hub: HubProcess, anybody: Person) -> None:
+    path = hub.wire.post("/auth/codes", {}, 201)["path"]
+    page = anybody.page
+    page.goto(hub.url + path)
+    expect(page.get_by_role("status").filter(has_text="Connected")).to_be_visible()
+    assert "code=" not in page.url
+    assert page.evaluate("history.length") <= 2
+    page.reload()
+    expect(page.get_by_role("status").filter(has_text="Connected")).to_be_visible()
+
+
+def test_a_used_code_leads_to_the_login(hub: HubProcess, make_person: MakePerson) -> None:
+    path = hub.wire.post("/auth/codes", {}, 201)["path"]
+    first, second = make_person(hub.url), make_person(hub.url)
+    first.page.goto(hub.url + path)
+    expect(first.page.get_by_role("status").filter(has_text="Connected")).to_be_visible()
+    with second.losing_the_network(expected=r"status of 401"):
+        second.page.goto(hub.url + path)
+        expect(second.page.get_by_role("status").filter(has_text="Logged out")).to_be_visible()
+        expect(second.page.get_by_text(re.compile("used|expired"))).to_be_visible()
+    assert "code=" not in second.page.url
+
+
+def test_a_token_lets_in_and_logging_out_shuts_out(hub: HubProcess, anybody: Person) -> None:
+    page = anybody.page
+    with anybody.losing_the_network(expected=r"status of 401"):
+        page.goto(hub.url)
+        expect(page.get_by_role("status").filter(has_text="Logged out")).to_be_visible()
+        page.get_by_label(re.compile("token", re.I)).fill("not-the-token-at-all")
+        page.get_by_role("button", name=re.compile("log in|enter", re.I)).click()
+        expect(page.get_by_role("alert")).to_be_visible()
+    page.get_by_label(re.compile("token", re.I)).fill(hub.token)
+    page.get_by_role("button", name=re.compile("log in|enter", re.I)).click()
+    expect(page.get_by_role("status").filter(has_text="Connected")).to_be_visible()
+    assert hub.token not in page.content()
+    with anybody.losing_the_network(expected=r"status of 401"):
+        page.get_by_role("button", name="Menu").click()
+        page.get_by_role("menuitem", name="Log out").click()
+        expect(page.get_by_role("status").filter(has_text="Logged out")).to_be_visible()
+        page.reload()
+        expect(page.get_by_role("status").filter(has_text="Logged out")).to_be_visible()
+
+
+def test_the_page_says_nothing_of_the_token_in_its_own_addresses_and_keeps_none_where_scripts_read(hub: HubProcess, person: Person
+                                                                                                      ) -> None:
+    asked: list[str] = []
+    person.context.on("request", lambda request: asked.append(request.url))
+    page = person.log_in(hub)
+    expect(page.get_by_role("status").filter(has_text="Connected")).to_be_visible()
+    assert not [url for url in asked if "token" in url or "code=" in url.partition("#")[0]]
+    assert page.evaluate("document.cookie") == ""
+    kept = page.evaluate("JSON.stringify({...localStorage, ...sessionStorage})")
+    assert "token" not in kept and "code=" not in kept
+
+
+def test_the_page_comes_with_a_strict_policy_and_compressed(hub: HubProcess) -> None:
+    answer = hub.wire.ask("GET", "/", headers={"Accept-Encoding": "br, gzip"})
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy and "require-trusted-types-for 'script'" in policy
+    assert "unsafe" not in policy.replace("'wasm-unsafe-eval'", "")
+    assert answer.headers["content-encoding"] in ("br", "gzip")

@@ -1,0 +1,146 @@
+"""For everybody: axe finds nothing serious, in both themes; nothing scrolls sideways, from 320 to 2560 pixels; the keyboard."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.page.conftest import MakePerson, free_port
+from tests.page.person import Person, sideways
+from tests.page.stage import Stage
+from tests.tooling.hub_process import Session
+
+AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+Busy = tuple[Stage, dict[str, Session]]
+VIEWS = ("home", "new", "fixed", "fixed-files", "toured-artifacts", "publishing", "asking", "failed", "renamed", "approvals",
+         "policy", "devices")
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Busy]:
+    """A hub with something of everything on it."""
+    stage = Stage(tmp_path_factory.mktemp("stage"), port=free_port())
+    with stage.hub:
+        names = ("fixed", "toured", "publishing", "asking", "failed", "renamed", "watching")
+        yield stage, {name: getattr(stage, name)() for name in names}
+
+
+def path_of(view: str, cast: dict[str, Session]) -> str:
+    """Where a view is."""
+    name, _, tab = view.partition("-")
+    if name in cast:
+        return f"#/s/{cast[name].id}" + (f"/{tab}" if tab else "")
+    return "#/" if view == "home" else f"#/{view}"
+
+
+def settle(page: Page) -> None:
+    """Until the view is drawn and nothing moves."""
+    expect(page.get_by_role("main")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="Connected")).to_be_attached()
+    page.wait_for_load_state("networkidle")
+    page.evaluate("() => Promise.all(document.getAnimations().filter(each => each.effect.getTiming().iterations !== Infinity)"
+                  ".map(each => each.finished.catch(() => null))).then(() => null)")
+
+
+def serious(page: Page) -> list[str]:
+    """What axe finds that is serious or critical."""
+    page.evaluate(AXE.read_text() + ";null")
+    found: dict[str, Any] = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [f"{each['id']}: {node['target']} {node['html'][:160]} {node['failureSummary'][:300]}"
+            for each in found["violations"] if each["impact"] in ("serious", "critical") for node in each["nodes"]]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_axe_finds_nothing_serious_in_any_view(busy: Busy, make_person: MakePerson, size: str, theme: str) -> None:
+    stage, cast = busy
+    person = make_person(stage.hub.url, size, color_scheme=theme, reduced_motion="reduce")
+    page = person.log_in(stage.hub)
+    found = []
+    for view in VIEWS:
+        person.go(path_of(view, cast))
+        settle(page)
+        found += [f"{view}: {each}" for each in serious(page)]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1100, 2560])
+def test_nothing_scrolls_sideways(busy: Busy, make_person: MakePerson, width: int) -> None:
+    stage, cast = busy
+    person = make_person(stage.hub.url, viewport={"width": width, "height": 800})
+    page = person.log_in(stage.hub)
+    found = {}
+    for view in VIEWS:
+        person.go(path_of(view, cast))
+        settle(page)
+        if sideways(page):
+            found[view] = page.evaluate("""() => [...document.querySelectorAll('body *')]
+              .filter(part => part.getBoundingClientRect().right > innerWidth + 1)
+              .slice(0, 5).map(part => part.outerHTML.slice(0, 80))""")
+    assert not found
+
+
+def test_the_login_is_for_everybody_too(busy: Busy, make_person: MakePerson) -> None:
+    stage, _ = busy
+    person = make_person(stage.hub.url, "phone")
+    with person.losing_the_network(expected="status of 401"):
+        person.page.goto(stage.hub.url)
+        expect(person.page.get_by_role("status").filter(has_text="Logged out")).to_be_visible()
+        expect(person.page.get_by_role("button", name="Log in")).to_be_visible()
+        assert not serious(person.page)
+        assert sideways(person.page) == 0
+
+
+@pytest.mark.parametrize("view", ["home", "fixed", "publishing", "asking", "approvals", "new", "policy", "devices"])
+def test_what_a_finger_must_hit_is_large_enough(busy: Busy, make_person: MakePerson, view: str) -> None:
+    stage, cast = busy
+    person = make_person(stage.hub.url, "phone")
+    page = person.log_in(stage.hub, path_of(view, cast))
+    settle(page)
+    small = page.evaluate("""() => [...document.querySelectorAll('button, [role=tab], select, summary, nav a, .ui-button')]
+      .filter(part => part.offsetParent && !part.closest('.visually-hidden')).map(part => [part, part.getBoundingClientRect()])
+      .filter(([part, box]) => box.width > 0 && Math.min(box.height, box.width) < 43)
+      .filter(([part]) => getComputedStyle(part).visibility !== 'hidden' && getComputedStyle(part).opacity !== '0')
+      .map(([part, box]) => `${part.className} ${(part.getAttribute('aria-label') ?? part.textContent).slice(0, 40)} `
+        + `${Math.round(box.width)}x${Math.round(box.height)}`)""")
+    assert not small, "\n".join(small)
+
+
+def test_the_keyboard_goes_everywhere_and_is_seen(busy: Busy, make_person: MakePerson) -> None:
+    stage, _cast = busy
+    page = make_person(stage.hub.url).log_in(stage.hub)
+    settle(page)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("main")).to_be_focused()
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        seen = page.evaluate("""() => {
+          const part = document.activeElement;
+          const around = part.closest('li, .home-search') ?? part;
+          const drawn = [[part], [part, '::after'], [around]].map(each => getComputedStyle(...each));
+          const isSeen = drawn.some(style => style.outlineStyle !== 'none' || style.boxShadow !== 'none');
+          return [part.outerHTML.slice(0, 120), isSeen];
+        }""")
+        assert seen[1], f"focus cannot be seen on {seen[0]}"
+
+
+def test_a_theme_is_chosen_and_kept(busy: Busy, make_person: MakePerson) -> None:
+    stage, _ = busy
+    person: Person = make_person(stage.hub.url, color_scheme="light")
+    page = person.log_in(stage.hub)
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.get_by_role("button", name="Menu").click()
+    page.get_by_role("menuitemradio", name="Dark").or_(page.get_by_role("menuitem", name="Dark")).click()
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert dark != light
+    page.reload()
+    expect(page.get_by_role("main")).to_be_visible()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == dark
+    assert re.match("rgb", light)

@@ -1,0 +1,200 @@
+"""Home: all sessions by what needs me; search; a new one."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.page.conftest import MakePerson, free_port
+from tests.page.journal import tell, texts, wait_until_idle
+from tests.page.person import sideways
+from tests.page.stage import Stage
+from tests.tooling.hub_process import PUPPET, HubProcess
+from tests.tooling.processes import eventually
+
+
+def group(page: Page, name: str) -> Locator:
+    """The sessions under a heading."""
+    return page.get_by_role("region", name=re.compile(f"^{name}"))
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_sessions_are_grouped_by_what_needs_me_and_move_as_they_go(stage: Stage, make_person: MakePerson, size: str) -> None:
+    fixed, watching, publishing, asking = stage.fixed(), stage.watching(), stage.publishing(), stage.asking()
+    page = make_person(stage.hub.url, size).log_in(stage.hub)
+    waiting = group(page, "Waiting for you")
+    expect(waiting.get_by_role("listitem").filter(has_text="Publish release 2.4")).to_contain_text("Wants to: ")
+    expect(waiting.get_by_role("listitem").filter(has_text="Choose how to go on")).to_contain_text("Asks: How shall the demo")
+    expect(group(page, "Running").get_by_role("link", name="Watch the build")).to_be_visible()
+    row = group(page, "Idle").get_by_role("listitem").filter(has_text="Fix the flaky login test")
+    expect(row).to_contain_text("webshop")
+    expect(row).to_contain_text("$0.61")
+    expect(row).to_contain_text(re.compile("1 file"))
+    assert sideways(page) == 0
+    watching.post("cancel")
+    expect(group(page, "Idle").get_by_role("link", name="Watch the build")).to_be_visible()
+    for approval in publishing.view()["pendingApprovals"]:
+        publishing.post(f"permissions/{approval['requestId']}", {"decision": "deny"})
+    expect(waiting.get_by_text("Publish release 2.4")).to_have_count(0)
+    asking.post("cancel")
+    expect(group(page, "Idle").get_by_role("link", name="Choose how to go on")).to_be_visible()
+    page.get_by_role("link", name="Fix the flaky login test").click()
+    expect(page).to_have_url(re.compile(f"#/s/{fixed.id}$"))
+
+
+def test_a_session_that_is_deleted_elsewhere_leaves_the_list(own_hub: HubProcess, make_person: MakePerson) -> None:
+    kept, deleted = own_hub.new_session("fast", title="Kept"), own_hub.new_session("fast", title="Deleted")
+    page = make_person(own_hub.url).log_in(own_hub)
+    expect(page.get_by_role("link", name="Deleted")).to_be_visible()
+    deleted.delete()
+    expect(page.get_by_role("link", name="Deleted")).to_have_count(0)
+    expect(page.get_by_role("link", name="Kept")).to_be_visible()
+    assert kept.view()["title"] == "Kept"
+
+
+def test_an_empty_home_says_how_to_begin(own_hub: HubProcess, make_person: MakePerson) -> None:
+    page = make_person(own_hub.url).log_in(own_hub)
+    expect(page.get_by_role("heading", name="No sessions yet")).to_be_visible()
+    page.get_by_role("link", name="Start a session").click()
+    expect(page.get_by_role("heading", name="New session")).to_be_visible()
+
+
+def test_a_search_finds_titles_and_contents_and_leads_to_the_place(own_hub: HubProcess, make_person: MakePerson) -> None:
+    herons = own_hub.new_session("fast", title="About herons")
+    others = own_hub.new_session("fast", title="About others")
+    tell(others, "/echo A zyzzyva is a weevil.")
+    wait_until_idle(others)
+    page = make_person(own_hub.url).log_in(own_hub)
+    field = page.get_by_role("searchbox", name="Search sessions")
+    field.fill("heron")
+    expect(page.get_by_role("link", name="About herons").first).to_be_visible()
+    expect(page.get_by_role("link", name="About others")).to_have_count(0)
+    field.fill("zyzzyva")
+    hit = page.get_by_role("listitem").filter(has=page.locator("mark", has_text="zyzzyva")).first
+    expect(hit).to_be_visible()
+    hit.get_by_role("link").click()
+    expect(page.get_by_text("A zyzzyva is a weevil.", exact=True)).to_be_visible()
+    assert f"#/s/{others.id}/e/" in page.url and herons.id not in page.url
+
+
+def test_filters_narrow_the_list(own_hub: HubProcess, make_person: MakePerson) -> None:
+    own_hub.new_session("fast", title="Of the demo")
+    own_hub.new_session("puppet", title="Of the puppet")
+    page = make_person(own_hub.url).log_in(own_hub)
+    expect(page.get_by_role("link", name="Of the demo")).to_be_visible()
+    page.get_by_label("Agent", exact=True).select_option("puppet")
+    expect(page.get_by_role("link", name="Of the demo")).to_have_count(0)
+    expect(page.get_by_role("link", name="Of the puppet")).to_be_visible()
+
+
+def test_sessions_of_the_agents_own_are_found_and_joined(tmp_path: Path, make_person: MakePerson) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    store = tmp_path / "store.json"
+    said = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "I was here before."}}
+    known = {"sessionId": "old-1", "cwd": str(folder), "title": "An old conversation", "updatedAt": "2026-01-01T00:00:00Z"}
+    store.write_text(json.dumps({"offers": ["list", "load"], "sessions": [known], "history": {"old-1": [said]}}))
+    agents = {"keeper": f"{PUPPET} --store {shlex.quote(str(store))}"}
+    with HubProcess(tmp_path / "hub", agents=agents, port=free_port()) as hub:
+        person = make_person(hub.url)
+        page = person.log_in(hub)
+        found = group(page, "In your agents")
+        found.get_by_role("button", name="An old conversation").click()
+        expect(page.get_by_text("I was here before.", exact=True)).to_be_visible()
+        person.leave()
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_a_new_session_is_begun_with_an_agent_a_folder_a_mode_and_a_prompt(own_hub: HubProcess, make_person: MakePerson, size: str
+                                                                             ) -> None:
+    folder = own_hub.new_folder()
+    before = own_hub.new_session("fast", folder)
+    page = make_person(own_hub.url, size).log_in(own_hub, "#/new")
+    page.get_by_role("radio", name=re.compile("^fast")).check()
+    page.get_by_label("Folder", exact=True).fill(str(folder))
+    page.get_by_role("combobox", name=re.compile(r"^Mode\b")).select_option("plan")
+    page.get_by_label("First prompt").fill("/echo begun from the page")
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page.get_by_text("begun from the page", exact=True)).to_be_visible()
+    made = next(view for view in own_hub.wire.get("/sessions")["sessions"] if view["id"] != before.id)
+    assert (made["agent"], made["cwd"], made["mode"]) == ("fast", str(folder), "plan")
+    assert sideways(page) == 0
+
+
+def test_a_folder_is_chosen_by_browsing_and_from_recent_ones(own_hub: HubProcess, make_person: MakePerson) -> None:
+    (own_hub.home / "projects" / "herons").mkdir(parents=True)
+    recent = own_hub.new_session("fast")
+    page = make_person(own_hub.url).log_in(own_hub, "#/new")
+    page.get_by_role("button", name="Browse").click()
+    sheet = page.get_by_role("dialog", name="Choose a folder")
+    sheet.get_by_role("button", name="Home").click()
+    sheet.get_by_role("button", name="projects").click()
+    sheet.get_by_role("button", name="herons").click()
+    sheet.get_by_role("button", name="Use this folder").click()
+    expect(page.get_by_label("Folder", exact=True)).to_have_value(str(own_hub.home / "projects" / "herons"))
+    page.get_by_role("button", name=re.compile(recent.folder.name)).first.click()
+    expect(page.get_by_label("Folder", exact=True)).to_have_value(str(recent.folder))
+
+
+def test_a_new_session_takes_attachments_by_paste(own_hub: HubProcess, make_person: MakePerson) -> None:
+    page = make_person(own_hub.url).log_in(own_hub, "#/new")
+    page.get_by_role("radio", name=re.compile("^fast")).check()
+    page.get_by_label("Folder", exact=True).fill(str(own_hub.new_folder()))
+    field = page.get_by_label("First prompt")
+    field.fill("Look at this")
+    field.evaluate("""field => {
+      const data = new DataTransfer();
+      data.items.add(new File([Uint8Array.from(atob('R0lGODlhAQABAAAAACwAAAAAAQABAAA='), each => each.charCodeAt(0))], 'dot.gif',
+        {type: 'image/gif'}));
+      field.dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true}));
+    }""")
+    expect(page.get_by_text("dot.gif")).to_be_visible()
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page.get_by_role("feed")).to_be_visible()
+    made = own_hub.wire.get("/sessions")["sessions"][0]
+    eventually(lambda: "you sent 1 attachment" in json.dumps(own_hub.wire.get(f"/sessions/{made['id']}/messages?limit=1000")),
+               "the agent got the picture")
+
+
+def test_a_session_is_renamed_and_deleted_from_the_list(own_hub: HubProcess, make_person: MakePerson) -> None:
+    session = own_hub.new_session("fast", title="To be renamed")
+    page = make_person(own_hub.url).log_in(own_hub)
+    page.get_by_role("button", name="Actions for To be renamed").click()
+    page.get_by_role("menuitem", name="Rename").click()
+    page.get_by_label("Title").fill("Renamed")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("link", name="Renamed")).to_be_visible()
+    page.get_by_role("button", name="Actions for Renamed").click()
+    page.get_by_role("menuitem", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("link", name="Renamed")).to_have_count(0)
+    assert session.wire.ask("GET", session.path).status == 404
+
+
+def test_a_failure_to_start_is_told_and_the_form_stays(tmp_path: Path, make_person: MakePerson) -> None:
+    agents = {"broken": f"{PUPPET} --new -32603 'the model is on holiday'"}
+    with HubProcess(tmp_path / "hub", agents=agents, port=free_port()) as hub:
+        person = make_person(hub.url)
+        page = person.log_in(hub, "#/new")
+        page.get_by_role("radio", name=re.compile("^broken")).check()
+        page.get_by_label("Folder", exact=True).fill(str(hub.new_folder()))
+        page.get_by_label("First prompt").fill("Words that I do not want to write twice")
+        with person.losing_the_network(expected="status of [45]0"):
+            page.get_by_role("button", name="Start", exact=True).click()
+            expect(page.get_by_role("alert")).to_contain_text("holiday")
+        expect(page.get_by_label("First prompt")).to_have_value("Words that I do not want to write twice")
+        person.leave()
+
+
+def test_a_view_is_listed_with_what_it_said_last(own_hub: HubProcess, make_person: MakePerson) -> None:
+    session = own_hub.new_session("fast", title="Last words")
+    tell(session, "/echo These are my last words.")
+    wait_until_idle(session)
+    page = make_person(own_hub.url).log_in(own_hub)
+    expect(page.get_by_role("listitem").filter(has_text="Last words").first).to_contain_text("These are my last words.")
+    assert texts(session) == ["These are my last words."]

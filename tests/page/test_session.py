@@ -1,0 +1,402 @@
+"""The session view: every part of a conversation, live and from history, on a desk and on a phone."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.page.conftest import MakePerson
+from tests.page.journal import history, tell, texts, wait_until_idle
+from tests.page.person import Person, shows, sideways, until
+from tests.page.stage import COLOURS, FIX, Stage, call, permission, text_content, think, update
+from tests.tooling.hub_process import HubProcess, Session
+from tests.tooling.processes import eventually
+
+
+def puppet_says(session: Session, *steps: Sequence[object]) -> None:
+    """Have the puppet take steps."""
+    tell(session, json.dumps(steps))
+
+
+def tool_card(page: Page, name: str) -> Locator:
+    """The line of a tool's card, which opens it."""
+    return page.get_by_role("feed").get_by_role("button", name=pattern(name))
+
+
+def pattern(text: str) -> re.Pattern[str]:
+    """A pattern that Playwright can carry: it forgets to quote slashes."""
+    return re.compile(text.replace("/", r"\/"))
+
+
+def open_all(page: Page) -> None:
+    """Open every group of calls."""
+    groups = page.get_by_role("feed").get_by_role("button", expanded=False, name=re.compile("Searched|read \\d|ran \\d", re.I))
+    for group in groups.all():
+        group.click()
+
+
+@pytest.fixture(params=["desk", "phone"])
+def fixed(request: pytest.FixtureRequest, stage: Stage, make_person: MakePerson) -> tuple[Page, Session]:
+    """Somebody who looks at a turn with something of everything."""
+    session = stage.fixed()
+    page = make_person(stage.hub.url, request.param).log_in(stage.hub, f"#/s/{session.id}")
+    expect(page.get_by_role("heading", name="What was wrong")).to_be_visible()
+    return page, session
+
+
+def test_a_message_is_github_flavoured_markdown(fixed: tuple[Page, Session]) -> None:
+    page, _ = fixed
+    said = page.get_by_role("article", name="Agent said").last
+    expect(said.get_by_role("heading", name="What was wrong")).to_be_visible()
+    expect(said.get_by_role("table")).to_contain_text("12:00:00.998")
+    boxes = said.get_by_role("checkbox")
+    assert [box.is_checked() for box in boxes.all()] == [True, True, False]
+    assert all(box.is_disabled() for box in boxes.all())
+    code = said.locator("pre")
+    expect(code).to_contain_text("class Login:")
+    expect(code.locator("span[class]").filter(has_text=re.compile("^class$"))).to_be_visible()
+    link = said.get_by_role("link", name=re.compile("notes on clocks"))
+    assert link.get_attribute("target") == "_blank" and "noopener" in (link.get_attribute("rel") or "")
+    assert sideways(page) == 0
+
+
+def test_thinking_is_closed_until_somebody_wants_it(fixed: tuple[Page, Session]) -> None:
+    page, _ = fixed
+    thought = page.get_by_role("button", name=re.compile("^Thought"))
+    expect(thought).to_have_attribute("aria-expanded", "false")
+    expect(page.get_by_text("I look for clocks first.")).to_have_count(0)
+    thought.click()
+    expect(page.get_by_text("I look for clocks first.")).to_be_visible()
+
+
+def test_a_run_of_calls_is_one_line_that_says_what_happened_and_what_failed_is_open(fixed: tuple[Page, Session]) -> None:
+    page, _ = fixed
+    group = page.get_by_role("button", name=re.compile("Searched once, read 2 files, ran 1 command, edited 1 file"))
+    expect(group).to_have_attribute("aria-expanded", "false")
+    expect(group).to_contain_text("1 failed")
+    expect(page.get_by_text("Error: File not found: src/clock.py").first).to_be_visible()
+    group.click()
+    expect(tool_card(page, "pytest tests/test_login.py")).to_be_visible()
+    expect(tool_card(page, "src/clock.py.*Failed")).to_have_attribute("aria-expanded", "true")
+
+
+def test_terminal_output_has_its_colours_and_its_exit_code(fixed: tuple[Page, Session]) -> None:
+    page, _ = fixed
+    open_all(page)
+    line = tool_card(page, "pytest tests/test_login.py")
+    expect(line).to_contain_text("exit 1")
+    expect(line).to_have_attribute("aria-expanded", "false")
+    line.click()
+    plain = re.sub(r"\x1b\[[\d;]*m", "", COLOURS)
+    expect(page.get_by_text("199 passed").last).to_be_visible()
+    shown = page.get_by_role("feed").evaluate("feed => feed.innerText")
+    assert "\x1b" not in shown
+    for piece in plain.split("\n"):
+        assert piece.strip() in shown
+    colours = page.evaluate("""() => {
+      const walk = document.createTreeWalker(document.querySelector('[role=feed]'), NodeFilter.SHOW_TEXT);
+      const found = {};
+      while (walk.nextNode()) for (const word of ['1 failed', '199 passed'])
+        if (walk.currentNode.data.trim() === word) found[word] = getComputedStyle(walk.currentNode.parentElement).color;
+      return found;
+    }""")
+    assert len(set(colours.values())) == 2, colours
+
+
+def test_a_file_that_was_read_has_line_numbers(fixed: tuple[Page, Session]) -> None:
+    page, _ = fixed
+    open_all(page)
+    tool_card(page, "read src/login.py").click()
+    expect(page.get_by_role("feed").locator("[data-n='9']").first).to_be_attached()
+    expect(page.get_by_text("self._codes[code] = time.time() + lifetime").first).to_be_visible()
+
+
+def test_search_results_are_links_to_the_files(fixed: tuple[Page, Session]) -> None:
+    page, session = fixed
+    open_all(page)
+    tool_card(page, "grep").click()
+    hit = page.get_by_role("feed").get_by_role("link", name=pattern("src/login.py")).first
+    expect(hit).to_be_visible()
+    assert f"#/s/{session.id}/files" in (hit.get_attribute("href") or "")
+
+
+def test_a_diff_has_true_line_numbers_words_and_two_layouts(fixed: tuple[Page, Session]) -> None:
+    page, _ = fixed
+    open_all(page)
+    tool_card(page, "edit src/login.py").click()
+    diff = page.get_by_role("feed").get_by_role("table", name=re.compile("login.py")).or_(
+        page.get_by_role("feed").locator(".matter-diff")).first
+    expect(diff).to_contain_text("from collections.abc import Callable")
+    assert diff.locator("ins, .matter-diff-added, [class*=added]").count() > 0
+    assert diff.locator("del, .matter-diff-removed, [class*=removed]").count() > 0
+    choice = page.get_by_role("feed").get_by_role("button", name=re.compile("Side by side|Split", re.I)).or_(
+        page.get_by_role("radio", name=re.compile("Side by side|Split", re.I))).first
+    if choice.count() and choice.is_visible():
+        choice.click()
+        expect(page.get_by_role("feed")).to_contain_text("from collections.abc import Callable")
+
+
+def test_the_head_shows_the_context_and_the_cost_with_its_plot(fixed: tuple[Page, Session]) -> None:
+    page, _ = fixed
+    spent = page.get_by_role("button", name=re.compile(r"Context: 31 % full.*Cost: \$0.61"))
+    expect(spent).to_be_visible()
+    spent.click()
+    sheet = page.get_by_role("dialog", name="Cost and context")
+    expect(sheet).to_contain_text("$0.61")
+    expect(sheet.locator("svg polyline").first).to_be_attached()
+
+
+def test_the_copy_of_a_message_is_the_journals_text_character_by_character(stage: Stage, make_person: MakePerson) -> None:
+    session = stage.fixed()
+    person = make_person(stage.hub.url, permissions=["clipboard-read", "clipboard-write"])
+    page = person.log_in(stage.hub, f"#/s/{session.id}")
+    said = page.get_by_role("article", name="Agent said").last
+    said.hover()
+    said.get_by_role("button", name="Copy message").click()
+    expect(page.get_by_text("Copied").or_(said.get_by_role("button", name="Copied")).first).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == texts(session)[-1]
+
+
+def test_todos_stay_in_view_while_the_turn_runs(hub: HubProcess, anybody: Person, tmp_path: Path) -> None:
+    session = hub.new_session("puppet")
+    page = anybody.log_in(hub, f"#/s/{session.id}")
+    entries = [{"content": "Look", "priority": "high", "status": "completed"},
+               {"content": "Leap", "priority": "high", "status": "in_progress"}]
+    puppet_says(session, update("plan", entries=entries), ["say", "word\n\n" * 200], ["await", str(tmp_path / "go")])
+    card = page.get_by_role("region", name="To do")
+    expect(card).to_contain_text("Leap")
+    expect(card).to_contain_text("1 of 2 done")
+    card.get_by_role("button").click()
+    expect(card.get_by_role("listitem")).to_have_count(2)
+    expect(card).to_be_in_viewport()
+    (tmp_path / "go").touch()
+
+
+def test_the_agent_is_seen_to_get_ready_until_its_first_words(hub: HubProcess, anybody: Person, tmp_path: Path) -> None:
+    session = hub.new_session("puppet")
+    page = anybody.log_in(hub, f"#/s/{session.id}")
+    puppet_says(session, ["await", str(tmp_path / "go")], ["say", "Here I am."], ["await", str(tmp_path / "end")])
+    expect(page.get_by_text("The agent is getting ready …")).to_be_visible()
+    (tmp_path / "go").touch()
+    expect(page.get_by_text("Here I am.", exact=True)).to_be_visible()
+    expect(page.get_by_text("The agent is getting ready …")).to_have_count(0)
+    (tmp_path / "end").touch()
+
+
+def test_a_running_command_streams_its_output(hub: HubProcess, person: Person, tmp_path: Path) -> None:
+    session = hub.new_session("puppet")
+    page = person.log_in(hub, f"#/s/{session.id}")
+    running = {"toolCallId": "c", "title": "make", "kind": "execute", "rawInput": {"command": "make"}}
+    puppet_says(session,
+                update("tool_call", **running, status="in_progress"),
+                update("tool_call_update", toolCallId="c", content=text_content("compiled 1\n")),
+                ["await", str(tmp_path / "first")],
+                update("tool_call_update", toolCallId="c", content=text_content("compiled 1\ncompiled 2\n")),
+                ["await", str(tmp_path / "second")],
+                update("tool_call_update", toolCallId="c", status="completed", content=text_content("compiled 2\nok\n")))
+    line = tool_card(page, "make.*Running")
+    line.click()
+    shows(page, "compiled 1")
+    (tmp_path / "first").touch()
+    shows(page, "compiled 2")
+    (tmp_path / "second").touch()
+    shows(page, "ok")
+    expect(tool_card(page, "make.*Done")).to_be_visible()
+
+
+def test_a_failed_turn_says_why_and_can_be_tried_again(hub: HubProcess, anybody: Person) -> None:
+    session = hub.new_session("fast")
+    page = anybody.log_in(hub, f"#/s/{session.id}")
+    tell(session, "/error")
+    banner = page.get_by_role("group", name="The turn failed")
+    expect(banner).to_contain_text("The demo failed, as /error asks")
+    banner.get_by_role("button", name="Try again").click()
+    eventually(lambda: texts(session, "user") == ["/error", "/error"], "it was sent again")
+
+
+def test_a_crash_of_the_agent_is_told_and_the_session_goes_on(hub: HubProcess, anybody: Person) -> None:
+    session = hub.new_session("fast")
+    page = anybody.log_in(hub, f"#/s/{session.id}")
+    tell(session, "/crash 3")
+    expect(page.get_by_role("group", name="The turn failed")).to_be_visible()
+    tell(session, "/echo I am back")
+    expect(page.get_by_text("I am back", exact=True)).to_be_visible()
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_the_whole_tour_reads_the_same_live_and_from_history(own_hub: HubProcess, make_person: MakePerson, size: str) -> None:
+    live = make_person(own_hub.url, size)
+    session = own_hub.new_session("fast", mode="auto")
+    page = live.log_in(own_hub, f"#/s/{session.id}")
+    tell(session, "Show me around")
+    wait_until_idle(session)
+    expect(page.get_by_role("status").filter(has_text="Ready")).to_be_visible()
+    later = make_person(own_hub.url, size).log_in(own_hub, f"#/s/{session.id}")
+    expect(later.get_by_role("status").filter(has_text="Ready")).to_be_visible()
+    for each in (page, later):
+        each.get_by_role("feed").focus()
+        each.keyboard.press("Home")
+    assert rows(page) == rows(later)
+    assert sideways(page) == 0
+
+
+def rows(page: Page) -> list[str]:
+    """What every row of the conversation says, from the first to the last, without times."""
+    found: dict[str, str] = {}
+    feed = page.get_by_role("feed")
+    feed.evaluate("feed => { feed.scrollTop = 0 }")
+    while True:
+        seen = feed.evaluate("""feed => [...feed.querySelectorAll('[data-key]')].map(row => [row.dataset.key, row.innerText])""")
+        found.update({key: re.sub(r"\d+(\.\d+)? ?(ms|s)\b|\d\d:\d\d", "", text) for key, text in seen})
+        end = feed.evaluate("""feed => new Promise(resolve => {
+          const before = feed.scrollTop;
+          feed.scrollTop += feed.clientHeight / 2;
+          requestAnimationFrame(() => requestAnimationFrame(() => resolve(feed.scrollTop === before)));
+        })""")
+        if end:
+            return list(found.values())
+
+
+def test_a_link_to_an_event_shows_it(hub: HubProcess, anybody: Person) -> None:
+    session = hub.new_session("puppet")
+    puppet_says(session, *[step for number in range(60) for step in (
+        *call(number, f"echo {number}", "execute", {"command": f"echo {number}"}), ["say", f"Paragraph {number}.\n\n"])])
+    wait_until_idle(session)
+    wanted = next(event["seq"] for event in history(session)
+                  if event["type"] == "message:delta" and event["delta"].startswith("Paragraph 20."))
+    page = anybody.log_in(hub, f"#/s/{session.id}/e/{wanted}")
+    expect(page.get_by_text("Paragraph 20.", exact=True)).to_be_in_viewport()
+    expect(page.get_by_text("Paragraph 59.", exact=True)).not_to_be_in_viewport()
+
+
+def test_reading_is_not_disturbed_and_a_pill_leads_to_what_is_new(hub: HubProcess, anybody: Person, tmp_path: Path) -> None:
+    session = hub.new_session("puppet")
+    page = anybody.log_in(hub, f"#/s/{session.id}")
+    pages: list[list[object]] = [["say", f"Paragraph {number}.\n\n"] for number in range(100)]
+    puppet_says(session, *pages, ["await", str(tmp_path / "go")], think("Hm."), ["say", "The newest words."])
+    expect(page.get_by_text("Paragraph 99.", exact=True)).to_be_in_viewport()
+    feed = page.get_by_role("feed")
+    scroll_up(page, 600)
+    pill = page.get_by_role("button", name="To the newest")
+    expect(pill).to_be_visible()
+    before = feed.evaluate("feed => feed.scrollTop")
+    (tmp_path / "go").touch()
+    wait_until_idle(session)
+    expect(pill).to_contain_text("new")
+    assert feed.evaluate("feed => feed.scrollTop") == before
+    pill.click()
+    expect(page.get_by_text("The newest words.", exact=True)).to_be_in_viewport()
+    expect(pill).to_have_count(0)
+
+
+def test_the_view_follows_the_text_while_the_reader_is_at_the_end(hub: HubProcess, anybody: Person) -> None:
+    session = hub.new_session("puppet")
+    page = anybody.log_in(hub, f"#/s/{session.id}")
+    for number in range(3):
+        puppet_says(session, *[["say", f"Turn {number}, line {line}.\n\n"] for line in range(50)])
+        expect(page.get_by_text(f"Turn {number}, line 49.", exact=True)).to_be_in_viewport()
+        wait_until_idle(session)
+
+
+def test_the_place_in_a_session_is_kept_over_a_visit_elsewhere(hub: HubProcess, person: Person) -> None:
+    session = hub.new_session("puppet")
+    for number in range(20):
+        puppet_says(session, *[["say", f"Turn {number}, line {line}.\n\n"] for line in range(10)])
+        wait_until_idle(session)
+    page = person.log_in(hub, f"#/s/{session.id}")
+    expect(page.get_by_text("Turn 19, line 9.", exact=True)).to_be_in_viewport()
+    scroll_up(page, 1500)
+    expect(page.get_by_role("button", name="To the newest")).to_be_visible()
+    until(page, "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
+    seen = top_line(page)
+    page.get_by_role("link", name="All sessions").click()
+    expect(page.get_by_role("feed")).to_have_count(0)
+    person.go(f"#/s/{session.id}")
+    expect(page.get_by_role("feed")).to_be_visible()
+    eventually(lambda: top_line(page) == seen, f"{seen!r} is at the top again")
+
+
+def scroll_up(page: Page, pixels: int) -> None:
+    """Turn the wheel over the conversation."""
+    feed = page.get_by_role("feed")
+    before = feed.evaluate("feed => feed.scrollTop")
+    feed.hover()
+    page.mouse.wheel(0, -pixels)
+    eventually(lambda: feed.evaluate("feed => feed.scrollTop") <= before - pixels / 2, "the conversation was scrolled")
+
+
+def top_line(page: Page) -> str:
+    """The first paragraph that can be seen whole."""
+    return str(page.evaluate("""() => {
+      const feed = document.querySelector('[role=feed]');
+      const top = feed.getBoundingClientRect().top;
+      return [...feed.querySelectorAll('p')].find(each => each.getBoundingClientRect().top >= top)?.textContent ?? '';
+    }"""))
+
+
+@pytest.mark.parametrize(("item", "ending", "inside"), [
+    ("Export as Markdown", ".md", "# "), ("Export as JSON", ".json", '"session'),
+])
+def test_a_session_is_exported(stage: Stage, make_person: MakePerson, item: str, ending: str, inside: str) -> None:
+    session = stage.fixed()
+    page = make_person(stage.hub.url).log_in(stage.hub, f"#/s/{session.id}")
+    page.get_by_role("button", name="More about this session").click()
+    with page.expect_download() as download:
+        page.get_by_role("menuitem", name=item).click()
+    assert download.value.suggested_filename.endswith(ending)
+    text = download.value.path().read_text()
+    assert inside in text and "What was wrong" in text and FIX in text
+
+
+def test_an_approval_waits_in_the_conversation_where_it_was_asked(hub: HubProcess, anybody: Person) -> None:
+    session = hub.new_session("puppet")
+    page = anybody.log_in(hub, f"#/s/{session.id}")
+    puppet_says(session, ["say", "May I?"], permission(1, "make clean", "execute", {"command": "make clean"}), ["answer"])
+    card = page.get_by_role("article").filter(has_text="make clean").last
+    card.get_by_role("button", name="Approve", exact=True).click()
+    wait_until_idle(session)
+    expect(page.get_by_text(re.compile("Approved by")).first).to_be_visible()
+    shows(page, '"optionId"')
+
+
+def test_pictures_are_shown_and_remote_ones_only_after_a_click(hub: HubProcess, anybody: Person) -> None:
+    session = hub.new_session("puppet")
+    page = anybody.log_in(hub, f"#/s/{session.id}")
+    pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    picture = {"type": "image", "mimeType": "image/png", "data": pixel}
+    puppet_says(session, update("agent_message_chunk", content=picture),
+                ["say", "![a chart](https://pictures.example/chart.png)"])
+    wait_until_idle(session)
+    expect(page.get_by_role("feed").get_by_role("img", name=re.compile("Picture 1|picture", re.I)).first).to_be_visible()
+    expect(page.get_by_role("link", name=re.compile("Open picture at pictures.example"))).to_be_visible()
+
+
+def test_sub_agents_are_nested_and_can_be_opened(own_hub: HubProcess, make_person: MakePerson) -> None:
+    session = own_hub.new_session("fast", mode="auto")
+    tell(session, "Show me around")
+    wait_until_idle(session)
+    page = make_person(own_hub.url).log_in(own_hub, f"#/s/{session.id}")
+    open_all(page)
+    child = page.get_by_role("feed").get_by_role("button", name=re.compile("explore|Sub-agent|Count the files"))
+    child.first.scroll_into_view_if_needed()
+    child.first.click()
+    expect(page.get_by_role("heading", name="Task").first).to_be_visible()
+    expect(page.get_by_role("heading", name="Result").first).to_be_visible()
+
+
+def test_renaming_shows_everywhere(hub: HubProcess, make_person: MakePerson) -> None:
+    session = hub.new_session("fast", title="Before")
+    desk = make_person(hub.url).log_in(hub, f"#/s/{session.id}")
+    phone = make_person(hub.url, "phone").log_in(hub, f"#/s/{session.id}")
+    desk.get_by_role("button", name="More about this session").click()
+    desk.get_by_role("menuitem", name="Rename").click()
+    desk.get_by_label("Title").fill("After")
+    desk.get_by_role("button", name="Save").click()
+    for page in (desk, phone):
+        expect(page.get_by_role("heading", name="After", level=1)).to_be_visible()
+        expect(page).to_have_title(re.compile("^After"))

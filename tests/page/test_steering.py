@@ -1,0 +1,250 @@
+"""Steering: the composer, the queue, stopping and pausing, mode and model, limits, the policy."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.page.conftest import MakePerson
+from tests.page.journal import tell, texts, wait_until_idle
+from tests.page.person import Person
+from tests.tooling.hub_process import HubProcess, Session
+from tests.tooling.processes import eventually
+
+
+def composer(page: Page) -> Locator:
+    """Where one writes to the agent."""
+    return page.get_by_role("combobox", name="Message to the agent")
+
+
+def opened(person: Person, hub: HubProcess, agent: str = "fast") -> tuple[Page, Session]:
+    """A new session before somebody's eyes."""
+    session = hub.new_session(agent)
+    page = person.log_in(hub, f"#/s/{session.id}")
+    expect(composer(page)).to_be_visible()
+    return page, session
+
+
+def test_a_prompt_is_sent_by_the_button_and_by_enter_and_shift_enter_begins_a_line(hub: HubProcess, person: Person) -> None:
+    page, session = opened(person, hub)
+    composer(page).fill("/echo by the button")
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_text("by the button", exact=True)).to_be_visible()
+    wait_until_idle(session)
+    composer(page).press_sequentially("/echo by")
+    composer(page).press("Shift+Enter")
+    composer(page).press_sequentially("the key")
+    composer(page).press("Enter")
+    eventually(lambda: texts(session, "user")[-1:] == ["/echo by\nthe key"], "the second prompt came with its line break")
+    expect(composer(page)).to_have_value("")
+
+
+def test_on_a_phone_enter_begins_a_line_and_the_button_sends(hub: HubProcess, make_person: MakePerson) -> None:
+    page, session = opened(make_person(hub.url, "phone"), hub)
+    composer(page).press_sequentially("/echo one")
+    composer(page).press("Enter")
+    composer(page).press_sequentially("two")
+    page.get_by_role("button", name="Send").tap()
+    eventually(lambda: texts(session, "user") == ["/echo one\ntwo"], "it was sent whole")
+
+
+def test_earlier_prompts_come_back_by_the_arrow_keys(hub: HubProcess, person: Person) -> None:
+    page, session = opened(person, hub)
+    for words in ("/echo first", "/echo second"):
+        composer(page).fill(words)
+        composer(page).press("Enter")
+        expect(page.get_by_text(words.removeprefix("/echo "), exact=True)).to_be_visible()
+        wait_until_idle(session)
+    composer(page).press("ArrowUp")
+    expect(composer(page)).to_have_value("/echo second")
+    composer(page).press("ArrowUp")
+    expect(composer(page)).to_have_value("/echo first")
+    composer(page).press("ArrowDown")
+    expect(composer(page)).to_have_value("/echo second")
+
+
+def test_slash_commands_are_the_agents_own(hub: HubProcess, anybody: Person) -> None:
+    page, _ = opened(anybody, hub)
+    composer(page).press_sequentially("/ref")
+    options = page.get_by_role("listbox", name=re.compile("Commands|Suggestions"))
+    expect(options.get_by_role("option", name=re.compile("refuse"))).to_be_visible()
+    expect(options.get_by_role("option", name=re.compile("crash"))).to_have_count(0)
+    composer(page).press("Tab")
+    expect(composer(page)).to_have_value(re.compile("^/refuse ?$"))
+
+
+def test_files_of_the_session_are_found_by_at(hub: HubProcess, anybody: Person) -> None:
+    session = hub.new_session("fast")
+    (session.folder / "src").mkdir()
+    (session.folder / "src" / "heron.py").write_text("")
+    page = anybody.log_in(hub, f"#/s/{session.id}")
+    composer(page).press_sequentially("/echo see @her")
+    expect(page.get_by_role("option", name=re.compile("heron.py"))).to_be_visible()
+    composer(page).press("Enter")
+    expect(composer(page)).to_have_value(re.compile(r"^/echo see @src/heron\.py ?$"))
+
+
+def test_what_is_sent_while_a_turn_runs_waits_and_can_be_edited_and_dropped(hub: HubProcess, anybody: Person) -> None:
+    page, session = opened(anybody, hub)
+    tell(session, "/silent")
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    for words in ("/echo one", "/echo two"):
+        composer(page).fill(words)
+        page.get_by_role("button", name="Queue", exact=True).click()
+    queue = page.get_by_role("region", name=re.compile("2 messages wait"))
+    expect(queue.get_by_role("listitem")).to_have_count(2)
+    queue.get_by_role("button", name="Drop this message").first.click()
+    queue = page.get_by_role("region", name=re.compile("1 message waits"))
+    queue.get_by_role("button", name="Edit this message").click()
+    queue.get_by_role("textbox").fill("/echo three")
+    queue.get_by_role("button", name="Save").click()
+    expect(queue).to_contain_text("/echo three")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("three", exact=True)).to_be_visible()
+    assert texts(session, "user") == ["/silent", "/echo three"]
+
+
+def test_a_turn_is_stopped(hub: HubProcess, anybody: Person) -> None:
+    page, session = opened(anybody, hub)
+    tell(session, "/slow 60")
+    page.get_by_role("button", name="Stop").click()
+    wait_until_idle(session)
+    expect(page.get_by_text("Stopped", exact=True).first).to_be_visible()
+    expect(page.get_by_role("button", name="Stop")).to_have_count(0)
+
+
+def test_a_session_is_paused_and_resumed(hub: HubProcess, anybody: Person) -> None:
+    page, session = opened(anybody, hub)
+    page.get_by_role("button", name=re.compile("^Pause")).click()
+    expect(page.get_by_role("status").filter(has_text="Paused")).to_be_visible()
+    composer(page).fill("/echo after the pause")
+    page.get_by_role("button", name=re.compile("^(Queue|Send)$")).click()
+    expect(page.get_by_role("region", name=re.compile("1 message waits"))).to_be_visible()
+    page.get_by_role("button", name="Resume").click()
+    expect(page.get_by_text("after the pause", exact=True)).to_be_visible()
+    wait_until_idle(session)
+
+
+def test_mode_and_model_are_switched(hub: HubProcess, anybody: Person) -> None:
+    page, session = opened(anybody, hub)
+    page.get_by_role("combobox", name=re.compile(r"^Mode\b")).select_option("plan")
+    eventually(lambda: session.view()["mode"] == "plan", "the mode is switched")
+    page.get_by_role("combobox", name=re.compile(r"^Model\b")).select_option("demo-2")
+    eventually(lambda: "demo-2" in json.dumps([option.get("currentValue") for option in session.view()["configOptions"]]),
+               "the model is switched")
+    session.post("mode", {"modeId": "auto"})
+    expect(page.get_by_role("combobox", name=re.compile(r"^Mode\b"))).to_have_value("auto")
+
+
+def test_a_spend_cap_pauses_the_session_and_asks(own_hub: HubProcess, make_person: MakePerson) -> None:
+    page, session = opened(make_person(own_hub.url), own_hub)
+    page.get_by_role("button", name="More controls").click()
+    page.get_by_role("menuitem", name="Limits …").click()
+    sheet = page.get_by_role("dialog", name="Limits of this session")
+    sheet.get_by_label("Turns").fill("none")
+    expect(sheet.get_by_role("alert")).to_have_text("This is not a number.")
+    expect(sheet.get_by_role("button", name="Save")).to_be_disabled()
+    sheet.get_by_label("Turns").fill("1")
+    sheet.get_by_role("button", name="Save").click()
+    expect(sheet).to_have_count(0)
+    assert session.view()["caps"] == {"turns": 1}
+    composer(page).fill("/echo the only one")
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_text("A limit is reached").first).to_be_visible()
+
+
+def test_attachments_come_by_paste_and_by_drop(hub: HubProcess, person: Person) -> None:
+    page, session = opened(person, hub)
+    give = """(field, how) => {
+      const data = new DataTransfer();
+      data.items.add(new File(['some notes'], `${how}.txt`, {type: 'text/plain'}));
+      const event = how === 'paste' ? new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true})
+        : new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true});
+      field.dispatchEvent(event);
+    }"""
+    for how in ("paste", "drop"):
+        composer(page).evaluate(give, how)
+        eventually(lambda name=f"{how}.txt": [path for path in session.folder.rglob("*") if path.name == name],  # type: ignore[misc]
+                   f"{how}.txt is uploaded")
+    expect(composer(page)).to_have_value(re.compile(r"paste\.txt.*drop\.txt"))
+
+
+def test_the_draft_survives_a_reload(hub: HubProcess, person: Person) -> None:
+    page, _ = opened(person, hub)
+    composer(page).fill("half a thought")
+    page.reload()
+    expect(composer(page)).to_have_value("half a thought")
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_the_policy_is_explained_edited_and_checked(own_hub: HubProcess, make_person: MakePerson, size: str) -> None:
+    person = make_person(own_hub.url, size)
+    page = person.log_in(own_hub, "#/policy")
+    page.get_by_role("tab", name="Explain").click()
+    page.get_by_label("Command", exact=True).fill("npm test && rm -rf build")
+    page.get_by_role("textbox", name="Folder").fill(str(own_hub.new_folder()))
+    page.get_by_role("button", name="Explain", exact=True).click()
+    expect(page.get_by_text("A person is asked")).to_be_visible()
+    expect(page.get_by_text(re.compile("deletes files"))).to_be_visible()
+    page.get_by_role("tab", name="File").click()
+    text = page.get_by_label("policy.toml")
+    text.fill('[[rules]]\naction = "perhaps"\n')
+    with person.losing_the_network(expected="status of 400"):
+        page.get_by_role("button", name="Save policy").click()
+        expect(page.get_by_role("alert")).to_contain_text("action")
+    text.fill('[[rules]]\naction = "deny"\ncommand = ["rm *"]\nreason = "Nothing is removed here"\n')
+    page.get_by_role("button", name="Save policy").click()
+    expect(page.get_by_text("Saved. It counts from now on.")).to_be_visible()
+    assert "Nothing is removed here" in (own_hub.data / "policy.toml").read_text()
+    page.get_by_role("tab", name="Rules").click()
+    expect(page.get_by_text("Nothing is removed here")).to_be_visible()
+    page.get_by_role("tab", name="Explain").click()
+    page.get_by_label("Command", exact=True).fill("rm -rf build")
+    page.get_by_role("button", name="Explain", exact=True).click()
+    expect(page.get_by_text("Denied without asking")).to_be_visible()
+
+
+def test_who_may_not_change_the_policy_can_read_it(own_hub: HubProcess, make_person: MakePerson) -> None:
+    page = make_person(own_hub.url).log_in(own_hub, "#/policy", scope="control")
+    page.get_by_role("tab", name="File").click()
+    expect(page.get_by_text("This device may read the policy but not change it.")).to_be_visible()
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_files_are_browsed_and_previewed_and_changes_shown(stage_session: tuple[HubProcess, Session], make_person: MakePerson,
+                                                           size: str) -> None:
+    hub, session = stage_session
+    page = make_person(hub.url, size).log_in(hub, f"#/s/{session.id}/files")
+    page.get_by_text("README.md", exact=True).first.click()
+    expect(page.get_by_text("Sells webs.")).to_be_visible()
+
+
+@pytest.fixture
+def stage_session(own_hub: HubProcess, tmp_path: Path) -> tuple[HubProcess, Session]:
+    """A session in a folder with a file."""
+    session = own_hub.new_session("fast")
+    (session.folder / "README.md").write_text("# Webshop\n\nSells webs.\n")
+    return own_hub, session
+
+
+def test_an_artifact_is_shown_in_a_sandbox(own_hub: HubProcess, make_person: MakePerson) -> None:
+    session = own_hub.new_session("trusted")
+    page_text = "<!doctype html><title>x</title><h1>An artifact</h1><script>try { parent.hacked = 1 } catch {}</script>"
+    target = session.folder / "site" / "index.html"
+    target.parent.mkdir()
+    steps = [["ask", "fs/write_text_file", {"path": str(target), "content": page_text}]]
+    tell(session, json.dumps(steps))
+    wait_until_idle(session)
+    eventually(lambda: session.view()["artifacts"], "there is an artifact")
+    person = make_person(own_hub.url)
+    page = person.log_in(own_hub, f"#/s/{session.id}/artifacts")
+    page.get_by_role("complementary").get_by_text("site", exact=True).first.click()
+    frame = page.locator("iframe")
+    expect(frame).to_be_attached()
+    assert "allow-same-origin" not in (frame.get_attribute("sandbox") or "")
+    expect(page.frame_locator("iframe").get_by_role("heading", name="An artifact")).to_be_visible()
+    assert page.evaluate("window.hacked") is None

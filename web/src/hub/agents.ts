@@ -1,0 +1,44 @@
+/**
+ * The agents of the hub's catalog: names, icons, whether they are installed. Asked for when first needed, and again on demand.
+ *
+ * Rule: an agent that nobody knows any more is shown by its name.
+ */
+import { signal, type ReadonlySignal } from '@preact/signals';
+import type { AgentView } from '../generated/api';
+import { asHubError, http, type HubError } from './http';
+
+export interface AgentList {
+  state: 'unasked' | 'asked' | 'known' | 'failed';
+  agents: AgentView[];
+  error?: HubError;
+}
+
+const list = signal<AgentList>({ state: 'unasked', agents: [] });
+
+export const agents: ReadonlySignal<AgentList> = list;
+
+/** Ask, unless it is known already. */
+export async function needAgents(again = false): Promise<void> {
+  const { state } = list.peek();
+  if (state === 'asked' || (state === 'known' && !again)) return;
+  list.value = { ...list.peek(), state: 'asked' };
+  try {
+    list.value = { state: 'known', agents: await http.get<AgentView[]>('/agents') };
+  } catch (error) {
+    list.value = { ...list.peek(), state: 'failed', error: asHubError(error) };
+  }
+}
+
+export function agentOf(name: string): AgentView | undefined {
+  return list.value.agents.find((agent) => agent.name === name);
+}
+
+/** How people call it. */
+export function agentName(name: string): string {
+  return agentOf(name)?.displayName || name;
+}
+
+/** Its sign: a letter or a shape. */
+export function agentIcon(name: string): string {
+  return agentOf(name)?.icon || name.slice(0, 1).toUpperCase();
+}

@@ -1,0 +1,15 @@
+/** English: the language that the page is written in. */
+import { approvals } from './approvals';
+import { common } from './common';
+import { composer } from './composer';
+import { controls } from './controls';
+import { devices } from './devices';
+import { files } from './files';
+import { home } from './home';
+import { login } from './login';
+import { matter } from './matter';
+import { newSession } from './new';
+import { policy } from './policy';
+import { session } from './session';
+
+export const en = { approvals, common, composer, controls, devices, files, home, login, matter, new: newSession, policy, session } as const;

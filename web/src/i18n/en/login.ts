@@ -1,0 +1,15 @@
+/** Words of the login. */
+export const login = {
+  title: 'Log in to this hub',
+  text: 'This browser is not known here. One of these lets it in:',
+  fromTerminal: 'On the machine that runs the hub, run this. Scan the picture, or open the address that it shows:',
+  fromDevice: 'On a device that is logged in already, open Menu › Devices and pair this one.',
+  byHand: 'Or enter a code or a token',
+  secret: 'Code or token',
+  secretHint: 'A pairing code, a one-time code, or a token such as the one in the file “token” in the hub’s data folder',
+  enter: 'Log in',
+  usedCode: 'This code was used already, or has expired. Codes work once: ask for a new one.',
+  wrong: 'This is no code or token that counts here.',
+  tooOften: 'Too many wrong tries. Wait a while, then try again.',
+  entering: 'Logging in …',
+} as const;

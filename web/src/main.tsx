@@ -1,0 +1,36 @@
+/**
+ * Where the page begins. The order matters: the address first (it may carry a code that must not stay there), then who we are, then
+ * the line to the hub.
+ */
+import { lateSecret, secret } from './route';
+import './style/index.css';
+import { effect } from '@preact/signals';
+import { render } from 'preact';
+import { App } from './app';
+import { onUnauthorized } from './hub/http';
+import { link, wakeWithThePage } from './hub/link';
+import { followSessions } from './hub/sessions';
+import { applyTheme } from './theme';
+import { watchClock } from './views/approvals/hub_clock';
+import { rememberDecisions } from './views/approvals/resolutions';
+import { countInTitle } from './views/approvals/title';
+import { startWorker } from './views/devices/worker';
+import { enterWith } from './views/login/enter';
+
+applyTheme();
+followSessions();
+rememberDecisions();
+watchClock();
+countInTitle();
+onUnauthorized(() => link.probe());
+wakeWithThePage(link);
+
+const root = document.getElementById('page');
+if (root) render(<App />, root);
+
+void enterWith(secret?.kind === 'code' ? secret : null).finally(() => link.start()); // A pairing code waits for its owner's word.
+startWorker();
+effect(() => {
+  const late = lateSecret.value;
+  if (late?.kind === 'code') void enterWith(late).then((entered) => entered && link.retryNow());
+});

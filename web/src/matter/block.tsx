@@ -1,0 +1,85 @@
+// One block of markdown as elements.
+
+import type { Token, Tokens } from 'marked';
+import type { JSX } from 'preact';
+import { t } from '../i18n';
+import type { BlockToken, OpenCode } from '../text/lex';
+import type { Block } from '../text/markdown';
+import { safeTree } from '../text/sanitise';
+import { CodeBlock, OpenCodeBlock } from './code_block';
+import { Heading, Inline, Nodes } from './inline';
+import { whileSame } from './same';
+import { Shown } from './shown';
+
+/** How many blocks were drawn since the page was loaded: what tests measure. */
+export const drawn = { blocks: 0 };
+
+/** A top-level block; drawn again only when it is another one. */
+export const BlockView = whileSame(({ block }: { block: Block }): JSX.Element => {
+  drawn.blocks += 1;
+  return <One token={block.token} open={block.open} />;
+});
+
+function One({ token, open }: { token: BlockToken; open: boolean }): JSX.Element | null {
+  switch (token.type) {
+    case 'open_code': return <OpenCodeBlock token={token as OpenCode} />;
+    case 'code': return <CodeBlock text={(token as Tokens.Code).text} info={(token as Tokens.Code).lang ?? ''} open={open} />;
+    case 'heading': return <Heading depth={(token as Tokens.Heading).depth}><Inline tokens={(token as Tokens.Heading).tokens} /></Heading>;
+    case 'paragraph': return <p><Inline tokens={(token as Tokens.Paragraph).tokens} /></p>;
+    case 'blockquote': return <blockquote><Many tokens={(token as Tokens.Blockquote).tokens} open={open} /></blockquote>;
+    case 'list': return <ListView list={token as Tokens.List} open={open} />;
+    case 'table': return <TableView table={token as Tokens.Table} />;
+    case 'hr': return <hr />;
+    case 'html': return <Markup raw={token.raw} />;
+    case 'text': return <Inline tokens={(token as Tokens.Text).tokens ?? [token as Token]} />;
+    case 'space': case 'def': case 'checkbox': return null;
+    default: return <p class="matter-literal"><Shown text={token.raw} /></p>;
+  }
+}
+
+function Many({ tokens, open }: { tokens: readonly Token[]; open: boolean }): JSX.Element {
+  return <>{tokens.map((token, index) => <One key={index} token={token} open={open} />)}</>;
+}
+
+function ListView({ list, open }: { list: Tokens.List; open: boolean }): JSX.Element {
+  const items = list.items.map((item, index) => <ItemView key={index} item={item} open={open} />);
+  return list.ordered ? <ol start={Number.isInteger(list.start) ? Number(list.start) : 1}>{items}</ol> : <ul>{items}</ul>;
+}
+
+function ItemView({ item, open }: { item: Tokens.ListItem; open: boolean }): JSX.Element {
+  return (
+    <li class={item.task ? 'matter-task' : undefined}>
+      {item.task && <input type="checkbox" checked={item.checked === true} disabled aria-label={t(item.checked === true ? 'matter.taskDone' : 'matter.taskOpen')} />}
+      <Many tokens={item.tokens} open={open} />
+    </li>
+  );
+}
+
+function TableView({ table }: { table: Tokens.Table }): JSX.Element {
+  const cell = (each: Tokens.TableCell): string | undefined => (each.align === null ? undefined : `matter-align-${each.align}`);
+  return (
+    <div class="matter-table" tabIndex={0} role="group" aria-label={t('matter.table')}>
+      <table>
+        <thead><tr>{table.header.map((each, index) => <th key={index} class={cell(each)} scope="col"><Inline tokens={each.tokens} /></th>)}</tr></thead>
+        <tbody>{table.rows.map((row, at) => <tr key={at}>{row.map((each, index) => <td key={index} class={cell(each)}><Inline tokens={each.tokens} /></td>)}</tr>)}</tbody>
+      </table>
+    </div>
+  );
+}
+
+/** HTML that an agent wrote: rendered where all of it is allowed, else shown as it is written. */
+function Markup({ raw }: { raw: string }): JSX.Element | null {
+  const markup = withoutHalfDetails(raw);
+  if (markup.trim() === '') return null;
+  const tree = safeTree(markup);
+  if (tree === null) return <p class="matter-literal"><Shown text={raw.trimEnd()} /></p>;
+  return <div class="matter-markup"><Nodes nodes={tree} /></div>;
+}
+
+/** `<details>` that ends in another block would hide nothing: its summary becomes a line. */
+function withoutHalfDetails(raw: string): string {
+  const opens = /<details[\s>]/i.test(raw);
+  const closes = /<\/details\s*>/i.test(raw);
+  if (opens === closes) return raw;
+  return raw.replace(/<\/?details[^>]*>/gi, '').replace(/<(\/?)summary[^>]*>/gi, '<$1strong>');
+}

@@ -1,0 +1,61 @@
+// A picture that an agent shows.
+//
+// Rule 1: what is in the text itself, in the session's folder or on the hub is shown; a file that is not named like a picture is
+// fetched on a click. A picture from elsewhere is a link that opens it there: the page loads nothing from other hosts, and its policy
+// would not let it.
+// Rule 2: a picture that cannot be shown says so.
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { t } from '../i18n';
+import { judgeLink } from '../text/links';
+import { Button, Icon } from '../ui';
+import '../style/matter.css';
+import { REL } from './link';
+import { contentHref, useSessionId } from './place';
+
+const IN_TEXT = /^data:image\/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml)[;,]/i;
+const NAMED_LIKE_ONE = /\.(?:png|jpe?g|gif|webp|avif|bmp|svg|ico)$/i;
+const OF_HUB = /^\/sessions\/[\w-]+\/(?:images\/\d+|files\/content\?path=[^#]*)$/;
+
+export function Image({ src, alt = '', title }: { src: string; alt?: string; title?: string }): JSX.Element {
+  const sessionId = useSessionId();
+  const [broken, setBroken] = useState(false);
+  const [large, setLarge] = useState(false);
+  const [wanted, setWanted] = useState(false);
+  const address = ownAddress(src, sessionId);
+  if (address === null) return <Elsewhere src={src} alt={alt} />;
+  if (!wanted && !isPicture(src)) return <Button kind="quiet" icon="image" onClick={() => setWanted(true)}>{t('matter.showPicture', { name: alt || src })}</Button>;
+  if (broken) return <span class="matter-picture-missing"><Icon name="image" size={16} />{alt === '' ? t('matter.pictureBroken') : t('matter.pictureBrokenNamed', { name: alt })}</span>;
+  return (
+    <button type="button" class={large ? 'matter-picture matter-picture-large' : 'matter-picture'} onClick={() => setLarge(!large)}
+      aria-label={t(large ? 'matter.pictureSmaller' : 'matter.pictureLarger', { name: alt || t('matter.picture') })}>
+      <img src={address} alt={alt} title={title} loading="lazy" decoding="async" referrerpolicy="no-referrer" onError={() => setBroken(true)} />
+    </button>
+  );
+}
+
+/** The address of a picture that comes from nowhere else, or null. */
+function ownAddress(src: string, sessionId: string | null): string | null {
+  if (IN_TEXT.test(src) || OF_HUB.test(src)) return src;
+  const link = judgeLink(src, '');
+  return link.kind === 'file' && sessionId !== null ? contentHref(sessionId, link.path) : null;
+}
+
+function isPicture(src: string): boolean {
+  if (IN_TEXT.test(src) || OF_HUB.test(src)) return true;
+  const link = judgeLink(src, '');
+  return link.kind === 'file' && NAMED_LIKE_ONE.test(link.path);
+}
+
+function Elsewhere({ src, alt }: { src: string; alt: string }): JSX.Element {
+  const link = judgeLink(src, '');
+  if (link.kind !== 'web') return <span class="matter-picture-missing"><Icon name="image" size={16} />{alt || t('matter.pictureNone')}</span>;
+  return (
+    <a class="matter-picture-elsewhere" href={link.href} target="_blank" rel={REL} title={link.href}>
+      <Icon name="image" size={16} />
+      <span>{alt !== '' && <b>{alt} </b>}{t('matter.loadPicture', { host: link.host })}</span>
+      <Icon name="external" size={12} label={t('matter.opensElsewhere')} />
+    </a>
+  );
+}

@@ -1,0 +1,176 @@
+// The rows of the list: items in their order, runs of calls folded into a group, sub-agents nested. Pure.
+//
+// Rule 1: a closed group or sub-agent hides nothing that needs somebody: what waits, runs or failed stays in view.
+// Rule 2: a row's key is the key of what it shows, so that a row keeps its place and height when older pages come.
+// Rule 3: what a closed row hides is not looked at beyond that: the cost is that of the list's length.
+
+import type { Item, SubagentItem, ToolItem } from './items';
+
+export type Row =
+  | { kind: 'item'; key: string; item: Item; depth: number }
+  | { kind: 'group'; key: string; members: readonly Item[]; open: boolean; depth: number };
+
+export interface Showing {
+  /** Whether somebody opened or closed it; undefined: nobody did. */
+  isOpen(key: string): boolean | undefined;
+  /** Show every detail. */
+  details: boolean;
+}
+
+const LEAST_CALLS = 2;
+
+export function rowsOf(items: readonly Item[], showing: Showing): Row[] {
+  const rows: Row[] = [];
+  collect(items, showing, 0, rows);
+  return rows;
+}
+
+function collect(items: readonly Item[], showing: Showing, depth: number, rows: Row[]): void {
+  const calls = callIds(items);
+  const shown = items.filter((item) => isShown(item, showing, calls));
+  for (let index = 0; index < shown.length; ) {
+    const end = endOfRun(shown, index);
+    if (end > index) {
+      addGroup(shown.slice(index, end), showing, depth, rows);
+      index = end;
+    } else {
+      addItem(shown[index]!, showing, depth, rows);
+      index += 1;
+    }
+  }
+}
+
+function addItem(item: Item, showing: Showing, depth: number, rows: Row[]): void {
+  rows.push({ kind: 'item', key: item.key, item, depth });
+  if (item.kind !== 'subagent') return;
+  if (showing.isOpen(item.key)) collect(item.children, showing, depth + 1, rows);
+  else for (const child of waitingIn(item)) rows.push({ kind: 'item', key: child.key, item: child, depth: depth + 1 });
+}
+
+function addGroup(members: readonly Item[], showing: Showing, depth: number, rows: Row[]): void {
+  const key = groupKey(members[0]!);
+  const open = showing.isOpen(key) ?? false;
+  rows.push({ kind: 'group', key, members, open, depth });
+  for (const member of members) {
+    if (open || isLoud(member)) rows.push({ kind: 'item', key: member.key, item: member, depth: depth + 1 });
+  }
+}
+
+export function groupKey(first: Item): string {
+  return `G:${first.key}`;
+}
+
+/** Where the run that begins here ends: after its last call. The beginning itself where there is none worth folding. */
+function endOfRun(items: readonly Item[], from: number): number {
+  if (items[from]!.kind !== 'tool') return from;
+  let calls = 0;
+  let end = from;
+  for (let index = from; index < items.length && isOfRun(items[index]!); index += 1) {
+    if (items[index]!.kind === 'thinking') continue;
+    end = index + 1;
+    if (items[index]!.kind === 'tool') calls += 1;
+  }
+  return calls >= LEAST_CALLS ? end : from;
+}
+
+function isOfRun(item: Item): boolean {
+  return item.kind === 'tool' || item.kind === 'thinking' || item.kind === 'approval' || item.kind === 'git' || (item.kind === 'notice' && item.aside);
+}
+
+/** What a closed group shows all the same. */
+function isLoud(item: Item): boolean {
+  switch (item.kind) {
+    case 'tool': return item.call.peek().status !== 'completed' && !item.call.peek().left;
+    case 'approval': return item.resolved.peek() === undefined;
+    case 'git': return item.operation.kind === 'commit' || item.operation.kind === 'pr_create' || item.operation.kind === 'push';
+    default: return false;
+  }
+}
+
+/** What waits for somebody anywhere below. */
+function waitingIn(subagent: SubagentItem): Item[] {
+  return subagent.children.flatMap((child) => {
+    if (child.kind === 'subagent') return waitingIn(child);
+    const waits = (child.kind === 'approval' || child.kind === 'question') && child.resolved.peek() === undefined;
+    return waits ? [child] : [];
+  });
+}
+
+function callIds(items: readonly Item[]): Set<string> {
+  const found = new Set<string>();
+  for (const item of items) if (item.kind === 'tool' || item.kind === 'subagent') found.add(item.callId);
+  return found;
+}
+
+/** Asides are for who wants them; a decision is shown on its call. */
+function isShown(item: Item, showing: Showing, calls: ReadonlySet<string>): boolean {
+  if (item.kind === 'notice') return !item.aside || showing.details;
+  if (item.kind === 'approval') return showing.details || item.resolved.peek() === undefined || !calls.has(item.callId);
+  return true;
+}
+
+// --- what a run of calls did
+
+export type Deed = 'read' | 'edited' | 'wrote' | 'ran' | 'searched' | 'fetched' | 'todos' | 'used';
+
+export interface Deeds {
+  /** How often, in the order of the first time. Files are counted once each. */
+  counts: { deed: Deed; count: number; name?: string }[];
+  failed: number;
+  running: number;
+  linesAdded: number;
+  linesRemoved: number;
+  durationMs: number;
+}
+
+const BY_NAME: Record<string, Deed> = {
+  bash: 'ran', read: 'read', write: 'wrote', edit: 'edited', apply_patch: 'edited', glob: 'searched', grep: 'searched', webfetch: 'fetched',
+  websearch: 'fetched', todowrite: 'todos',
+};
+const BY_CATEGORY: Record<string, Deed> = {
+  file_read: 'read', file_write: 'wrote', file_edit: 'edited', terminal: 'ran', search: 'searched', web: 'fetched', git: 'ran',
+};
+
+export function deedOf(name: string, category: string): Deed {
+  return BY_NAME[name] ?? BY_CATEGORY[category] ?? 'used';
+}
+
+export function deedsOf(members: readonly Item[]): Deeds {
+  const counted = new Map<string, { deed: Deed; name?: string; things: Set<string> }>();
+  const deeds: Deeds = { counts: [], failed: 0, running: 0, linesAdded: 0, linesRemoved: 0, durationMs: 0 };
+  for (const member of members) if (member.kind === 'tool') count(member, counted, deeds);
+  deeds.counts = [...counted.values()].map(({ deed, name, things }) => ({ deed, count: things.size, ...(name !== undefined ? { name } : {}) }));
+  return deeds;
+}
+
+function count(tool: ToolItem, counted: Map<string, { deed: Deed; name?: string; things: Set<string> }>, deeds: Deeds): void {
+  const call = tool.call.peek();
+  const deed = deedOf(call.name, call.category);
+  const id = deed === 'used' ? `used ${call.name}` : deed;
+  const entry = counted.get(id) ?? { deed, things: new Set<string>(), ...(deed === 'used' ? { name: call.name } : {}) };
+  counted.set(id, entry);
+  entry.things.add(subjectOf(tool));
+  if (call.status === 'failed') deeds.failed += 1;
+  else if (call.status !== 'completed' && !call.left) deeds.running += 1;
+  for (const change of call.changes) {
+    deeds.linesAdded += change.linesAdded ?? 0;
+    deeds.linesRemoved += change.linesRemoved ?? 0;
+  }
+  deeds.durationMs += call.durationMs ?? 0;
+}
+
+/** What is counted once: a file for calls about files, else the call itself. */
+function subjectOf(tool: ToolItem): string {
+  const call = tool.call.peek();
+  const deed = deedOf(call.name, call.category);
+  if (deed !== 'read' && deed !== 'edited' && deed !== 'wrote') return tool.key;
+  return call.changes[0]?.path ?? pathOf(call.input) ?? tool.key;
+}
+
+export function pathOf(input: Record<string, unknown> | undefined): string | undefined {
+  for (const name of ['filePath', 'file_path', 'path', 'absolute_path', 'notebook_path']) {
+    const value = input?.[name];
+    if (typeof value === 'string' && value !== '') return value;
+  }
+  return undefined;
+}

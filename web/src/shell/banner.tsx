@@ -1,0 +1,16 @@
+/** Across the page while the hub cannot be reached: since when, and a way to try at once. */
+import type { JSX } from 'preact';
+import { link } from '../hub/link';
+import { language, t } from '../i18n';
+import { Button } from '../ui';
+
+export function Banner(): JSX.Element | null {
+  if (link.state.value !== 'offline') return null;
+  const time = new Date(link.since.value).toLocaleTimeString(language(), { hour: '2-digit', minute: '2-digit' });
+  return (
+    <div class="shell-banner" role="alert">
+      <span>{t('common.offlineSince', { time })}</span>
+      <Button kind="quiet" icon="refresh" onClick={() => link.retryNow()}>{t('common.retry')}</Button>
+    </div>
+  );
+}

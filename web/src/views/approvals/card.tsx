@@ -1,0 +1,174 @@
+/**
+ * An approval as a card: what is asked for, how risky it is and why, and the ways to decide. In the queue and in the session.
+ *
+ * Rule 1: a decision is about this ask, by its id; a card never acts on what took its place on the screen.
+ * Rule 2: while a decision is on its way the card says so and takes no other. What was refused says why.
+ */
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useId, useState } from 'preact/hooks';
+import type { RiskLevel } from '../../generated/agent-context';
+import type { ApprovalView } from '../../generated/api';
+import { agentName } from '../../hub/agents';
+import { link } from '../../hub/link';
+import { sessions, type Pending } from '../../hub/sessions';
+import { t, type Key } from '../../i18n';
+import { MatterSession } from '../../matter/place';
+import { route, sessionHref } from '../../route';
+import { Badge, Button, Icon, type IconName } from '../../ui';
+import { mayDo } from '../controls/states';
+import { Countdown } from './countdown_view';
+import { AlwaysSheet, DenyPanel } from './decide_view';
+import { commandFor, offered, type Decision } from './decision';
+import { EditSheet } from './edit_view';
+import { keepKeys } from './keys';
+import { Preview } from './preview';
+import { resolutions } from './resolutions';
+import { ResolutionLine } from './resolution_view';
+import { answer, sentFor } from './sending';
+import { Unseen } from './unseen_view';
+import '../../style/steering.css';
+
+export { QuestionForm } from './question';
+
+export interface CardProps {
+  pending: Pending;
+}
+
+const RISKS: Record<RiskLevel, { words: Key; tone: 'plain' | 'good' | 'warn' | 'bad' }> = {
+  low: { words: 'approvals.riskLow', tone: 'good' },
+  medium: { words: 'approvals.riskMedium', tone: 'plain' },
+  high: { words: 'approvals.riskHigh', tone: 'warn' },
+  critical: { words: 'approvals.riskCritical', tone: 'bad' },
+};
+
+export function ApprovalCard({ pending }: CardProps): JSX.Element | null {
+  const heading = useId();
+  const approval = pending.approval;
+  if (!approval) return null;
+  return (
+    <article class={`approvals-card approvals-card-${approval.riskLevel}`} aria-labelledby={heading} tabIndex={-1} data-ask={approval.requestId}>
+      <CardHead id={heading} pending={pending} icon={iconOf(approval)} title={headingOf(approval)}>
+        <Countdown expiresAt={approval.expiresAt} since={approval.requestedAt} denies />
+      </CardHead>
+      <p class="approvals-risk">
+        <Badge tone={RISKS[approval.riskLevel].tone}>{t(RISKS[approval.riskLevel].words)}</Badge>
+        {approval.riskReason && <span><Unseen text={pending.cwd ? approval.riskReason.replaceAll(`${pending.cwd}/`, '') : approval.riskReason} /></span>}
+      </p>
+      <MatterSession.Provider value={pending.sessionId}><Preview approval={approval} /></MatterSession.Provider>
+      <Decide pending={pending} approval={approval} />
+    </article>
+  );
+}
+
+export interface CardHeadProps {
+  id: string;
+  pending: Pending;
+  icon: IconName;
+  title: string;
+  children: ComponentChildren;
+}
+
+/** What asks, and where. */
+export function CardHead({ id, pending, icon, title, children }: CardHeadProps): JSX.Element {
+  const at = route.value;
+  const inside = at.view === 'session' && at.id === pending.sessionId;
+  return (
+    <header class="approvals-head">
+      <Icon name={icon} />
+      <div class="approvals-what">
+        <h2 id={id}><Unseen text={title} /></h2>
+        {!inside && (
+          <p class="approvals-where">
+            <a href={sessionHref(pending.sessionId)} title={t('approvals.openSession')}>{pending.title || pending.sessionId}</a>
+            {pending.agent && <span>{agentName(pending.agent)}</span>}
+            {pending.cwd && <span title={pending.cwd}>{pending.cwd.split('/').filter(Boolean).at(-1) ?? pending.cwd}</span>}
+          </p>
+        )}
+      </div>
+      {children}
+    </header>
+  );
+}
+
+function Decide({ pending, approval }: { pending: Pending; approval: ApprovalView }): JSX.Element {
+  const [panel, setPanel] = useState<'none' | 'deny' | 'always' | 'never' | 'edit'>('none');
+  const ask = approval.requestId;
+  const decide = (decision: Decision): void => {
+    setPanel('none');
+    answer(pending.sessionId, ask, commandFor(approval, decision));
+  };
+  const turnId = approval.about?.turnId ?? sessions.value.find((view) => view.id === pending.sessionId)?.turn?.turnId;
+  const choices = offered(approval, turnId, mayDo(link.scope.value, 'control'));
+  const first = choices.approve[0];
+  const approve = (): void => (choices.onlyForGood ? setPanel('always') : decide({ approve: true, ...(first?.optionId ? { optionId: first.optionId } : {}) }));
+  useEffect(() => keepKeys(ask, { approve, deny: () => setPanel('deny'), ...(approval.editable ? { edit: () => setPanel('edit') } : {}) }));
+  const settled = resolutions.value.get(ask);
+  if (settled) return <ResolutionLine resolution={settled} />;
+  if (!mayDo(link.scope.value, 'approve')) return <p class="approvals-note">{t('approvals.noScopeApprove')}</p>;
+  const turn = turnId === undefined ? {} : { turnId };
+  return (
+    <>
+      <Progress ask={ask} />
+      {panel === 'deny'
+        ? <DenyPanel ways={choices.deny} longer={choices.scopes.length > 1} onDeny={decide} onLonger={() => setPanel('never')} onBack={() => setPanel('none')} />
+        : <Buttons approval={approval} choices={choices} busy={isOnItsWay(ask)} onApprove={approve} onDecide={decide} onPanel={setPanel} />}
+      {(panel === 'always' || panel === 'never') && (
+        <AlwaysSheet pending={pending} approval={approval} choices={choices} allow={panel === 'always'} {...turn} onDecide={decide} onClose={() => setPanel('none')} />
+      )}
+      {panel === 'edit' && <EditSheet approval={approval} onDecide={decide} onClose={() => setPanel('none')} />}
+    </>
+  );
+}
+
+interface ButtonsProps {
+  approval: ApprovalView;
+  choices: ReturnType<typeof offered>;
+  busy: boolean;
+  onApprove: () => void;
+  onDecide: (decision: Decision) => void;
+  onPanel: (panel: 'deny' | 'always' | 'edit') => void;
+}
+
+function Buttons({ approval, choices, busy, onApprove, onDecide, onPanel }: ButtonsProps): JSX.Element {
+  const [first, ...others] = choices.approve;
+  const onlyWay = approval.options.find((option) => option.kind === 'allow_once');
+  return (
+    <footer class="approvals-actions">
+      <Button kind="primary" icon="check" busy={busy} title={onlyWay?.name} onClick={onApprove}>{first?.name ?? t('approvals.approve')}</Button>
+      {others.map((way) => (
+        <Button key={way.optionId} disabled={busy} onClick={() => onDecide({ approve: true, ...(way.optionId ? { optionId: way.optionId } : {}) })}>{way.name}</Button>
+      ))}
+      {choices.scopes.length > 1 && !choices.onlyForGood && <Button disabled={busy} onClick={() => onPanel('always')}>{t('approvals.always')}</Button>}
+      {approval.editable && <Button icon="edit" disabled={busy} onClick={() => onPanel('edit')}>{t('approvals.edit')}</Button>}
+      <Button kind="danger" icon="cross" class="approvals-deny" disabled={busy} onClick={() => onPanel('deny')}>{t('approvals.deny')}</Button>
+    </footer>
+  );
+}
+
+/** How far an answer is: on its way, waiting for the connection, or refused. */
+export function Progress({ ask }: { ask: string }): JSX.Element | null {
+  const sent = sentFor(ask);
+  if (!sent || sent.state === 'done') return null;
+  if (sent.state === 'failed') return <p class="approvals-failed" role="alert">{t('approvals.failed', { why: sent.error?.message ?? '' })}</p>;
+  if (sent.state === 'sent') return <p class="approvals-note" role="status">{t('approvals.sending')}</p>;
+  return (
+    <p class="approvals-note" role="status">
+      {t('approvals.queued')} <Button kind="quiet" onClick={() => sent.drop()}>{t('approvals.takeBack')}</Button>
+    </p>
+  );
+}
+
+export function isOnItsWay(ask: string): boolean {
+  const sent = sentFor(ask);
+  return sent !== undefined && sent.state !== 'failed';
+}
+
+/** A command stands below whole; its heading only says what it is. Other titles name what they are about. */
+function headingOf(approval: ApprovalView): string {
+  return approval.preview?.type === 'command' ? t('approvals.runsCommand') : approval.title || approval.description;
+}
+
+function iconOf(approval: ApprovalView): IconName {
+  if (approval.preview?.type === 'diff') return 'diff';
+  return approval.preview?.type === 'command' ? 'terminal' : 'tool';
+}

@@ -1,0 +1,94 @@
+/** Deciding with more than one press: with a reason, or for longer than once. */
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ApprovalView } from '../../generated/api';
+import type { Pending } from '../../hub/sessions';
+import { t, type Key } from '../../i18n';
+import { Button, Sheet } from '../../ui';
+import type { Decision, Offered } from './decision';
+import { ruleFor, type Scope } from './rule';
+import { RuleLimits, RuleText } from './rule_view';
+
+export interface DenyPanelProps {
+  ways: Offered['deny'];
+  longer: boolean;
+  onDeny: (decision: Decision) => void;
+  onLonger: () => void;
+  onBack: () => void;
+}
+
+/** Why not, in words that the agent reads. Enter denies. */
+export function DenyPanel({ ways, longer, onDeny, onLonger, onBack }: DenyPanelProps): JSX.Element {
+  const [reason, setReason] = useState('');
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  const deny = (more: Partial<Decision> = {}): void => onDeny({ approve: false, reason, ...more });
+  return (
+    <form class="approvals-deny-panel" onSubmit={(event) => { event.preventDefault(); deny(); }}
+      onKeyDown={(event) => { if (event.key === 'Escape') { event.stopPropagation(); onBack(); } }}>
+      <label>
+        <span>{t('approvals.denyReason')}</span>
+        <input ref={field} type="text" value={reason} maxLength={1000} onInput={(event) => setReason(event.currentTarget.value)} autocomplete="off" enterkeyhint="done" />
+      </label>
+      <footer class="approvals-actions">
+        <Button kind="danger" icon="cross" type="submit">{t('approvals.deny')}</Button>
+        <Button icon="stop" onClick={() => deny({ stop: true })}>{t('approvals.denyAndStop')}</Button>
+        {ways.map((way) => <Button key={way.optionId} onClick={() => deny({ optionId: way.optionId })}>{way.name}</Button>)}
+        {longer && <Button onClick={onLonger}>{t('approvals.denyLonger')}</Button>}
+        <Button kind="quiet" class="approvals-back" onClick={onBack}>{t('approvals.back')}</Button>
+      </footer>
+    </form>
+  );
+}
+
+type Longer = Exclude<Scope, 'once'>;
+
+const SCOPES: Record<Longer, { name: Key; hint: Key; approve: Key; deny: Key }> = {
+  turn: { name: 'approvals.scopeTurn', hint: 'approvals.scopeTurnHint', approve: 'approvals.approveTurn', deny: 'approvals.denyTurn' },
+  session: { name: 'approvals.scopeSession', hint: 'approvals.scopeSessionHint', approve: 'approvals.approveSession', deny: 'approvals.denySession' },
+  always: { name: 'approvals.scopeAlways', hint: 'approvals.scopeAlwaysHint', approve: 'approvals.approveAlways', deny: 'approvals.denyAlways' },
+};
+
+export interface AlwaysSheetProps {
+  pending: Pending;
+  approval: ApprovalView;
+  choices: Offered;
+  allow: boolean;
+  turnId?: string;
+  onDecide: (decision: Decision) => void;
+  onClose: () => void;
+}
+
+/** For how long, and exactly the rule that this writes: before it is written. */
+export function AlwaysSheet({ pending, approval, choices, allow, turnId, onDecide, onClose }: AlwaysSheetProps): JSX.Element {
+  const scopes = choices.scopes.filter((scope): scope is Longer => scope !== 'once');
+  const [scope, setScope] = useState<Longer>(scopes.at(-1) ?? 'always');
+  const rule = approval.always ? ruleFor(approval.always, allow, scope, pending.sessionId, turnId) : null;
+  const optionId = choices.onlyForGood ? choices.approve[0]?.optionId : undefined;
+  const decide = (): void => onDecide({ approve: allow, scope, ...(optionId && allow ? { optionId } : {}) });
+  return (
+    <Sheet title={t(allow ? 'approvals.alwaysTitle' : 'approvals.neverTitle')} onClose={onClose}
+      actions={<Button kind={allow ? 'primary' : 'danger'} onClick={decide}>{t(allow ? SCOPES[scope].approve : SCOPES[scope].deny)}</Button>}>
+      <div class="approvals-always">
+        {choices.onlyForGood && <p class="approvals-note">{t('approvals.onlyForGood')}</p>}
+        <fieldset class="approvals-scopes">
+          <legend>{t('approvals.scopeLabel')}</legend>
+          {scopes.map((each) => (
+            <label key={each} class="approvals-scope">
+              <input type="radio" name="scope" checked={each === scope} onChange={() => setScope(each)} />
+              <span><strong>{t(SCOPES[each].name)}</strong><small>{t(SCOPES[each].hint)}</small></span>
+            </label>
+          ))}
+        </fieldset>
+        {rule && (
+          <section class="approvals-rule">
+            <h3>{t(scope === 'always' ? 'approvals.ruleWritten' : 'approvals.ruleKept')}</h3>
+            <RuleLimits rule={rule} />
+            <RuleText rule={rule} />
+            <p class="approvals-note">{t('approvals.ruleReason')} {t('approvals.alwaysHint')}</p>
+          </section>
+        )}
+      </div>
+    </Sheet>
+  );
+}

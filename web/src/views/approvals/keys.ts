@@ -1,0 +1,55 @@
+/**
+ * What keys do with the cards that are on the screen.
+ *
+ * Rule 1: a key acts on the card that is selected, by the id of its ask, never on "the first one".
+ * Rule 2: when the selection moved by itself, because somebody else decided, keys rest for a moment: the press was meant for
+ * what was there before.
+ */
+export interface CardKeys {
+  approve(): void;
+  deny(): void;
+  edit?(): void;
+}
+
+const cards = new Map<string, CardKeys>();
+
+/** A card is there, and this is what its keys do; gives the end of it. */
+export function keepKeys(ask: string, keys: CardKeys): () => void {
+  cards.set(ask, keys);
+  return () => {
+    if (cards.get(ask) === keys) cards.delete(ask);
+  };
+}
+
+/** Whether a key means something to the page, and not to a field or to the browser. */
+export function isForPage(event: KeyboardEvent): boolean {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.isComposing) return false;
+  const target = event.target as HTMLElement | null;
+  return !target?.closest('input, textarea, select, [contenteditable], dialog, [role=menu]');
+}
+
+/** Do what the key means to the card; false where it means nothing. */
+export function press(ask: string | null, key: string): boolean {
+  const keys = ask === null ? undefined : cards.get(ask);
+  if (!keys) return false;
+  if (key === 'a') keys.approve();
+  else if (key === 'd') keys.deny();
+  else if (key === 'e' && keys.edit) keys.edit();
+  else return false;
+  return true;
+}
+
+/** The ask after or before the selected one. */
+export function stepFrom(asks: readonly string[], selected: string | null, step: 1 | -1): string | null {
+  const at = selected === null ? -1 : asks.indexOf(selected);
+  if (at < 0) return (step === 1 ? asks[0] : asks.at(-1)) ?? null;
+  return asks[Math.min(asks.length - 1, Math.max(0, at + step))] ?? null;
+}
+
+/** What is selected when the list has changed: the same, else what took its place. */
+export function selectionAfter(before: readonly string[], asks: readonly string[], selected: string | null): string | null {
+  if (selected !== null && asks.includes(selected)) return selected;
+  if (selected === null) return asks[0] ?? null;
+  const place = before.slice(before.indexOf(selected) + 1).find((ask) => asks.includes(ask));
+  return place ?? asks.at(-1) ?? null;
+}

@@ -1,0 +1,127 @@
+/**
+ * Everything that waits for somebody, in all sessions.
+ *
+ * Rule 1: the selection is an ask, not a place in the list. When it goes, what took its place is selected, and keys rest for a moment.
+ * Rule 2: what is decided elsewhere while it is looked at does not vanish without a word: it says by whom.
+ */
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { askId, pending, type Pending } from '../../hub/sessions';
+import { t } from '../../i18n';
+import { sessionHref } from '../../route';
+import { Icon } from '../../ui';
+import { ApprovalCard, QuestionForm } from './card';
+import { isForPage, press, selectionAfter, stepFrom } from './keys';
+import { ResolutionLine } from './resolution_view';
+import { resolutions, type Resolution } from './resolutions';
+import '../../style/steering.css';
+
+const REST_MS = 700;
+const KEPT_DECIDED = 5;
+
+export function ApprovalsQueue(): JSX.Element {
+  const waiting = pending.value;
+  const selected = useSelection(waiting.map(askId));
+  return (
+    <div class="approvals-view">
+      <header class="approvals-title">
+        <h1>{t('approvals.title')}</h1>
+        {waiting.length > 0 && <p role="status">{t('approvals.count', { n: waiting.length })}</p>}
+      </header>
+      {waiting.length === 0 && <Nothing />}
+      <ol class="approvals-list" aria-label={t('approvals.title')}>
+        {waiting.map((ask) => (
+          <li key={askId(ask)} class={askId(ask) === selected ? 'approvals-selected' : undefined} aria-current={askId(ask) === selected || undefined}>
+            {ask.approval ? <ApprovalCard pending={ask} /> : <QuestionForm pending={ask} />}
+          </li>
+        ))}
+      </ol>
+      <Decided waiting={waiting} />
+      {waiting.length > 0 && <Keys />}
+    </div>
+  );
+}
+
+function Nothing(): JSX.Element {
+  return (
+    <div class="approvals-none">
+      <Icon name="check" size={28} />
+      <p>{t('approvals.none')}</p>
+      <p class="approvals-note">{t('approvals.noneHint')}</p>
+    </div>
+  );
+}
+
+/** What was on this screen and is decided now, the newest first. */
+function Decided({ waiting }: { waiting: Pending[] }): JSX.Element | null {
+  const seen = useRef(new Map<string, Pending>());
+  waiting.forEach((ask) => seen.current.set(askId(ask), ask));
+  const open = new Set(waiting.map(askId));
+  const known = resolutions.value;
+  const gone = [...seen.current.values()].flatMap((ask): [Pending, Resolution][] => {
+    const resolution = known.get(askId(ask));
+    return resolution && !open.has(askId(ask)) ? [[ask, resolution]] : [];
+  });
+  if (!gone.length) return null;
+  gone.sort(([, one], [, other]) => other.at - one.at);
+  return (
+    <section class="approvals-decided" aria-label={t('approvals.decided')}>
+      <h2>{t('approvals.decided')}</h2>
+      <ul>
+        {gone.slice(0, KEPT_DECIDED).map(([ask, resolution]) => (
+          <li key={askId(ask)}>
+            <a href={sessionHref(ask.sessionId)}>{ask.approval?.title || ask.question?.question || ask.title}</a>
+            <ResolutionLine resolution={resolution} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Keys(): JSX.Element {
+  return (
+    <p class="approvals-keys">
+      <span class="visually-hidden">{t('approvals.keys')}</span>
+      <span><kbd>j</kbd> <kbd>k</kbd> {t('approvals.keyNext')}</span>
+      <span><kbd>a</kbd> {t('approvals.keyApprove')}</span>
+      <span><kbd>d</kbd> {t('approvals.keyDeny')}</span>
+      <span><kbd>e</kbd> {t('approvals.keyEdit')}</span>
+    </p>
+  );
+}
+
+function useSelection(asks: string[]): string | null {
+  const [selected, setSelected] = useState<string | null>(asks[0] ?? null);
+  const before = useRef(asks);
+  const restUntil = useRef(0);
+  const current = selectionAfter(before.current, asks, selected);
+  useEffect(() => {
+    before.current = asks;
+    if (current === selected) return;
+    if (selected !== null) restUntil.current = performance.now() + REST_MS;
+    setSelected(current);
+  });
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent): void => {
+      if (!isForPage(event)) return;
+      if (event.key === 'j' || event.key === 'k') {
+        const next = stepFrom(asks, current, event.key === 'j' ? 1 : -1);
+        setSelected(next);
+        if (next) showCard(next);
+        event.preventDefault();
+      } else if (performance.now() >= restUntil.current && !event.repeat && press(current, event.key)) {
+        event.preventDefault();
+      }
+    };
+    document.addEventListener('keydown', pressed);
+    return () => document.removeEventListener('keydown', pressed);
+  });
+  return current;
+}
+
+function showCard(ask: string): void {
+  const card = document.querySelector<HTMLElement>(`[data-ask="${CSS.escape(ask)}"]`);
+  card?.focus({ preventScroll: true });
+  card?.scrollIntoView({ block: 'nearest' });
+}

@@ -1,0 +1,73 @@
+/**
+ * How approvals and questions ended, and by whose word, for those who had them before their eyes.
+ *
+ * Rule: the journal has every decision; here are the last ones only, by the id of the ask.
+ */
+import { signal, type ReadonlySignal } from '@preact/signals';
+import type { ACPEvent } from '../../generated/agent-context';
+import type { HubError } from '../../hub/http';
+import { store } from '../../hub/sessions';
+
+export interface Resolution {
+  how: 'approved' | 'denied' | 'answered' | 'declined' | 'withdrawn' | 'timeout';
+  by?: string;
+  reason?: string;
+  at: number;
+  /** It was decided on this page. */
+  here?: boolean;
+}
+
+const KEPT = 100;
+const known = signal<ReadonlyMap<string, Resolution>>(new Map());
+
+/** Asks that were answered on this page, as far as nobody was faster. */
+const answered = new Set<string>();
+
+/** Somebody answers here; `false` takes it back: somebody else was first. */
+export function answeredHere(ask: string, here = true): void {
+  if (here) answered.add(ask);
+  else answered.delete(ask);
+}
+
+export const resolutions: ReadonlySignal<ReadonlyMap<string, Resolution>> = known;
+
+/** Begin to listen. */
+export function rememberDecisions(): void {
+  store.onHeard(noteEvent);
+}
+
+/** An event of any session; most are of no concern here. */
+export function noteEvent(event: ACPEvent): void {
+  const at = Date.parse(event.timestamp);
+  const by = typeof event._meta?.['by'] === 'string' ? event._meta['by'] : undefined;
+  if (event.type === 'approval:resolved') {
+    const how = event.resolvedBy === 'timeout' ? 'timeout' : event.approved ? 'approved' : 'denied';
+    note(event.requestId, { how, by: event.resolvedBy === 'policy' ? 'policy' : by, reason: event.reason, at });
+  } else if (event.type === 'custom' && event.eventName === 'question_resolved') {
+    const action = String(event.data['action']);
+    const how = by === 'timeout' ? 'timeout' : action === 'accept' ? 'answered' : action === 'decline' ? 'declined' : 'withdrawn';
+    note(String(event.data['questionId']), { how, by, at });
+  }
+}
+
+/** What a refused answer says of who was first; null where that is not why it was refused. */
+export function resolutionIn(error: HubError): Resolution | null {
+  if (error.code !== 'already_resolved' && error.code !== 'expired') return null;
+  const details = (error.details ?? {}) as { approved?: boolean; by?: string; at?: string; resolvedBy?: string };
+  if (error.code === 'expired' || details.resolvedBy === 'timeout') return { how: 'timeout', at: timeOf(details.at) };
+  return { how: details.approved ? 'approved' : 'denied', by: details.resolvedBy === 'policy' ? 'policy' : details.by, at: timeOf(details.at) };
+}
+
+/** Keep how an ask ended. */
+export function note(ask: string, resolution: Resolution): void {
+  const all = new Map(known.peek()).set(ask, { ...resolution, here: answered.has(ask) });
+  for (const oldest of all.keys()) {
+    if (all.size <= KEPT) break;
+    all.delete(oldest);
+  }
+  known.value = all;
+}
+
+function timeOf(at: string | undefined): number {
+  return at ? Date.parse(at) : Date.now();
+}

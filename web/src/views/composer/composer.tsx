@@ -1,0 +1,210 @@
+/**
+ * Where messages to the agent are written.
+ *
+ * Rule 1: what is written is never lost: a draft is kept, what cannot be sent now waits in the outbox, what was refused comes back.
+ * Rule 2: who may not send sees why instead of a field that does nothing.
+ */
+import type { JSX } from 'preact';
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { SendMessageCommand } from '../../generated/agent-context';
+import { agentName } from '../../hub/agents';
+import { link } from '../../hub/link';
+import { t } from '../../i18n';
+import type { Story } from '../../model/story';
+import { COARSE, Icon, IconButton, Menu, Spinner, toast, useMedia } from '../../ui';
+import { actStates } from '../controls/states';
+import { Attachments, filesIn } from './attachments';
+import { draftOf, enterSends, keepDraft, setEnterSends } from './drafts';
+import { meansHistory, PromptHistory } from './history';
+import { Queue } from './queue';
+import { SuggestionList } from './suggestion_list';
+import { Suggesting, type Suggestion } from './suggesting';
+import { commandsOf, completed } from './suggestions';
+import '../../style/steering.css';
+
+const TALLEST = 0.4;
+
+export function Composer({ story }: { story: Story }): JSX.Element {
+  const view = story.view.value;
+  const can = actStates(view, true, link.scope.value).prompt;
+  const editable = can.can && link.state.value === 'online';
+  return (
+    <div class="composer">
+      <Queue story={story} editable={editable} />
+      {can.can ? <Writing key={story.sessionId} story={story} /> : <p class="composer-cannot"><Icon name="eye" size={16} /> {t(can.why === 'watchOnly' ? 'composer.watchOnly' : 'composer.noScope')}</p>}
+    </div>
+  );
+}
+
+function Writing({ story }: { story: Story }): JSX.Element {
+  const view = story.view.value;
+  const [text, setText] = useState(() => draftOf(story.sessionId));
+  const [over, setOver] = useState(false);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const list = useId();
+  const touch = useMedia(COARSE);
+  const [sends, setSends] = useState(() => enterSends(touch));
+  const write = (words: string, caret?: number): void => {
+    setText(words);
+    keepDraft(story.sessionId, words);
+    if (caret !== undefined) requestAnimationFrame(() => field.current?.setSelectionRange(caret, caret));
+  };
+  const latest = useRef({ text, write });
+  latest.current = { text, write };
+  const attachments = useMemo(() => new Attachments(story.sessionId, (path) => addPath(latest.current, field.current, path)), [story]);
+  const suggesting = useMemo(() => new Suggesting(story.sessionId, () => commandsOf(story.view.peek().commands as Record<string, unknown>[] | null)), [story]);
+  const history = useHistory(story);
+  useGrowing(field, text);
+  const busy = view.turn !== null;
+  const pictures = view.capabilities?.features.multimodal ?? true;
+  const add = (files: File[]): void => void attachments.add(files, pictures);
+  const send = async (): Promise<void> => {
+    if ((!text.trim() && !attachments.all.peek().length) || attachments.busy) return;
+    const taken = await attachments.take();
+    if (taken === null) return toast(t('composer.tooManyPictures'), 'bad');
+    link.command(story.sessionId, messageOf(text, taken));
+    attachments.clear();
+    suggesting.close();
+    history.current = null;
+    write('');
+    field.current?.focus();
+  };
+  const take = (suggestion: Suggestion): void => {
+    const shown = suggesting.current.peek();
+    if (!shown) return;
+    const done = completed(text, shown.token, suggestion.word);
+    suggesting.close();
+    write(done.text, done.caret);
+    field.current?.focus();
+  };
+  const pressed = (event: KeyboardEvent): void => {
+    if (event.isComposing) return;
+    if (suggestionKey(event, suggesting, take)) return event.preventDefault();
+    if (event.key === 'Enter' && (sends ? !event.shiftKey : event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      void send();
+    } else if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {
+      lookBack(event, text, history, story, write);
+    }
+  };
+  const label = view.status === 'completed' ? t('composer.placeholderOver') : busy ? t('composer.placeholderBusy') : t('composer.placeholder', { agent: agentName(view.agent) });
+  const shown = suggesting.current.value;
+  return (
+    <div class={over ? 'composer-box composer-over' : 'composer-box'}
+      onDragOver={(event) => { if (event.dataTransfer?.types.includes('Files')) { event.preventDefault(); setOver(true); } }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => { event.preventDefault(); setOver(false); add(filesIn(event.dataTransfer)); }}>
+      {shown && <SuggestionList id={list} shown={shown} agent={agentName(view.agent)} onTake={take} />}
+      <Attached attachments={attachments} />
+      <textarea ref={field} class="composer-text" rows={1} value={text} placeholder={label} aria-label={t('composer.label')} enterkeyhint={sends ? 'send' : 'enter'}
+        role="combobox" aria-autocomplete="list" aria-expanded={shown !== null} aria-controls={shown ? list : undefined} aria-activedescendant={shown?.choices.length ? `${list}-${shown.selected}` : undefined}
+        onInput={(event) => { write(event.currentTarget.value); history.current?.edited(); suggesting.look(event.currentTarget.value, event.currentTarget.selectionStart); }}
+        onClick={(event) => suggesting.look(text, event.currentTarget.selectionStart)} onBlur={() => suggesting.close()} onKeyDown={pressed}
+        onPaste={(event) => { const files = filesIn(event.clipboardData); if (files.length) { event.preventDefault(); add(files); } }} />
+      <div class="composer-bar">
+        <FilePicker onFiles={add} />
+        <Menu label={t('common.more')} side="left" class="composer-menu" items={[{ label: t('composer.enterSends'), checked: sends, onSelect: () => { setEnterSends(!sends); setSends(!sends); } }]} />
+        <span class="composer-hint">{t(sends ? 'composer.hintEnter' : 'composer.hintNewline')}</span>
+        <IconButton icon={busy ? 'queue' : 'send'} kind="primary" label={t(busy ? 'composer.queue' : 'composer.send')} class="composer-send"
+          disabled={(!text.trim() && !attachments.all.value.length) || attachments.busy} onClick={() => void send()} />
+      </div>
+      {over && <p class="composer-drop">{t('composer.dropHere')}</p>}
+    </div>
+  );
+}
+
+function Attached({ attachments }: { attachments: Attachments }): JSX.Element | null {
+  const all = attachments.all.value;
+  if (!all.length) return null;
+  return (
+    <ul class="composer-attached">
+      {all.map((each) => (
+        <li key={each.key}>
+          {each.picture ? <img src={each.picture.url} alt={each.name} /> : <Spinner size={16} label={t('composer.uploading', { name: each.name })} />}
+          <span>{each.name}</span>
+          <IconButton icon="close" size={14} label={t('composer.remove', { name: each.name })} onClick={() => attachments.remove(each.key)} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function FilePicker({ onFiles }: { onFiles: (files: File[]) => void }): JSX.Element {
+  const input = useRef<HTMLInputElement>(null);
+  const chosen = (event: Event): void => {
+    const from = event.currentTarget as HTMLInputElement;
+    onFiles([...(from.files ?? [])]);
+    from.value = '';
+  };
+  return (
+    <>
+      <IconButton icon="attach" label={t('composer.attach')} onClick={() => input.current?.click()} />
+      <input ref={input} type="file" multiple hidden aria-label={t('composer.attach')} onChange={chosen} />
+    </>
+  );
+}
+
+function messageOf(text: string, pictures: { url: string }[]): SendMessageCommand {
+  const attachments = pictures.map(({ url }) => ({ type: 'image' as const, url }));
+  return { command: 'send_message', message: text.trim(), ...(attachments.length ? { attachments } : {}) };
+}
+
+/** The path of an uploaded file goes where the caret is. */
+function addPath(writing: { text: string; write: (text: string, caret?: number) => void }, field: HTMLTextAreaElement | null, path: string): void {
+  const at = field?.selectionStart ?? writing.text.length;
+  const before = writing.text.slice(0, at);
+  const word = `${before && !/\s$/.test(before) ? ' ' : ''}@${path} `;
+  writing.write(before + word + writing.text.slice(at), at + word.length);
+}
+
+function suggestionKey(event: KeyboardEvent, suggesting: Suggesting, take: (suggestion: Suggestion) => void): boolean {
+  const shown = suggesting.current.peek();
+  if (!shown) return false;
+  const chosen = shown.choices[shown.selected];
+  if (event.key === 'Escape') suggesting.dismiss();
+  else if (event.key === 'ArrowDown' && chosen) suggesting.move(1);
+  else if (event.key === 'ArrowUp' && chosen) suggesting.move(-1);
+  else if ((event.key === 'Enter' || event.key === 'Tab') && chosen && !event.shiftKey && !isWhole(shown.token.query, chosen, event.key)) take(chosen);
+  else return false;
+  return true;
+}
+
+/** A command that is typed out already is sent by Enter, not completed once more. */
+function isWhole(query: string, chosen: Suggestion, key: string): boolean {
+  return key === 'Enter' && query === chosen.word;
+}
+
+type HistoryRef = { current: PromptHistory | null };
+
+/** Made when first looked back, from what was said in this session. */
+function useHistory(story: Story): HistoryRef {
+  const history = useRef<PromptHistory | null>(null);
+  useEffect(() => () => void (history.current = null), [story]);
+  return history;
+}
+
+function lookBack(event: KeyboardEvent, text: string, history: HistoryRef, story: Story, write: (text: string, caret?: number) => void): void {
+  const field = event.currentTarget as HTMLTextAreaElement;
+  const key = event.key as 'ArrowUp' | 'ArrowDown';
+  if (event.shiftKey || event.ctrlKey || event.altKey || event.metaKey || !meansHistory(key, text, field.selectionStart, field.selectionEnd)) return;
+  if (!history.current?.looksBack) history.current = key === 'ArrowUp' ? new PromptHistory(saidBefore(story)) : null;
+  const found = key === 'ArrowUp' ? history.current?.older(text) : history.current?.newer();
+  if (found === null || found === undefined) return;
+  event.preventDefault();
+  write(found, key === 'ArrowUp' ? 0 : found.length);
+}
+
+function saidBefore(story: Story): string[] {
+  const said = story.timeline.items.peek().flatMap((item) => (item.kind === 'message' && item.role === 'user' ? [item.text.peek()] : []));
+  return [...said, ...story.prompts.peek().map((prompt) => (prompt.sent.command as SendMessageCommand).message)];
+}
+
+/** As tall as what is written, up to a share of the screen. */
+function useGrowing(field: { current: HTMLTextAreaElement | null }, text: string): void {
+  useLayoutEffect(() => {
+    const shown = field.current;
+    if (!shown) return;
+    shown.style.height = 'auto';
+    shown.style.height = `${Math.min(shown.scrollHeight, innerHeight * TALLEST)}px`;
+  }, [text]);
+}

@@ -1,0 +1,36 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { draftOf, enterSends, keepDraft, setEnterSends } from './drafts';
+
+beforeEach(() => localStorage.clear());
+
+describe('a draft', () => {
+  it('is kept for its session only', () => {
+    keepDraft('a', 'half a thought');
+    expect(draftOf('a')).toBe('half a thought');
+    expect(draftOf('b')).toBe('');
+  });
+  it('goes when it is sent', () => {
+    keepDraft('a', 'x');
+    keepDraft('a', '');
+    expect(draftOf('a')).toBe('');
+    expect(localStorage.length).toBe(0);
+  });
+  it('lives in memory where the browser keeps nothing', () => {
+    const full = vi.spyOn(Storage.prototype, 'setItem').mockImplementation(() => { throw new Error('full'); });
+    keepDraft('c', 'kept all the same');
+    full.mockRestore();
+    expect(draftOf('c')).toBe('kept all the same');
+  });
+});
+
+describe('Enter', () => {
+  it('sends where there are keys, and begins a line where there is only touch', () => {
+    expect([enterSends(false), enterSends(true)]).toEqual([true, false]);
+  });
+  it('does what somebody said', () => {
+    setEnterSends(true);
+    expect(enterSends(true)).toBe(true);
+    setEnterSends(false);
+    expect(enterSends(false)).toBe(false);
+  });
+});

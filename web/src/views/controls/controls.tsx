@@ -1,0 +1,158 @@
+/**
+ * Steering a session beside talking to it: stop, pause, go on, end; mode, model, options; what it may spend.
+ *
+ * Rule 1: a control that cannot be used says why. Nothing looks done before the hub says that it is.
+ * Rule 2: a turn that is being stopped can be stopped harder, and that is said before it is done.
+ */
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { http, pathOf } from '../../hub/http';
+import { link } from '../../hub/link';
+import { t, type Key } from '../../i18n';
+import type { Story } from '../../model/story';
+import { Button, IconButton, Menu, Sheet, toast, type MenuItem } from '../../ui';
+import { carryOut, useActing } from './acting';
+import { settingsOf, type Setting, type Settings } from './config';
+import { LimitsSheet } from './limits_sheet';
+import { actStates, type Act, type ActState, type Why } from './states';
+import '../../style/steering.css';
+
+const WHY: Record<Why, Key> = {
+  offline: 'controls.whyOffline', noScope: 'controls.whyNoScope', watchOnly: 'controls.whyWatchOnly', noTurn: 'controls.whyNoTurn',
+  cancelling: 'controls.whyCancelling', paused: 'controls.whyPaused', notPaused: 'controls.whyNotPaused', over: 'controls.whyOver', deleted: 'controls.whyOver',
+};
+
+type Open = 'none' | 'end' | 'limits' | 'options';
+
+export function Controls({ story }: { story: Story }): JSX.Element {
+  const view = story.view.value;
+  const states = actStates(view, link.state.value === 'online', link.scope.value);
+  const [open, setOpen] = useState<Open>('none');
+  const settings = settingsOf(view.modes, view.mode, view.configOptions, t('controls.mode'));
+  const close = (): void => setOpen('none');
+  return (
+    <div class="controls" role="group" aria-label={t('controls.label')}>
+      {view.turn && <Stop story={story} turnId={view.turn.turnId} state={states.cancel} />}
+      <Hold story={story} states={states} />
+      {settings.mode && <Choose story={story} setting={settings.mode} state={states.configure} />}
+      {settings.model && <Choose story={story} setting={settings.model} state={states.configure} />}
+      <Menu label={t('controls.more')} items={menuOf(story, states, settings, setOpen)} />
+      {open === 'end' && <EndSheet story={story} onClose={close} />}
+      {open === 'limits' && <LimitsSheet story={story} state={states.limits} onClose={close} />}
+      {open === 'options' && <OptionsSheet story={story} settings={settings} state={states.configure} onClose={close} />}
+    </div>
+  );
+}
+
+/** Why it cannot be done, as a tooltip; what it does where it can. */
+function hint(state: ActState, does: string): string {
+  return state.can ? does : t(WHY[state.why]);
+}
+
+function menuOf(story: Story, states: Record<Act, ActState>, settings: Settings, open: (what: Open) => void): MenuItem[] {
+  const { turn } = story.view.peek();
+  const off = (act: Act): { disabled: boolean } => ({ disabled: !states[act].can });
+  const interrupt = (): void => void carryOut(story.sessionId, { command: 'pause', _meta: { interrupt: true } }).catch(() => undefined);
+  return [
+    ...(settings.others.length ? [{ label: t('controls.options'), icon: 'sliders' as const, onSelect: () => open('options') }] : []),
+    { label: t('controls.limits'), icon: 'coin', onSelect: () => open('limits') },
+    ...(turn && states.pause.can ? [{ label: t('controls.pauseNow'), icon: 'pause' as const, onSelect: interrupt }] : []),
+    { label: t('controls.terminate'), icon: 'stop', danger: true, onSelect: () => open('end'), ...off('terminate') },
+  ];
+}
+
+function Stop({ story, turnId, state }: { story: Story; turnId: string; state: ActState }): JSX.Element {
+  const [stopping, setStopping] = useState<string | null>(null);
+  const [late, setLate] = useState(false);
+  const { busy, act } = useActing();
+  const isStopping = stopping === turnId;
+  useEffect(() => {
+    setLate(false);
+    if (!isStopping) return undefined;
+    const timer = setTimeout(() => setLate(true), 4_000);
+    return () => clearTimeout(timer);
+  }, [isStopping]);
+  const stop = async (): Promise<void> => {
+    if (await act(() => carryOut(story.sessionId, { command: 'cancel' }))) setStopping(turnId);
+  };
+  const words = isStopping ? t(late ? 'controls.cancelAgain' : 'controls.cancelling') : t('controls.cancel');
+  return (
+    <Button kind={late ? 'danger' : 'plain'} icon="stop" busy={busy || (isStopping && !late)} disabled={!state.can}
+      title={hint(state, t(late ? 'controls.cancelAgainHint' : 'controls.cancelHint'))} onClick={() => void stop()}>{words}</Button>
+  );
+}
+
+function Hold({ story, states }: { story: Story; states: Record<Act, ActState> }): JSX.Element {
+  const { paused, status, turn } = story.view.value;
+  const { busy, act } = useActing();
+  const send = async (command: 'pause' | 'resume'): Promise<void> => {
+    if ((await act(() => carryOut(story.sessionId, { command }))) && command === 'pause' && turn) toast(t('controls.pauseHint'));
+  };
+  if (paused || status === 'completed') {
+    const who = paused ? t(paused.reason ? 'controls.pausedReason' : 'controls.pausedBy', { who: paused.by, reason: paused.reason ?? '' }) : t('controls.restart');
+    return <Button kind="primary" icon="play" busy={busy} disabled={!states.resume.can} title={hint(states.resume, who)} onClick={() => void send('resume')}>{t(paused ? 'controls.resume' : 'controls.restart')}</Button>;
+  }
+  return <IconButton icon="pause" busy={busy} disabled={!states.pause.can} label={states.pause.can ? t('controls.pause') : `${t('controls.pause')}: ${t(WHY[states.pause.why])}`} onClick={() => void send('pause')} />;
+}
+
+function Choose({ story, setting, state, wide = false }: { story: Story; setting: Setting; state: ActState; wide?: boolean }): JSX.Element {
+  const { busy, act } = useActing();
+  const [wanted, setWanted] = useState<string | null>(null);
+  const choose = async (value: string): Promise<void> => {
+    setWanted(value);
+    const [path, body] = setting.by === 'mode' ? ['mode', { modeId: value }] : ['config', { configId: setting.id, value }];
+    await act(() => http.post(pathOf(['sessions', story.sessionId, path as string]), body));
+    setWanted(null);
+  };
+  const current = setting.choices.find((choice) => choice.value === (wanted ?? setting.current));
+  return (
+    <label class={wide ? 'controls-choose controls-wide' : 'controls-choose'} title={hint(state, current?.description ?? setting.name)}>
+      {wide && <span aria-hidden="true">{setting.name}</span>}
+      <select aria-label={setting.name} value={wanted ?? setting.current} disabled={!state.can || busy} aria-busy={busy || undefined} onChange={(event) => void choose(event.currentTarget.value)}>
+        {!current && <option value={setting.current}>{setting.current}</option>}
+        {groupsOf(setting).map(([group, choices]) => (group === ''
+          ? choices.map((choice) => <option key={choice.value} value={choice.value}>{choice.name}</option>)
+          : <optgroup key={group} label={group}>{choices.map((choice) => <option key={choice.value} value={choice.value}>{choice.name}</option>)}</optgroup>))}
+      </select>
+    </label>
+  );
+}
+
+function groupsOf(setting: Setting): [string, Setting['choices']][] {
+  const groups = new Map<string, Setting['choices']>();
+  for (const choice of setting.choices) groups.set(choice.group ?? '', [...(groups.get(choice.group ?? '') ?? []), choice]);
+  return [...groups];
+}
+
+function OptionsSheet({ story, settings, state, onClose }: { story: Story; settings: Settings; state: ActState; onClose: () => void }): JSX.Element {
+  const { busy, act } = useActing();
+  const turn = (id: string, value: boolean): void => void act(() => http.post(pathOf(['sessions', story.sessionId, 'config']), { configId: id, value }));
+  return (
+    <Sheet title={t('controls.optionsTitle')} onClose={onClose}>
+      <div class="controls-options">
+        {!state.can && <p class="approvals-note">{t(WHY[state.why])}</p>}
+        {settings.others.map((option) => ('choices' in option
+          ? <Choose key={option.id} wide story={story} setting={option} state={state} />
+          : (
+            <label key={option.id} class="approvals-choice">
+              <input type="checkbox" checked={option.currentValue} disabled={!state.can || busy} onChange={(event) => turn(option.id, event.currentTarget.checked)} />
+              <span>{option.name}{option.description && <small>{option.description}</small>}</span>
+            </label>
+          )))}
+      </div>
+    </Sheet>
+  );
+}
+
+function EndSheet({ story, onClose }: { story: Story; onClose: () => void }): JSX.Element {
+  const { busy, act } = useActing();
+  const end = async (): Promise<void> => {
+    if (await act(() => carryOut(story.sessionId, { command: 'terminate' }))) onClose();
+  };
+  return (
+    <Sheet title={t('controls.terminateTitle')} onClose={onClose}
+      actions={<><Button onClick={onClose}>{t('common.cancel')}</Button><Button kind="danger" icon="stop" busy={busy} onClick={() => void end()}>{t('controls.terminateDo')}</Button></>}>
+      <p>{t('controls.terminateText')}</p>
+    </Sheet>
+  );
+}

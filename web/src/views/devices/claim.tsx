@@ -1,0 +1,57 @@
+/**
+ * A code was scanned: this device gets a name and becomes one of the hub's.
+ *
+ * Rule: nobody is paired by opening an address alone; somebody says so, and sees how it went.
+ */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { asHubError, http } from '../../hub/http';
+import { link } from '../../hub/link';
+import { t } from '../../i18n';
+import { goInstead } from '../../route';
+import { Button, Icon, toast } from '../../ui';
+import type { Scope } from '../controls/states';
+import { deviceName } from '../login/enter';
+import { pairingCode } from './pairing';
+import { SCOPES } from './scopes';
+import '../../style/steering.css';
+
+export function ClaimView({ code }: { code: string }): JSX.Element {
+  const [name, setName] = useState(() => deviceName(navigator.userAgent));
+  const [busy, setBusy] = useState(false);
+  const [why, setWhy] = useState<string | null>(null);
+  const leave = (): void => {
+    pairingCode.value = null;
+    goInstead({ view: 'home' });
+  };
+  const claim = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    setWhy(null);
+    try {
+      const { scope } = await http.post<{ scope: Scope }>('/pair/claim', { code, name: name.trim() });
+      toast(t('devices.claimed', { scope: t(SCOPES[scope]) }), 'good');
+      link.lock(); // Whoever we were before, we are this device now.
+      link.retryNow();
+      leave();
+    } catch (error) {
+      setWhy(asHubError(error).message);
+      setBusy(false);
+    }
+  };
+  return (
+    <div class="devices-view devices-claim">
+      <h1><Icon name="phone" size={22} /> {t('devices.claimTitle')}</h1>
+      <p class="approvals-note">{t('devices.claimText')}</p>
+      {why !== null && <p class="policy-problem" role="alert">{t('devices.claimFailed', { why })} {t('devices.claimFailedHint')}</p>}
+      <form onSubmit={(event) => void claim(event)}>
+        <label>
+          <span>{t('devices.claimName')}</span>
+          <input type="text" value={name} maxLength={64} required autocomplete="off" onInput={(event) => setName(event.currentTarget.value)} />
+        </label>
+        <Button kind="primary" type="submit" icon="check" busy={busy} disabled={!name.trim()}>{t('devices.claimDo')}</Button>
+        <Button kind="quiet" onClick={leave}>{t('common.cancel')}</Button>
+      </form>
+    </div>
+  );
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { placeOf, requestOf, settledBy, shownOf } from './notice';
+
+const PUSH = { kind: 'approval', sessionId: 's/1', title: 'Fix the login', body: 'Run: npm test', requestId: 'r1', riskLevel: 'medium', actions: ['approve', 'deny'], tag: 'ask:r1' };
+
+describe('the notification of a push', () => {
+  it('of an approval can be answered', () => {
+    expect(shownOf(PUSH)).toMatchObject({
+      title: 'Fix the login', body: 'Run: npm test', tag: 'ask:r1', data: { kind: 'approval', sessionId: 's/1', ask: 'r1' },
+      requireInteraction: true });
+    expect(shownOf(PUSH).actions.map((action) => action.action)).toEqual(['approve', 'deny']);
+  });
+  it('of a critical one cannot be approved without a look', () => {
+    expect(shownOf({ ...PUSH, riskLevel: 'critical' }).actions.map((action) => action.action)).toEqual(['open', 'deny']);
+  });
+  it('offers nothing to a device that may only watch', () => expect(shownOf({ ...PUSH, actions: undefined }).actions).toEqual([]));
+  it('goes when a push says that it is settled', () => {
+    expect(settledBy({ kind: 'resolved', sessionId: 's1', tag: 'ask:r1' })).toBe('ask:r1');
+    expect(settledBy(PUSH)).toBeNull();
+  });
+  it('of a finished turn replaces the one before it', () => {
+    expect(shownOf({ kind: 'finished', sessionId: 's1', title: 'x', body: 'y' })).toMatchObject({ tag: 'session:s1:finished', actions: [] });
+  });
+  it('of nonsense says only that something happened', () => {
+    for (const push of [null, 'x', {}, { kind: 'approval' }, { kind: 'new', sessionId: 's' }]) {
+      expect(shownOf(push)).toMatchObject({ title: 'Something happened', actions: [] });
+    }
+  });
+});
+
+describe('acting on a notification', () => {
+  const data = shownOf(PUSH).data;
+  it('asks the hub for exactly that approval', () => {
+    expect(requestOf(data, 'approve')).toEqual({ path: '/sessions/s%2F1/permissions/r1', body: { decision: 'allow' } });
+    expect(requestOf(data, 'deny')?.body).toEqual({ decision: 'deny' });
+  });
+  it('asks nothing where it only opens the page', () => {
+    expect(requestOf(data, '')).toBeNull();
+    expect(requestOf({ ...data, kind: 'question' }, 'approve')).toBeNull();
+    expect(placeOf(data)).toBe('/#/s/s%2F1');
+    expect(placeOf({ kind: 'unknown' })).toBe('/#/');
+  });
+});

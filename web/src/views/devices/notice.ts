@@ -1,0 +1,101 @@
+/**
+ * What a push says, as a notification, and what acting on it asks of the hub.
+ *
+ * Rule 1: pure; the service worker shows and sends. A push is read with care: what is no notice is shown as "something happened".
+ * Rule 2: what is of critical risk is not approved from a notification: there is no room in it to see what it is.
+ * Rule 3: a notification of one thing replaces the one before it (its tag), and can be found again to be closed.
+ */
+
+export type NoticeKind = 'approval' | 'question' | 'finished' | 'failed';
+
+/** What the hub sends (`requestId` is our `ask`: the id of the approval or question). */
+export interface Notice {
+  kind: NoticeKind;
+  sessionId: string;
+  title: string;
+  body: string;
+  ask?: string;
+  riskLevel?: string;
+  /** What the device may do from its notification. */
+  actions: string[];
+}
+
+/** What a notification carries, to act on later. */
+export interface NoticeData {
+  kind: NoticeKind | 'unknown';
+  sessionId?: string;
+  ask?: string;
+}
+
+export interface Shown {
+  title: string;
+  body: string;
+  tag: string;
+  data: NoticeData;
+  actions: { action: 'approve' | 'deny' | 'open'; title: string }[];
+  requireInteraction: boolean;
+}
+
+/** The words, in English; a service worker has no page to take them from. */
+const WORDS = {
+  approve: 'Approve', deny: 'Deny', look: 'Look', unknown: 'Something happened',
+  approval: 'Approval needed', question: 'A question', finished: 'Finished', failed: 'Failed',
+};
+
+/** The ask that something is about: its notification's tag. */
+export function tagOf(data: NoticeData): string {
+  return data.ask ? `ask:${data.ask}` : `session:${data.sessionId ?? ''}:${data.kind}`;
+}
+
+/** The notification of a push. */
+export function shownOf(push: unknown): Shown {
+  const notice = noticeOf(push);
+  if (!notice) return { title: WORDS.unknown, body: '', tag: 'unknown', data: { kind: 'unknown' }, actions: [], requireInteraction: false };
+  const data: NoticeData = { kind: notice.kind, sessionId: notice.sessionId };
+  if (notice.ask) data.ask = notice.ask;
+  const asks = notice.kind === 'approval' || notice.kind === 'question';
+  return { title: notice.title || WORDS[notice.kind], body: notice.body, tag: tagOf(data), data, actions: actionsOf(notice), requireInteraction: asks };
+}
+
+/** Where a notification leads. */
+export function placeOf(data: NoticeData): string {
+  return data.sessionId ? `/#/s/${encodeURIComponent(data.sessionId)}` : '/#/';
+}
+
+/** The request that an action stands for; null where it only opens the page. */
+export function requestOf(data: NoticeData, action: string): { path: string; body: unknown } | null {
+  if (data.kind !== 'approval' || !data.sessionId || !data.ask) return null;
+  if (action !== 'approve' && action !== 'deny') return null;
+  const path = `/sessions/${encodeURIComponent(data.sessionId)}/permissions/${encodeURIComponent(data.ask)}`;
+  return { path, body: { decision: action === 'approve' ? 'allow' : 'deny' } };
+}
+
+function actionsOf(notice: Notice): Shown['actions'] {
+  if (notice.kind !== 'approval' || !notice.ask || !notice.actions.length) return [];
+  const look = notice.riskLevel === 'critical' || !notice.actions.includes('approve');
+  const first = look ? ({ action: 'open', title: WORDS.look } as const) : ({ action: 'approve', title: WORDS.approve } as const);
+  return notice.actions.includes('deny') ? [first, { action: 'deny', title: WORDS.deny }] : [first];
+}
+
+/** The tag of the notification that a push says is settled; null where it says something else. */
+export function settledBy(push: unknown): string | null {
+  const said = (typeof push === 'object' && push !== null ? push : {}) as Record<string, unknown>;
+  return said.kind === 'resolved' && typeof said.tag === 'string' ? said.tag : null;
+}
+
+function noticeOf(push: unknown): Notice | null {
+  const said = (typeof push === 'object' && push !== null ? push : {}) as Record<string, unknown>;
+  const kind = said.kind;
+  if (kind !== 'approval' && kind !== 'question' && kind !== 'finished' && kind !== 'failed') return null;
+  if (typeof said.sessionId !== 'string') return null;
+  const ask = text(said.requestId);
+  return {
+    kind, sessionId: said.sessionId, title: text(said.title), body: text(said.body),
+    actions: Array.isArray(said.actions) ? said.actions.map(String) : [],
+    ...(ask ? { ask } : {}), ...(text(said.riskLevel) ? { riskLevel: text(said.riskLevel) } : {}),
+  };
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

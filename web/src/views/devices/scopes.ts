@@ -1,0 +1,5 @@
+/** What a device may do, in words. */
+import type { Key } from '../../i18n';
+import type { Scope } from '../controls/states';
+
+export const SCOPES: Record<Scope, Key> = { view: 'devices.scopeView', approve: 'devices.scopeApprove', control: 'devices.scopeControl', admin: 'devices.scopeAdmin' };

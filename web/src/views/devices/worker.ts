@@ -1,0 +1,35 @@
+/**
+ * The page's side of its service worker: start it, keep its notifications true, go where a notification leads.
+ *
+ * Rule: where the browser offers none (plain HTTP, private windows), the page works without.
+ */
+import { effect } from '@preact/signals';
+import { askId, pending, store } from '../../hub/sessions';
+import { trusted } from '../../text/trusted';
+import { keepInstallOffer } from './offer';
+
+/** Whether this page can have a service worker at all. */
+export const hasWorker = globalThis.isSecureContext && 'serviceWorker' in navigator;
+
+/** Start it once the page is there; in development there is none to start. */
+export function startWorker(): void {
+  keepInstallOffer();
+  if (!hasWorker || !import.meta.env.PROD) return;
+  navigator.serviceWorker.register(trusted().createScriptURL('/sw.js'), { scope: '/', updateViaCache: 'none' }).catch(() => undefined);
+  navigator.serviceWorker.addEventListener('message', (event) => heard(event.data));
+  effect(tellPending);
+}
+
+/** A notification was pressed while the page was open. */
+function heard(said: unknown): void {
+  const message = said as { type?: unknown; place?: unknown } | null;
+  if (message?.type !== 'go' || typeof message.place !== 'string') return;
+  const fragment = message.place.indexOf('#');
+  if (fragment >= 0) location.hash = message.place.slice(fragment);
+}
+
+/** What waits, so that notifications of what is decided are closed. */
+function tellPending(): void {
+  const asks = pending.value.map(askId);
+  if (store.loaded.value) navigator.serviceWorker.controller?.postMessage({ type: 'pending', asks });
+}

@@ -1,0 +1,147 @@
+import { render } from 'preact';
+import { act } from 'preact/test-utils';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { goInstead } from '../../route';
+import { HOSTILE } from '../../text/hostile';
+import { ArtifactsTab } from './artifacts';
+import { FilesTab } from './files';
+import { filesHref, placeIn } from './place';
+
+vi.setConfig({ testTimeout: 30_000 });
+// What is framed is the browser's business; here only how it is framed counts.
+Object.assign((globalThis as unknown as { happyDOM: { settings: object } }).happyDOM.settings, { disableIframePageLoading: true, handleDisabledFileLoadingAsSuccess: true });
+
+let place: HTMLElement;
+let answers: Record<string, unknown>;
+
+const entry = (path: string, isDirectory = false) => ({
+  name: path.split('/').pop(), path, isDirectory, size: isDirectory ? null : 12, mimeType: null, modifiedAt: '2026-01-01T00:00:00.000Z', isSymlink: false,
+});
+const DIFF = {
+  base: 'HEAD', truncated: false, reason: null,
+  files: [{ path: 'src/a.py', status: 'modified', additions: 1, deletions: 1 }, { path: 'new.txt', status: 'added', additions: 1, deletions: 0 }],
+  diff: 'diff --git a/src/a.py b/src/a.py\n--- a/src/a.py\n+++ b/src/a.py\n@@ -1 +1 @@\n-old\n+now\ndiff --git a/new.txt b/new.txt\nnew file mode 100644\n--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+hello\n',
+};
+
+beforeEach(() => {
+  place = document.body.appendChild(document.createElement('div'));
+  answers = {
+    '/sessions/s1/files?path=.': { path: '.', entries: [entry('src', true), entry('.git', true), entry('README.md')], truncated: false },
+    '/sessions/s1/files?path=src': { path: 'src', entries: [entry('src/a.py')], truncated: false },
+    '/sessions/s1/files/content?path=README.md': '# Read me\n\nText.',
+    '/sessions/s1/files/content?path=src%2Fa.py': 'one\ntwo\nthree\n',
+    '/sessions/s1/diff': DIFF,
+  };
+  vi.stubGlobal('fetch', vi.fn((path: string) => {
+    const found = answers[path];
+    const body = typeof found === 'string' ? found : JSON.stringify(found ?? { code: 'not_found', message: `nothing at ${path}` });
+    return Promise.resolve(new Response(body, { status: found === undefined ? 404 : 200 }));
+  }));
+});
+
+afterEach(() => {
+  render(null, place);
+  place.remove();
+  vi.unstubAllGlobals();
+});
+
+async function at(fragment: string): Promise<void> {
+  history.replaceState(null, '', `/${fragment}`);
+  goInstead({ view: 'session', id: 's1', tab: 'files' });
+  history.replaceState(null, '', `/${fragment}`);
+  dispatchEvent(new Event('hashchange'));
+  await act(() => render(<FilesTab sessionId="s1" />, place));
+  await settled();
+}
+
+/** Until what is fetched is drawn. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 4 || (turn < 400 && place.querySelector('.ui-spinner') !== null); turn += 1) {
+    await act(() => new Promise((resolve) => setTimeout(resolve, 5)));
+  }
+}
+
+describe('the files tab', () => {
+  it('opens folders, and leaves out what git keeps for itself', async () => {
+    await at('#/s/s1/files');
+    expect(place.textContent).toContain('README.md');
+    expect(place.textContent).not.toContain('.git');
+    await act(() => place.querySelector<HTMLElement>('[aria-expanded]')?.click());
+    await settled();
+    expect([...place.querySelectorAll('a.files-entry')].map((link) => link.getAttribute('href'))).toEqual(['#/s/s1/files?path=src%2Fa.py', '#/s/s1/files?path=README.md']);
+  });
+
+  it('shows a file at a line', async () => {
+    await at('#/s/s1/files?path=src%2Fa.py&line=2');
+    expect(place.querySelector('[aria-current="location"]')?.textContent).toBe('two\n');
+  });
+
+  it('renders markdown, and shows its source on request', async () => {
+    await at('#/s/s1/files?path=README.md');
+    expect(place.querySelector('h3')?.textContent).toBe('Read me');
+    await act(() => [...place.querySelectorAll('button')].find((button) => button.textContent === 'Source')?.click());
+    expect(place.querySelector('.matter-code-lines')?.textContent).toContain('# Read me');
+  });
+
+  it('lists changes with their counts, and shows all of them or one', async () => {
+    await at('#/s/s1/files?list=changes');
+    expect(place.querySelector('.files-changes')?.textContent).toContain('+2');
+    await vi.waitFor(() => expect(place.querySelectorAll('.matter-diff')).toHaveLength(2));
+    await at('#/s/s1/files?list=changes&path=new.txt');
+    await vi.waitFor(() => expect(place.querySelectorAll('.matter-diff')).toHaveLength(1));
+    expect(place.querySelector('.matter-diff')?.textContent).toContain('hello');
+  });
+
+  it('says what the hub says when it cannot', async () => {
+    answers = {};
+    await at('#/s/s1/files?path=gone.txt');
+    expect(place.querySelector('[role="alert"]')?.textContent).toContain('nothing at');
+  });
+
+  it('takes hostile names and contents for text', async () => {
+    const pwned = vi.fn();
+    vi.stubGlobal('pwned', pwned);
+    for (const text of HOSTILE.slice(0, 60)) {
+      answers['/sessions/s1/files?path=.'] = { path: '.', entries: [{ ...entry('x'), name: text, path: text }], truncated: false };
+      answers['/sessions/s1/files/content?path=x.txt'] = text;
+      render(null, place);
+      await at('#/s/s1/files?path=x.txt');
+      expect(place.querySelector('script, iframe, object, embed, style, form, base, meta, link, [onerror], [onload]')).toBeNull();
+    }
+    expect(pwned).not.toHaveBeenCalled();
+  }, 60_000);
+});
+
+describe('the artifacts tab', () => {
+  const artifact = { id: 'a1', sessionId: 's1', type: 'file', name: 'made.html', path: 'made.html', preview_url: '/preview/00ff/made.html', version: 2, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' };
+
+  async function shown(artifacts: unknown[]): Promise<void> {
+    answers['/sessions/s1/artifacts'] = artifacts;
+    await act(() => render(<ArtifactsTab sessionId="s1" />, place));
+    await settled();
+    await act(() => place.querySelector<HTMLElement>('.files-artifact')?.click());
+  }
+
+  it('frames a page in a sandbox without an origin', async () => {
+    await shown([artifact]);
+    const frame = place.querySelector('iframe');
+    expect(frame?.getAttribute('sandbox')).toBe('allow-scripts');
+    expect(frame?.getAttribute('src')).toBe('/preview/00ff/made.html');
+  });
+
+  it.each(['https://evil.example/', 'javascript:pwned()', '/sessions/s1', '//evil.example/x', '/preview/../sessions'])('never frames %s', async (address) => {
+    await shown([{ ...artifact, preview_url: address }]);
+    expect(place.querySelector('iframe')).toBeNull();
+  });
+
+  it('says so where there is nothing', async () => {
+    await shown([]);
+    expect(place.textContent).toContain('made nothing to look at yet');
+  });
+});
+
+it('an address of the files tab leads to where it says', () => {
+  const to = { path: 'a b/ä#1.py', line: 7, list: 'changes' as const };
+  expect(placeIn(filesHref('s1', to))).toEqual(to);
+  expect(placeIn('#/s/s1/files?line=x')).toEqual({ path: null, line: null, list: 'tree' });
+});

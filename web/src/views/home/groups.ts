@@ -1,0 +1,78 @@
+/**
+ * Sessions sorted by what they need: somebody's answer, nothing yet, the next prompt, nothing any more. Pure.
+ */
+import type { SessionView } from '../../generated/api';
+
+export const GROUPS = ['waiting', 'running', 'idle', 'finished'] as const;
+export type Group = (typeof GROUPS)[number];
+
+export interface Wanted {
+  agent: string;
+  cwd: string;
+  text: string;
+}
+
+/** Which group a session belongs to; `asked` are the sessions with an open approval or question. */
+export function groupOf(view: SessionView, asked: ReadonlySet<string>): Group {
+  if (asked.has(view.id) || view.pendingApprovals.length || view.pendingQuestions.length) return 'waiting';
+  switch (view.status) {
+    case 'waiting_for_approval':
+    case 'waiting_for_input':
+      return 'waiting';
+    case 'starting':
+    case 'running':
+    case 'thinking':
+      return 'running';
+    case 'completed':
+      return 'finished';
+    default:
+      return 'idle';
+  }
+}
+
+/** The sessions of each group, in the order given. */
+export function grouped(views: readonly SessionView[], asked: ReadonlySet<string>): Map<Group, SessionView[]> {
+  const groups = new Map<Group, SessionView[]>(GROUPS.map((group) => [group, []]));
+  for (const view of views) groups.get(groupOf(view, asked))?.push(view);
+  return groups;
+}
+
+export function wanted(view: SessionView, want: Wanted): boolean {
+  if (want.agent && view.agent !== want.agent) return false;
+  if (want.cwd && view.cwd !== want.cwd) return false;
+  const words = want.text.toLowerCase().split(/\s+/).filter(Boolean);
+  const text = `${view.title} ${view.cwd} ${view.agent}`.toLowerCase();
+  return words.every((word) => text.includes(word));
+}
+
+/** The folder's own name. */
+export function projectOf(path: string): string {
+  return path.replace(/[/\\]+$/, '').split(/[/\\]/).at(-1) || path;
+}
+
+/** The last line of a text that says something, without the marks of markdown. */
+export function lastLine(text: string): string {
+  const lines = text.split('\n').map((line) => line.trim()).filter((line) => line && !/^(```|---|\|?[\s:|-]+\|?$)/.test(line));
+  return plain(lines.at(-1) ?? '');
+}
+
+function plain(line: string): string {
+  return line
+    .replace(/^(#{1,6}|[-*+]|\d+\.|>)\s+(\[[ xX]\]\s+)?/, '')
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/(\*\*|__|`)/g, '')
+    .replace(/^\||\|$/g, '')
+    .replace(/\s*\|\s*/g, ' · ')
+    .trim()
+    .slice(0, 300);
+}
+
+/** Money as people write it; fractions of a cent are shown while they are all there is. */
+export function money(amount: number, currency: string, language: string): string {
+  const digits = amount !== 0 && Math.abs(amount) < 0.01 ? 4 : 2;
+  try {
+    return new Intl.NumberFormat(language, { style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits }).format(amount);
+  } catch {
+    return `${amount.toFixed(digits)} ${currency}`;
+  }
+}

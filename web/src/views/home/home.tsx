@@ -1,0 +1,181 @@
+/**
+ * All sessions, the hub's and those that the agents know of, by what they need.
+ *
+ * Rule 1: what waits for somebody is at the top and never folded away.
+ * Rule 2: filters and search change what is shown, never what is true: the lists stay live.
+ */
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import '../../style/home.css';
+import type { Pending, SessionView } from '../../generated/api';
+import { agentName, needAgents } from '../../hub/agents';
+import { link } from '../../hub/link';
+import { pending, sessions, store } from '../../hub/sessions';
+import { t } from '../../i18n';
+import { write } from '../../route';
+import { Button, Icon, IconButton, Spinner } from '../../ui';
+import { DeleteSheet, RenameSheet } from './actions';
+import { Elsewhere } from './elsewhere';
+import { grouped, GROUPS, projectOf, wanted, type Group, type Wanted } from './groups';
+import { Hits } from './hits';
+import { SessionRow } from './row';
+import { search, searchFor } from './search';
+
+const SHOWN: Record<Group, number> = { waiting: Infinity, running: Infinity, idle: 25, finished: 10 };
+
+type Dialog = { kind: 'rename' | 'delete'; view: SessionView } | null;
+
+export function HomeView(): JSX.Element {
+  const agent = useSignal('');
+  const cwd = useSignal('');
+  const dialog = useSignal<Dialog>(null);
+  const online = link.state.value === 'online';
+  useEffect(() => {
+    if (online) void needAgents();
+  }, [online]);
+  const want: Wanted = { agent: agent.value, cwd: cwd.value, text: search.value.query };
+  const searching = search.value.query.trim() !== '';
+  return (
+    <div class="home">
+      <h1 class="visually-hidden">{t('home.title')}</h1>
+      <div class="home-tools">
+        <SearchField />
+        <Filters agent={agent} cwd={cwd} />
+      </div>
+      <Content want={want} searching={searching} onDialog={(to) => (dialog.value = to)} onClear={() => ((agent.value = ''), (cwd.value = ''))} />
+      {dialog.value?.kind === 'rename' && <RenameSheet view={dialog.value.view} onClose={() => (dialog.value = null)} />}
+      {dialog.value?.kind === 'delete' && <DeleteSheet view={dialog.value.view} onClose={() => (dialog.value = null)} />}
+    </div>
+  );
+}
+
+function SearchField(): JSX.Element {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent): void => {
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isWriting(event.target)) return;
+      event.preventDefault();
+      field.current?.focus();
+    };
+    document.addEventListener('keydown', pressed);
+    return () => document.removeEventListener('keydown', pressed);
+  }, []);
+  return (
+    <div class="home-search" role="search">
+      <Icon name="search" size={16} />
+      <input ref={field} type="search" aria-label={t('home.search')} placeholder={t('home.searchHint')} value={search.value.query} enterkeyhint="search"
+        onInput={(event) => searchFor(event.currentTarget.value)} autocomplete="off" spellcheck={false} />
+      {search.value.query && <IconButton icon="close" size={16} label={t('home.clearSearch')} onClick={() => searchFor('')} />}
+    </div>
+  );
+}
+
+function isWriting(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+}
+
+type Choice = { value: string };
+
+function Filters({ agent, cwd }: { agent: Choice; cwd: Choice }): JSX.Element | null {
+  const all = sessions.value;
+  const agents = useMemo(() => distinct(all.map((view) => view.agent)), [all]);
+  const folders = useMemo(() => distinct(all.map((view) => view.cwd)), [all]);
+  if (agents.length < 2 && folders.length < 2 && !agent.value && !cwd.value) return null;
+  return (
+    <div class="home-filters">
+      <select aria-label={t('home.filterAgent')} value={agent.value} onChange={(event) => (agent.value = event.currentTarget.value)}>
+        <option value="">{t('home.allAgents')}</option>
+        {agents.map((name) => <option key={name} value={name}>{agentName(name)}</option>)}
+      </select>
+      <select aria-label={t('home.filterProject')} value={cwd.value} onChange={(event) => (cwd.value = event.currentTarget.value)}>
+        <option value="">{t('home.allProjects')}</option>
+        {folders.map((path) => <option key={path} value={path} title={path}>{projectOf(path)}</option>)}
+      </select>
+    </div>
+  );
+}
+
+function distinct(values: string[]): string[] {
+  return [...new Set(values)].sort((one, other) => one.localeCompare(other));
+}
+
+interface ContentProps {
+  want: Wanted;
+  searching: boolean;
+  onDialog: (dialog: Dialog) => void;
+  onClear: () => void;
+}
+
+function Content({ want, searching, onDialog, onClear }: ContentProps): JSX.Element {
+  if (!store.loaded.value) return <div class="ui-waiting">{link.state.value !== 'offline' && <Spinner size={24} label={t('common.loading')} />}</div>;
+  const fitting = sessions.value.filter((view) => wanted(view, want));
+  const asks = asksBySession(pending.value);
+  const groups = grouped(fitting, new Set(asks.keys()));
+  return (
+    <>
+      {GROUPS.map((group) => {
+        const views = groups.get(group) ?? [];
+        return views.length > 0 && <SessionGroup key={group} group={group} views={views} asks={asks} onDialog={onDialog} />;
+      })}
+      {!sessions.value.length && !searching && <Empty />}
+      {sessions.value.length > 0 && !fitting.length && !searching && <NoneFit onClear={onClear} />}
+      {searching && <Hits />}
+      {store.hasOlder.value && !searching && <Button kind="quiet" class="home-older" onClick={() => void store.loadOlder()}>{t('home.loadOlder')}</Button>}
+      <Elsewhere want={want} />
+      {!isSecureContext && <p class="home-hint home-insecure">{t('common.insecure')}</p>}
+    </>
+  );
+}
+
+function asksBySession(asks: readonly Pending[]): Map<string, Pending[]> {
+  const found = new Map<string, Pending[]>();
+  for (const ask of asks) found.set(ask.sessionId, [...(found.get(ask.sessionId) ?? []), ask]);
+  return found;
+}
+
+interface GroupProps {
+  group: Group;
+  views: SessionView[];
+  asks: Map<string, Pending[]>;
+  onDialog: (dialog: Dialog) => void;
+}
+
+function SessionGroup({ group, views, asks, onDialog }: GroupProps): JSX.Element {
+  const all = useSignal(false);
+  const shown = all.value ? views : views.slice(0, SHOWN[group]);
+  return (
+    <section class="home-group" aria-labelledby={`home-${group}`}>
+      <header class="home-group-head"><h2 id={`home-${group}`}>{t(`home.${group}`)} <span class="home-count">{views.length}</span></h2></header>
+      <ul class="home-list">
+        {shown.map((view) => (
+          <SessionRow key={view.id} view={view} asks={asks.get(view.id) ?? []}
+            onRename={() => onDialog({ kind: 'rename', view })} onDelete={() => onDialog({ kind: 'delete', view })} />
+        ))}
+      </ul>
+      {views.length > shown.length && (
+        <Button kind="quiet" onClick={() => (all.value = true)}>{t('home.showMore', { n: views.length - shown.length })}</Button>
+      )}
+    </section>
+  );
+}
+
+function Empty(): JSX.Element {
+  return (
+    <div class="ui-empty home-empty">
+      <Icon name="terminal" size={40} />
+      <h2>{t('home.emptyTitle')}</h2>
+      <p>{t('home.emptyText')}</p>
+      <a class="ui-button ui-button-primary" href={write({ view: 'new' })}><Icon name="plus" size={16} />{t('home.emptyNew')}</a>
+    </div>
+  );
+}
+
+function NoneFit({ onClear }: { onClear: () => void }): JSX.Element {
+  return (
+    <div class="ui-empty">
+      <p>{t('home.noneFit')}</p>
+      <Button onClick={onClear}>{t('home.clearFilters')}</Button>
+    </div>
+  );
+}

@@ -1,0 +1,46 @@
+/**
+ * Searching titles and contents: what is typed is asked for when the typing pauses.
+ *
+ * Rule: an answer that comes after the next question is thrown away.
+ */
+import { signal, type ReadonlySignal } from '@preact/signals';
+import type { SearchPage } from '../../generated/api';
+import { asHubError, http, pathOf, type HubError } from '../../hub/http';
+
+const PAUSE_MS = 250;
+const READ_ON_MS = 1_500;
+const MOST = 50;
+
+export interface Search {
+  query: string;
+  busy: boolean;
+  page?: SearchPage;
+  error?: HubError;
+}
+
+const current = signal<Search>({ query: '', busy: false });
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+export const search: ReadonlySignal<Search> = current;
+
+export function searchFor(query: string): void {
+  clearTimeout(timer);
+  const asked = query.trim();
+  if (!asked) {
+    current.value = { query, busy: false };
+    return;
+  }
+  current.value = { ...current.peek(), query, busy: true };
+  timer = setTimeout(() => void ask(query, asked), PAUSE_MS);
+}
+
+async function ask(query: string, asked: string): Promise<void> {
+  try {
+    const page = await http.get<SearchPage>(pathOf(['search'], { q: asked, limit: MOST }));
+    if (current.peek().query !== query) return;
+    current.value = { query, busy: !page.complete, page };
+    if (!page.complete) timer = setTimeout(() => void ask(query, asked), READ_ON_MS);
+  } catch (error) {
+    if (current.peek().query === query) current.value = { query, busy: false, error: asHubError(error) };
+  }
+}

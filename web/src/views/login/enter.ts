@@ -1,0 +1,62 @@
+/**
+ * Getting in: a one-time code, a pairing code or a token becomes the browser's cookie.
+ *
+ * Rule: what was tried and failed is said; a code is never tried twice by itself.
+ */
+import { signal, type ReadonlySignal } from '@preact/signals';
+import { asHubError, http, type HubError } from '../../hub/http';
+import type { Secret } from '../../route';
+
+const trouble = signal<HubError | null>(null);
+
+/** Why the last try did not let us in. */
+export const enterTrouble: ReadonlySignal<HubError | null> = trouble;
+
+/** Try what came in the address; true where it let us in. */
+export async function enterWith(secret: Secret): Promise<boolean> {
+  if (!secret) return false;
+  return secret.kind === 'pair' ? claim(secret.value) : enter({ code: secret.value });
+}
+
+/** Trade a code or a token for the cookie. */
+export async function enter(by: { code: string } | { token: string }): Promise<boolean> {
+  return attempt(() => http.post('/auth/login', by));
+}
+
+/** Whatever somebody typed. Codes are told by their looks; a token may look like anything. */
+export async function enterByHand(typed: string): Promise<boolean> {
+  const kind = kindOf(typed);
+  if (kind === 'pair' && (await claim(typed))) return true;
+  if (kind === 'code' && (await enter({ code: typed }))) return true;
+  return enter({ token: typed });
+}
+
+/** Pairing codes are 16 capitals and digits, in groups or not; one-time codes have 32 letters. */
+export function kindOf(typed: string): 'pair' | 'code' | 'token' {
+  if (/^[2-9A-HJ-NP-Z]{16}$/i.test(typed.replace(/[\s-]/g, '')) && !/[a-z].*[A-Z]|[A-Z].*[a-z]/.test(typed)) return 'pair';
+  return /^[\w-]{32}$/.test(typed) ? 'code' : 'token';
+}
+
+/** Become a device of the hub's. */
+export async function claim(code: string): Promise<boolean> {
+  return attempt(() => http.post('/pair/claim', { code, name: deviceName(navigator.userAgent) }));
+}
+
+async function attempt(ask: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await ask();
+    trouble.value = null;
+    return true;
+  } catch (error) {
+    trouble.value = asHubError(error);
+    return false;
+  }
+}
+
+/** What a device calls itself until somebody names it. */
+export function deviceName(agent: string): string {
+  const system = /iPhone|iPad|Android|Macintosh|Windows|CrOS|Linux/.exec(agent)?.[0] ?? '';
+  const browser = /Firefox|Edg|OPR|Chrome|Safari/.exec(agent)?.[0] ?? '';
+  const names: Record<string, string> = { Macintosh: 'Mac', CrOS: 'Chromebook', Edg: 'Edge', OPR: 'Opera' };
+  return [names[browser] ?? browser, names[system] ?? system].filter(Boolean).join(' · ') || 'Browser';
+}

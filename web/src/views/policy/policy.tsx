@@ -1,0 +1,67 @@
+/**
+ * The policy: its rules as a table, its file as text, and an answer to "what would happen if".
+ *
+ * Rule 1: the text is the policy. The table shows what is in force; changes are made in the text, where comments live too.
+ * Rule 2: nothing counts before it is saved, and what the hub refuses is shown at its line, with the text as it was written.
+ */
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { PolicyView as Policy } from '../../generated/api';
+import { asHubError, http, type HubError } from '../../hub/http';
+import { link } from '../../hub/link';
+import { t } from '../../i18n';
+import { Button, Spinner, Tabs } from '../../ui';
+import { mayDo } from '../controls/states';
+import { ExplainPolicy } from './explain';
+import { PolicyFile } from './file';
+import { PolicyRules } from './rules';
+import '../../style/steering.css';
+
+type Tab = 'rules' | 'text' | 'explain';
+
+export function PolicyView(): JSX.Element {
+  const [policy, setPolicy] = useState<Policy | null>(null);
+  const [error, setError] = useState<HubError | null>(null);
+  const [draft, setDraft] = useState<string | null>(null);
+  const [tab, setTab] = useState<Tab>('rules');
+  const [line, setLine] = useState<number | null>(null);
+  const load = (): void => void http.get<Policy>('/policy').then((found) => { setPolicy(found); setError(null); }, (failure) => setError(asHubError(failure)));
+  useEffect(load, []);
+  if (error && !policy) return <div class="ui-empty" role="alert"><p>{error.message}</p><Button icon="refresh" onClick={load}>{t('common.retry')}</Button></div>;
+  if (!policy) return <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div>;
+  const showLine = (to: number): void => {
+    setLine(to);
+    setTab('text');
+  };
+  const add = (text: string): void => {
+    setDraft(text);
+    setLine(text.split('\n').length - 1);
+    setTab('text');
+  };
+  const saved = (now: Policy): void => {
+    setPolicy(now);
+    setDraft(null);
+    setLine(null);
+  };
+  const mayWrite = mayDo(link.scope.value, 'admin');
+  const unsaved = draft !== null && draft !== policy.text;
+  return (
+    <div class="policy-view">
+      <header class="policy-head">
+        <h1>{t('policy.title')}</h1>
+        <p class="approvals-note">{t('policy.intro')}</p>
+      </header>
+      {policy.problem && <p class="policy-problem" role="alert">{t('policy.problem', { problem: policy.problem })}</p>}
+      <Tabs label={t('policy.title')} selected={tab} onSelect={setTab} tabs={[
+        { id: 'rules', label: t('policy.rules'), icon: 'list', count: policy.rules.length },
+        { id: 'text', label: unsaved ? `${t('policy.text')} •` : t('policy.text'), icon: 'file' },
+        { id: 'explain', label: t('policy.explain'), icon: 'question' },
+      ]} />
+      <div role="tabpanel" aria-label={t(`policy.${tab}`)} class="policy-panel">
+        {tab === 'rules' && <PolicyRules policy={policy} text={draft ?? policy.text} mayWrite={mayWrite} onLine={showLine} onAdd={add} />}
+        {tab === 'text' && <PolicyFile policy={policy} draft={draft ?? policy.text} line={line} mayWrite={mayWrite} onDraft={setDraft} onSaved={saved} onReload={load} />}
+        {tab === 'explain' && <ExplainPolicy unsaved={unsaved} />}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+// What the agent asks, at its place in the conversation: a form while it waits, a line when it was answered.
+
+import type { JSX } from 'preact';
+import { pending } from '../../hub/sessions';
+import { t } from '../../i18n';
+import type { ApprovalItem, QuestionItem } from '../../model/items';
+import { Icon } from '../../ui';
+import { ApprovalCard, QuestionForm } from '../approvals/card';
+import { useRoom } from './context';
+import { oneLine } from './labels';
+import { Decision } from './tool_inside';
+
+export function ApprovalRow({ item }: { item: ApprovalItem }): JSX.Element {
+  const { story } = useRoom();
+  const decision = item.resolved.value;
+  if (decision === undefined) {
+    const ask = pending.value.find((one) => one.sessionId === story.sessionId && one.approval?.requestId === item.requestId);
+    if (ask !== undefined) return <div class="session-ask"><ApprovalCard pending={ask} /></div>;
+  }
+  return (
+    <p class="session-line">
+      <Icon name="shield" size={16} />
+      <span><b>{item.asked.toolName}</b> {oneLine(item.asked.description)}</span>
+      {decision !== undefined ? <Decision decision={decision} /> : <span class="session-faint">{t('session.callWaits')}</span>}
+    </p>
+  );
+}
+
+export function QuestionRow({ item }: { item: QuestionItem }): JSX.Element {
+  const { story } = useRoom();
+  const answer = item.resolved.value;
+  if (answer === undefined) {
+    const ask = pending.value.find((one) => one.sessionId === story.sessionId && one.question?.questionId === item.questionId);
+    if (ask !== undefined) return <div class="session-ask"><QuestionForm pending={ask} /></div>;
+  }
+  const elsewhere = item.asked._meta?.['answerable'] === false && answer === undefined;
+  return (
+    <div class="session-line session-question">
+      <Icon name="question" size={16} />
+      <div>
+        <p class="session-plain">{item.asked.question}</p>
+        {elsewhere && <p class="session-faint">{t('session.questionElsewhere')}</p>}
+        {answer !== undefined && <p class="session-decision">{answerInWords(answer)}</p>}
+      </div>
+    </div>
+  );
+}
+
+function answerInWords({ action, by, content }: NonNullable<QuestionItem['resolved']['value']>): string {
+  const who = by ?? t('session.notice_somebody');
+  if (action === 'decline') return t('session.declined', { who });
+  if (action !== 'accept') return t('session.questionClosed');
+  const given = content === undefined ? [] : Object.values(content).map((value) => (typeof value === 'string' ? value : JSON.stringify(value)));
+  const what = t('session.answered', { who });
+  return given.length > 0 ? t('session.because', { what, why: given.join(', ') }) : what;
+}

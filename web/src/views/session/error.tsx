@@ -1,0 +1,36 @@
+// A turn that failed: what happened, and a way to try again.
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { link } from '../../hub/link';
+import { t } from '../../i18n';
+import { Json } from '../../matter/json';
+import type { ErrorItem } from '../../model/items';
+import { Button, Icon } from '../../ui';
+import { useOpened, useRoom } from './context';
+
+export function ErrorRow({ item }: { item: ErrorItem }): JSX.Element {
+  const { story } = useRoom();
+  const [open, toggle] = useOpened(item.key);
+  const [again, setAgain] = useState(false);
+  const { error, prompt } = item;
+  const retry = (): void => {
+    setAgain(true);
+    link.command(story.sessionId, { command: 'send_message', message: prompt! });
+  };
+  const canRetry = prompt !== undefined && prompt !== '' && !story.view.value.watchOnly;
+  return (
+    <div class="session-banner" role="group" aria-label={t('session.failedTitle')}>
+      <Icon name="warning" size={18} />
+      <div class="session-banner-text">
+        <p><b>{t('session.failedTitle')}</b> <code>{error.code}</code></p>
+        <p class="session-plain">{error.message}</p>
+        {open && <Json value={error.details ?? null} />}
+      </div>
+      <div class="session-banner-actions">
+        {error.details !== undefined && <Button kind="quiet" expanded={open} onClick={toggle}>{t('session.errorDetails')}</Button>}
+        {canRetry && <Button icon="refresh" disabled={again} onClick={retry}>{again ? t('session.retried') : t('session.retry')}</Button>}
+      </div>
+    </div>
+  );
+}

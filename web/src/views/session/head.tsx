@@ -1,0 +1,126 @@
+// The head of a session: what it is called, who works on it, how it stands, and what can be done with all of it.
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { SessionStatus } from '../../generated/agent-context';
+import { asHubError, http, pathOf } from '../../hub/http';
+import { link } from '../../hub/link';
+import { t } from '../../i18n';
+import { write } from '../../route';
+import { Badge, Button, Elapsed, Icon, Menu, Sheet, Spinner, toast, type MenuItem } from '../../ui';
+import { useRoom } from './context';
+import { nameOfPath } from './labels';
+import { copyLink } from './link_to';
+import { Spent } from './spending_view';
+
+export function Head({ tabs }: { tabs: JSX.Element }): JSX.Element {
+  const { story } = useRoom();
+  const view = story.view.value;
+  const [renaming, setRenaming] = useState(false);
+  return (
+    <header class="session-head">
+      <div class="session-head-line">
+        <a class="ui-icon-button session-back" href={write({ view: 'home' })} aria-label={t('session.back')} title={t('session.back')}><Icon name="arrow-left" size={18} /></a>
+        <AgentIcon />
+        <div class="session-names">
+          <h1 class="session-title" title={view.title}>{view.title || t('session.untitled')}</h1>
+          <p class="session-where">
+            <span>{view.capabilities?.agent.displayName ?? view.agent}</span>
+            <span class="session-folder" title={view.cwd}><Icon name="folder" size={14} />{nameOfPath(view.cwd)}</span>
+            <Line />
+          </p>
+        </div>
+        <Status />
+        <Spent />
+        <HeadMenu onRename={() => setRenaming(true)} />
+      </div>
+      {tabs}
+      {renaming && <Rename onClose={() => setRenaming(false)} />}
+    </header>
+  );
+}
+
+function AgentIcon(): JSX.Element {
+  const { story } = useRoom();
+  const agent = story.view.value.capabilities?.agent;
+  return <span class="session-agent-icon" aria-hidden="true">{agent?.icon ?? '·'}</span>;
+}
+
+/** The state of the line to the hub, where it is not as it should be. */
+function Line(): JSX.Element | null {
+  const state = link.state.value;
+  if (state === 'online' || state === 'locked') return null;
+  return <span class={`session-connection session-connection-${state}`}><Icon name="wifi-off" size={14} />{t(`session.${state}`)}</span>;
+}
+
+const TONES: Partial<Record<SessionStatus, 'accent' | 'warn' | 'bad' | 'good'>> = {
+  running: 'accent', thinking: 'accent', waiting_for_approval: 'warn', waiting_for_input: 'warn', paused: 'warn', error: 'bad',
+};
+/** Statuses of which people want to know why. */
+const EXPLAINED = new Set<SessionStatus>(['paused', 'waiting_for_approval', 'waiting_for_input', 'completed', 'error']);
+const BUSY = new Set<SessionStatus>(['running', 'thinking', 'starting']);
+
+function Status(): JSX.Element {
+  const { story } = useRoom();
+  const { status, turn, watchOnly, paused } = story.view.value;
+  const words = t(`session.status_${status}`);
+  const reason = paused?.reason ?? story.reason.value.text;
+  return (
+    <div class="session-status" role="status" aria-live="polite">
+      {watchOnly && <span class="session-status-watched"><Badge title={t('session.watchOnlyWhy')}>{t('session.watchOnly')}</Badge></span>}
+      {reason !== undefined && EXPLAINED.has(status) && <span class="session-reason">{reason}</span>}
+      <Badge tone={TONES[status]} title={reason !== undefined ? t('session.statusBecause', { status: words, reason }) : words}>
+        {BUSY.has(status) && <Spinner size={12} />}
+        <span class="session-status-words">{words}</span>
+      </Badge>
+      {turn && <span class="session-elapsed" aria-hidden="true"><Elapsed since={turn.startedAt} /></span>}
+    </div>
+  );
+}
+
+function HeadMenu({ onRename }: { onRename: () => void }): JSX.Element {
+  const { story, opened } = useRoom();
+  const { sessionId } = story;
+  const exportAs = (format: string): void => download(pathOf(['sessions', sessionId, 'export'], { format }));
+  const items: MenuItem[] = [
+    { label: t('session.copyLink'), icon: 'link', onSelect: () => void copyLink(sessionId) },
+    { label: t('common.rename'), icon: 'edit', onSelect: onRename },
+    { label: t('session.exportMarkdown'), icon: 'download', onSelect: () => exportAs('markdown') },
+    { label: t('session.exportJson'), icon: 'download', onSelect: () => exportAs('json') },
+    {
+      label: opened.details.value ? t('session.hideDetails') : t('session.showDetails'), icon: 'list',
+      onSelect: () => (opened.details.value = !opened.details.peek()),
+    },
+  ];
+  return <Menu label={t('session.menu')} items={items} />;
+}
+
+/** The browser's own download: the hub names the file. */
+function download(path: string): void {
+  const anchor = document.createElement('a');
+  anchor.href = path;
+  anchor.download = '';
+  anchor.click();
+}
+
+function Rename({ onClose }: { onClose: () => void }): JSX.Element {
+  const { story } = useRoom();
+  const [title, setTitle] = useState(story.view.peek().title);
+  const [busy, setBusy] = useState(false);
+  const save = (event: Event): void => {
+    event.preventDefault();
+    setBusy(true);
+    http.patch(pathOf(['sessions', story.sessionId]), { title }).then(onClose, (error: unknown) => {
+      setBusy(false);
+      toast(t('session.renameFailed', { why: asHubError(error).message }), 'bad');
+    });
+  };
+  return (
+    <Sheet title={t('session.renameTitle')} onClose={onClose}>
+      <form class="session-rename" onSubmit={save}>
+        <label>{t('session.renameLabel')}<input type="text" value={title} maxLength={200} autofocus onInput={(event) => setTitle(event.currentTarget.value)} /></label>
+        <Button type="submit" kind="primary" busy={busy} disabled={title.trim() === ''}>{t('common.save')}</Button>
+      </form>
+    </Sheet>
+  );
+}

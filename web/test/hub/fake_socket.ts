@@ -1,0 +1,64 @@
+/** A WebSocket that the test speaks through: what the page said is in `said`, what the hub says is told with `tell`. */
+import type { Said, Told } from '../../src/generated/frames';
+
+export class FakeSocket {
+  static readonly OPEN = 1;
+  readyState = 0;
+  said: Said[] = [];
+  closed = false;
+  onopen: (() => void) | null = null;
+  onmessage: ((message: { data: string }) => void) | null = null;
+  onclose: ((event: { code: number }) => void) | null = null;
+
+  send(text: string): void {
+    this.said.push(JSON.parse(text) as Said);
+  }
+
+  close(): void {
+    this.closed = true;
+    this.readyState = 3;
+  }
+
+  open(): void {
+    this.readyState = 1;
+    this.onopen?.();
+  }
+
+  tell(frame: Told): void {
+    this.onmessage?.({ data: JSON.stringify(frame) });
+  }
+
+  welcome(scope: 'admin' | 'view' = 'admin'): void {
+    this.open();
+    this.tell({ type: 'welcome', version: '1.0.0', hub: { name: 'trunkline', version: '0.1.0' }, scope, pos: 5, pending: [] });
+  }
+
+  /** The hub or the network ends it. */
+  drop(code = 1006): void {
+    this.readyState = 3;
+    this.onclose?.({ code });
+  }
+
+  ofType<T extends Said['type']>(type: T): Extract<Said, { type: T }>[] {
+    return this.said.filter((frame): frame is Extract<Said, { type: T }> => frame.type === type);
+  }
+}
+
+/** A Storage in memory, perhaps one that is full. */
+export class FakeStorage {
+  readonly kept = new Map<string, string>();
+  full = false;
+
+  getItem(key: string): string | null {
+    return this.kept.get(key) ?? null;
+  }
+
+  setItem(key: string, value: string): void {
+    if (this.full) throw new Error('QuotaExceededError');
+    this.kept.set(key, value);
+  }
+
+  removeItem(key: string): void {
+    this.kept.delete(key);
+  }
+}

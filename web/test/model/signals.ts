@@ -1,0 +1,5 @@
+import { Signal } from '@preact/signals';
+
+export function isSignal(value: unknown): value is Signal<unknown> {
+  return value instanceof Signal;
+}

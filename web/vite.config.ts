@@ -1,0 +1,31 @@
+/** How the page is built: into the Python package, under names that carry a hash, with nothing inline. */
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+import { pack } from './vite/pack';
+
+const root = fileURLToPath(new URL('.', import.meta.url));
+const outDir = fileURLToPath(new URL('../src/trunkline/server/static/page', import.meta.url));
+
+export default defineConfig({
+  root,
+  base: '/',
+  plugins: [pack()],
+  esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
+  worker: { format: 'es' },
+  build: {
+    outDir,
+    emptyOutDir: true,
+    target: 'es2022',
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+  test: {
+    environment: 'happy-dom',
+    // One document for all files of a worker: making one costs more than most tests. Tests leave nothing behind in it.
+    pool: 'threads',
+    isolate: false,
+    testTimeout: 30_000,
+    include: ['test/**/*.test.{ts,tsx}', 'src/**/*.test.{ts,tsx}'],
+  },
+});
