@@ -209,6 +209,23 @@ def test_a_running_command_streams_its_output(hub: HubProcess, person: Person, t
     expect(tool_card(page, "make.*Done")).to_be_visible()
 
 
+def test_a_command_that_the_hub_runs_for_the_agent_is_read_while_it_prints(hub: HubProcess, anybody: Person) -> None:
+    session = hub.new_session("fast", mode="auto")
+    page = anybody.log_in(hub, f"#/s/{session.id}")
+    go = session.folder / "go"
+    tell(session, f"/terminal for i in 1 2; do echo line $i; done; until [ -e {go} ]; do sleep 0.1; done; echo line 3")
+    tool_card(page, "Running").click()
+    output = page.get_by_role("feed").get_by_role("group", name="Output")
+    expect(output).to_have_text("line 1\nline 2\n")
+    assert not any(event["type"] == "tool:result" for event in history(session))
+    page.reload()
+    tool_card(page, "Running").click()
+    expect(output).to_have_text("line 1\nline 2\n")
+    go.touch()
+    expect(output).to_have_text("line 1\nline 2\nline 3\n")
+    expect(tool_card(page, "Done")).to_be_visible()
+
+
 def test_a_failed_turn_says_why_and_can_be_tried_again(hub: HubProcess, anybody: Person) -> None:
     session = hub.new_session("fast")
     page = anybody.log_in(hub, f"#/s/{session.id}")

@@ -5,7 +5,7 @@
  * Rule 2: what is decided elsewhere while it is looked at does not vanish without a word: it says by whom.
  */
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { askId, pending, type Pending } from '../../hub/sessions';
 import { t } from '../../i18n';
 import { sessionHref } from '../../route';
@@ -96,21 +96,25 @@ function useSelection(asks: string[]): string | null {
   const before = useRef(asks);
   const restUntil = useRef(0);
   const current = selectionAfter(before.current, asks, selected);
-  useEffect(() => {
+  // What a key acts on, known at once: a second key may come before the first one's choice is drawn.
+  const chosen = useRef(current);
+  useLayoutEffect(() => {
     before.current = asks;
+    chosen.current = current;
     if (current === selected) return;
     if (selected !== null) restUntil.current = performance.now() + REST_MS;
     setSelected(current);
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
       if (!isForPage(event)) return;
       if (event.key === 'j' || event.key === 'k') {
-        const next = stepFrom(asks, current, event.key === 'j' ? 1 : -1);
+        const next = stepFrom(asks, chosen.current, event.key === 'j' ? 1 : -1);
+        chosen.current = next;
         setSelected(next);
         if (next) showCard(next);
         event.preventDefault();
-      } else if (performance.now() >= restUntil.current && !event.repeat && press(current, event.key)) {
+      } else if (performance.now() >= restUntil.current && !event.repeat && press(chosen.current, event.key)) {
         event.preventDefault();
       }
     };

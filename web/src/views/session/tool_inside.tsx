@@ -33,13 +33,16 @@ export function ToolInside({ item }: { item: ToolItem }): JSX.Element {
   );
 }
 
+/** As on the card that asks. */
+const RISK_TONES = { low: 'good', medium: 'plain', high: 'warn', critical: 'bad' } as const;
+
 function About({ call }: { call: Call }): JSX.Element | null {
   const { cwd } = useRoom();
   const risky = call.risk !== undefined && call.risk !== 'low';
   if (!risky && call.decisions.length === 0) return null;
   return (
     <div class="session-about">
-      {risky && <Badge tone={call.risk === 'medium' ? 'warn' : 'bad'} title={call.riskReason}>{t(`session.risk_${call.risk!}`)}</Badge>}
+      {risky && <Badge tone={RISK_TONES[call.risk!]} title={call.riskReason}>{t(`session.risk_${call.risk!}`)}</Badge>}
       {risky && call.riskReason !== undefined && <span>{call.riskReason.replaceAll(`${cwd.value}/`, '')}</span>}
       {call.decisions.map((decision) => <Decision key={decision.requestId} decision={decision} />)}
     </div>
