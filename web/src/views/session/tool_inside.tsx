@@ -10,7 +10,6 @@ import { CodeView } from '../../matter/code';
 import { Command } from '../../matter/command';
 import { DiffView } from '../../matter/diff';
 import { Json } from '../../matter/json';
-import { Shown } from '../../matter/shown';
 import { StructuredResult } from '../../matter/structured';
 import { Terminal } from '../../matter/terminal';
 import { isOver } from '../../model/calls';
@@ -19,6 +18,7 @@ import { deedOf, pathOf } from '../../model/rows';
 import { runningText } from '../../model/running';
 import { Badge, Button, Icon } from '../../ui';
 import { useRoom } from './context';
+import { FailedText } from './failed_text';
 import { commandOf, shortPath } from './labels';
 import { TodoList } from './todos';
 
@@ -27,10 +27,15 @@ export function ToolInside({ item }: { item: ToolItem }): JSX.Element {
   return (
     <>
       <About call={call} />
-      {call.error !== undefined && <p class="session-error-text"><Shown text={call.error.message} /></p>}
+      {call.error !== undefined && <FailedText message={call.error.message} output={showsOutput(call) ? printed(call) ?? runningText(item.running.value) : ''} />}
       <Matter item={item} call={call} />
     </>
   );
+}
+
+/** Whether what the call printed stands below. */
+function showsOutput(call: Call): boolean {
+  return commandOf(call) !== undefined || (call.changes.length === 0 && todosIn(call) === undefined && (call.structured === undefined || call.structured.type === 'command_output'));
 }
 
 /** As on the card that asks. */
