@@ -197,6 +197,8 @@ def test_streaming_shows_that_it_begins_grows_stays_closed_and_lets_the_reader_r
     expect(scene.page.get_by_text("The agent is getting ready …")).to_have_count(0)
     scene.card("bash date: Done").click()
     expect(scene.feed.get_by_text("Monday", exact=True)).to_be_visible()
+    scene.feed.focus()
+    scene.page.keyboard.press("End")
     paragraphs: list[list[object]] = [["say", f"Paragraph *{number}*.\n\n"] for number in range(80)]
     scene.play(*paragraphs, scene.stop("b"), ["say", "The end."])
     expect(scene.page.get_by_text("Paragraph 79.", exact=True)).to_be_in_viewport()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from tests.page.conftest import MakePerson
 from tests.page.journal import history, tell, texts, wait_until_idle
 from tests.page.person import Person, shows, sideways, until
 from tests.page.stage import COLOURS, FIX, Stage, call, permission, text_content, think, update
-from tests.tooling.hub_process import HubProcess, Session
+from tests.tooling.hub_process import FAST_DEMO, HubProcess, Session
 from tests.tooling.processes import eventually
 
 
@@ -209,9 +209,18 @@ def test_a_running_command_streams_its_output(hub: HubProcess, person: Person, t
     expect(tool_card(page, "make.*Done")).to_be_visible()
 
 
-def test_a_command_that_the_hub_runs_for_the_agent_is_read_while_it_prints(hub: HubProcess, anybody: Person) -> None:
-    session = hub.new_session("fast", mode="auto")
-    page = anybody.log_in(hub, f"#/s/{session.id}")
+@pytest.fixture
+def trusting(tmp_path: Path) -> Iterator[HubProcess]:
+    """A hub that lets the demo run whatever it wants."""
+    with HubProcess(tmp_path / "trusting", agents={"trusted": FAST_DEMO}) as started:
+        yield started
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_a_command_that_the_hub_runs_for_the_agent_is_read_while_it_prints(trusting: HubProcess, make_person: MakePerson,
+                                                                            size: str) -> None:
+    session = trusting.new_session("trusted")
+    page = make_person(trusting.url, size).log_in(trusting, f"#/s/{session.id}")
     go = session.folder / "go"
     tell(session, f"/terminal for i in 1 2; do echo line $i; done; until [ -e {go} ]; do sleep 0.1; done; echo line 3")
     tool_card(page, "Running").click()
