@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from tests.page.conftest import MakePerson
 from tests.page.journal import history, tell, texts, wait_until_idle
 from tests.page.person import Person, shows, sideways, until
 from tests.page.stage import COLOURS, FIX, Stage, call, permission, text_content, think, update
-from tests.tooling.hub_process import HubProcess, Session
+from tests.tooling.hub_process import FAST_DEMO, HubProcess, Session
 from tests.tooling.processes import eventually
 
 
@@ -207,6 +207,32 @@ def test_a_running_command_streams_its_output(hub: HubProcess, person: Person, t
     (tmp_path / "second").touch()
     shows(page, "ok")
     expect(tool_card(page, "make.*Done")).to_be_visible()
+
+
+@pytest.fixture
+def trusting(tmp_path: Path) -> Iterator[HubProcess]:
+    """A hub that lets the demo run whatever it wants."""
+    with HubProcess(tmp_path / "trusting", agents={"trusted": FAST_DEMO}) as started:
+        yield started
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_a_command_that_the_hub_runs_for_the_agent_is_read_while_it_prints(trusting: HubProcess, make_person: MakePerson,
+                                                                            size: str) -> None:
+    session = trusting.new_session("trusted")
+    page = make_person(trusting.url, size).log_in(trusting, f"#/s/{session.id}")
+    go = session.folder / "go"
+    tell(session, f"/terminal for i in 1 2; do echo line $i; done; until [ -e {go} ]; do sleep 0.1; done; echo line 3")
+    tool_card(page, "Running").click()
+    output = page.get_by_role("feed").get_by_role("group", name="Output")
+    expect(output).to_have_text("line 1\nline 2\n")
+    assert not any(event["type"] == "tool:result" for event in history(session))
+    page.reload()
+    tool_card(page, "Running").click()
+    expect(output).to_have_text("line 1\nline 2\n")
+    go.touch()
+    expect(output).to_have_text("line 1\nline 2\nline 3\n")
+    expect(tool_card(page, "Done")).to_be_visible()
 
 
 def test_a_failed_turn_says_why_and_can_be_tried_again(hub: HubProcess, anybody: Person) -> None:

@@ -1,6 +1,6 @@
 """Seed 001, the overview of packet types, held against ``trunkline.dialects.packets`` and the packets face, item by item.
 
-What the seed says about rendering is the page's and comes with it (``later: page`` in the manifest).
+What the seed says about rendering is the page's: ``tests/page/test_frontend_rules.py``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The manifest holds the tests against the seeds: nothing unmapped, nothing dangling, one test per item.
 
 A value in ``manifest.toml`` is the node of the test that covers the item (from ``tests/`` on), or says openly why there is none:
-``later: AREA`` for what a later part of Trunkline brings, ``prose: WHY`` for what states no behaviour.
+``prose: WHY`` for what states no behaviour.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from tests.spec import seeds
 
 TESTS = Path(__file__).parent.parent
 MANIFEST: dict[str, str] = tomllib.loads((Path(__file__).parent / "manifest.toml").read_text(encoding="utf-8"))
-AREAS = {"page"}
-STATE = re.compile(r"(later|prose): (.+)")
+STATE = re.compile(r"prose: (.+)")
 
 
 def items() -> set[str]:
@@ -59,18 +58,12 @@ def test_no_two_items_share_a_test() -> None:
     assert [node for node, count in Counter(nodes()).items() if count > 1] == []
 
 
-def test_what_is_left_for_later_names_a_known_area() -> None:
-    areas = {match[2] for value in MANIFEST.values() if (match := STATE.fullmatch(value)) and match[1] == "later"}
-    assert areas <= AREAS
-
-
-def test_the_protocols_leave_nothing_for_later_and_the_packets_nothing_but_the_page() -> None:
-    late = {id.partition("/")[0]: value for id, value in MANIFEST.items() if value.startswith("later: ")}
-    assert late == {"001": "later: page"}
+def test_nothing_is_left_for_later() -> None:
+    assert [id for id, value in MANIFEST.items() if value.startswith("later")] == []
 
 
 def test_the_manifest_says_how_much_is_left(capsys: pytest.CaptureFixture[str]) -> None:
     states = Counter(value if STATE.fullmatch(value) else "tested" for value in MANIFEST.values())
     with capsys.disabled():
         print("\nspec:", ", ".join(f"{count} {state}" for state, count in sorted(states.items())))
-    assert states["tested"] >= 225, "an item that had a test has lost it"
+    assert states["tested"] >= 233, "an item that had a test has lost it"

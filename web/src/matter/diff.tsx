@@ -86,9 +86,9 @@ function FileView({ file, source, folded }: { file: FileDiff; source: string | n
   const shortPath = pathIn(useFolder(), file.path);
   const split = roomy && layout.value === 'split';
   return (
-    <section class="matter-diff" aria-label={t('matter.changesOf', { path: file.path })}>
+    <section class="matter-diff" aria-label={t('matter.changesOf', { path: shortPath })}>
       <header class="matter-diff-head">
-        <IconButton icon={open ? 'chevron-down' : 'chevron-right'} size={16} label={t(open ? 'matter.fold' : 'matter.unfold', { path: file.path })} expanded={open} onClick={() => setOpen(!open)} />
+        <IconButton icon={open ? 'chevron-down' : 'chevron-right'} size={16} label={t(open ? 'matter.fold' : 'matter.unfold', { path: shortPath })} expanded={open} onClick={() => setOpen(!open)} />
         <span class="matter-diff-name" title={file.path}>
           <FileLink sessionId={file.status === 'deleted' ? null : sessionId} path={file.path} line={file.hunks[0]?.afterStart ?? null}><Name path={shortPath} /></FileLink>
           {file.from !== null && <span class="matter-diff-from">{t('matter.movedFrom', { path: file.from })}</span>}
@@ -99,16 +99,16 @@ function FileView({ file, source, folded }: { file: FileDiff; source: string | n
           <Copy text={() => source ?? unifiedOf(file)} label={t('matter.copyDiff')} />
         </span>
       </header>
-      {open && <Body file={file} split={split} sessionId={sessionId} />}
+      {open && <Body file={file} name={shortPath} split={split} sessionId={sessionId} />}
       {!open && size > LARGE_LINES && <div class="matter-note">{t('matter.largeDiff', { n: size })} <Button kind="quiet" onClick={() => setOpen(true)}>{t('matter.showIt')}</Button></div>}
     </section>
   );
 }
 
-function Body({ file, split, sessionId }: { file: FileDiff; split: boolean; sessionId: string | null }): JSX.Element {
+function Body({ file, name, split, sessionId }: { file: FileDiff; name: string; split: boolean; sessionId: string | null }): JSX.Element {
   if (file.binary) return <p class="matter-note"><Icon name="file" size={14} /> {t('matter.binary')}</p>;
   if (file.hunks.length === 0) return <p class="matter-note">{t('matter.noLines')}</p>;
-  return <DiffRows file={file} split={split} sessionId={sessionId} />;
+  return <DiffRows file={file} name={name} split={split} sessionId={sessionId} />;
 }
 
 /** The end of a path matters most: when there is no room, its beginning is left out. */

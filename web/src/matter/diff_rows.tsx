@@ -18,7 +18,7 @@ import { Windowed } from './windowed';
 
 type Look = (line: DiffLine) => { tokens: readonly Token[] | undefined; marks: readonly Mark[] };
 
-export function DiffRows({ file, split, sessionId }: { file: FileDiff; split: boolean; sessionId: string | null }): JSX.Element {
+export function DiffRows({ file, name, split, sessionId }: { file: FileDiff; name: string; split: boolean; sessionId: string | null }): JSX.Element {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const [whole, setWhole] = useState<readonly string[] | null | undefined>(undefined);
   const look = useLook(file, whole ?? null);
@@ -32,7 +32,7 @@ export function DiffRows({ file, split, sessionId }: { file: FileDiff; split: bo
   const canOpen = (fold: Fold): boolean => fold.lines !== null || (whole === undefined && sessionId !== null && fold.count > 0);
   const shown = split ? pairs : rows;
   return (
-    <div class={split ? 'matter-diff-box matter-diff-split' : 'matter-diff-box'} tabIndex={0} role="group" aria-label={t('matter.changesOf', { path: file.path })} style={{ '--digits': String(digits) }}>
+    <div class={split ? 'matter-diff-box matter-diff-split' : 'matter-diff-box'} tabIndex={0} role="group" aria-label={t('matter.changesOf', { path: name })} style={{ '--digits': String(digits) }}>
       <div class="matter-diff-lines">
         <Windowed count={shown.length} rowHeight={ROW_HEIGHT}>
           {(start, end) => <>{shown.slice(start, end).map((row, index) => <RowView key={start + index} row={row} look={look} canOpen={canOpen} openFold={openFold} />)}</>}

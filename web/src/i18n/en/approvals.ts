@@ -72,6 +72,7 @@ export const approvals = {
   answeredBy: 'Answered by {who}',
   declinedBy: 'Declined by {who}',
   withdrawn: 'Taken back',
+  over: 'No longer waits for anybody',
   timedOut: 'Nobody answered in time, so it was denied',
   byPolicy: 'the policy',
   byYou: 'you',

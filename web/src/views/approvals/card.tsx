@@ -5,7 +5,7 @@
  * Rule 2: while a decision is on its way the card says so and takes no other. What was refused says why.
  */
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useContext, useEffect, useId, useState } from 'preact/hooks';
 import type { RiskLevel } from '../../generated/agent-context';
 import type { ApprovalView } from '../../generated/api';
 import { agentName } from '../../hub/agents';
@@ -25,6 +25,8 @@ import { Preview } from './preview';
 import { resolutions } from './resolutions';
 import { ResolutionLine } from './resolution_view';
 import { answer, sentFor } from './sending';
+import { Resting } from './steady';
+import { SteadyCard } from './steady_card';
 import { Unseen } from './unseen_view';
 import '../../style/steering.css';
 
@@ -32,6 +34,8 @@ export { QuestionForm } from './question';
 
 export interface CardProps {
   pending: Pending;
+  /** It no longer waits, and is shown for those who have it before their eyes. */
+  over?: boolean;
 }
 
 const RISKS: Record<RiskLevel, { words: Key; tone: 'plain' | 'good' | 'warn' | 'bad' }> = {
@@ -41,12 +45,12 @@ const RISKS: Record<RiskLevel, { words: Key; tone: 'plain' | 'good' | 'warn' | '
   critical: { words: 'approvals.riskCritical', tone: 'bad' },
 };
 
-export function ApprovalCard({ pending }: CardProps): JSX.Element | null {
+export function ApprovalCard({ pending, over = false }: CardProps): JSX.Element | null {
   const heading = useId();
   const approval = pending.approval;
   if (!approval) return null;
   return (
-    <article class={`approvals-card approvals-card-${approval.riskLevel}`} aria-labelledby={heading} tabIndex={-1} data-ask={approval.requestId}>
+    <SteadyCard ask={approval.requestId} kind={approval.riskLevel} labelledBy={heading}>
       <CardHead id={heading} pending={pending} icon={iconOf(approval)} title={headingOf(approval)}>
         <Countdown expiresAt={approval.expiresAt} since={approval.requestedAt} denies />
       </CardHead>
@@ -55,8 +59,8 @@ export function ApprovalCard({ pending }: CardProps): JSX.Element | null {
         {approval.riskReason && <span><Unseen text={pending.cwd ? approval.riskReason.replaceAll(`${pending.cwd}/`, '') : approval.riskReason} /></span>}
       </p>
       <MatterSession.Provider value={pending.sessionId}><Preview approval={approval} /></MatterSession.Provider>
-      <Decide pending={pending} approval={approval} />
-    </article>
+      <Decide pending={pending} approval={approval} over={over} />
+    </SteadyCard>
   );
 }
 
@@ -90,7 +94,7 @@ export function CardHead({ id, pending, icon, title, children }: CardHeadProps):
   );
 }
 
-function Decide({ pending, approval }: { pending: Pending; approval: ApprovalView }): JSX.Element {
+function Decide({ pending, approval, over }: { pending: Pending; approval: ApprovalView; over: boolean }): JSX.Element {
   const [panel, setPanel] = useState<'none' | 'deny' | 'always' | 'never' | 'edit'>('none');
   const ask = approval.requestId;
   const decide = (decision: Decision): void => {
@@ -101,9 +105,10 @@ function Decide({ pending, approval }: { pending: Pending; approval: ApprovalVie
   const choices = offered(approval, turnId, mayDo(link.scope.value, 'control'));
   const first = choices.approve[0];
   const approve = (): void => (choices.onlyForGood ? setPanel('always') : decide({ approve: true, ...(first?.optionId ? { optionId: first.optionId } : {}) }));
-  useEffect(() => keepKeys(ask, { approve, deny: () => setPanel('deny'), ...(approval.editable ? { edit: () => setPanel('edit') } : {}) }));
   const settled = resolutions.value.get(ask);
+  useEffect(() => (settled || over ? undefined : keepKeys(ask, { approve, deny: () => setPanel('deny'), ...(approval.editable ? { edit: () => setPanel('edit') } : {}) })));
   if (settled) return <ResolutionLine resolution={settled} />;
+  if (over) return <p class="approvals-note" role="status">{t('approvals.over')}</p>;
   if (!mayDo(link.scope.value, 'approve')) return <p class="approvals-note">{t('approvals.noScopeApprove')}</p>;
   const turn = turnId === undefined ? {} : { turnId };
   return (
@@ -131,16 +136,18 @@ interface ButtonsProps {
 
 function Buttons({ approval, choices, busy, onApprove, onDecide, onPanel }: ButtonsProps): JSX.Element {
   const [first, ...others] = choices.approve;
+  const resting = useContext(Resting);
+  const still = busy || resting;
   const onlyWay = approval.options.find((option) => option.kind === 'allow_once');
   return (
     <footer class="approvals-actions">
-      <Button kind="primary" icon="check" busy={busy} title={onlyWay?.name} onClick={onApprove}>{first?.name ?? t('approvals.approve')}</Button>
+      <Button kind="primary" icon="check" busy={busy} disabled={resting} title={onlyWay?.name} onClick={onApprove}>{first?.name ?? t('approvals.approve')}</Button>
       {others.map((way) => (
-        <Button key={way.optionId} disabled={busy} onClick={() => onDecide({ approve: true, ...(way.optionId ? { optionId: way.optionId } : {}) })}>{way.name}</Button>
+        <Button key={way.optionId} disabled={still} onClick={() => onDecide({ approve: true, ...(way.optionId ? { optionId: way.optionId } : {}) })}>{way.name}</Button>
       ))}
-      {choices.scopes.length > 1 && !choices.onlyForGood && <Button disabled={busy} onClick={() => onPanel('always')}>{t('approvals.always')}</Button>}
-      {approval.editable && <Button icon="edit" disabled={busy} onClick={() => onPanel('edit')}>{t('approvals.edit')}</Button>}
-      <Button kind="danger" icon="cross" class="approvals-deny" disabled={busy} onClick={() => onPanel('deny')}>{t('approvals.deny')}</Button>
+      {choices.scopes.length > 1 && !choices.onlyForGood && <Button disabled={still} onClick={() => onPanel('always')}>{t('approvals.always')}</Button>}
+      {approval.editable && <Button icon="edit" disabled={still} onClick={() => onPanel('edit')}>{t('approvals.edit')}</Button>}
+      <Button kind="danger" icon="cross" class="approvals-deny" disabled={still} onClick={() => onPanel('deny')}>{t('approvals.deny')}</Button>
     </footer>
   );
 }

@@ -3,7 +3,7 @@
  *
  * Rule 1: a key acts on the card that is selected, by the id of its ask, never on "the first one".
  * Rule 2: when the selection moved by itself, because somebody else decided, keys rest for a moment: the press was meant for
- * what was there before.
+ * what was there before. So they do on a card that came or moved just now.
  */
 export interface CardKeys {
   approve(): void;
@@ -12,6 +12,15 @@ export interface CardKeys {
 }
 
 const cards = new Map<string, CardKeys>();
+const rests = new Map<string, () => boolean>();
+
+/** How to know whether a card takes no press now; gives the end of it. */
+export function keepRest(ask: string, resting: () => boolean): () => void {
+  rests.set(ask, resting);
+  return () => {
+    if (rests.get(ask) === resting) rests.delete(ask);
+  };
+}
 
 /** A card is there, and this is what its keys do; gives the end of it. */
 export function keepKeys(ask: string, keys: CardKeys): () => void {
@@ -31,7 +40,7 @@ export function isForPage(event: KeyboardEvent): boolean {
 /** Do what the key means to the card; false where it means nothing. */
 export function press(ask: string | null, key: string): boolean {
   const keys = ask === null ? undefined : cards.get(ask);
-  if (!keys) return false;
+  if (!keys || (ask !== null && rests.get(ask)?.())) return false;
   if (key === 'a') keys.approve();
   else if (key === 'd') keys.deny();
   else if (key === 'e' && keys.edit) keys.edit();

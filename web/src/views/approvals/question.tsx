@@ -5,7 +5,7 @@
  * Rule 2: a page of the agent's opens with a click only, in its own window, and its host is shown.
  */
 import type { JSX } from 'preact';
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useContext, useEffect, useId, useState } from 'preact/hooks';
 import type { QuestionView } from '../../generated/api';
 import { link } from '../../hub/link';
 import type { Pending } from '../../hub/sessions';
@@ -20,33 +20,37 @@ import { keepKeys } from './keys';
 import { resolutions } from './resolutions';
 import { ResolutionLine } from './resolution_view';
 import { answer } from './sending';
+import { Resting } from './steady';
+import { SteadyCard } from './steady_card';
 import { Unseen } from './unseen_view';
 
-export function QuestionForm({ pending }: CardProps): JSX.Element | null {
+export function QuestionForm({ pending, over = false }: CardProps): JSX.Element | null {
   const heading = useId();
   const question = pending.question;
   if (!question) return null;
   const title = t(question.cap ? 'approvals.capQuestion' : 'approvals.question');
   return (
-    <article class="approvals-card approvals-card-question" aria-labelledby={heading} tabIndex={-1} data-ask={question.questionId}>
+    <SteadyCard ask={question.questionId} kind="question" labelledBy={heading}>
       <CardHead id={heading} pending={pending} icon="question" title={title}>
         <Countdown expiresAt={question.expiresAt} since={question.askedAt} denies={false} />
       </CardHead>
       <p class="approvals-question"><Unseen text={question.question} /></p>
-      <Answer pending={pending} question={question} />
-    </article>
+      <Answer pending={pending} question={question} over={over} />
+    </SteadyCard>
   );
 }
 
-function Answer({ pending, question }: { pending: Pending; question: QuestionView }): JSX.Element {
+function Answer({ pending, question, over }: { pending: Pending; question: QuestionView; over: boolean }): JSX.Element {
   const ask = question.questionId;
   const settled = resolutions.value.get(ask);
   const send = (words: string, action: 'accept' | 'decline'): void => {
     const meta = action === 'accept' ? {} : { _meta: { action } };
     answer(pending.sessionId, ask, { command: 'answer_question', questionId: ask, answer: words, ...meta });
   };
-  useEffect(() => keepKeys(ask, { approve: () => focusForm(ask), deny: () => focusDecline(ask) }), [ask]);
+  const ended = settled !== undefined || over;
+  useEffect(() => (ended ? undefined : keepKeys(ask, { approve: () => focusForm(ask), deny: () => focusDecline(ask) })), [ask, ended]);
   if (settled) return <ResolutionLine resolution={settled} />;
+  if (over) return <p class="approvals-note" role="status">{t('approvals.over')}</p>;
   if (!mayDo(link.scope.value, question.cap ? 'control' : 'approve')) {
     return <p class="approvals-note">{t(question.cap ? 'approvals.noScopeCap' : 'approvals.noScopeApprove')}</p>;
   }
@@ -73,14 +77,15 @@ interface AnswerProps {
 
 function PageToVisit({ url, busy, onSend }: AnswerProps & { url: string }): JSX.Element {
   const judged = judgeLink(url, url);
+  const resting = useContext(Resting);
   if (judged.kind !== 'web') return <p class="approvals-failed">{t('approvals.badAddress', { url })}</p>;
   return (
     <>
       <p class="approvals-page"><a class="ui-button ui-button-primary" href={judged.href} target="_blank" rel="noopener noreferrer"><Icon name="external" size={16} /> {t('approvals.openPage')}</a></p>
       <p class="approvals-note">{t('approvals.openPageHint', { host: judged.host })}</p>
       <footer class="approvals-actions">
-        <Button icon="check" busy={busy} onClick={() => onSend('', 'accept')}>{t('approvals.done')}</Button>
-        <Button class="approvals-deny" disabled={busy} onClick={() => onSend('', 'decline')}>{t('approvals.decline')}</Button>
+        <Button icon="check" busy={busy} disabled={resting} onClick={() => onSend('', 'accept')}>{t('approvals.done')}</Button>
+        <Button class="approvals-deny" disabled={busy || resting} onClick={() => onSend('', 'decline')}>{t('approvals.decline')}</Button>
       </footer>
     </>
   );
@@ -90,6 +95,7 @@ function Form({ question, busy, onSend }: AnswerProps & { question: QuestionView
   const fields = fieldsOf(question.schema, question.options);
   const [values, setValues] = useState<Values>(() => initialValues(fields));
   const [tried, setTried] = useState(false);
+  const resting = useContext(Resting);
   const problems = problemsOf(fields, values);
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -101,8 +107,8 @@ function Form({ question, busy, onSend }: AnswerProps & { question: QuestionView
     <form class="approvals-form" onSubmit={submit} noValidate>
       {fields.map((field) => <FormField key={field.name} field={field} alone={isFreeText(fields)} values={values} problem={tried ? problems[field.name] : undefined} onChange={set} />)}
       <footer class="approvals-actions">
-        <Button kind="primary" icon="send" type="submit" busy={busy}>{t('approvals.send')}</Button>
-        {!question.cap && <Button class="approvals-deny" disabled={busy} onClick={() => onSend('', 'decline')}>{t('approvals.decline')}</Button>}
+        <Button kind="primary" icon="send" type="submit" busy={busy} disabled={resting}>{t('approvals.send')}</Button>
+        {!question.cap && <Button class="approvals-deny" disabled={busy || resting} onClick={() => onSend('', 'decline')}>{t('approvals.decline')}</Button>}
       </footer>
     </form>
   );

@@ -2,10 +2,11 @@
  * Everything that waits for somebody, in all sessions.
  *
  * Rule 1: the selection is an ask, not a place in the list. When it goes, what took its place is selected, and keys rest for a moment.
- * Rule 2: what is decided elsewhere while it is looked at does not vanish without a word: it says by whom.
+ * Rule 2: places hold still while somebody points at the list or has a card in focus; see steady.ts.
+ * Rule 3: what is decided elsewhere while it is looked at does not vanish without a word: it says by whom.
  */
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { askId, pending, type Pending } from '../../hub/sessions';
 import { t } from '../../i18n';
 import { sessionHref } from '../../route';
@@ -14,32 +15,69 @@ import { ApprovalCard, QuestionForm } from './card';
 import { isForPage, press, selectionAfter, stepFrom } from './keys';
 import { ResolutionLine } from './resolution_view';
 import { resolutions, type Resolution } from './resolutions';
+import { placesAfter, REST_MS } from './steady';
 import '../../style/steering.css';
 
-const REST_MS = 700;
 const KEPT_DECIDED = 5;
 
 export function ApprovalsQueue(): JSX.Element {
   const waiting = pending.value;
-  const selected = useSelection(waiting.map(askId));
+  const { places, hold } = usePlaces(waiting);
+  const open = new Set(waiting.map(askId));
+  const selected = useSelection(places.map(askId).filter((ask) => open.has(ask)));
   return (
     <div class="approvals-view">
       <header class="approvals-title">
         <h1>{t('approvals.title')}</h1>
         {waiting.length > 0 && <p role="status">{t('approvals.count', { n: waiting.length })}</p>}
       </header>
-      {waiting.length === 0 && <Nothing />}
-      <ol class="approvals-list" aria-label={t('approvals.title')}>
-        {waiting.map((ask) => (
-          <li key={askId(ask)} class={askId(ask) === selected ? 'approvals-selected' : undefined} aria-current={askId(ask) === selected || undefined}>
-            {ask.approval ? <ApprovalCard pending={ask} /> : <QuestionForm pending={ask} />}
-          </li>
-        ))}
+      {places.length === 0 && <Nothing />}
+      <ol class="approvals-list" aria-label={t('approvals.title')} {...hold}>
+        {places.map((ask) => <Place key={askId(ask)} ask={ask} over={!open.has(askId(ask))} selected={askId(ask) === selected} />)}
       </ol>
-      <Decided waiting={waiting} />
+      <Decided waiting={waiting} places={places} />
       {waiting.length > 0 && <Keys />}
     </div>
   );
+}
+
+/** A card at its place. What is over keeps the room that it had, so that nothing moves up. */
+function Place({ ask, over, selected }: { ask: Pending; over: boolean; selected: boolean }): JSX.Element {
+  const place = useRef<HTMLLIElement>(null);
+  const height = useRef(0);
+  useLayoutEffect(() => {
+    if (!over && place.current) height.current = place.current.offsetHeight;
+  });
+  const names = [selected ? 'approvals-selected' : '', over ? 'approvals-over' : ''].filter(Boolean).join(' ');
+  return (
+    <li ref={place} class={names || undefined} style={over ? { minHeight: `${height.current}px` } : undefined} aria-current={selected || undefined}>
+      {ask.approval ? <ApprovalCard pending={ask} over={over} /> : <QuestionForm pending={ask} over={over} />}
+    </li>
+  );
+}
+
+interface Held {
+  ref: { current: HTMLOListElement | null };
+  onPointerEnter: (event: PointerEvent) => void;
+  onPointerMove: (event: PointerEvent) => void;
+  onPointerLeave: () => void;
+  onFocusOut: () => void;
+}
+
+function usePlaces(waiting: Pending[]): { places: Pending[]; hold: Held } {
+  const list = useRef<HTMLOListElement>(null);
+  const pointed = useRef(false);
+  const before = useRef<Pending[]>([]);
+  const [, draw] = useReducer((count: number) => count + 1, 0);
+  const held = pointed.current || (list.current?.contains(document.activeElement) ?? false);
+  const places = placesAfter(before.current, waiting, held, askId);
+  before.current = places;
+  const points = (event: PointerEvent): void => void (pointed.current = event.pointerType !== 'touch');
+  const leaves = (): void => {
+    pointed.current = false;
+    draw(0);
+  };
+  return { places, hold: { ref: list, onPointerEnter: points, onPointerMove: points, onPointerLeave: leaves, onFocusOut: () => void setTimeout(() => draw(0)) } };
 }
 
 function Nothing(): JSX.Element {
@@ -53,10 +91,10 @@ function Nothing(): JSX.Element {
 }
 
 /** What was on this screen and is decided now, the newest first. */
-function Decided({ waiting }: { waiting: Pending[] }): JSX.Element | null {
+function Decided({ waiting, places }: { waiting: Pending[]; places: Pending[] }): JSX.Element | null {
   const seen = useRef(new Map<string, Pending>());
   waiting.forEach((ask) => seen.current.set(askId(ask), ask));
-  const open = new Set(waiting.map(askId));
+  const open = new Set(places.map(askId));
   const known = resolutions.value;
   const gone = [...seen.current.values()].flatMap((ask): [Pending, Resolution][] => {
     const resolution = known.get(askId(ask));
@@ -96,21 +134,26 @@ function useSelection(asks: string[]): string | null {
   const before = useRef(asks);
   const restUntil = useRef(0);
   const current = selectionAfter(before.current, asks, selected);
-  useEffect(() => {
+  // What a key acts on, known at once: a second key may come before the first one's choice is drawn.
+  const chosen = useRef(current);
+  useLayoutEffect(() => {
     before.current = asks;
+    chosen.current = current;
     if (current === selected) return;
-    if (selected !== null) restUntil.current = performance.now() + REST_MS;
+    restUntil.current = performance.now() + REST_MS;
     setSelected(current);
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
       if (!isForPage(event)) return;
       if (event.key === 'j' || event.key === 'k') {
-        const next = stepFrom(asks, current, event.key === 'j' ? 1 : -1);
+        const next = stepFrom(asks, chosen.current, event.key === 'j' ? 1 : -1);
+        chosen.current = next;
         setSelected(next);
+        restUntil.current = 0;
         if (next) showCard(next);
         event.preventDefault();
-      } else if (performance.now() >= restUntil.current && !event.repeat && press(current, event.key)) {
+      } else if (performance.now() >= restUntil.current && !event.repeat && press(chosen.current, event.key)) {
         event.preventDefault();
       }
     };

@@ -3,7 +3,8 @@
  *
  * Rule 1: the outbox is the truth. A card that is drawn again, or a page that was loaded again, shows the same.
  * Rule 2: an answer that came too late is not kept as a failure: who was first is shown in its place.
- * Rule 3: an ask is answered once at a time: while one command is on its way, no other is sent. One press answers one ask.
+ * Rule 3: an ask is answered once at a time: while one command is on its way, no other is sent. That a press is meant
+ * for the ask that it hits is the card's to see to (steady.ts).
  */
 import { effect } from '@preact/signals';
 import type { ACPCommand } from '../../generated/agent-context';
@@ -21,18 +22,11 @@ export function sentFor(ask: string): Sent | undefined {
   return link.outbox.value.findLast((sent) => askOf(sent.command) === ask);
 }
 
-/** When a card goes, another takes its place under the finger: a second press within this time was meant for the first. */
-const SAME_PRESS_MS = 350;
-let last = { ask: '', at: -SAME_PRESS_MS };
-
 /** Send it, in place of one that failed. */
 export function answer(sessionId: string, ask: string, command: ACPCommand): void {
-  const now = performance.now();
-  if (ask !== last.ask && now - last.at < SAME_PRESS_MS) return;
   const before = link.outbox.peek().filter((sent) => askOf(sent.command) === ask);
   if (before.some((sent) => sent.state !== 'failed')) return;
   before.forEach((sent) => sent.drop());
-  last = { ask, at: now };
   answeredHere(ask);
   link.command(sessionId, command);
 }

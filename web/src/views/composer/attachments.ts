@@ -20,6 +20,12 @@ export interface Attached {
   picture?: Picture;
 }
 
+/** What goes with one message. */
+export interface Taken {
+  keys: number[];
+  pictures: Picture[];
+}
+
 export class Attachments {
   private readonly listed = signal<Attached[]>([]);
   private readonly files = new Map<number, File>();
@@ -47,16 +53,17 @@ export class Attachments {
   }
 
   /** The pictures of the message, made to fit together; null where they do not. */
-  async take(): Promise<Picture[] | null> {
-    const files = this.listed.peek().flatMap((each) => this.files.get(each.key) ?? []);
-    const pictures = await Promise.all(files.map((file) => readPicture(file, roomFor(files.length))));
+  async take(): Promise<Taken | null> {
+    const keys = this.listed.peek().map((each) => each.key);
+    const files = keys.flatMap((key) => this.files.get(key) ?? []);
+    const pictures = await Promise.all(files.map((file) => readPicture(file, roomFor(files.length)).catch(() => null)));
     if (pictures.some((picture) => picture === null)) return null;
-    return pictures as Picture[];
+    return { keys, pictures: pictures as Picture[] };
   }
 
-  clear(): void {
-    this.files.clear();
-    this.listed.value = [];
+  /** These went with a message; what was added since stays. */
+  sent({ keys }: Taken): void {
+    keys.forEach((key) => this.remove(key));
   }
 
   private async addPicture(file: File): Promise<void> {

@@ -2,7 +2,8 @@
  * Where messages to the agent are written.
  *
  * Rule 1: what is written is never lost: a draft is kept, what cannot be sent now waits in the outbox, what was refused comes back.
- * Rule 2: who may not send sees why instead of a field that does nothing.
+ * Rule 2: one message at a time is made ready; what is typed meanwhile is the next one.
+ * Rule 3: who may not send sees why instead of a field that does nothing.
  */
 import type { JSX } from 'preact';
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -14,7 +15,7 @@ import type { Story } from '../../model/story';
 import { COARSE, Icon, IconButton, Menu, Spinner, toast, useMedia } from '../../ui';
 import { actStates } from '../controls/states';
 import { Attachments, filesIn } from './attachments';
-import { draftOf, enterSends, keepDraft, setEnterSends } from './drafts';
+import { draftOf, enterSends, flushDrafts, keepDraft, setEnterSends } from './drafts';
 import { meansHistory, PromptHistory } from './history';
 import { Queue } from './queue';
 import { SuggestionList } from './suggestion_list';
@@ -23,6 +24,8 @@ import { commandsOf, completed } from './suggestions';
 import '../../style/steering.css';
 
 const TALLEST = 0.4;
+/** Longer than this is as tall as can be: to measure it at every key would take longer than the key. */
+const MEASURED_MOST = 100_000;
 
 export function Composer({ story }: { story: Story }): JSX.Element {
   const view = story.view.value;
@@ -44,29 +47,34 @@ function Writing({ story }: { story: Story }): JSX.Element {
   const list = useId();
   const touch = useMedia(COARSE);
   const [sends, setSends] = useState(() => enterSends(touch));
+  const latest = useRef({ text, write: (_words: string, _caret?: number): void => undefined });
   const write = (words: string, caret?: number): void => {
+    latest.current.text = words;
     setText(words);
     keepDraft(story.sessionId, words);
     if (caret !== undefined) requestAnimationFrame(() => field.current?.setSelectionRange(caret, caret));
   };
-  const latest = useRef({ text, write });
   latest.current = { text, write };
   const attachments = useMemo(() => new Attachments(story.sessionId, (path) => addPath(latest.current, field.current, path)), [story]);
   const suggesting = useMemo(() => new Suggesting(story.sessionId, () => commandsOf(story.view.peek().commands as Record<string, unknown>[] | null)), [story]);
   const history = useHistory(story);
   useGrowing(field, text);
+  useEffect(() => flushDrafts, []);
+  const flying = useRef(false);
   const busy = view.turn !== null;
   const pictures = view.capabilities?.features.multimodal ?? true;
   const add = (files: File[]): void => void attachments.add(files, pictures);
   const send = async (): Promise<void> => {
-    if ((!text.trim() && !attachments.all.peek().length) || attachments.busy) return;
-    const taken = await attachments.take();
+    const said = latest.current.text;
+    if (flying.current || (!said.trim() && !attachments.all.peek().length) || attachments.busy) return;
+    flying.current = true;
+    const taken = await attachments.take().finally(() => void (flying.current = false));
     if (taken === null) return toast(t('composer.tooManyPictures'), 'bad');
-    link.command(story.sessionId, messageOf(text, taken));
-    attachments.clear();
+    link.command(story.sessionId, messageOf(said, taken.pictures));
+    attachments.sent(taken);
     suggesting.close();
     history.current = null;
-    write('');
+    latest.current.write(leftOf(latest.current.text, said));
     field.current?.focus();
   };
   const take = (suggestion: Suggestion): void => {
@@ -144,6 +152,12 @@ function FilePicker({ onFiles }: { onFiles: (files: File[]) => void }): JSX.Elem
   );
 }
 
+/** What was written while a message was made ready: that is the next one. */
+export function leftOf(now: string, said: string): string {
+  if (now === said) return '';
+  return now.startsWith(said) ? now.slice(said.length).trimStart() : now;
+}
+
 function messageOf(text: string, pictures: { url: string }[]): SendMessageCommand {
   const attachments = pictures.map(({ url }) => ({ type: 'image' as const, url }));
   return { command: 'send_message', message: text.trim(), ...(attachments.length ? { attachments } : {}) };
@@ -204,6 +218,10 @@ function useGrowing(field: { current: HTMLTextAreaElement | null }, text: string
   useLayoutEffect(() => {
     const shown = field.current;
     if (!shown) return;
+    if (text.length > MEASURED_MOST) {
+      shown.style.height = `${innerHeight * TALLEST}px`;
+      return;
+    }
     shown.style.height = 'auto';
     shown.style.height = `${Math.min(shown.scrollHeight, innerHeight * TALLEST)}px`;
   }, [text]);

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { draftOf, enterSends, keepDraft, setEnterSends } from './drafts';
+import { leave } from '../../hub/leave';
+import { draftOf, enterSends, flushDrafts, keepDraft, setEnterSends } from './drafts';
 
 beforeEach(() => localStorage.clear());
 
@@ -15,9 +16,29 @@ describe('a draft', () => {
     expect(draftOf('a')).toBe('');
     expect(localStorage.length).toBe(0);
   });
+  it('is put into storage when somebody pauses, not at every key', () => {
+    vi.useFakeTimers();
+    const put = vi.spyOn(Storage.prototype, 'setItem');
+    for (const text of ['l', 'lo', 'long']) keepDraft('d', text);
+    expect(put).not.toHaveBeenCalled();
+    expect(draftOf('d')).toBe('long');
+    vi.advanceTimersByTime(1_000);
+    expect(put).toHaveBeenCalledOnce();
+    put.mockRestore();
+    vi.useRealTimers();
+    expect(localStorage.getItem('trunkline.draft.d')).toBe('long');
+  });
+  it('is not left for the next person', () => {
+    keepDraft('e', 'mine');
+    flushDrafts();
+    keepDraft('f', 'mine too');
+    leave();
+    expect([draftOf('e'), draftOf('f'), localStorage.length]).toEqual(['', '', 0]);
+  });
   it('lives in memory where the browser keeps nothing', () => {
     const full = vi.spyOn(Storage.prototype, 'setItem').mockImplementation(() => { throw new Error('full'); });
     keepDraft('c', 'kept all the same');
+    flushDrafts();
     full.mockRestore();
     expect(draftOf('c')).toBe('kept all the same');
   });

@@ -1,8 +1,12 @@
 /**
  * What was written and not sent, for each session, over a reload too; and how Enter is meant on this device.
  *
- * Rule: a browser may forbid storage; then a draft lives as long as the page.
+ * Rule 1: a browser may forbid storage; then a draft lives as long as the page.
+ * Rule 2: a key costs nothing: what is written is put into storage when somebody pauses, and when the page is left.
+ * Rule 3: drafts are of who wrote them: they go when another person may come (hub/leave.ts).
  */
+import { onLeave } from '../../hub/leave';
+
 const DRAFT = 'trunkline.draft.';
 const ENTER = 'trunkline.enter';
 
@@ -27,13 +31,48 @@ function write(key: string, value: string): void {
   }
 }
 
+const PAUSE_MS = 400;
+const unwritten = new Map<string, string>();
+let timer: ReturnType<typeof setTimeout> | undefined;
+
 export function draftOf(sessionId: string): string {
-  return read(DRAFT + sessionId) ?? '';
+  const key = DRAFT + sessionId;
+  return unwritten.get(key) ?? read(key) ?? '';
 }
 
 export function keepDraft(sessionId: string, text: string): void {
-  write(DRAFT + sessionId, text);
+  const key = DRAFT + sessionId;
+  clearTimeout(timer);
+  if (text) unwritten.set(key, text);
+  else {
+    unwritten.delete(key);
+    write(key, '');
+  }
+  timer = setTimeout(flushDrafts, PAUSE_MS);
 }
+
+/** Put into storage what is not there yet. */
+export function flushDrafts(): void {
+  clearTimeout(timer);
+  for (const [key, text] of unwritten) write(key, text);
+  unwritten.clear();
+}
+
+/** Nobody's draft is left for the next person. */
+export function forgetDrafts(): void {
+  clearTimeout(timer);
+  unwritten.clear();
+  for (const key of [...memory.keys()]) if (key.startsWith(DRAFT)) memory.delete(key);
+  try {
+    for (const key of Object.keys(localStorage)) if (key.startsWith(DRAFT)) localStorage.removeItem(key);
+  } catch {
+    // Forbidden: nothing is there.
+  }
+}
+
+addEventListener('pagehide', flushDrafts);
+document.addEventListener('visibilitychange', () => document.visibilityState === 'hidden' && flushDrafts());
+onLeave(forgetDrafts);
 
 /** Whether Enter sends. On a touch screen it begins a new line unless somebody said otherwise: there is no Shift to hold. */
 export function enterSends(touch: boolean): boolean {

@@ -46,7 +46,7 @@ function lineOf(view: SessionView, asks: readonly Pending[]): string {
   const ask = asks[0];
   if (ask?.approval) return t('home.asksApproval', { what: lastLine(ask.approval.title || ask.approval.description || ask.approval.toolName) });
   if (ask?.question) return t('home.asksQuestion', { what: lastLine(ask.question.question) });
-  return lastLine(view.lastText);
+  return lastLine(view.lastText) || (view.turn ? t('home.nothingSaid') : '');
 }
 
 function StatusBadge({ view, waiting }: { view: SessionView; waiting: boolean }): JSX.Element | null {

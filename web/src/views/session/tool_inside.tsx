@@ -10,7 +10,6 @@ import { CodeView } from '../../matter/code';
 import { Command } from '../../matter/command';
 import { DiffView } from '../../matter/diff';
 import { Json } from '../../matter/json';
-import { Shown } from '../../matter/shown';
 import { StructuredResult } from '../../matter/structured';
 import { Terminal } from '../../matter/terminal';
 import { isOver } from '../../model/calls';
@@ -19,6 +18,7 @@ import { deedOf, pathOf } from '../../model/rows';
 import { runningText } from '../../model/running';
 import { Badge, Button, Icon } from '../../ui';
 import { useRoom } from './context';
+import { FailedText } from './failed_text';
 import { commandOf, shortPath } from './labels';
 import { TodoList } from './todos';
 
@@ -27,11 +27,19 @@ export function ToolInside({ item }: { item: ToolItem }): JSX.Element {
   return (
     <>
       <About call={call} />
-      {call.error !== undefined && <p class="session-error-text"><Shown text={call.error.message} /></p>}
+      {call.error !== undefined && <FailedText message={call.error.message} output={showsOutput(call) ? printed(call) ?? runningText(item.running.value) : ''} />}
       <Matter item={item} call={call} />
     </>
   );
 }
+
+/** Whether what the call printed stands below. */
+function showsOutput(call: Call): boolean {
+  return commandOf(call) !== undefined || (call.changes.length === 0 && todosIn(call) === undefined && (call.structured === undefined || call.structured.type === 'command_output'));
+}
+
+/** As on the card that asks. */
+const RISK_TONES = { low: 'good', medium: 'plain', high: 'warn', critical: 'bad' } as const;
 
 function About({ call }: { call: Call }): JSX.Element | null {
   const { cwd } = useRoom();
@@ -39,7 +47,7 @@ function About({ call }: { call: Call }): JSX.Element | null {
   if (!risky && call.decisions.length === 0) return null;
   return (
     <div class="session-about">
-      {risky && <Badge tone={call.risk === 'medium' ? 'warn' : 'bad'} title={call.riskReason}>{t(`session.risk_${call.risk!}`)}</Badge>}
+      {risky && <Badge tone={RISK_TONES[call.risk!]} title={call.riskReason}>{t(`session.risk_${call.risk!}`)}</Badge>}
       {risky && call.riskReason !== undefined && <span>{call.riskReason.replaceAll(`${cwd.value}/`, '')}</span>}
       {call.decisions.map((decision) => <Decision key={decision.requestId} decision={decision} />)}
     </div>

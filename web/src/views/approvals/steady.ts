@@ -1,0 +1,87 @@
+/**
+ * Cards that hold still: a press counts only where somebody could have seen what they press.
+ *
+ * Rule 1: a card that came or moved less than a moment ago takes no press, by mouse, finger or key. Scrolling moves nothing: the
+ * whole list goes along with the eye.
+ * Rule 2: while somebody points at the list or has a card in focus, places do not change: what is new goes below, what is decided
+ * stays where it was, without its buttons.
+ */
+import { createContext } from 'preact';
+import { useEffect, useMemo, useReducer } from 'preact/hooks';
+
+export const REST_MS = 1_000;
+const LOOK_MS = 100;
+const STILL_PX = 4;
+
+/** Where a card is: on the screen, and in what it is a part of. */
+export interface Spot {
+  onScreen: number;
+  inPage: number;
+}
+
+/** Whether one card has held still for long enough. */
+export class Steadiness {
+  private readonly came: number;
+  private moved = -REST_MS;
+  private last: Spot | null = null;
+
+  constructor(now: number) {
+    this.came = now;
+  }
+
+  look(spot: Spot, now: number): void {
+    const before = this.last;
+    this.last = spot;
+    if (before === null) return;
+    if (Math.abs(spot.onScreen - before.onScreen) > STILL_PX && Math.abs(spot.inPage - before.inPage) > STILL_PX) this.moved = now;
+  }
+
+  rests(now: number): boolean {
+    return now - this.came < REST_MS || now - this.moved < REST_MS;
+  }
+}
+
+function spotOf(element: Element): Spot {
+  const onScreen = element.getBoundingClientRect().top;
+  let scrolled = 0;
+  for (let around = element.parentElement; around !== null; around = around.parentElement) scrolled += around.scrollTop;
+  return { onScreen, inPage: onScreen + scrolled };
+}
+
+/** Whether the card around this takes no press now. */
+export const Resting = createContext(false);
+
+export interface Steady {
+  resting: boolean;
+  /** Asked at the moment of a press: it looks where the card is now. */
+  rests(): boolean;
+}
+
+export function useSteady(card: { current: HTMLElement | null }): Steady {
+  const steadiness = useMemo(() => new Steadiness(performance.now()), []);
+  const [, draw] = useReducer((count: number) => count + 1, 0);
+  const rests = (): boolean => {
+    const now = performance.now();
+    if (card.current) steadiness.look(spotOf(card.current), now);
+    return steadiness.rests(now);
+  };
+  useEffect(() => {
+    let before = rests();
+    const timer = setInterval(() => {
+      const resting = rests();
+      if (resting !== before) draw(0);
+      before = resting;
+    }, LOOK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return { resting: steadiness.rests(performance.now()), rests };
+}
+
+/** Who is where in the list: as it should be, or, while it is held, as it was, with what is new below. */
+export function placesAfter<T>(before: readonly T[], waiting: readonly T[], held: boolean, idOf: (one: T) => string): T[] {
+  if (!held) return [...waiting];
+  const now = new Map(waiting.map((one) => [idOf(one), one]));
+  const kept = before.map((one) => now.get(idOf(one)) ?? one);
+  const places = new Set(before.map(idOf));
+  return [...kept, ...waiting.filter((one) => !places.has(idOf(one)))];
+}
