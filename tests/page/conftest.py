@@ -26,7 +26,21 @@ REPLAY = f"{PYTHON} {shlex.quote(str(FOLDER.parents[1] / 'tooling' / 'replay_age
 RECORDED = {f"{agent}-{run}": f"{REPLAY} {shlex.quote(str(FOLDER / f'{agent}.jsonl'))} {run}"
             for agent in AGENTS for run in ("allow", "reject", "bare")}
 
+QUICK = ("test_coming_in.py", "test_a_message_is_github_flavoured_markdown", "test_terminal_output_has_its_colours",
+         "test_a_diff_has_true_line_numbers", "test_a_click_approves_once", "test_an_empty_home_says_how_to_begin",
+         "test_a_search_finds_titles_and_contents", "test_the_copy_of_a_message_is_the_journals_text")
+"""What every run of the fast tests looks at: that people get in, and that each main view shows what it must. The rest is slow."""
+
 expect.set_options(timeout=15_000)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A browser takes seconds for what other tests do in milliseconds: most of them are for ``make test-all``."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent and not any(name in item.nodeid for name in QUICK):
+            item.add_marker(pytest.mark.slow)
+
 
 MakePerson = Callable[..., Person]
 
