@@ -145,6 +145,7 @@ def _take(page: Page, shot: Shot, name: str) -> None:
     page.wait_for_load_state("networkidle")
     page.mouse.move(0, 0)
     page.evaluate("() => document.activeElement?.blur()")
+    expect(page.locator(".approvals-actions button:disabled")).to_have_count(0)  # a card that came just now takes no press
     page.wait_for_timeout(SETTLE_MS)
     page.screenshot(path=str(TARGET / f"{name}.png"))
 

@@ -32,6 +32,12 @@ def resolutions(session: Session) -> list[Event]:
     return [event for event in history(session) if event["type"] == "approval:resolved"]
 
 
+def look_away(page: Page) -> None:
+    """Neither point at a card nor have one in focus: until then, what is decided stays where it was."""
+    page.mouse.move(0, 0)
+    page.evaluate("() => document.activeElement?.blur()")
+
+
 @pytest.mark.parametrize("size", ["desk", "phone"])
 def test_an_approval_shows_its_risk_and_why_its_command_and_its_folder(stage: Stage, make_person: MakePerson, size: str) -> None:
     session = stage.publishing()
@@ -60,6 +66,7 @@ def test_a_click_approves_once_and_the_agent_goes_on(own_hub: HubProcess, make_p
         assert box is not None and box["height"] >= 44
     button.click()
     wait_until_idle(session)
+    look_away(page)
     expect(page.get_by_text("Nothing waits for you")).to_be_visible()
     assert [event["approved"] for event in resolutions(session)] == [True]
 
@@ -69,7 +76,7 @@ def test_two_browsers_decide_at_once_and_both_see_one_decision(own_hub: HubProce
     people = [make_person(own_hub.url), make_person(own_hub.url, "phone")]
     pages = [person.log_in(own_hub, f"#/s/{session.id}") for person in people]
     for page in pages:
-        expect(card(page, "permission 1").get_by_role("button", name="Approve", exact=True)).to_be_visible()
+        expect(card(page, "permission 1").get_by_role("button", name="Approve", exact=True)).to_be_enabled()
     # Clicked from inside, one right after the other: neither page has heard of the other's decision yet.
     buttons = [card(page, "permission 1").get_by_role("button", name="Approve", exact=True).element_handle() for page in pages]
     for button in buttons:
@@ -93,6 +100,7 @@ def test_what_one_browser_decides_the_other_sees_at_once(own_hub: HubProcess, ma
     card(phone, "permission 2").get_by_role("button", name="Deny").click()
     phone.get_by_label(re.compile("Reason")).fill("Not today")
     phone.get_by_role("button", name=re.compile("^(Reject|Deny)$")).last.click()
+    look_away(desk)
     expect(desk.get_by_text("Nothing waits for you")).to_be_visible()
     wait_until_idle(session)
     told = resolutions(session)

@@ -1,5 +1,8 @@
-import { describe, expect, it } from 'vitest';
-import { go, read, route, secretIn, sessionHref, write, type Route } from '../src/route';
+import { describe, expect, it, vi } from 'vitest';
+import type { Route } from '../src/route';
+
+vi.resetModules(); // Another file may have loaded it, into a window that is gone: it has to listen to this one.
+const { go, read, route, secretIn, sessionHref, write } = await import('../src/route');
 
 const ROUTES: Route[] = [
   { view: 'home' },

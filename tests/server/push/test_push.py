@@ -126,9 +126,26 @@ def test_an_approval_is_told_with_a_short_preview_and_ways_to_answer_for_who_may
     assert note is not None
     told = json.loads(payload_of(note, "T" * 500, "", "approve"))
     assert told["kind"] == "approval" and told["requestId"] == "r1" and told["riskLevel"] == "high"
-    assert told["actions"] == ["approve", "deny"] and told["tag"] == "ask:r1"
+    assert told["actions"] == ["deny"] and told["tag"] == "ask:r1"
     assert len(told["title"]) == TITLE_MOST and len(told["body"]) == PREVIEW_MOST
     assert "actions" not in json.loads(payload_of(note, "T", "", "view"))
+
+
+@pytest.mark.parametrize(("risk", "text", "offered"), [
+    ("low", "Run: npm test", ["approve", "deny"]), ("medium", "Run: npm test", ["approve", "deny"]),
+    ("high", "Run: npm test", ["deny"]), ("critical", "Run: npm test", ["deny"]),
+    ("low", "Run: " + "x" * PREVIEW_MOST, ["deny"]), ("low", "Run: ls\nrm -r .", ["deny"]),
+    ("low", "Run: " + "\u200b" * 100, ["deny"])])
+def test_approving_is_offered_only_for_what_is_not_risky_and_told_whole(risk: str, text: str, offered: list[str]) -> None:
+    note = note_of("s", entry(approval(risk_level=risk, description=text)))
+    assert note is not None and json.loads(payload_of(note, "T", "", "approve"))["actions"] == offered
+
+
+def test_what_nobody_would_see_is_spelled_out() -> None:
+    note = note_of("s", entry(approval(description="Run: ls \u202e#\u200b\x1b[1m")))
+    assert note is not None
+    assert json.loads(payload_of(note, "a\u2066b", "", "approve"))["body"] == "Run: ls U+202E#U+200BU+001B[1m"
+    assert json.loads(payload_of(note, "a\u2066b", "", "approve"))["title"] == "aU+2066b"
 
 
 def test_how_long_and_how_urgently_it_is_told() -> None:

@@ -67,9 +67,9 @@ async function errorBody(answer: Response): Promise<ErrorBody> {
   return { code: 'failed', message: `The hub answered ${answer.status}.`, recoverable: answer.status >= 500 };
 }
 
-async function json<T>(method: string, path: string, body?: unknown): Promise<T> {
+async function json<T>(method: string, path: string, body?: unknown, more: Record<string, string> = {}): Promise<T> {
   const text = body === undefined ? undefined : JSON.stringify(body);
-  const headers: Record<string, string> = { Accept: 'application/json' };
+  const headers: Record<string, string> = { Accept: 'application/json', ...more };
   if (text !== undefined) headers['Content-Type'] = 'application/json';
   const answer = await ask(method, path, text, headers);
   const said = await answer.text();
@@ -78,7 +78,7 @@ async function json<T>(method: string, path: string, body?: unknown): Promise<T>
 
 export const http = {
   get: <T>(path: string): Promise<T> => json<T>('GET', path),
-  post: <T>(path: string, body?: unknown): Promise<T> => json<T>('POST', path, body),
+  post: <T>(path: string, body?: unknown, headers?: Record<string, string>): Promise<T> => json<T>('POST', path, body, headers),
   put: <T>(path: string, body?: unknown): Promise<T> => json<T>('PUT', path, body),
   patch: <T>(path: string, body?: unknown): Promise<T> => json<T>('PATCH', path, body),
   del: <T = void>(path: string, body?: unknown): Promise<T> => json<T>('DELETE', path, body),

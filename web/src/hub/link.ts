@@ -12,7 +12,9 @@ import { ACP_VERSION, type ACPCommand, type ACPEvent } from '../generated/agent-
 import type { CommandDone, SessionState } from '../generated/api';
 import type { Ack, HubState, Said, Told, Welcome } from '../generated/frames';
 import { asHubError, http, HubError, pathOf } from './http';
-import { Outbox, type Sent } from './outbox';
+import { leave } from './leave';
+import { newId, Outbox, type Sent } from './outbox';
+import { isOurs, tabChannel } from './tab';
 
 export type { Sent } from './outbox';
 
@@ -38,6 +40,8 @@ export interface LinkWorld {
   socket(): WebSocket;
   post(path: string, body: unknown): Promise<unknown>;
   storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null;
+  /** Whether what is in the storage is this tab's and not a copy of another's. */
+  ours?: Promise<boolean>;
   now(): number;
   random(): number;
 }
@@ -61,6 +65,7 @@ export class Link {
   private readonly currentSince: ReturnType<typeof signal<number>>;
   private readonly currentScope = signal<Welcome['scope']>('view');
   private readonly currentHub = signal('');
+  private readonly tooOld = signal(false);
   private readonly box: Outbox;
   private readonly follows = new Map<string, Follow>();
   private readonly welcomes = new Set<WelcomeListener>();
@@ -75,7 +80,7 @@ export class Link {
   private checkTimer: ReturnType<typeof setInterval> | undefined;
 
   constructor(private readonly world: LinkWorld) {
-    this.box = new Outbox(world.storage);
+    this.box = new Outbox(world.storage, world.ours, () => this.sendWaiting());
     this.currentSince = signal(world.now());
   }
 
@@ -96,6 +101,11 @@ export class Link {
   /** The hub's version. */
   get hubVersion(): ReadonlySignal<string> {
     return this.currentHub;
+  }
+
+  /** The hub does not speak with a page of this version: only loading it anew helps. */
+  get outdated(): ReadonlySignal<boolean> {
+    return this.tooOld;
   }
 
   get outbox(): ReadonlySignal<Sent[]> {
@@ -131,7 +141,7 @@ export class Link {
   lock(): void {
     clearTimeout(this.retryTimer);
     this.abandon();
-    this.become('locked');
+    this.shut();
   }
 
   /** Ask whether the hub is there, and do not wait long for the answer. */
@@ -204,10 +214,18 @@ export class Link {
     this.box.lost();
   }
 
+  /** Whoever comes next must not find, or send, what was somebody else's. */
+  private shut(): void {
+    this.box.clear();
+    leave();
+    this.become('locked');
+  }
+
   private lost(code: number): void {
     const wasOnline = this.welcomed;
     this.abandon();
-    if (code === LOCKED) return this.become('locked');
+    if (code === LOCKED) return this.shut();
+    if (code === REFUSED) this.tooOld.value = true;
     if (code === REFUSED) return this.become('offline');
     this.become(wasOnline ? 'connecting' : 'offline');
     this.retryTimer = setTimeout(() => this.connect(), this.pause());
@@ -260,7 +278,8 @@ export class Link {
     this.currentHub.value = welcome.hub.version;
     this.welcomes.forEach((listener) => listener(welcome));
     for (const [name, follow] of this.follows) this.subscribe(name, follow);
-    for (const sent of this.box.unanswered) this.sendCommand(sent);
+    this.sendWaiting();
+    this.tooOld.value = false;
     this.become('online');
   }
 
@@ -311,6 +330,11 @@ export class Link {
     this.say(said);
   }
 
+  private sendWaiting(): void {
+    if (!this.welcomed) return;
+    for (const sent of this.box.unanswered) if (sent.state === 'queued') this.sendCommand(sent);
+  }
+
   private sendCommand(sent: Sent): void {
     const frame: Said = { type: 'command', id: sent.id, sessionId: sent.sessionId, command: sent.command };
     if (JSON.stringify(frame).length > FRAME_MOST) void this.postCommand(sent);
@@ -339,6 +363,7 @@ function browserWorld(): LinkWorld {
     socket: () => new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws`),
     post: (path, body) => http.post(path, body),
     storage: sessionStorageOrNull(),
+    ours: isOurs(sessionStorageOrNull(), tabChannel(), newId),
     now: () => Date.now(),
     random: () => Math.random(),
   };

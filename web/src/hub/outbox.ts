@@ -2,7 +2,10 @@
  * Commands on their way to the hub: what was said and not answered yet.
  *
  * Rule 1: a command keeps its id for as long as it lives, also over a reload: the hub carries each id out once.
- * Rule 2: what failed stays, and says why, until somebody drops it. Whoever shows the failure elsewhere drops it.
+ * Rule 2: what failed stays, and says why, until somebody drops it; a prompt also over a reload. Whoever shows the failure elsewhere
+ * drops it.
+ * Rule 3: what was stored stays stored: what does not fit beside it lives as long as the page.
+ * Rule 4: what lies in storage is sent only by the tab whose it is (tab.ts).
  */
 import { signal, type ReadonlySignal } from '@preact/signals';
 import type { ACPCommand } from '../generated/agent-context';
@@ -20,12 +23,17 @@ export interface Sent {
   drop(): void;
 }
 
-type Kept = Pick<Sent, 'id' | 'sessionId' | 'command' | 'at'>;
+interface Kept extends Pick<Sent, 'id' | 'sessionId' | 'command' | 'at'> {
+  /** Why it was refused. */
+  refused?: { code: string; message: string };
+}
 
 const KEY = 'trunkline.outbox';
 
 class Entry implements Sent {
   state: Sent['state'] = 'queued';
+  /** It came out of the storage, and whether it is ours is not known yet. */
+  held = false;
   error?: HubError;
   readonly done: Promise<unknown>;
   resolve!: (result: unknown) => void;
@@ -53,10 +61,31 @@ class Entry implements Sent {
 export class Outbox {
   private readonly entries = new Map<string, Entry>();
   private readonly listed = signal<Sent[]>([]);
+  private stored = new Set<string>();
 
-  constructor(private readonly storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null) {
-    for (const kept of this.restored()) this.insert(kept);
+  /** `ours`: whether what is in the storage is this tab's; nothing of it is sent before that is known. */
+  constructor(private readonly storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null, ours?: Promise<boolean>, private readonly claimed = (): void => undefined) {
+    const restored = this.restored();
+    for (const kept of restored) {
+      this.insert(kept).held = ours !== undefined;
+      this.stored.add(kept.id);
+    }
     this.changed();
+    if (restored.length) void ours?.then((are) => this.claim(are));
+  }
+
+  /** What came out of the storage is ours, or it is another tab's and of no concern here. */
+  private claim(ours: boolean): void {
+    for (const entry of [...this.entries.values()].filter((each) => each.held)) {
+      entry.held = false;
+      if (!ours) this.drop(entry);
+    }
+    this.claimed();
+  }
+
+  /** Forget everything: somebody leaves. */
+  clear(): void {
+    for (const entry of [...this.entries.values()]) this.drop(entry);
   }
 
   get all(): ReadonlySignal<Sent[]> {
@@ -65,7 +94,7 @@ export class Outbox {
 
   /** What the hub has not answered. */
   get unanswered(): Entry[] {
-    return [...this.entries.values()].filter((entry) => entry.state === 'queued' || entry.state === 'sent');
+    return [...this.entries.values()].filter((entry) => !entry.held && (entry.state === 'queued' || entry.state === 'sent'));
   }
 
   add(sessionId: string, command: ACPCommand, now: number): Sent {
@@ -104,6 +133,11 @@ export class Outbox {
   private insert(kept: Kept): Entry {
     const entry = new Entry(kept.id, kept.sessionId, kept.command, kept.at, (gone) => this.drop(gone));
     this.entries.set(entry.id, entry);
+    if (kept.refused) {
+      entry.state = 'failed';
+      entry.error = new HubError(kept.refused.code, kept.refused.message);
+      entry.reject(entry.error);
+    }
     return entry;
   }
 
@@ -125,14 +159,24 @@ export class Outbox {
     this.keep();
   }
 
-  /** What is too large to be kept lives as long as the page does. */
+  /** What is too large to be kept beside what is kept already lives as long as the page does. */
   private keep(): void {
-    const kept = this.unanswered.map(({ id, sessionId, command, at }) => ({ id, sessionId, command, at }));
+    let kept = [...this.entries.values()].filter(isWorthKeeping).map((entry) => ({ id: entry.id, text: JSON.stringify(keptOf(entry)) }));
+    while (!this.put(kept.map((each) => each.text))) {
+      const newest = kept.filter((each) => !this.stored.has(each.id)).sort((one, other) => other.text.length - one.text.length)[0];
+      if (newest === undefined) return;
+      kept = kept.filter((each) => each !== newest);
+    }
+    this.stored = new Set(kept.map((each) => each.id));
+  }
+
+  private put(kept: readonly string[]): boolean {
     try {
-      if (kept.length) this.storage?.setItem(KEY, JSON.stringify(kept));
+      if (kept.length) this.storage?.setItem(KEY, `[${kept.join()}]`);
       else this.storage?.removeItem(KEY);
+      return true;
     } catch {
-      this.storage?.removeItem(KEY);
+      return false;
     }
   }
 
@@ -144,6 +188,16 @@ export class Outbox {
       return [];
     }
   }
+}
+
+/** A refused decision is told where it was made; a refused prompt is somebody's work. */
+function isWorthKeeping(entry: Entry): boolean {
+  return entry.state !== 'failed' || entry.command.command === 'send_message';
+}
+
+function keptOf({ id, sessionId, command, at, state, error }: Entry): Kept {
+  const refused = state === 'failed' ? { refused: { code: error?.code ?? 'failed', message: error?.message ?? '' } } : {};
+  return { id, sessionId, command, at, ...refused };
 }
 
 function isKept(thing: unknown): thing is Kept {

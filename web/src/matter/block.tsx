@@ -2,14 +2,21 @@
 
 import type { Token, Tokens } from 'marked';
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { t } from '../i18n';
 import type { BlockToken, OpenCode } from '../text/lex';
 import type { Block } from '../text/markdown';
 import { safeTree } from '../text/sanitise';
+import { Button } from '../ui';
 import { CodeBlock, OpenCodeBlock } from './code_block';
 import { Heading, Inline, Nodes } from './inline';
 import { whileSame } from './same';
 import { Shown } from './shown';
+
+const FIRST_ITEMS = 200;
+const FIRST_CELLS = 2_000;
+const MOST_COLUMNS = 200;
+const MORE_TIMES = 4;
 
 /** How many blocks were drawn since the page was loaded: what tests measure. */
 export const drawn = { blocks: 0 };
@@ -41,8 +48,16 @@ function Many({ tokens, open }: { tokens: readonly Token[]; open: boolean }): JS
   return <>{tokens.map((token, index) => <One key={index} token={token} open={open} />)}</>;
 }
 
+/** Of the items of a list, or the rows of a table, the first ones; the rest page by page. */
+function useSome<T>(all: readonly T[], first: number): { some: readonly T[]; more: JSX.Element | null } {
+  const [shown, setShown] = useState(first);
+  const more = all.length > shown ? <Button kind="quiet" onClick={() => setShown(shown * MORE_TIMES)}>{t('matter.moreEntries', { n: all.length - shown })}</Button> : null;
+  return { some: more === null ? all : all.slice(0, shown), more };
+}
+
 function ListView({ list, open }: { list: Tokens.List; open: boolean }): JSX.Element {
-  const items = list.items.map((item, index) => <ItemView key={index} item={item} open={open} />);
+  const { some, more } = useSome(list.items, FIRST_ITEMS);
+  const items = [...some.map((item, index) => <ItemView key={index} item={item} open={open} />), more === null ? null : <li key="more">{more}</li>];
   return list.ordered ? <ol start={Number.isInteger(list.start) ? Number(list.start) : 1}>{items}</ol> : <ul>{items}</ul>;
 }
 
@@ -56,13 +71,16 @@ function ItemView({ item, open }: { item: Tokens.ListItem; open: boolean }): JSX
 }
 
 function TableView({ table }: { table: Tokens.Table }): JSX.Element {
+  const { some, more } = useSome(table.rows, Math.max(1, Math.floor(FIRST_CELLS / table.header.length)));
+  if (table.header.length > MOST_COLUMNS) return <p class="matter-literal"><Shown text={table.raw} /></p>;
   const cell = (each: Tokens.TableCell): string | undefined => (each.align === null ? undefined : `matter-align-${each.align}`);
   return (
     <div class="matter-table" tabIndex={0} role="group" aria-label={t('matter.table')}>
       <table>
         <thead><tr>{table.header.map((each, index) => <th key={index} class={cell(each)} scope="col"><Inline tokens={each.tokens} /></th>)}</tr></thead>
-        <tbody>{table.rows.map((row, at) => <tr key={at}>{row.map((each, index) => <td key={index} class={cell(each)}><Inline tokens={each.tokens} /></td>)}</tr>)}</tbody>
+        <tbody>{some.map((row, at) => <tr key={at}>{row.map((each, index) => <td key={index} class={cell(each)}><Inline tokens={each.tokens} /></td>)}</tr>)}</tbody>
       </table>
+      {more}
     </div>
   );
 }

@@ -5,10 +5,19 @@ import { t } from '../i18n';
 import type { LinePiece } from '../text/tokens';
 import { hasUnseen, revealed } from '../text/unseen';
 
+/** So many stand out; after that their numbers are part of the text. */
+const MARKED_MOST = 400;
+
 /** A text in which unseen characters stand by their number. */
 export function Shown({ text, prose = false }: { text: string; prose?: boolean }): JSX.Element {
   if (!hasUnseen(text, prose)) return <>{text}</>;
-  return <>{revealed(text, prose).map((piece, index) => (piece.unseen ? <Unseen key={index} number={piece.text} /> : piece.text))}</>;
+  const pieces = revealed(text, prose);
+  return (
+    <>
+      {pieces.slice(0, MARKED_MOST).map((piece, index) => (piece.unseen ? <Unseen key={index} number={piece.text} /> : piece.text))}
+      {pieces.length > MARKED_MOST && pieces.slice(MARKED_MOST).map((piece) => piece.text).join('')}
+    </>
+  );
 }
 
 function Unseen({ number }: { number: string }): JSX.Element {

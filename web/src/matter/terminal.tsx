@@ -1,6 +1,6 @@
 // What a command printed, with its colours, while it prints.
 //
-// Rule 1: a long output is cut from the top; more of it can be shown. A chunk costs what is new.
+// Rule 1: a long output, or one of very many colours, is cut from the top; more of it can be shown. A chunk costs what is new.
 // Rule 2: the view follows the end while the reader is there.
 
 import type { JSX } from 'preact';
@@ -17,6 +17,8 @@ import { Shown } from './shown';
 
 const FIRST_CHARACTERS = 200_000;
 const FIRST_LINES = 1_000;
+/** Pieces of one colour: each is an element. */
+const FIRST_RUNS = 6_000;
 const MORE_TIMES = 5;
 const GROUP_LINES = 100;
 const AT_END_PX = 24;
@@ -24,18 +26,30 @@ const AT_END_PX = 24;
 export function Terminal({ text, live = false }: { text: string; live?: boolean }): JSX.Element {
   const [times, setTimes] = useState(1);
   const { stream, skipped } = useTerminal(text, times);
-  const lines = stream.lines;
+  const all = stream.lines;
+  const lines = lastRuns(all, FIRST_RUNS * times);
+  const hidden = stream.dropped + all.length - lines.length;
   const box = useRef<HTMLDivElement>(null);
   useFollow(box, live, text.length);
   return (
     <div class="matter-terminal">
-      <div class="matter-terminal-tools"><Copy text={() => plainOf(lines)} label={t('matter.copyOutput')} /></div>
+      <div class="matter-terminal-tools"><Copy text={() => plainOf(all)} label={t('matter.copyOutput')} /></div>
       <div class="matter-terminal-box" ref={box} tabIndex={0} role="group" aria-label={t('matter.output')}>
-        {(skipped > 0 || stream.dropped > 0) && <More skipped={skipped} dropped={stream.dropped} show={() => setTimes(times * MORE_TIMES)} />}
+        {(skipped > 0 || hidden > 0) && <More skipped={skipped} dropped={hidden} show={() => setTimes(times * MORE_TIMES)} />}
         <pre>{groupsOf(lines).map((group) => <Group key={Math.floor((group[0]?.key ?? 0) / GROUP_LINES)} lines={group} />)}</pre>
       </div>
     </div>
   );
+}
+
+/** The last lines that have no more than so many runs together. */
+function lastRuns(lines: readonly Line[], most: number): readonly Line[] {
+  let start = lines.length;
+  for (let runs = 0; start > 0; start -= 1) {
+    runs += (lines[start - 1]?.runs.length ?? 0) + 1;
+    if (runs > most) break;
+  }
+  return start === 0 ? lines : lines.slice(Math.min(start, lines.length - 1));
 }
 
 function More({ skipped, dropped, show }: { skipped: number; dropped: number; show: () => void }): JSX.Element {

@@ -6,6 +6,14 @@ import { Button } from '../ui';
 
 export function Banner(): JSX.Element | null {
   if (link.state.value !== 'offline') return null;
+  if (link.outdated.value) {
+    return (
+      <div class="shell-banner" role="alert">
+        <span>{t('common.outdated')}</span>
+        <Button kind="quiet" icon="refresh" onClick={() => location.reload()}>{t('common.reload')}</Button>
+      </div>
+    );
+  }
   const time = new Date(link.since.value).toLocaleTimeString(language(), { hour: '2-digit', minute: '2-digit' });
   return (
     <div class="shell-banner" role="alert">

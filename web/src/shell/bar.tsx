@@ -1,12 +1,12 @@
 /** The bar at the top: where one can go, what waits, and whether the hub is there. */
 import type { JSX } from 'preact';
-import { http } from '../hub/http';
+import { asHubError, http } from '../hub/http';
 import { link } from '../hub/link';
 import { pending } from '../hub/sessions';
 import { t } from '../i18n';
 import { route, type Route, write } from '../route';
 import { setTheme, theme, type Theme } from '../theme';
-import { Badge, Icon, Menu, Spinner, type IconName, type MenuItem } from '../ui';
+import { Badge, Icon, Menu, Spinner, toast, type IconName, type MenuItem } from '../ui';
 import { OutboxButton } from './outbox';
 
 export function TopBar(): JSX.Element {
@@ -89,7 +89,13 @@ function menuItems(locked: boolean): MenuItem[] {
   return [...places, ...themes, ...leave];
 }
 
-async function logOut(): Promise<void> {
-  await http.post('/auth/logout').catch(() => undefined);
+/** Out is out: nothing is said to have happened that has not. */
+export async function logOut(): Promise<void> {
+  try {
+    await http.post('/auth/logout');
+  } catch (error) {
+    // Without the hub's word the cookie still counts: whoever opens the page next would be let in.
+    if (asHubError(error).status !== 401) return toast(t('common.logOutFailed'), 'bad');
+  }
   link.lock();
 }

@@ -3,7 +3,8 @@
 // Rule 1: appending costs what is new. A line that nothing touched keeps its identity (the same object).
 // Rule 2: colours, carriage return, backspace, tab, erasing and small moves of the cursor are carried out; every other sequence is
 // dropped, whole, also when it is cut in the middle by the end of a chunk.
-// Rule 3: no more than `most` lines are kept; how many were dropped is said.
+// Rule 3: a line has no more than so many runs.
+// Rule 4: no more than `most` lines are kept; how many were dropped is said.
 
 import { colour256, type Rgb } from './colour';
 import { judgeLink } from './links';
@@ -39,6 +40,7 @@ export interface Line {
 const PLAIN: Style = {};
 const LONGEST_LINE = 8_192;
 const LONGEST_SEQUENCE = 4_096;
+const MOST_RUNS = 500;
 const FURTHEST_MOVE = 500;
 // A control sequence, a string (OSC, DCS, APC, PM, SOS) up to its end, a two-character escape, or one of the controls.
 const CONTROL =
@@ -128,7 +130,7 @@ export class AnsiStream {
     const line = this.kept[this.row];
     if (line === undefined || this.column >= LONGEST_LINE) return;
     const shown = text.slice(0, LONGEST_LINE - this.column);
-    this.kept[this.row] = { key: line.key, runs: overwritten(line.runs, this.column, { text: shown, style: this.style }) };
+    this.kept[this.row] = { key: line.key, runs: written(line.runs, this.column, { text: shown, style: this.style }) };
     this.column += shown.length;
   }
 
@@ -184,6 +186,14 @@ export function plainOf(lines: readonly Line[]): string {
 
 function lengthOf(runs: readonly Run[]): number {
   return runs.reduce((sum, run) => sum + run.text.length, 0);
+}
+
+/** A line of more colours than anybody tells apart goes on in the last one. */
+function written(runs: readonly Run[], column: number, run: Run): Run[] {
+  const last = runs[runs.length - 1];
+  if (runs.length < MOST_RUNS || last === undefined) return overwritten(runs, column, run);
+  if (column >= lengthOf(runs)) return overwritten(runs, column, { text: run.text, style: last.style });
+  return overwritten([{ text: runs.map((each) => each.text).join(''), style: PLAIN }], column, run);
 }
 
 function overwritten(runs: readonly Run[], column: number, run: Run): Run[] {

@@ -48,13 +48,14 @@ export class FakeSocket {
 export class FakeStorage {
   readonly kept = new Map<string, string>();
   full = false;
+  most = Infinity;
 
   getItem(key: string): string | null {
     return this.kept.get(key) ?? null;
   }
 
   setItem(key: string, value: string): void {
-    if (this.full) throw new Error('QuotaExceededError');
+    if (this.full || value.length > this.most) throw new Error('QuotaExceededError');
     this.kept.set(key, value);
   }
 

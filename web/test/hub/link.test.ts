@@ -12,8 +12,9 @@ let postAnswer: () => Promise<unknown>;
 
 const last = (): FakeSocket => sockets.at(-1)!;
 
-function newLink(random = 1): Link {
+function newLink(random = 1, ours?: Promise<boolean>): Link {
   return new Link({
+    ...(ours ? { ours } : {}),
     socket: () => {
       const socket = new FakeSocket();
       sockets.push(socket);
@@ -73,7 +74,10 @@ describe('getting in', () => {
     last().open();
     last().drop(4400);
     vi.advanceTimersByTime(600_000);
-    expect([link.state.value, sockets.length]).toEqual(['offline', 1]);
+    expect([link.state.value, sockets.length, link.outdated.value]).toEqual(['offline', 1, true]);
+    link.retryNow();
+    last().welcome();
+    expect(link.outdated.value).toBe(false);
   });
 
   it('gives up a connection that is never welcomed', () => {
@@ -302,6 +306,60 @@ describe('commands', () => {
     expect([...storage.kept]).toEqual([]);
     sent.drop();
     expect(link.outbox.value).toEqual([]);
+  });
+
+  it('that are prompts stay over a reload where they were refused, until they are dropped', () => {
+    link.start();
+    last().welcome();
+    const sent = link.command('s', { command: 'send_message', message: 'hard work' });
+    last().tell({ type: 'ack', id: sent.id, ok: false, error: { code: 'invalid', message: 'not now', recoverable: true } });
+    link.stop();
+    link = newLink();
+    expect(link.outbox.value).toMatchObject([{ id: sent.id, state: 'failed', error: { code: 'invalid', message: 'not now' } }]);
+    link.start();
+    last().welcome();
+    expect(last().ofType('command')).toHaveLength(0);
+    link.outbox.value[0]!.drop();
+    expect([...storage.kept]).toEqual([]);
+  });
+
+  it('that were stored stay so when one comes that does not fit', () => {
+    link.command('s', { command: 'send_message', message: 'small' });
+    storage.most = 2_000;
+    link.command('s', { command: 'send_message', message: 'x'.repeat(4_000) });
+    link.command('s', { command: 'send_message', message: 'small too' });
+    expect(newLink().outbox.value.map((sent) => (sent.command as { message: string }).message)).toEqual(['small', 'small too']);
+  });
+
+  it('are sent by the tab whose they are, not by its duplicate', async () => {
+    link.command('s', { command: 'send_message', message: 'once' });
+    const [duplicate, reloaded] = [newLink(1, Promise.resolve(false)), newLink(1, new Promise<boolean>((done) => setTimeout(() => done(true), 300)))];
+    duplicate.start();
+    last().welcome();
+    await vi.advanceTimersByTimeAsync(1);
+    expect([last().ofType('command').length, duplicate.outbox.value.length]).toEqual([0, 0]);
+    duplicate.stop();
+    reloaded.start();
+    last().welcome();
+    expect(last().ofType('command')).toHaveLength(0);
+    await vi.advanceTimersByTimeAsync(400);
+    expect(last().ofType('command')).toHaveLength(1);
+    reloaded.stop();
+  });
+
+  it('go when somebody leaves: the next person does not send them', () => {
+    for (const shut of [() => link.lock(), () => last().drop(4401)]) {
+      link.start();
+      last().open();
+      link.command('s', { command: 'send_message', message: 'mine' });
+      shut();
+      expect([link.outbox.value.length, storage.kept.size]).toEqual([0, 0]);
+      link.retryNow();
+      last().welcome();
+      expect(last().ofType('command')).toHaveLength(0);
+      link.stop();
+      link = newLink();
+    }
   });
 
   it('that are dropped before they were sent are never sent', async () => {

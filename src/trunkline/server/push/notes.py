@@ -2,13 +2,16 @@
 
 Rule 1: pure; one entry in, at most one note out, and the type is read from the bytes before anything is decoded.
 Rule 2: a note has the session's title and a short preview, and nothing else of what was said: it lies on a locked screen.
-Rule 3: all notes about one ask have one tag and one topic: what is newer takes the place of what is older, undelivered or shown.
+Rule 3: what a reader would not see is spelled out, and approving is offered only where the whole text is there to be read and the
+risk is low or medium: nobody decides on what they have not seen.
+Rule 4: all notes about one ask have one tag and one topic: what is newer takes the place of what is older, undelivered or shown.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from datetime import datetime
 from typing import Literal
 
@@ -24,6 +27,14 @@ from trunkline.server.tokens import Scope, allows
 TITLE_MOST = 80
 PREVIEW_MOST = 120
 """Characters: a locked screen shows no more, and a command may have secrets further behind."""
+
+APPROVED_UNOPENED = frozenset({"low", "medium"})
+"""Risk levels that may be approved without opening the page."""
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0"
+    "\ufff9-\ufffb\U000e0000-\U000e01ef]")
+"""As on the page: controls, zero-width and directional marks, fillers, tags."""
 
 KEPT_S = 4 * 3600
 """How long a push service keeps what only tells; what asks is kept as long as it can be answered."""
@@ -114,12 +125,13 @@ def note_of(session_id: str, entry: Entry) -> Note | None:
 def payload_of(note: Note, title: str, last_text: str, scope: Scope) -> bytes:
     """A note as it is encrypted. Who may not decide is offered no way to."""
     can_decide = note.kind == "approval" and allows(scope, "approve") and not note.resolves
+    can_approve = note.risk_level in APPROVED_UNOPENED and _is_whole(note.text, PREVIEW_MOST)
     return msgspec.json.encode(Payload(
         kind="resolved" if note.resolves else note.kind, session_id=note.session_id, title=_short(title, TITLE_MOST),
         body="" if note.resolves else _short(note.text or last_text, PREVIEW_MOST), tag=note.tag,
         request_id=UNSET if note.ask is None else note.ask,
         risk_level=UNSET if note.risk_level is None or note.resolves else note.risk_level,
-        actions=["approve", "deny"] if can_decide else UNSET))
+        actions=UNSET if not can_decide else ["approve", "deny"] if can_approve else ["deny"]))
 
 
 def _finished(session_id: str, event: context.SessionStatusChangedEvent | context.CustomEvent) -> Note | None:
@@ -152,6 +164,15 @@ def _seconds(stamp: str | UnsetType) -> float | None:
 
 
 def _short(text: str, most: int) -> str:
-    """One line, cut."""
-    line = " ".join(text[:most * 4].split())
+    """One line, cut, with nothing in it that cannot be seen."""
+    line = _one_line(text[:most * 4])
     return line if len(line) <= most else line[:most - 1] + "…"
+
+
+def _is_whole(text: str, most: int) -> bool:
+    """Whether all of it is told: in one line, uncut."""
+    return len(text) <= most and len(_one_line(text)) <= most and len(text.strip().splitlines()) == 1
+
+
+def _one_line(text: str) -> str:
+    return _UNSEEN.sub(lambda found: f"U+{ord(found[0]):04X}", " ".join(text.split()))

@@ -18,13 +18,10 @@ describe('a draft', () => {
   });
   it('is put into storage when somebody pauses, not at every key', () => {
     vi.useFakeTimers();
-    const put = vi.spyOn(Storage.prototype, 'setItem');
     for (const text of ['l', 'lo', 'long']) keepDraft('d', text);
-    expect(put).not.toHaveBeenCalled();
+    expect(localStorage.getItem('trunkline.draft.d')).toBeNull();
     expect(draftOf('d')).toBe('long');
     vi.advanceTimersByTime(1_000);
-    expect(put).toHaveBeenCalledOnce();
-    put.mockRestore();
     vi.useRealTimers();
     expect(localStorage.getItem('trunkline.draft.d')).toBe('long');
   });

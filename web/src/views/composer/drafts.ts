@@ -58,16 +58,11 @@ export function flushDrafts(): void {
   unwritten.clear();
 }
 
-/** Nobody's draft is left for the next person. */
+/** Nobody's draft is left for the next person; the storage is cleared by hub/leave.ts. */
 export function forgetDrafts(): void {
   clearTimeout(timer);
   unwritten.clear();
   for (const key of [...memory.keys()]) if (key.startsWith(DRAFT)) memory.delete(key);
-  try {
-    for (const key of Object.keys(localStorage)) if (key.startsWith(DRAFT)) localStorage.removeItem(key);
-  } catch {
-    // Forbidden: nothing is there.
-  }
 }
 
 addEventListener('pagehide', flushDrafts);

@@ -10,8 +10,13 @@ describe('the notification of a push', () => {
       requireInteraction: true });
     expect(shownOf(PUSH).actions.map((action) => action.action)).toEqual(['approve', 'deny']);
   });
-  it('of a critical one cannot be approved without a look', () => {
-    expect(shownOf({ ...PUSH, riskLevel: 'critical' }).actions.map((action) => action.action)).toEqual(['open', 'deny']);
+  it('of a risky one, or of one that is not told whole, cannot be approved without a look', () => {
+    for (const more of [{ riskLevel: 'critical' }, { riskLevel: 'high' }, { riskLevel: undefined }, { body: 'Run: ls …' }, { body: 'x'.repeat(500) }, { actions: ['deny'] }]) {
+      expect(shownOf({ ...PUSH, ...more }).actions.map((action) => action.action)).toEqual(['open', 'deny']);
+    }
+  });
+  it('spells out what nobody would see', () => {
+    expect(shownOf({ ...PUSH, title: 'a\u202e', body: 'ls\u200b' })).toMatchObject({ title: 'aU+202E', body: 'lsU+200B' });
   });
   it('offers nothing to a device that may only watch', () => expect(shownOf({ ...PUSH, actions: undefined }).actions).toEqual([]));
   it('goes when a push says that it is settled', () => {

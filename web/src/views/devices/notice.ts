@@ -2,9 +2,12 @@
  * What a push says, as a notification, and what acting on it asks of the hub.
  *
  * Rule 1: pure; the service worker shows and sends. A push is read with care: what is no notice is shown as "something happened".
- * Rule 2: what is of critical risk is not approved from a notification: there is no room in it to see what it is.
+ * Rule 2: only what is of low or medium risk, and told whole, is approved from a notification; of the rest one sees too little there.
+ * What nobody would see is spelled out.
  * Rule 3: a notification of one thing replaces the one before it (its tag), and can be found again to be closed.
  */
+
+import { spelledOut } from '../../text/unseen';
 
 export type NoticeKind = 'approval' | 'question' | 'finished' | 'failed';
 
@@ -36,6 +39,9 @@ export interface Shown {
   requireInteraction: boolean;
 }
 
+/** What a notification shows without being opened; what is longer is cut by the system. */
+const WHOLE_MOST = 120;
+
 /** The words, in English; a service worker has no page to take them from. */
 const WORDS = {
   approve: 'Approve', deny: 'Deny', look: 'Look', unknown: 'Something happened',
@@ -54,7 +60,7 @@ export function shownOf(push: unknown): Shown {
   const data: NoticeData = { kind: notice.kind, sessionId: notice.sessionId };
   if (notice.ask) data.ask = notice.ask;
   const asks = notice.kind === 'approval' || notice.kind === 'question';
-  return { title: notice.title || WORDS[notice.kind], body: notice.body, tag: tagOf(data), data, actions: actionsOf(notice), requireInteraction: asks };
+  return { title: spelledOut(notice.title) || WORDS[notice.kind], body: spelledOut(notice.body), tag: tagOf(data), data, actions: actionsOf(notice), requireInteraction: asks };
 }
 
 /** Where a notification leads. */
@@ -72,7 +78,8 @@ export function requestOf(data: NoticeData, action: string): { path: string; bod
 
 function actionsOf(notice: Notice): Shown['actions'] {
   if (notice.kind !== 'approval' || !notice.ask || !notice.actions.length) return [];
-  const look = notice.riskLevel === 'critical' || !notice.actions.includes('approve');
+  const safe = notice.riskLevel === 'low' || notice.riskLevel === 'medium';
+  const look = !safe || notice.body.endsWith('…') || notice.body.length > WHOLE_MOST || !notice.actions.includes('approve');
   const first = look ? ({ action: 'open', title: WORDS.look } as const) : ({ action: 'approve', title: WORDS.approve } as const);
   return notice.actions.includes('deny') ? [first, { action: 'deny', title: WORDS.deny }] : [first];
 }

@@ -5,9 +5,19 @@ import { useState } from 'preact/hooks';
 import { link } from '../../hub/link';
 import { t } from '../../i18n';
 import { Json } from '../../matter/json';
-import type { ErrorItem } from '../../model/items';
+import type { ErrorItem, Item } from '../../model/items';
 import { Button, Icon } from '../../ui';
 import { useOpened, useRoom } from './context';
+
+/** Whether nothing was said since: only the newest failure can be tried again, whoever tried an older one. */
+export function isNewest(items: readonly Item[], failed: Item): boolean {
+  for (let at = items.length - 1; at >= 0; at -= 1) {
+    const item = items[at];
+    if (item === undefined || item.key === failed.key) return true;
+    if (item.kind === 'error' || (item.kind === 'message' && item.role === 'user')) return false;
+  }
+  return true;
+}
 
 export function ErrorRow({ item }: { item: ErrorItem }): JSX.Element {
   const { story } = useRoom();
@@ -18,7 +28,8 @@ export function ErrorRow({ item }: { item: ErrorItem }): JSX.Element {
     setAgain(true);
     link.command(story.sessionId, { command: 'send_message', message: prompt! });
   };
-  const canRetry = prompt !== undefined && prompt !== '' && !story.view.value.watchOnly;
+  const view = story.view.value;
+  const canRetry = prompt !== undefined && prompt !== '' && !view.watchOnly && (again || (view.turn === null && isNewest(story.timeline.items.value, item)));
   return (
     <div class="session-banner" role="group" aria-label={t('session.failedTitle')}>
       <Icon name="warning" size={18} />
