@@ -58,6 +58,7 @@ def test_no_session_begins_in_the_hubs_own_folder_but_in_the_playground(hub: Hub
     session = hub.new_session(cwd=hub.data / "playground")
     hub.wire.ask("POST", f"{session.path}/files?path=made.txt", b"mine").expect(201)
     assert hub.wire.ask("GET", f"{session.path}/files/content?path=made.txt").body == b"mine"
+    (hub.data / "playground" / "made.txt").unlink()  # the hub is shared, and others look at its folder
     session.delete()
 
 

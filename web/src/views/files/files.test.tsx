@@ -86,9 +86,9 @@ describe('the files tab', () => {
   it('lists changes with their counts, and shows all of them or one', async () => {
     await at('#/s/s1/files?list=changes');
     expect(place.querySelector('.files-changes')?.textContent).toContain('+2');
-    await vi.waitFor(() => expect(place.querySelectorAll('.matter-diff')).toHaveLength(2));
+    await vi.waitFor(() => expect(place.querySelectorAll('.matter-diff')).toHaveLength(2), { timeout: 15_000 });
     await at('#/s/s1/files?list=changes&path=new.txt');
-    await vi.waitFor(() => expect(place.querySelectorAll('.matter-diff')).toHaveLength(1));
+    await vi.waitFor(() => expect(place.querySelectorAll('.matter-diff')).toHaveLength(1), { timeout: 15_000 });
     expect(place.querySelector('.matter-diff')?.textContent).toContain('hello');
   });
 
