@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,10 @@ import pytest
 # Deadlines measure the machine, not the code: the suite runs beside other work. Failures print how to repeat them.
 hypothesis.settings.register_profile("trunkline", deadline=None, print_blob=True)
 hypothesis.settings.load_profile("trunkline")
+
+# A shell starts what it runs in the background with Ctrl-C ignored, and that is inherited: tests that press it would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
