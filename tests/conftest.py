@@ -14,7 +14,7 @@ import pytest
 hypothesis.settings.register_profile("trunkline", deadline=None, print_blob=True)
 hypothesis.settings.load_profile("trunkline")
 
-# A shell starts what it runs in the background with Ctrl-C ignored, and that is inherited: tests that press it would wait for ever.
+# A shell starts what it runs in the background with Ctrl-C ignored, and that is inherited: tests that press it would hang.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
