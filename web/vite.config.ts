@@ -22,9 +22,8 @@ export default defineConfig({
   },
   test: {
     environment: 'happy-dom',
-    // One document for all files of a worker: making one costs more than most tests. Tests leave nothing behind in it.
+    // A document for each file: what one leaves behind in it made another fail.
     pool: 'threads',
-    isolate: false,
     testTimeout: 30_000,
     include: ['test/**/*.test.{ts,tsx}', 'src/**/*.test.{ts,tsx}'],
   },
