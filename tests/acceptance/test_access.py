@@ -30,7 +30,7 @@ def scoped(hub: HubProcess, scope: str) -> Wire:
 
 @pytest.mark.parametrize("name", ["token", "tokens.json", "policy.toml", "journal.db", "audit.key"])
 def test_no_session_reaches_the_hubs_own_files(hub: HubProcess, name: str) -> None:
-    scoped(hub, "view")
+    scoped(hub, "view")  # so that there is a tokens.json
     session = hub.new_session(cwd=hub.root)
     assert (hub.data / name).exists()
     for path in (f"data/{name}", str(hub.data / name)):
