@@ -13,7 +13,7 @@ beyond the project, cannot be read), critical (runs fetched code, sends credenti
 from __future__ import annotations
 
 from trunkline.dialects.risk.levels import LEVELS, Finding, Risk, rank
-from trunkline.dialects.risk.parts import CommandPart, command_parts
+from trunkline.dialects.risk.parts import command_parts
 from trunkline.dialects.risk.tools import assess_risk, explain_risk
 
-__all__ = ["LEVELS", "CommandPart", "Finding", "Risk", "assess_risk", "command_parts", "explain_risk", "rank"]
+__all__ = ["LEVELS", "Finding", "Risk", "assess_risk", "command_parts", "explain_risk", "rank"]

@@ -7,11 +7,12 @@ Rule 2: bounded: long lines have no parts, and no more than so many parts and co
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET
 
 from trunkline.dialects.context.types import RiskLevel
+from trunkline.dialects.parts import CommandPart, PartKind
 from trunkline.dialects.risk.levels import rank, worst
 from trunkline.dialects.risk.line import line_findings
 from trunkline.dialects.risk.places import Places
@@ -21,22 +22,11 @@ from trunkline.dialects.shell.grammar import parse_tree, refusal
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-PartKind = Literal["program", "flag", "path", "argument", "operator", "redirect", "string", "variable", "substitution"]
-
 LINE_BYTES: Final = 4096
 PARTS_MOST: Final = 256
 _JUDGED_MOST: Final = 24
 """Commands of a line that are judged one by one."""
 _TOLD_FROM: Final = rank("high")
-
-
-class CommandPart(Struct, frozen=True, gc=False, omit_defaults=True):
-    """A part of a line, in characters; a part inside another comes after it. ``risk``: this is what makes it dangerous."""
-
-    start: int
-    end: int
-    kind: PartKind
-    risk: RiskLevel | UnsetType = UNSET
 
 
 def command_parts(line: str, *, cwd: str | None = None, roots: Sequence[str] = (), home: str | None = None) -> list[CommandPart]:

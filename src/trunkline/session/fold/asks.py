@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from trunkline.dialects.context import ApprovalPreview, RiskLevel
-from trunkline.dialects.risk import CommandPart
+from trunkline.dialects.parts import CommandPart
 from trunkline.dialects.signals import PermissionOption
 from trunkline.session.policy import PolicyAsk, Rule
 

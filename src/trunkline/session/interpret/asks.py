@@ -15,7 +15,7 @@ import msgspec
 
 from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import CallState, merge
-from trunkline.dialects.risk import CommandPart, command_parts
+from trunkline.dialects.parts import CommandPart
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk
 from trunkline.errors import Invalid
 from trunkline.session.chain import sealed
@@ -140,6 +140,8 @@ class AskStory:
     def _parts(self, preview: context.ApprovalPreview) -> list[CommandPart]:
         if not isinstance(preview, context.CommandPreview):
             return []
+        from trunkline.dialects.risk import command_parts  # only a command that is asked about needs the shell's parser
+
         return command_parts(preview.command, cwd=preview.working_dir, roots=self._roots or (self._writer.fold.cwd,),
                              home=self._home)
 
