@@ -11,7 +11,7 @@ import pytest
 from tests.aio import run
 from tests.session.script import Stage, update
 from trunkline.errors import Forbidden
-from trunkline.session.approvals import Decision
+from trunkline.session.acts import Decision
 from trunkline.session.policy import Rule
 
 

@@ -16,7 +16,7 @@ from trunkline.dialects.signals import AgentFault, AskWithdrawn, QuestionAsk, Tu
 from trunkline.errors import AgentStartFailed, AlreadyResolved, HubStopping, Invalid, NotFound, TurnInProgress
 from trunkline.journal.base import Group
 from trunkline.journal.memory import MemoryJournal
-from trunkline.session.approvals import Answer, Decision
+from trunkline.session.acts import Answer, Decision
 from trunkline.session.lent import Limits
 
 

@@ -10,7 +10,7 @@ from tests.aio import run
 from tests.session.script import Stage, update
 from trunkline.dialects.signals import TurnEnd
 from trunkline.errors import HubRestarted, Invalid
-from trunkline.session.approvals import Answer
+from trunkline.session.acts import Answer
 from trunkline.session.caps import Caps
 from trunkline.session.fold import checkpoint, restore
 from trunkline.session.session import Session

@@ -12,7 +12,7 @@ from trunkline.errors import StorageError
 from trunkline.journal.base import Group
 from trunkline.journal.memory import MemoryJournal
 from trunkline.session import pen
-from trunkline.session.approvals import Decision
+from trunkline.session.acts import Decision
 
 
 class FullDisk(MemoryJournal):

@@ -12,7 +12,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -28,9 +28,12 @@ from trunkline.dialects import acp, context
 from trunkline.discovery.base import FoundSession, Store
 from trunkline.discovery.watch import watch_store
 from trunkline.errors import Invalid, NotFound, RemoteError, Unsupported
-from trunkline.hub import Hub, NewSession, Session, SessionView, content_blocks
+from trunkline.hub import Hub, NewSession, SessionView, content_blocks
 from trunkline.journal.base import RowFilter
 from trunkline.session.driver import AgentSession
+
+if TYPE_CHECKING:
+    from trunkline.hub import Session
 
 FOLDERS_MOST = 10
 FOLDERS_FROM = 100

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -17,7 +17,9 @@ from trunkline.adapters.capabilities import session_capabilities
 from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects import context
 from trunkline.errors import Invalid
-from trunkline.hub import Session
+
+if TYPE_CHECKING:
+    from trunkline.hub import Session
 
 
 class HubSession:

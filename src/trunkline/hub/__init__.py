@@ -7,14 +7,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from trunkline.hub.sessions import Hub
 from trunkline.hub.setup import guarded_folders
 from trunkline.hub.shapes import AgentInfo, HubMetrics, HubOptions, NewSession, PendingAsk, content_blocks
-from trunkline.session.approvals import Answer, Decision
+from trunkline.session.acts import Accepted, Answer, Decision
 from trunkline.session.feed import Feed
 from trunkline.session.fold import SessionView
-from trunkline.session.prompts import Accepted
-from trunkline.session.session import Session
+
+if TYPE_CHECKING:
+    from trunkline.session.session import Session
 
 __all__ = ["Accepted", "AgentInfo", "Answer", "Decision", "Feed", "Hub", "HubMetrics", "HubOptions", "NewSession", "PendingAsk",
            "Session", "SessionView", "content_blocks", "guarded_folders"]
+
+
+def __getattr__(name: str) -> Any:
+    """``Session``, when it is asked for: a hub loads what runs sessions with its first one."""
+    if name == "Session":
+        from trunkline.session.session import Session
+
+        return Session
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

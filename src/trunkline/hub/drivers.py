@@ -1,4 +1,7 @@
-"""Which driver a session gets: one that speaks its agent's language, or one for the file that somebody else's agent writes."""
+"""Which driver a session gets: one that speaks its agent's language, or one for the file that somebody else's agent writes.
+
+Rule: a driver is imported when the first session needs it. A hub answers before it has any.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import os
 import secrets
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from trunkline import __version__, discovery
 from trunkline.agents import catalog
@@ -17,14 +21,15 @@ from trunkline.dialects.signals import Signal
 from trunkline.discovery.base import Store
 from trunkline.discovery.follow import Follower
 from trunkline.errors import NotFound, Unsupported
-from trunkline.session.acp_driver import AcpDriver
 from trunkline.session.driver import AgentSession, Driver
-from trunkline.session.editors import EditorCalls
 from trunkline.session.fold import Fold
-from trunkline.session.listing import Inquiry, NoCalls, ask_for_sessions
 from trunkline.session.pids import PidFiles
-from trunkline.session.session import Session
-from trunkline.session.watch_driver import WatchDriver
+
+if TYPE_CHECKING:
+    from trunkline.session.acp_driver import AcpDriver
+    from trunkline.session.listing import Inquiry
+    from trunkline.session.session import Session
+    from trunkline.session.watch_driver import WatchDriver
 
 REPLAYED = 200
 """Signals of a conversation's file that are told in one go; the loop runs between."""
@@ -61,6 +66,9 @@ class Drivers:
         env = self._env_for(spec, session.env)
         if spec.driver == "stream-json":
             return self._stream_json_driver(spec, session, env)
+        from trunkline.session.acp_driver import AcpDriver
+        from trunkline.session.editors import EditorCalls
+
         return AcpDriver(
             spec, cwd=session.fold.cwd, env=env,
             calls=EditorCalls(session.editors, session.id, session.workspace, env, spec.quirks, session.permits, session.acted,
@@ -71,6 +79,8 @@ class Drivers:
         """Ask an agent that is started for the question; one that cannot be asked has only its files, which others read."""
         if spec.driver != "acp":
             return []
+        from trunkline.session.acp_driver import AcpDriver
+        from trunkline.session.listing import Inquiry, NoCalls, ask_for_sessions
 
         def driver(folder: str, sink: Inquiry) -> AcpDriver:
             return AcpDriver(spec, cwd=folder, env=self._env_for(spec, {}), calls=NoCalls(), mcp_servers=[], sink=sink,
@@ -79,7 +89,7 @@ class Drivers:
         return await ask_for_sessions(driver, Inquiry(self._new_id("list"), self._pids), folders)
 
     def _stream_json_driver(self, spec: AgentSpec, session: Session, env: dict[str, str]) -> Driver:
-        from trunkline.session.stream_json.driver import StreamJsonDriver  # a language that most hubs never hear
+        from trunkline.session.stream_json.driver import StreamJsonDriver
 
         fold = session.fold
         store = discovery.store_of(spec.store, catalog.expand(spec.paths.sessions, env))
@@ -92,6 +102,8 @@ class Drivers:
         store = discovery.store_of(spec.store, catalog.expand(spec.paths.sessions, self._environ))
         if store is None:
             raise Unsupported(f"the session files of {spec.display_name} cannot be read")
+        from trunkline.session.watch_driver import WatchDriver
+
         position = session.fold.watch_position
         return WatchDriver(Follower(path, store.reading(), position, session.followed, folder=store.folder))
 

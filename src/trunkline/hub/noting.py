@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from trunkline.errors import SessionUnreadable, StorageError
 from trunkline.journal.base import Journal, RowFilter
 from trunkline.session.chain import Chain
 from trunkline.session.chain_log import AuditLog, Note
 from trunkline.session.fold import restore
-from trunkline.session.session import Session
+
+if TYPE_CHECKING:
+    from trunkline.session.session import Session
 
 
 class Noting:

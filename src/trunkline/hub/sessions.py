@@ -15,7 +15,7 @@ import os
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -53,6 +53,7 @@ from trunkline.hub.shapes import AgentInfo, HubMetrics, HubOptions, NewSession, 
 from trunkline.journal.base import Journal, RowFilter, SessionRow
 from trunkline.journal.committer import Committer
 from trunkline.journal.search import SearchIndex
+from trunkline.session.acts import check_title
 from trunkline.session.driver import AgentSession
 from trunkline.session.feed import TailBudget
 from trunkline.session.fold import NULL, Artifact, Fold, SessionView, restore, view_of
@@ -60,7 +61,9 @@ from trunkline.session.hub_feed import HubFeed
 from trunkline.session.lent import Lent, Limits
 from trunkline.session.pids import PidFiles
 from trunkline.session.policy_book import PolicyBook
-from trunkline.session.session import Session, check_title
+
+if TYPE_CHECKING:
+    from trunkline.session.session import Session
 
 log = logging.getLogger("trunkline.hub")
 
@@ -196,7 +199,7 @@ class Hub:
             if new.prompt is not None:
                 await session.send(content_blocks(new.prompt), by=by)
 
-        return await self._begin(Session(fold, self._lent, self._drivers.driver_for), open)
+        return await self._begin(self._session_of(fold), open)
 
     async def attach(self, agent: str, agent_session_id: str, cwd: str, *, title: str | None = None, by: str) -> Session:
         """Take over a session of the agent's own store: its history becomes ours, as far as the agent tells it again."""
@@ -205,7 +208,7 @@ class Hub:
         now = self._lent.clock()
         fold = Fold(session_id=self._lent.new_id("ses"), agent=spec.name, cwd=folder(cwd, self._lent.guarded), created_at=now,
                     updated_at=now, title=title or "", agent_session_id=agent_session_id)
-        return await self._begin(Session(fold, self._lent, self._drivers.driver_for), lambda session: session.adopt(by=by))
+        return await self._begin(self._session_of(fold), lambda session: session.adopt(by=by))
 
     async def fork(self, session_id: str, *, cwd: str | None = None, title: str | None = None,
                    env: Mapping[str, str] | None = None, by: str) -> Session:
@@ -220,11 +223,11 @@ class Hub:
         if fold.turns == 0 or fold.agent_session_id is None:
             raise Invalid("nothing was said in this session yet; start a new one instead of a fork")
         now = self._lent.clock()
-        branch = Session(Fold(
+        branch = self._session_of(Fold(
             session_id=self._lent.new_id("ses"), agent=fold.agent,
             cwd=folder(cwd, self._lent.guarded) if cwd is not None else fold.cwd, created_at=now, updated_at=now,
             title=title or fold.title, agent_session_id=fold.agent_session_id,
-            fork_of=fold.agent_session_id, mcp_servers=fold.mcp_servers), self._lent, self._drivers.driver_for)
+            fork_of=fold.agent_session_id, mcp_servers=fold.mcp_servers))
         branch.env = source.env
         self.lend_env(branch, env or {})
         return await self._begin(branch, lambda session: session.adopt(by=by))
@@ -236,7 +239,7 @@ class Hub:
         check_place(found.cwd)
         fold = Fold(session_id=self._lent.new_id("ses"), agent=spec.name, cwd=found.cwd, created_at=found.created_at,
                     updated_at=found.created_at, title=found.title, agent_session_id=found.id, watches=found.path)
-        return await self._begin(Session(fold, self._lent, self._drivers.driver_for), lambda session: session.watch(by=by))
+        return await self._begin(self._session_of(fold), lambda session: session.watch(by=by))
 
     def forks(self, agent: str) -> bool:
         """Whether sessions with this agent can be forked."""
@@ -359,6 +362,11 @@ class Hub:
         self._noting.found(row.id, fold.chain)
         # Behind the checkpoint there is only text that was still growing.
         fold.seq = row.last_seq
+        return self._session_of(fold)
+
+    def _session_of(self, fold: Fold) -> Session:
+        from trunkline.session.session import Session  # with all that runs one: a hub has answered its first calls before
+
         return Session(fold, self._lent, self._drivers.driver_for)
 
     async def _recover(self) -> None:

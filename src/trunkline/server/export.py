@@ -9,18 +9,21 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import AsyncIterator
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 from starlette.responses import StreamingResponse
 
 from trunkline.dialects.context import iso_ms
 from trunkline.errors import Invalid
-from trunkline.hub import Session, SessionView
+from trunkline.hub import SessionView
 from trunkline.journal.base import Entry
 from trunkline.server.call import Call, Reply
 from trunkline.server.transcript import Transcript
 from trunkline.session.feed import Feed
+
+if TYPE_CHECKING:
+    from trunkline.hub import Session
 
 Format = Literal["markdown", "json"]
 FORMATS: tuple[Format, ...] = ("markdown", "json")

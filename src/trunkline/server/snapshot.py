@@ -5,13 +5,18 @@ Rule: state and position are copied in one step. What has a higher seq is news, 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from trunkline.adapters.capabilities import session_capabilities
 from trunkline.dialects.context import Capabilities
-from trunkline.hub import Hub, Session, SessionView
+from trunkline.hub import Hub, SessionView
 from trunkline.server.call import Call, Reply, reply
+
+if TYPE_CHECKING:
+    from trunkline.hub import Session
 
 
 class SessionState(SessionView, kw_only=True, rename="camel"):

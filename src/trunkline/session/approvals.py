@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Literal
 
 import msgspec
 
 from trunkline.dialects import acp, context
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, QuestionAsk
 from trunkline.errors import AlreadyResolved, Expired, Forbidden, Invalid, NotFound, StorageError, TrunklineError, Unsupported
+from trunkline.session.acts import Answer, Decision, Scope
 from trunkline.session.deadlines import Alarms, SilenceWatch
 from trunkline.session.errands import Errands
 from trunkline.session.fold import ApprovalView
@@ -30,25 +30,6 @@ WARN_AT = 0.75
 """The share of its time after which an open approval is called to mind."""
 
 _encode = msgspec.json.Encoder().encode
-
-Scope = Literal["once", "turn", "session", "always"]
-
-
-class Decision(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
-    """An answer to an approval: one of the agent's options, or allow or deny; for how long; with which input."""
-
-    option_id: str | None = None
-    decision: Literal["allow", "deny"] | None = None
-    scope: Scope = "once"
-    reason: str | None = None
-    updated_input: dict[str, Any] | None = None
-
-
-class Answer(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """An answer to a question."""
-
-    action: Literal["accept", "decline", "cancel"] = "accept"
-    content: dict[str, Any] | None = None
 
 
 class _Resolution(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,12 +14,15 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from trunkline.dialects.context import iso_ms
 from trunkline.session.fold import Artifact
-from trunkline.session.pen import Pen
+
+if TYPE_CHECKING:
+    from trunkline.session.pen import Pen
 
 SKIPPED = frozenset({
     ".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", ".next", ".cache", ".mypy_cache", ".pytest_cache",

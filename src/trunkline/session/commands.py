@@ -22,7 +22,7 @@ import msgspec
 
 from trunkline.dialects import acp, context
 from trunkline.errors import BY_CODE, Invalid, TrunklineError, Unavailable
-from trunkline.session.approvals import Answer, Decision
+from trunkline.session.acts import Answer, Decision
 from trunkline.session.fold import KEPT_COMMANDS, CommandDone, remember
 from trunkline.session.forms import content_of
 

@@ -12,20 +12,13 @@ import msgspec
 
 from trunkline.dialects import acp
 from trunkline.errors import Invalid, NotFound, TurnInProgress
+from trunkline.session.acts import Accepted
 from trunkline.session.link import AgentLink
 from trunkline.session.pen import Pen
 from trunkline.session.spending import Spending
 from trunkline.session.turn import TurnPlayer
 
 WhenBusy = Literal["reject", "queue"]
-
-
-class Accepted(msgspec.Struct, rename="camel"):
-    """A prompt was taken. A reader that attaches after ``seq`` sees all of its turn."""
-
-    turn_id: str
-    seq: int
-    queued: bool
 
 
 class Prompts:

@@ -23,8 +23,9 @@ import msgspec
 from trunkline.agents.process import Exit
 from trunkline.dialects import acp, context
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
-from trunkline.errors import Invalid, NotFound, TrunklineError
-from trunkline.session.approvals import Answer, Approvals, Decision
+from trunkline.errors import NotFound, TrunklineError
+from trunkline.session.acts import Accepted, Answer, Decision, check_title
+from trunkline.session.approvals import Approvals
 from trunkline.session.artifacts import ArtifactFinder
 from trunkline.session.beginnings import Beginnings
 from trunkline.session.caps import Caps
@@ -37,7 +38,6 @@ from trunkline.session.feed import Feed
 from trunkline.session.fold import Artifact, Fold, SessionView, Waits
 from trunkline.session.gatekeeper import Gatekeeper
 from trunkline.session.hold import Hold
-from trunkline.session.interpret.conditions import TITLE_MOST
 from trunkline.session.lent import Lent
 from trunkline.session.link import AgentLink
 from trunkline.session.offered import offered_commands
@@ -45,7 +45,7 @@ from trunkline.session.pen import Pen
 from trunkline.session.permits import Permits
 from trunkline.session.policy import Verdict
 from trunkline.session.policy_text import check_permission_policy
-from trunkline.session.prompts import Accepted, Prompts
+from trunkline.session.prompts import Prompts
 from trunkline.session.refused import RefusedCommands
 from trunkline.session.spending import Spending
 from trunkline.session.turn import TurnPlayer
@@ -389,11 +389,3 @@ class Session:
         self._check_open()
         if self.fold.watches is not None:
             refuse()
-
-
-def check_title(title: str) -> None:
-    """Refuse a title that says nothing, or too much."""
-    if not title.strip():
-        raise Invalid("title must not be empty")
-    if len(title) > TITLE_MOST:
-        raise Invalid(f"title is longer than {TITLE_MOST} characters")

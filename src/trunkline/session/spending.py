@@ -14,7 +14,7 @@ import msgspec
 
 from trunkline.dialects.signals import QuestionAsk
 from trunkline.errors import Invalid
-from trunkline.session.approvals import Answer
+from trunkline.session.acts import Answer
 from trunkline.session.caps import CAP_NAMES, Caps, Crossing, Spent
 from trunkline.session.deadlines import Alarms
 from trunkline.session.pen import Pen

@@ -9,6 +9,7 @@ Rule 3: params and results raise: ``Invalid`` for what a peer asks (answer -3260
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Final, Literal, Union, get_args
 
 import msgspec
@@ -142,7 +143,6 @@ class _NotNull(Struct, gc=False):
 
 _AS_SENT: Final = {_as_sent(kind): kind for kind in (ToolCall, ToolCallUpdate)}
 _PLAIN = tuple(kind for kind in get_args(SessionUpdate) if kind not in _AS_SENT.values())
-_update = msgspec.json.Decoder(Union[(*_PLAIN, *_AS_SENT)]).decode  # made of what is known only here
 _packet_members = msgspec.json.Decoder(_PacketMembers).decode
 _call_members = msgspec.json.Decoder(_CallMembers).decode
 _not_null = msgspec.json.Decoder(_NotNull).decode
@@ -152,6 +152,11 @@ _shown = msgspec.json.Decoder(_Shown).decode
 _SHOWS = b',"content":[{"type":"content","content":{"type":"text","text":"'
 _SHOWN = b'"}}]'
 _BACKSLASH = ord("\\")
+
+
+@cache
+def _update() -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(Union[(*_PLAIN, *_AS_SENT)])  # made of what is known only here, with the first update
 
 
 def decode_update(raw: bytes) -> SessionUpdate | UnknownUpdate:
@@ -168,7 +173,7 @@ def read_update(raw: bytes) -> tuple[SessionUpdate | UnknownUpdate, bytes]:
     """An update as ``decode_update`` and as ``normalise_update`` give it, in one go."""
     why = ""
     try:
-        update = _schema_true(raw, _update(raw))
+        update = _schema_true(raw, _update().decode(raw))
         if update is not None:
             return update, raw
     except BROKEN as error:

@@ -8,7 +8,7 @@ Rule 3: streamed text is the hot path and is spliced, not encoded: ``delta_prefi
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import msgspec
 from msgspec import Raw, Struct
@@ -39,8 +39,12 @@ class _Head(Struct, gc=False, rename="camel"):
 
 
 _encoder = msgspec.json.Encoder()
-_decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 _head_decoder = msgspec.json.Decoder(_Head)
+
+
+@cache
+def _decoder() -> msgspec.json.Decoder[Event]:
+    return msgspec.json.Decoder(Event)  # of so many types that it is made with the first event that is read back
 
 
 @lru_cache(maxsize=256)
@@ -84,7 +88,7 @@ def encode_event(seq: int, session_id: str, at_us: int, event: Event) -> bytes:
 def decode_event(raw: bytes) -> Event | UnknownEvent:
     """Read an event with its envelope; what is not understood is an ``UnknownEvent``, what is no event at all ``Invalid``."""
     try:
-        return _decoder.decode(raw)
+        return _decoder().decode(raw)
     except (msgspec.DecodeError, RecursionError) as wrong:
         return _unknown(raw, str(wrong))
 

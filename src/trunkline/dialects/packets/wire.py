@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from functools import cache
 
 import msgspec
 from msgspec import Struct
@@ -18,9 +18,9 @@ class UnknownPacket(Struct, frozen=True, gc=False):
     raw: bytes
 
 
-_DECODERS: Final[dict[PacketType, msgspec.json.Decoder[Packet]]] = {
-    kind: msgspec.json.Decoder(shape) for kind, shape in PACKETS.items()
-}
+@cache
+def _decoder(kind: PacketType) -> msgspec.json.Decoder[Packet]:
+    return msgspec.json.Decoder(PACKETS[kind])
 
 
 def decode_packet(raw: bytes) -> Packet | UnknownPacket:
@@ -29,6 +29,6 @@ def decode_packet(raw: bytes) -> Packet | UnknownPacket:
     if kind is None:
         return UnknownPacket(raw)
     try:
-        return _DECODERS[kind].decode(raw)
+        return _decoder(kind).decode(raw)
     except (msgspec.DecodeError, RecursionError) as wrong:
         raise Invalid(f"not a {kind} packet: {wrong}") from wrong

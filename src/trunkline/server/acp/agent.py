@@ -18,7 +18,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -26,7 +26,7 @@ from trunkline import __version__
 from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects import acp, jsonrpc
 from trunkline.errors import Invalid, NotFound, SessionNotFound, TrunklineError, Unsupported
-from trunkline.hub import Hub, NewSession, Session
+from trunkline.hub import Hub, NewSession
 from trunkline.server.acp.attachment import Attachment, OpenPrompt
 from trunkline.server.acp.line import EditorLine, Left, Wire
 from trunkline.server.acp.listing import Listing
@@ -43,6 +43,9 @@ from trunkline.server.acp.offers import (
 from trunkline.server.acp.settings import modes_of, settings_of
 from trunkline.server.auth import Caller, check_scope
 from trunkline.server.tokens import Scope, allows
+
+if TYPE_CHECKING:
+    from trunkline.hub import Session
 
 SESSION_FORK = "session/fork"
 REQUESTS_AT_ONCE = 64

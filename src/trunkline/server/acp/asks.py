@@ -8,19 +8,22 @@ Rule 3: an editor is asked only what it can show and its token may answer, with 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from trunkline.dialects import acp, jsonrpc
 from trunkline.dialects.signals import PermissionOption
 from trunkline.errors import AlreadyResolved, Expired, Invalid, LocalError, NotFound, Unsupported
-from trunkline.hub import Answer, Decision, Session
+from trunkline.hub import Answer, Decision
 from trunkline.server.acp.line import GONE, EditorLine
 from trunkline.server.acp.updates import UpdateView
 from trunkline.server.scopes import answer_scope, decision_scope
 from trunkline.server.tokens import Scope, allows
 from trunkline.session.fold import ApprovalView, QuestionView
+
+if TYPE_CHECKING:
+    from trunkline.hub import Session
 
 TRIES = 3
 """How often a question is put again to an editor whose answer does not fit it."""

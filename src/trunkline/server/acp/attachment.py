@@ -14,13 +14,14 @@ import logging
 import secrets
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from trunkline.dialects import acp
 from trunkline.dialects.context.filters import encoded_type
 from trunkline.errors import HubStopping, NotFound, SessionDeleted, TrunklineError, Unavailable
-from trunkline.hub import Accepted, Session
+from trunkline.hub import Accepted
 from trunkline.journal.base import Entry
 from trunkline.server.acp.asks import OpenAsks, Spawn
 from trunkline.server.acp.faults import told_fault
@@ -29,6 +30,9 @@ from trunkline.server.acp.told import HEARD, TOLD_OTHERWISE, Meta, Told, ends_tu
 from trunkline.server.acp.updates import UpdateView
 from trunkline.server.sse import entries_after
 from trunkline.server.tokens import Scope
+
+if TYPE_CHECKING:
+    from trunkline.hub import Session
 
 CURSOR = "_trunkline/cursor"
 """The notification that tells an editor, which asked for it, where it is: ``{sessionId, seq}``."""

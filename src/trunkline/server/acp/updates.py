@@ -8,15 +8,17 @@ Rule 4: a terminal is shown by id to the editor that has it; to everybody else a
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from trunkline.dialects import acp
 from trunkline.journal.base import Entry
 from trunkline.server.acp.settings import shown_options
-from trunkline.session.editors import Editor
-from trunkline.session.session import Session
+
+if TYPE_CHECKING:
+    from trunkline.session.editors import Editor
+    from trunkline.session.session import Session
 
 SEEN_MOST = 10_000
 """Calls that are remembered; an editor that is told of one again takes it for an update."""

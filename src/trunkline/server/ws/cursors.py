@@ -7,12 +7,16 @@ groups bring the rest. Until then it catches up by itself.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from trunkline.dialects.context import TypeFilter
-from trunkline.hub import Session
 from trunkline.journal.base import Entry
 from trunkline.server.sse import entries_after
 from trunkline.server.ws.frames import event_frame, event_prefix
 from trunkline.session.hub_feed import HubFeed, Placed
+
+if TYPE_CHECKING:
+    from trunkline.hub import Session
 
 SLICE_BYTES = 64 << 10
 """What a client that stalls can keep from being freed."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import msgspec
 
 from trunkline.dialects.acp.calls import CallState
@@ -126,7 +128,11 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
 
 
 _encoder = msgspec.json.Encoder()
-_decoder = msgspec.json.Decoder(Fold)
+
+
+@cache
+def _decoder() -> msgspec.json.Decoder[Fold]:
+    return msgspec.json.Decoder(Fold)  # of so many types that it is made with the first session that is opened
 
 
 def checkpoint(fold: Fold) -> bytes:
@@ -141,7 +147,7 @@ def checkpoint(fold: Fold) -> bytes:
 def restore(raw: bytes) -> Fold:
     """The fold as it was at a checkpoint; the open text's parts are empty (they are in the journal)."""
     try:
-        return _decoder.decode(raw)
+        return _decoder().decode(raw)
     except (msgspec.DecodeError, RecursionError) as error:
         raise SessionUnreadable(f"a session's stored state cannot be read: {error}") from error
 

@@ -12,14 +12,12 @@ import msgspec
 from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import CallState
 from trunkline.errors import Invalid
+from trunkline.session.acts import TITLE_MOST
 from trunkline.session.interpret.lifecycle import LifecycleStory
 from trunkline.session.interpret.options import choice_of, model_of
 from trunkline.session.interpret.tools import write_plan
 from trunkline.session.interpret.usage import UsageStory
 from trunkline.session.interpret.writer import TEXT_LIMIT, Writer
-
-TITLE_MOST = 500
-"""Characters of a title; it is written with every change of a session and shown in every list."""
 
 
 class ConditionStory:
