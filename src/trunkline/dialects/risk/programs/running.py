@@ -52,12 +52,12 @@ _LANGUAGES: Final[dict[str, str]] = {
 def run_file(call: Call) -> None:
     """A program given by its path: a file that somebody made."""
     path = call.command.words[0] or ""
-    call.runs.append(call.places.resolve(path))
+    call.run(path)
     call.note("medium", "runs a file", call.command.text)
 
 
 def _script(call: Call, path: str) -> None:
-    call.runs.append(call.places.resolve(path))
+    call.run(path)
     call.note("medium", "runs a script", path)
     if call.places.kind(path) == "unknown":
         call.traits |= Trait.EXECUTES
@@ -88,7 +88,7 @@ def _shell(call: Call) -> None:
         _from_input(call)
         if call.command.stdin_text is None:
             call.at_least("medium", "starts a shell", call.command.text)
-    for option in ("--rcfile", "--init-file"):
+    for option in ("--rcfile", "--init-file") if call.longs else ():
         path = call.value(option)
         if path is not None:
             _script(call, path)
@@ -108,7 +108,7 @@ def _source(call: Call) -> None:
     if dynamic and not path.startswith(("$HOME/", "$VIRTUAL_ENV/")):
         call.note("high", "runs a script that is only known when it runs", path)
     else:
-        call.runs.append(call.places.resolve(path))
+        call.run(path)
         if not re.search(r"(^|/)(\.?venv|env|\.virtualenvs/[^/]+)/bin/activate(\.fish)?$|nvm\.sh$", path):
             call.note("medium", "runs a script", path)
 
@@ -172,7 +172,7 @@ def _module(call: Call, at: int) -> None:
     if name is None:
         call.note("high", "runs a module that is only known when it runs", call.command.text)
     elif name in ("pip", "pip3", "ensurepip"):
-        call.scripts.append(" ".join(call.command.sketch[at:]))
+        call.script(" ".join(call.command.sketch[at:]))
         call.note("medium", "installs packages" if "install" in call.args else "manages packages", call.command.text)
     elif name in ("http.server", "SimpleHTTPServer"):
         call.note("medium", "serves files to the network", call.command.text)
@@ -205,7 +205,7 @@ _BUILD_FILES: Final = ("-f", "--file", "--makefile", "--justfile", "--rakefile",
 
 def _build(call: Call) -> None:
     """make and its like run whatever the project's build file says; one from elsewhere is somebody else's program."""
-    for option in _BUILD_FILES:
+    for option in _BUILD_FILES if not call.bare else ():
         path = call.value(option)
         if path == "-":
             call.traits |= Trait.EXECUTES
@@ -222,7 +222,7 @@ def _build(call: Call) -> None:
     if any(word in ("install", "uninstall", "distclean", "deploy", "publish", "release") for word in call.operands):
         call.note("medium", "installs, publishes or removes what was built", call.command.text)
     call.at_least("medium", "runs the project's build", call.command.text)
-    call.runs.append(call.places.resolve(call.value("-C", "--directory") or "."))
+    call.run(call.value("-C", "--directory") or ".")
 
 
 def _compiles(call: Call) -> None:
@@ -238,7 +238,7 @@ def _go(call: Call) -> None:
     if any(arg.startswith(("-exec", "-toolexec", "--exec", "--toolexec", "-vettool")) for arg in call.args):
         call.note("high", "runs a program", call.command.text)
     if verb in ("run", "generate", "install", "get", "mod", "work", "tool", "clean", "fix"):
-        call.runs.append(call.places.resolve("."))
+        call.run(".")
         quiet = call.operands[:2] in (("mod", "graph"), ("mod", "why"), ("mod", "verify"))
         if not quiet:
             call.note("medium", "runs or changes the project's code", call.command.text)
@@ -265,7 +265,8 @@ def _editor(call: Call) -> None:
         arg for arg in call.args if re.search(r"!|system\s*\(|\bshell\b|:?py3?\b|\blua\b|call-process|\\!|\.shell|\.system", arg)
     ]
     if code:
-        call.scripts.extend(re.sub(r"^[+:]*!?|^\.(shell|system)\s", "", arg) for arg in code)
+        for arg in code:
+            call.script(re.sub(r"^[+:]*!?|^\.(shell|system)\s", "", arg))
         call.note("high", "runs a command inside a program", code[0])
     else:
         call.note("medium", "opens files to change them", call.command.text)

@@ -119,7 +119,7 @@ def _setting(call: Call, key: str, value: str) -> None:
         call.note("medium", "changes what a git command means", f"{key}={value}")
         return
     call.note("high", "makes git run a program or go elsewhere", f"{key}={value}")
-    call.scripts.append(value.lstrip("!"))
+    call.script(value.lstrip("!"))
 
 
 def _files(call: Call, git: _Git) -> None:
@@ -141,17 +141,17 @@ def _programs(call: Call, git: _Git) -> None:
         name, _, value = arg.partition("=")
         value = value or (git.rest[at + 1] if at + 1 < len(git.rest) else "")
         if name in ("--upload-pack", "--receive-pack", "--exec", "--extcmd", "--open-files-in-pager", "--tool-help"):
-            call.scripts.append(value)
+            call.script(value)
             call.note("high", "makes git run a program", value)
         elif name == "-x" and git.verb in ("rebase", "difftool"):
-            call.scripts.append(value)
+            call.script(value)
             call.note("high", "makes git run a program", value)
         elif name in ("-c", "--config") and git.verb == "clone":
             _setting(call, *value.partition("=")[::2])
         elif (name.startswith("-O") and git.verb == "grep") or (name == "-u" and git.verb == "clone"):
             call.note("high", "makes git run a program", arg)
         elif arg.startswith("ext::"):
-            call.scripts.append(arg.removeprefix("ext::"))
+            call.script(arg.removeprefix("ext::"))
             call.note("high", "makes git run a program", arg)
         elif name == "--template" and git.verb in ("clone", "init"):
             call.note("high", "brings hooks that git runs", value)
@@ -276,7 +276,7 @@ def _config(call: Call, git: _Git) -> None:
 
 def _submodule(call: Call, git: _Git) -> None:
     if git.operands[:1] == ["foreach"]:
-        call.scripts.append(" ".join(git.operands[1:]))
+        call.script(" ".join(git.operands[1:]))
     quiet = git.operands[:1] in ([], ["status"], ["summary"])
     if not quiet:
         call.note("medium", "changes or runs something in submodules", call.command.text)
@@ -284,7 +284,7 @@ def _submodule(call: Call, git: _Git) -> None:
 
 def _bisect(call: Call, git: _Git) -> None:
     if git.operands[:1] == ["run"]:
-        call.scripts.append(" ".join(git.rest[1:]))
+        call.script(" ".join(git.rest[1:]))
     if git.operands[:1] not in (["log"], ["view"], ["visualize"]):
         call.note("medium", "checks out other commits", call.command.text)
 
@@ -329,7 +329,7 @@ def _clone(call: Call, git: _Git) -> None:
     words = git.operands
     if words:
         name = words[1] if len(words) > 1 else re.sub(r"\.git$", "", words[0].rstrip("/")).rpartition("/")[2]
-        call.downloads.append(call.places.resolve(name))
+        call.download(name)
 
 
 _VERBS: Final[dict[str, Callable[[Call, _Git], None]]] = {
