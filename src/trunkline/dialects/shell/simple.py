@@ -101,12 +101,14 @@ class CommandReader(ABC):
 
     def _plain_command(self, plain: PlainCommand, place: Place, pipeline: int, position: int) -> None:
         """A command whose words are known already."""
-        text, values, sketch, redirects, assignments, _ = plain
-        if values and may_start(values[0]):
-            self._finish(self._reserve(), plain.words(), redirects, assignments, place, pipeline, position)
+        command = SimpleCommand(plain.text, plain.values, plain.redirects, plain.assignments, pipeline, position, place.inside,
+                                plain.sketch, place.parent, place.stdin_from, place.scope)
+        inner = unwrap(command) if plain.values and may_start(plain.values[0]) else None
+        if inner is None:
+            self.commands.append(command)
             return
-        self.commands.append(SimpleCommand(text, values, redirects, assignments, pipeline, position, place.inside, sketch,
-                                           place.parent, place.stdin_from, place.scope))
+        self.commands.append(structs.replace(command, transparent=True) if inner.transparent else command)
+        self._inner(inner, plain.words() if inner.commands else [], len(self.commands) - 1, place)
 
     def _behind(self, behind: Behind, place: Place) -> tuple[tuple[Redirect, ...], list[Word]]:
         """Redirections behind a statement, and the words between and after them (``cat > x -n``), which are its arguments."""
@@ -208,22 +210,11 @@ class CommandReader(ABC):
         if words and words[0].globs and words[0].written not in ("[", "[["):
             values = (None, *values[1:])
         number = self._next_pipeline() if pipeline < 0 else pipeline
-        command = SimpleCommand(
-            text=" ".join([word.written for word in words]),
-            words=values,
-            redirects=redirects,
-            assignments=assignments,
-            pipeline=number,
-            position=position,
-            inside=place.inside,
-            sketch=tuple([word.sketch for word in words]),
-            parent=place.parent,
-            stdin_from=place.stdin_from,
-            scope=place.scope,
-        )
+        text, sketch = " ".join([word.written for word in words]), tuple([word.sketch for word in words])
+        command = SimpleCommand(text, values, redirects, assignments, number, position, place.inside, sketch,
+                                place.parent, place.stdin_from, place.scope)
         inner = unwrap(command)
-        transparent = inner is not None and inner.transparent
-        self.commands[index] = structs.replace(command, transparent=True) if transparent else command
+        self.commands[index] = structs.replace(command, transparent=True) if inner is not None and inner.transparent else command
         if inner is not None:
             self._inner(inner, words, index, place)
 
@@ -236,7 +227,9 @@ class CommandReader(ABC):
             return
         for text in inner.texts:
             self.read(text, below)
-        redirects = tuple(r for r in self.commands[index].redirects if r.operator.startswith("<") or r.sketch.startswith("/dev/"))
+        redirects = self.commands[index].redirects
+        if redirects:
+            redirects = tuple([r for r in redirects if r.operator.startswith("<") or r.sketch.startswith("/dev/")])
         for picked in inner.commands:
             chosen = [words[at] if isinstance(at, int) else Word(None, at, at) for at in picked]
             self._finish(self._reserve(), chosen, redirects, inner.assignments, below, -1, 0)

@@ -32,7 +32,7 @@ class Redirect(Struct, frozen=True, gc=False):
         return self.operator == "<" or (self.operator == "<>" and not is_descriptor(self.sketch))
 
 
-class SimpleCommand(Struct, frozen=True):
+class SimpleCommand(Struct, frozen=True, gc=False):
     """One program with its arguments, as the shell would start it."""
 
     text: str
