@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final, TypeVar
 
+from msgspec import Struct
+
 from trunkline.dialects.context.types import RiskLevel
 from trunkline.dialects.risk.levels import Finding, rank
 from trunkline.dialects.risk.places import Places, look
@@ -69,43 +71,47 @@ class Trait:
     PRINTS: Final = 32  # prints its arguments
 
 
-class Call:
+class Call(Struct, eq=False, gc=False):
     """A command with its words sorted into options and operands, and the notes of its judge."""
 
-    __slots__ = ("args", "bare", "command", "downloads", "findings", "letters", "longs", "name", "operands", "places", "reads",
-                 "runs", "scripts", "traits", "writes")
+    command: SimpleCommand
+    places: Places
+    name: str
+    """The program without its folder, in small letters; empty where it is dynamic or there is none."""
+    args: tuple[str, ...] = ()
+    operands: tuple[str, ...] = ()
+    """What is no option. Values of options that stand apart are among them."""
+    bare: bool = True
+    """Whether it has no options at all, as most have none."""
+    letters: str = ""
+    """All short options run together: ``-rf -v`` is ``rfv``."""
+    longs: frozenset[str] = _NO_OPTIONS
+    """Long options without their values: ``--force``."""
+    traits: int = Trait.NONE
+    findings: Noted[Finding] = ()
+    writes: Noted[str] = ()
+    reads: Noted[str] = ()
+    runs: Noted[str] = ()
+    downloads: Noted[str] = ()
+    scripts: Noted[str] = ()
+    """Shell texts that it would run, found by its judge; they are judged as lines of their own."""
 
-    def __init__(self, command: SimpleCommand, places: Places, name: str) -> None:
-        self.command = command
-        self.places = places
-        self.name = name
-        """The program without its folder, in small letters; empty where it is dynamic or there is none."""
-        self.args = command.sketch[1:]
-        self.findings: Noted[Finding] = ()
-        self.traits: int = Trait.NONE
-        self.writes: Noted[str] = ()
-        self.reads: Noted[str] = ()
-        self.runs: Noted[str] = ()
-        self.downloads: Noted[str] = ()
-        self.scripts: Noted[str] = ()
-        """Shell texts that it would run, found by its judge; they are judged as lines of their own."""
-        self.letters = ""
-        """All short options run together: ``-rf -v`` is ``rfv``."""
-        self.longs = _NO_OPTIONS
-        """Long options without their values: ``--force``."""
-        self.operands = self.args
-        """What is no option. Values of options that stand apart are among them."""
-        self.bare = True
-        """Whether it has no options at all, as most have none."""
-        for arg in self.args:
+    def __post_init__(self) -> None:
+        args = self.command.sketch[1:]
+        if not args:
+            return
+        self.args = self.operands = args
+        for arg in args:
             if arg[:1] == "-":
-                self._sort(self.args)
-                break
+                self._sort(args)
+                return
 
     def _sort(self, args: tuple[str, ...]) -> None:
         """Tell short options, long options and operands apart."""
         cut = args.index("--") if "--" in args else len(args)
-        letters, longs, operands = "", [], []
+        letters = ""
+        longs: list[str] = []
+        operands: list[str] = []
         for arg in args[:cut]:
             if arg[:1] != "-" or arg == "-":
                 operands.append(arg)

@@ -94,13 +94,12 @@ def _fetching_source(calls: list[Call], index: int) -> Call | None:
 def _sources(calls: list[Call], index: int) -> list[Call]:
     """Where a command's input and arguments come from."""
     command = calls[index].command
-    sources = _around(calls, index)
+    sources = _around(calls, index, feeding(calls, index))
     return [*sources, calls[command.parent]] if command.inside == ">(…)" and command.parent >= 0 else sources
 
 
-def _around(calls: list[Call], index: int) -> list[Call]:
-    """The commands that feed a command, and those in its arguments."""
-    sources = feeding(calls, index)
+def _around(calls: list[Call], index: int, sources: list[Call]) -> list[Call]:
+    """The commands that feed a command, which are ``sources``, and those in its arguments."""
     if calls[index].command.parent < 0 and (index + 1 == len(calls) or calls[index + 1].command.parent < index):
         return sources  # nothing is inside it, and it is inside of nothing
     return [*sources, *within(calls, index)]
@@ -136,7 +135,8 @@ def _hidden_and_run(calls: list[Call]) -> Iterator[Finding]:
     for index, call in enumerate(calls):
         if not call.traits & Trait.EXECUTES or call.command.name is None:
             continue
-        sources, around = feeding(calls, index), _around(calls, index)
+        sources = feeding(calls, index)
+        around = _around(calls, index, sources)
         if not around:
             continue
         if any([source.traits & Trait.DECODES for source in around]):

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import structs
+
 from trunkline.dialects.shell.doubts import has_computed_index, hides_substitution, is_misread
 from trunkline.dialects.shell.grammar import is_harmless, parse_tree, refusal
 from trunkline.dialects.shell.plain import PlainCommand, plain_line
@@ -62,7 +64,7 @@ class LineReader(CommandReader):
         for at, command in enumerate(commands):
             ended_by = command.ended_by
             if begins:
-                shell = place._replace(scope=self._scope(place)) if scoped and _in_background(commands, at) else place
+                shell = structs.replace(place, scope=self._scope(place)) if scoped and _in_background(commands, at) else place
             piped = ended_by == "|"
             if number < 0 and not piped:
                 self._plain_command(command, shell, self._next_pipeline(), 0)
@@ -154,15 +156,15 @@ class LineReader(CommandReader):
             begin = len(self.commands)
             redirects, words = self._behind(behind, deeper)
             self._finish(self._reserve(), [], redirects, (), place, -1, 0)
-            deeper = deeper._replace(stdin_from=begin if place.stdin_from < 0 else place.stdin_from)
+            deeper = structs.replace(deeper, stdin_from=begin if place.stdin_from < 0 else place.stdin_from)
             if words:
                 self._doubt("words behind a group")
         if node.type == "function_definition":
-            deeper = deeper._replace(inside=f"{self._slice(node.child_by_field_name('name') or node)}()")
+            deeper = structs.replace(deeper, inside=f"{self._slice(node.child_by_field_name('name') or node)}()")
         elif node.type == "test_command":
             self._test(node, deeper)
         elif node.type == "subshell":
-            deeper = deeper._replace(scope=self._scope(place))
+            deeper = structs.replace(deeper, scope=self._scope(place))
         for child in node.named_children:
             if child.child_count:
                 self._statement(child, self._background(child, deeper))
@@ -173,7 +175,7 @@ class LineReader(CommandReader):
         """``cd x &`` moves only itself."""
         if b"&" not in self._source or node.next_sibling is None or node.next_sibling.type != "&":
             return place
-        return place._replace(scope=self._scope(place))
+        return structs.replace(place, scope=self._scope(place))
 
     def _test(self, node: Node, place: Place) -> None:
         """``[ a > b ]`` writes the file b, though it looks like a comparison; an index in a name is computed when it is "

@@ -8,9 +8,9 @@ Rule 2: what the grammar may have got wrong is a doubt, and the line is not comp
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from trunkline.dialects.shell.doubts import backtick_texts, heredoc_ends
 from trunkline.dialects.shell.plain import PlainCommand
@@ -39,7 +39,7 @@ Behind = tuple["Node", ...] | list["Node"]
 """Redirections that stand behind a statement."""
 
 
-class Place(NamedTuple):
+class Place(Struct, frozen=True, gc=False):
     """Where a statement stands."""
 
     inside: str = ""

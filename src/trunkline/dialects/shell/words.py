@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, structs
 
 from trunkline.dialects.shell.doubts import hides_substitution
 
@@ -41,7 +43,7 @@ _STATIC: Final = frozenset("\\$`")
 """Without these characters a bare word, or a string, is what it looks like."""
 
 
-class Word(NamedTuple):
+class Word(Struct, frozen=True, gc=False):
     """A word after the shell's quote removal."""
 
     value: str | None
@@ -89,7 +91,7 @@ def read_words(node: Node, source: bytes, nested: Nested) -> list[Word]:
         return [Word(bare, bare, written)]
     text, dynamic = _evaluate(node, source, nested)
     words = _expanded(text, dynamic, written)
-    return [word._replace(strange=True) for word in words] if _is_strange(node, source) else words
+    return [structs.replace(word, strange=True) for word in words] if _is_strange(node, source) else words
 
 
 def _is_strange(node: Node, source: bytes) -> bool:
