@@ -87,6 +87,8 @@ class Call(Struct, eq=False, gc=False):
     """All short options run together: ``-rf -v`` is ``rfv``."""
     longs: frozenset[str] = _NO_OPTIONS
     """Long options without their values: ``--force``."""
+    options: frozenset[str] = _NO_OPTIONS
+    """Every option as it may be asked for by name: short ones without what is joined to them, long ones without values."""
     traits: int = Trait.NONE
     findings: Noted[Finding] = ()
     writes: Noted[str] = ()
@@ -120,6 +122,8 @@ class Call(Struct, eq=False, gc=False):
             else:
                 letters += arg[1:]
         self.bare = False
+        options = [arg for arg in args if arg[:1] == "-"]
+        self.options = frozenset([*options, *[arg.partition("=")[0] if arg[1:2] == "-" else arg[:2] for arg in options]])
         self.letters = letters
         self.longs = frozenset(longs) if longs else _NO_OPTIONS
         self.operands = (*operands, *args[cut + 1 :])
@@ -128,13 +132,17 @@ class Call(Struct, eq=False, gc=False):
         """Whether any of these short letters or long options is given; long ones may be cut short (``--forc``)."""
         if self.bare:
             return False
-        if any(letter in self.letters for letter in letters):
-            return True
-        return any(given in longs or (len(given) > 4 and any(name.startswith(given) for name in longs)) for given in self.longs)
+        for letter in letters:
+            if letter in self.letters:
+                return True
+        for given in self.longs if longs else ():
+            if given in longs or (len(given) > 4 and any([name.startswith(given) for name in longs])):
+                return True
+        return False
 
     def value(self, *options: str) -> str | None:
         """The value of an option, joined (``--to=x``, ``-ox``) or apart."""
-        if self.bare:
+        if self.bare or self.options.isdisjoint(options):
             return None
         for at, arg in enumerate(self.args):
             if arg[:1] != "-":

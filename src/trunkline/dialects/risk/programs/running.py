@@ -39,6 +39,9 @@ _INLINE: Final[dict[str, tuple[str, ...]]] = {
     "expect": ("-c",),
     "pwsh": ("-c", "-Command", "-command", "-EncodedCommand", "-enc", "-e", "-ec"),
 }
+_CLUSTER: Final = re.compile(r"-[A-Za-z0-9]{2}")
+_LETTERS: Final = re.compile(r"-([A-Za-z0]+)")
+_JOINED: Final = re.compile(r"-[a-zA-Z]*?[ceEr](.+)", re.DOTALL)
 _LANGUAGES: Final[dict[str, str]] = {
     "python": "python", "python2": "python", "python3": "python", "pypy": "python", "pypy3": "python", "ipython": "python",
     "perl": "perl", "ruby": "ruby", "jruby": "ruby", "node": "node", "nodejs": "node", "php": "php", "lua": "lua",
@@ -142,11 +145,15 @@ def _bun(call: Call) -> None:
 
 def _is_inline(word: str, options: tuple[str, ...], language: str) -> bool:
     """Whether a word is an option that brings code: ``-c``, ``-ne``, ``-Ic``, ``--eval=…``."""
-    if word in options or any(option.startswith("--") and word.startswith(option + "=") for option in options):
+    if word in options:
         return True
-    if not re.fullmatch(r"-[A-Za-z0-9]{2,}.*", word, re.DOTALL) or language in ("node", "pwsh", "osascript"):
+    if word[:1] != "-":
         return False
-    letters = re.match(r"-([A-Za-z0]+)", word)
+    if word[:2] == "--":
+        return word.partition("=")[0] in options and "=" in word
+    if not _CLUSTER.match(word) or language in ("node", "pwsh", "osascript"):
+        return False
+    letters = _LETTERS.match(word)
     short = {option[1] for option in options if len(option) == 2}
     return letters is not None and any(letter in short for letter in (letters[1][:4] if language == "python" else letters[1][:6]))
 
@@ -158,7 +165,7 @@ def _inline(call: Call, at: int, language: str) -> None:
         judge_code(call, word.partition("=")[2], language)
         return
     following = call.command.words[at + 1] if at + 1 < len(call.command.words) else ""
-    joined = re.match(r"-[a-zA-Z]*?[ceEr](.+)", word, re.DOTALL)
+    joined = _JOINED.match(word) if len(word) > 2 else None
     if joined and len(joined[1]) > 3:
         judge_code(call, joined[1], language)
     if word.lower() in ("-encodedcommand", "-enc", "-ec"):

@@ -66,6 +66,8 @@ class _Git:
 
     def unalias(self) -> str:
         """Take the verb for what an alias in the call's own settings makes of it; gives that setting, or nothing."""
+        if not self.settings:
+            return ""
         known = _QUIET | _MEDIUM | _VERBS.keys()  # git takes no alias for a command of its own
         for setting in self.settings:
             key, _, value = setting.partition("=")
@@ -81,11 +83,14 @@ class _Git:
 
     @property
     def operands(self) -> list[str]:
-        return [arg for arg in self.rest if not arg.startswith("-")]
+        return [arg for arg in self.rest if arg[:1] != "-"]
 
     def has(self, letters: str, *longs: str) -> bool:
-        short = "".join(arg[1:] for arg in self.rest if arg.startswith("-") and not arg.startswith("--"))
-        return any(letter in short for letter in letters) or any(arg.partition("=")[0] in longs for arg in self.rest)
+        short = "".join([arg[1:] for arg in self.rest if arg[:1] == "-" and arg[1:2] != "-"]) if letters else ""
+        for letter in letters if short else ():
+            if letter in short:
+                return True
+        return bool(longs) and any([arg.partition("=")[0] in longs for arg in self.rest])
 
 
 def _git(call: Call) -> None:
@@ -126,18 +131,20 @@ def _files(call: Call, git: _Git) -> None:
     """Files that any verb may read or write, outside what git keeps."""
     for at, arg in enumerate(git.rest):
         name, _, value = arg.partition("=")
-        apart = git.rest[at + 1] if at + 1 < len(git.rest) else ""
+        apart = git.rest[at + 1] if arg[:1] == "-" and at + 1 < len(git.rest) else ""
         if name in _OUTPUTS and (value or apart):
             call.write(git.path(value or apart))
         elif git.verb in ("format-patch", "archive") and arg[:2] == "-o" and (arg[2:] or apart):
             call.write(git.path(arg[2:] or apart))
-        elif git.verb not in ("add", "stage", "rm", "mv") and call.places.secret(arg.partition("=")[2] or arg) == "own":
-            call.read(arg.partition("=")[2] or arg)
+        elif git.verb not in ("add", "stage", "rm", "mv") and call.places.secret(value or arg) == "own":
+            call.read(value or arg)
 
 
 def _programs(call: Call, git: _Git) -> None:
     """Options of any verb that name a program."""
     for at, arg in enumerate(git.rest):
+        if arg[:1] != "-" and arg[:5] != "ext::":
+            continue
         name, _, value = arg.partition("=")
         value = value or (git.rest[at + 1] if at + 1 < len(git.rest) else "")
         if name in ("--upload-pack", "--receive-pack", "--exec", "--extcmd", "--open-files-in-pager", "--tool-help"):
