@@ -16,7 +16,8 @@ from trunkline.dialects.shell.doubts import backtick_texts, heredoc_ends
 from trunkline.dialects.shell.plain import PlainCommand
 from trunkline.dialects.shell.redirects import read_heredoc, read_redirect
 from trunkline.dialects.shell.syntax import Redirect, SimpleCommand
-from trunkline.dialects.shell.words import Nested, Word, add_words, plain_command, plain_word, read_text, read_words
+from trunkline.dialects.shell.tokens import plain_command, plain_redirect, plain_string, plain_word
+from trunkline.dialects.shell.words import Nested, Word, add_words, read_text, read_words
 from trunkline.dialects.shell.wrappers import Inner, may_start, unwrap
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ ARGUMENTS: Final = frozenset(
 _PLACEHOLDER: Final = SimpleCommand(text="", words=())
 _SAME_SHELL: Final = frozenset({"eval", "command", "builtin", "alias", "trap"})
 _BARE: Final = frozenset({"word", "command_name"})
+_STRINGS: Final = frozenset({"string", "raw_string", "simple_expansion"})
 
 Behind = tuple["Node", ...] | list["Node"]
 """Redirections that stand behind a statement."""
@@ -70,10 +72,15 @@ class CommandReader(ABC):
     def _command(self, node: Node | None, place: Place, behind: Behind, pipeline: int, position: int) -> None:
         """A simple command: its words, its assignments, its redirections, and then what it runs itself."""
         index = self._reserve()
-        if node is not None and not behind and (plain := plain_command(self._source[node.start_byte : node.end_byte])):
+        plain = plain_command(self._source[node.start_byte : node.end_byte], not behind) if node is not None else None
+        if plain and not behind:
             self._finish(index, plain, (), (), place, pipeline, position)
             return
         deeper = Place(place.inside, index, place.stdin_from, place.depth + 1, place.scope)
+        if plain:
+            found, more = self._behind(behind, deeper)
+            self._finish(index, plain + more, found, (), place, pipeline, position)
+            return
         nested = self._nested(deeper)
         words: list[Word] = []
         assignments: list[str] = []
@@ -86,7 +93,7 @@ class CommandReader(ABC):
             elif kind in REDIRECTS:
                 redirects.extend(self._redirects([child], deeper))
             elif kind != "comment":
-                word = plain_word(source[start:end]) if kind in _BARE else None
+                word = self._simple_word(child, kind, source[start:end], deeper)
                 gap = b" " if ends_at < 0 else source[ends_at:start]
                 if word is not None and gap == b" ":
                     words.append(word)
@@ -116,9 +123,25 @@ class CommandReader(ABC):
         words: list[Word] = []
         nested = self._nested(place)
         for redirect in behind:
+            plain = plain_redirect(self._source[redirect.start_byte : redirect.end_byte])
+            if plain is not None:
+                redirects.append(plain)
+                continue
             redirects.extend(self._redirects([redirect], place))
             words.extend(self._trailing(redirect, nested))
         return tuple(redirects), words
+
+    def _simple_word(self, node: Node, kind: str, written: bytes, place: Place) -> Word | None:
+        """A word that needs no look at what its node is made of; None: it does."""
+        if kind in _BARE:
+            return plain_word(written)
+        if kind in _STRINGS:
+            return plain_string(written)
+        if kind == "command_substitution":
+            self._substitution(node, place)
+            text = written.decode("utf-8", "replace")
+            return Word(None, text, text)
+        return None
 
     def _words(self, node: Node, nested: Nested) -> list[Word]:
         """The words of one argument."""

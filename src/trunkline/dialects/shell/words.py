@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, structs
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
 MAX_BRACES: Final = 64
 """Words that one brace expression may become; the rest is left unexpanded, as one dynamic word."""
 
-_HIDE: Final = str.maketrans("{},*?[", "\ue000\ue001\ue002\ue003\ue004\ue005")
-_SHOW: Final = str.maketrans("\ue000\ue001\ue002\ue003\ue004\ue005", "{},*?[")
+HIDE: Final = str.maketrans("{},*?[", "\ue000\ue001\ue002\ue003\ue004\ue005")
+SHOW: Final = str.maketrans("\ue000\ue001\ue002\ue003\ue004\ue005", "{},*?[")
 """Quoted characters that would mean something unquoted; hidden while braces are expanded."""
 _ESCAPE: Final = re.compile(r"\\(\n|.)", re.DOTALL)
 _STRING_ESCAPE: Final = re.compile(r'\\([$`"\\\n])')
@@ -33,10 +32,6 @@ _BRACES: Final = re.compile(r"\{([^{}]*)\}")
 _INNER: Final = frozenset({"command_substitution", "process_substitution"})
 
 
-_SPECIAL: Final = re.compile(rb"[\\{}`'\"\s;|&<>()$]")
-_TOKEN: Final = rb"(?:[\w./=:,@%+~^-]+|'[^']*'|\"[^\"$`\\]*\")"
-_PLAIN_TOKEN: Final = re.compile(_TOKEN)
-_PLAIN_COMMAND: Final = re.compile(rb"[\w./+-]+(?: " + _TOKEN + rb")*")
 _ESCAPED: Final = re.compile(rb"\\.|\\\n", re.DOTALL)
 _WORD_END: Final = re.compile(rb"[`'\"\s;|&<>()]|\$\(|\$\{")
 _STATIC: Final = frozenset("\\$`")
@@ -56,29 +51,6 @@ class Word(Struct, frozen=True, gc=False):
 
 
 Nested = Callable[["Node"], None]
-
-
-@lru_cache(maxsize=4096)
-def plain_word(written: bytes) -> Word | None:
-    """A bare word that is what it looks like, which nearly all are; None: it must be read from its node."""
-    if _SPECIAL.search(written):
-        return None
-    text = written.decode("utf-8", "replace")
-    return Word(text, text, text, "*" in text or "?" in text or "[" in text)
-
-
-def plain_command(written: bytes) -> list[Word] | None:
-    """The words of a command of bare words and simple strings, one blank between them; None: look at its nodes."""
-    if _PLAIN_COMMAND.fullmatch(written) is None:
-        return None
-    return [_token(token) for token in _PLAIN_TOKEN.findall(written)]
-
-
-@lru_cache(maxsize=4096)
-def _token(written: bytes) -> Word:
-    text = written.decode()
-    bare = text[1:-1] if text[0] in "'\"" else text
-    return Word(bare, bare, text)
 
 
 def read_words(node: Node, source: bytes, nested: Nested) -> list[Word]:
@@ -104,7 +76,7 @@ def _is_strange(node: Node, source: bytes) -> bool:
 def read_text(node: Node, source: bytes, nested: Nested) -> tuple[str | None, str]:
     """The value and the sketch of a node that is one word whatever is in it (a redirection's target, a value)."""
     text, dynamic = _evaluate(node, source, nested)
-    shown = text.translate(_SHOW)
+    shown = text.translate(SHOW)
     return (None if dynamic else shown), shown
 
 
@@ -117,9 +89,9 @@ def _evaluate(node: Node, source: bytes, nested: Nested) -> tuple[str, bool]:
             return _joined(node, source, nested, unescape_plain)
         return (unescape_plain(raw) if "\\" in raw else raw), False
     if kind == "raw_string":
-        return raw[1:-1].translate(_HIDE), False
+        return raw[1:-1].translate(HIDE), False
     if kind == "ansi_c_string":
-        return unescape_ansi(raw[2:-1]).translate(_HIDE), False
+        return unescape_ansi(raw[2:-1]).translate(HIDE), False
     if kind in ("string", "translated_string"):
         return _joined(node, source, nested, unescape_string)
     if kind in ("concatenation", "command_name"):
@@ -127,7 +99,7 @@ def _evaluate(node: Node, source: bytes, nested: Nested) -> tuple[str, bool]:
     if kind == "brace_expression":
         return raw, False
     _visit(node, nested)
-    return expansion_sketch(raw).translate(_HIDE), True
+    return expansion_sketch(raw).translate(HIDE), True
 
 
 def _joined(node: Node, source: bytes, nested: Nested, unescape: Callable[[str], str]) -> tuple[str, bool]:
@@ -192,14 +164,14 @@ def unescape_plain(raw: str) -> str:
     """Text outside quotes: a backslash quotes the next character, and joins lines."""
     if "\\" not in raw:
         return raw
-    return _ESCAPE.sub(lambda found: "" if found[1] == "\n" else found[1].translate(_HIDE), raw)
+    return _ESCAPE.sub(lambda found: "" if found[1] == "\n" else found[1].translate(HIDE), raw)
 
 
 def unescape_string(raw: str) -> str:
     """Text inside double quotes: a backslash quotes only what is special there."""
     if "\\" in raw:
         raw = _STRING_ESCAPE.sub(lambda found: "" if found[1] == "\n" else found[1], raw)
-    return raw.translate(_HIDE)
+    return raw.translate(HIDE)
 
 
 def unescape_ansi(raw: str) -> str:
@@ -223,9 +195,9 @@ def _expanded(text: str, dynamic: bool, written: str) -> list[Word]:
     """The word, or the words that its braces make of it."""
     parts = _brace_words(text) if "{" in text and ("," in text or ".." in text) else [text]
     if len(parts) > MAX_BRACES:
-        return [Word(None, text.translate(_SHOW), written)]
+        return [Word(None, text.translate(SHOW), written)]
     globs = any(c in text for c in "*?[")
-    shown = [part.translate(_SHOW) for part in parts]
+    shown = [part.translate(SHOW) for part in parts]
     return [Word(None if dynamic else part, part, written if len(parts) == 1 else part, globs) for part in shown]
 
 

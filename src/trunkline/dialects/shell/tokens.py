@@ -1,0 +1,91 @@
+"""Words and redirections read from their text, where their syntax nodes have nothing to add.
+
+Asking nodes for their parts is what costs most in a line that needs the grammar, and most of its words are simple.
+
+Rule 1: what is read here is exactly what the nodes would give. Tests hold the two together.
+Rule 2: linear. Every repetition in the patterns is possessive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final
+
+from trunkline.dialects.shell.syntax import Redirect
+from trunkline.dialects.shell.words import HIDE, SHOW, Word, expansion_sketch, unescape_plain, unescape_string
+
+_SPECIAL: Final = re.compile(rb"[\\{}`'\"\s;|&<>()$]")
+_VARIABLE: Final = rb"\$(?:[A-Za-z_]\w*+|\{[A-Za-z_]\w*+\})"
+_STRING: Final = rb"'[^']*+'|\"(?:[^\"$`\\]|\\[ -~]|" + _VARIABLE + rb")*+\""
+_TOKEN: Final = rb"(?>(?:[\w./=:,@%+~^*?-]|\\[ -~]|" + _VARIABLE + rb"(?!\\))++|" + _STRING + rb")"
+_TOKENS: Final = re.compile(_TOKEN)
+_COMMAND: Final = re.compile(rb"[\w./+-]++(?:[ \t]++(?!=|-(?:\s|$)|\\ )" + _TOKEN + rb")*+")
+_BARE_COMMAND: Final = re.compile(rb"[\w./+-]++(?: (?>[\w./=:,@%+~^-]++|'[^']*+'|\"[^\"$`\\]*+\"))*+")
+"""Words that the grammar takes for operators (``==``, ``-``) are read here only among the simplest."""
+_TARGET: Final = rb"(?!=|-$)(?>(?:[\w./=:,@%+~^-]|\$[A-Za-z_]\w*+)++|'[^']*+'|\"[^\"$`\\]*+\")"
+_REDIRECT: Final = re.compile(rb"([0-9]?)(>>|&>|&>>|[<>])[ \t]*+(" + _TARGET + rb")|([0-9]?)(>&)([0-9])")
+_EXPANSION: Final = re.compile(r"\\.|(\$(?:\w+|\{\w+\}))")
+
+
+@lru_cache(maxsize=4096)
+def plain_word(written: bytes) -> Word | None:
+    """A bare word that is what it looks like, which nearly all are; None: it must be read from its node."""
+    if _SPECIAL.search(written):
+        return None
+    text = written.decode("utf-8", "replace")
+    return Word(text, text, text, "*" in text or "?" in text or "[" in text)
+
+
+def plain_string(written: bytes) -> Word | None:
+    """A string or a variable; None: it must be read from its node."""
+    return _token(written) if b"IFS" not in written and _TOKENS.fullmatch(written) is not None else None
+
+
+def plain_command(written: bytes, alone: bool) -> list[Word] | None:
+    """The words of a command of bare words, simple strings and variables; None: look at its nodes.
+
+    ``alone``: nothing stands behind it that belongs to it."""
+    if b"IFS" in written or _COMMAND.fullmatch(written) is None:
+        if not alone or _BARE_COMMAND.fullmatch(written) is None:
+            return None
+    return [_token(token) for token in _TOKENS.findall(written)]
+
+
+@lru_cache(maxsize=1024)
+def plain_redirect(written: bytes) -> Redirect | None:
+    """A redirection to or from one simple word; None: look at its nodes."""
+    found = _REDIRECT.fullmatch(written)
+    if found is None or b"IFS" in written:
+        return None
+    if found[5] is not None:
+        return Redirect(">&", found[6].decode(), found[6].decode(), found[4].decode())
+    word = _token(found[3])
+    return Redirect(found[2].decode(), word.value, word.sketch, found[1].decode())
+
+
+@lru_cache(maxsize=4096)
+def _token(written: bytes) -> Word:
+    text = written.decode()
+    if text[0] == "'":
+        return Word(text[1:-1], text[1:-1], text)
+    quoted = text[0] == '"'
+    bare = text[1:-1] if quoted else text
+    if "\\" in bare or "$" in bare:
+        return _composed(bare, text, unescape_string if quoted else unescape_plain)
+    return Word(bare, bare, text, not quoted and ("*" in bare or "?" in bare))
+
+
+def _composed(text: str, written: str, unescape: Callable[[str], str]) -> Word:
+    """A word with escapes or variables in it."""
+    pieces: list[str] = []
+    start = 0
+    for found in _EXPANSION.finditer(text):
+        if found[1] is not None:
+            pieces += unescape(text[start : found.start()]), expansion_sketch(found[1]).translate(HIDE)
+            start = found.end()
+    dynamic = start > 0
+    joined = "".join((*pieces, unescape(text[start:])))
+    shown = joined.translate(SHOW)
+    return Word(None if dynamic else shown, shown, written, "*" in joined or "?" in joined)
