@@ -77,7 +77,7 @@ for _parts in (sample.split("/") for sample in secrets_list.SAMPLES):
 _NET: Final = ("/dev/tcp/", "/dev/udp/")
 
 
-_ORDINARY: Final = re.compile(r"(?>\w[\w-]*+)(?:/\w[\w-]*+)*+(?:\.\w++)*+", re.ASCII)
+_ORDINARY: Final = re.compile(r"(?>\w[\w +,=@%-]*+)(?:/\w[\w +,=@%-]*+)*+(?:\.\w++)*+", re.ASCII)
 """Names without anything hidden, computed or above: most of all that are written. What it matches is normal already."""
 _NOTABLE: Final = re.compile(rf"{secrets_list.HINT.pattern}|opencode")
 
@@ -257,17 +257,15 @@ def _secret(places: Places, path: str) -> str:
     path = _homeless(places, path)
     lowered = path.lower()
     globs = _GLOB.search(path) is not None
-    if not globs and not secrets_list.may_match(lowered):
-        return ""
-    if secrets_list.OPEN.search(lowered):
-        return ""
-    if secrets_list.OWN.search(lowered):
-        return "own"
-    if globs and _could_be_own(path):
-        return "own"
-    if globs and _matches(path.rpartition("/")[2], ".env"):
-        return "project"
-    return "project" if secrets_list.PROJECT.search(lowered) else ""
+    hinted = secrets_list.may_match(lowered)
+    found = ""
+    if hinted and secrets_list.OWN.search(lowered):
+        found = "own"
+    elif globs and _could_be_own(path):
+        found = "own"
+    elif (globs and _matches(path.rpartition("/")[2], ".env")) or (hinted and secrets_list.PROJECT.search(lowered)):
+        found = "project"
+    return "" if found and secrets_list.OPEN.search(lowered) else found
 
 
 def _could_be_own(pattern: str) -> bool:

@@ -35,6 +35,7 @@ ARGUMENTS: Final = frozenset(
 _PLACEHOLDER: Final = SimpleCommand(text="", words=())
 _SAME_SHELL: Final = frozenset({"eval", "command", "builtin", "alias", "trap"})
 _BARE: Final = frozenset({"word", "command_name"})
+_SUBSTITUTIONS: Final = frozenset({"command_substitution", "process_substitution"})
 _STRINGS: Final = frozenset({"string", "raw_string", "simple_expansion"})
 
 Behind = tuple["Node", ...] | list["Node"]
@@ -137,7 +138,7 @@ class CommandReader(ABC):
             return plain_word(written)
         if kind in _STRINGS:
             return plain_string(written)
-        if kind == "command_substitution":
+        if kind in _SUBSTITUTIONS:
             self._substitution(node, place)
             text = written.decode("utf-8", "replace")
             return Word(None, text, text)

@@ -76,6 +76,8 @@ class SimpleCommand(Struct, frozen=True, gc=False):
     @property
     def stdin_text(self) -> str | None:
         """The here-doc or here-string that it reads, where it is literal."""
+        if not self.redirects:
+            return None
         bodies = [redirect.body for redirect in self.redirects if redirect.operator.startswith("<<")]
         return bodies[-1] if bodies else None
 

@@ -14,12 +14,15 @@ from functools import lru_cache
 from typing import Final
 
 from trunkline.dialects.shell.syntax import Redirect
-from trunkline.dialects.shell.words import HIDE, SHOW, Word, expansion_sketch, unescape_plain, unescape_string
+from trunkline.dialects.shell.words import HIDE, SHOW, Word, expanded, expansion_sketch, unescape_plain, unescape_string
 
 _SPECIAL: Final = re.compile(rb"[\\{}`'\"\s;|&<>()$]")
 _VARIABLE: Final = rb"\$(?:[A-Za-z_]\w*+|\{[A-Za-z_]\w*+\})"
 _STRING: Final = rb"'[^']*+'|\"(?:[^\"$`\\]|\\[ -~]|" + _VARIABLE + rb")*+\""
-_TOKEN: Final = rb"(?>(?:[\w./=:,@%+~^*?-]|\\[ -~]|" + _VARIABLE + rb"(?!\\))++|" + _STRING + rb")"
+_CHARACTERS: Final = rb"[\w./=:,@%+~^*?-]"
+_BRACED: Final = rb"(?:" + _CHARACTERS + rb"*+\{" + _CHARACTERS + rb"*+\})++" + _CHARACTERS + rb"*+(?![\\$])"
+_TOKEN: Final = rb"(?>" + _BRACED + rb"|(?:" + _CHARACTERS + rb"|\\[ -~]|" + _VARIABLE + rb"(?!\\))++|" + _STRING + rb")"
+"""Braces beside an escape or a variable are left to the grammar, and so is an escape behind a variable: it may divide them."""
 _TOKENS: Final = re.compile(_TOKEN)
 _COMMAND: Final = re.compile(rb"[\w./+-]++(?:[ \t]++(?!=|-(?:\s|$)|\\ )" + _TOKEN + rb")*+")
 _BARE_COMMAND: Final = re.compile(rb"[\w./+-]++(?: (?>[\w./=:,@%+~^-]++|'[^']*+'|\"[^\"$`\\]*+\"))*+")
@@ -43,6 +46,14 @@ def plain_string(written: bytes) -> Word | None:
     return _token(written) if b"IFS" not in written and _TOKENS.fullmatch(written) is not None else None
 
 
+def _tokens(written: bytes) -> list[Word]:
+    """The words that a token becomes, of which braces make several."""
+    if b"{" not in written or written[:1] in b"'\"" or b"$" in written or b"\\" in written:
+        return [_token(written)]
+    text = written.decode()
+    return expanded(text, False, text)
+
+
 def plain_command(written: bytes, alone: bool) -> list[Word] | None:
     """The words of a command of bare words, simple strings and variables; None: look at its nodes.
 
@@ -50,6 +61,10 @@ def plain_command(written: bytes, alone: bool) -> list[Word] | None:
     if b"IFS" in written or _COMMAND.fullmatch(written) is None:
         if not alone or _BARE_COMMAND.fullmatch(written) is None:
             return None
+    if b"{" in written:
+        if b"$" in written and written.count(b"{") > written.count(b"${"):
+            return None  # the grammar may take the two for one word
+        return [word for token in _TOKENS.findall(written) for word in _tokens(token)]
     return [_token(token) for token in _TOKENS.findall(written)]
 
 
@@ -85,7 +100,6 @@ def _composed(text: str, written: str, unescape: Callable[[str], str]) -> Word:
         if found[1] is not None:
             pieces += unescape(text[start : found.start()]), expansion_sketch(found[1]).translate(HIDE)
             start = found.end()
-    dynamic = start > 0
-    joined = "".join((*pieces, unescape(text[start:])))
+    joined = "".join((*pieces, unescape(text[start:]))) if start else unescape(text)
     shown = joined.translate(SHOW)
-    return Word(None if dynamic else shown, shown, written, "*" in joined or "?" in joined)
+    return Word(None if start else shown, shown, written, "*" in joined or "?" in joined)

@@ -62,7 +62,7 @@ def read_words(node: Node, source: bytes, nested: Nested) -> list[Word]:
         bare = written[1:-1]
         return [Word(bare, bare, written)]
     text, dynamic = _evaluate(node, source, nested)
-    words = _expanded(text, dynamic, written)
+    words = expanded(text, dynamic, written)
     return [structs.replace(word, strange=True) for word in words] if _is_strange(node, source) else words
 
 
@@ -191,7 +191,7 @@ def _ansi_character(found: re.Match[str]) -> str:
     return _ANSI_LETTERS.get(found[6], found[6] if found[6] in "\\'\"?" else "\\" + found[6])
 
 
-def _expanded(text: str, dynamic: bool, written: str) -> list[Word]:
+def expanded(text: str, dynamic: bool, written: str) -> list[Word]:
     """The word, or the words that its braces make of it."""
     parts = _brace_words(text) if "{" in text and ("," in text or ".." in text) else [text]
     if len(parts) > MAX_BRACES:

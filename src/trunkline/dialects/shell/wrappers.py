@@ -108,6 +108,8 @@ def _split_string(words: Words) -> Inner | None:
 
 def shell_script(words: Words) -> tuple[bool, int]:
     """Whether a shell's words have ``-c``, and the index of its script: a text with ``-c``, else a file, else past the end."""
+    if len(words) == 1:
+        return False, 1
     at = 1
     text = stdin = False
     while at < len(words):

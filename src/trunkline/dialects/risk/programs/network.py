@@ -17,6 +17,7 @@ _DATA: Final = ("-d", "--data", "--data-binary", "--data-raw", "--data-urlencode
 _FORM: Final = ("-F", "--form", "--form-string")
 _BODY_FILES: Final = ("--post-file", "--body-file", "--upload-file")
 _SENDING: Final = frozenset({*_DATA, *_FORM, *_BODY_FILES, "-T"})
+_NOTED: Final = frozenset("-K --config -X --request --method --use-askpass --engine -e --execute".split())
 _SENDERS_BY_OPERAND: Final = frozenset({"http", "https", "xh", "xhs"})
 _SAVERS_BY_OPERAND: Final = frozenset({"aria2c", "axel", "lftp"})
 _TAKES: Final = frozenset(
@@ -80,6 +81,8 @@ def _http(call: Call) -> None:
 
 def _http_options(call: Call, remote: bool) -> None:
     """Options that load something, or change something over there."""
+    if call.options.isdisjoint(_NOTED):
+        return
     if call.value("-K", "--config") is not None and call.name == "curl":
         call.note("medium", "takes its options from a file", call.command.text)
     method = (call.value("-X", "--request", "--method") or "").upper()
@@ -94,7 +97,7 @@ def _http_options(call: Call, remote: bool) -> None:
 def _files_sent(call: Call, remote: bool) -> None:
     """Files that go out with a request."""
     sent: list[str] = []
-    for at, arg in enumerate(call.args if not call.bare else ()):
+    for at, arg in enumerate(call.args if not call.options.isdisjoint(_SENDING) else ()):
         if arg[:1] != "-":
             continue
         option, _, joined = arg.partition("=") if arg[1:2] == "-" else (arg[:2], "", arg[2:])
