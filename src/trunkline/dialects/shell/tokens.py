@@ -9,12 +9,11 @@ Rule 2: linear. Every repetition in the patterns is possessive.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
 from trunkline.dialects.shell.syntax import Redirect
-from trunkline.dialects.shell.words import HIDE, SHOW, Word, expanded, expansion_sketch, unescape_plain, unescape_string
+from trunkline.dialects.shell.words import Word, expanded, expansion_sketch
 
 _SPECIAL: Final = re.compile(rb"[\\{}`'\"\s;|&<>()$]")
 _VARIABLE: Final = rb"\$(?:[A-Za-z_]\w*+|\{[A-Za-z_]\w*+\})"
@@ -29,6 +28,7 @@ _BARE_COMMAND: Final = re.compile(rb"[\w./+-]++(?: (?>[\w./=:,@%+~^-]++|'[^']*+'
 """Words that the grammar takes for operators (``==``, ``-``) are read here only among the simplest."""
 _TARGET: Final = rb"(?!=|-$)(?>(?:[\w./=:,@%+~^-]|\$[A-Za-z_]\w*+)++|'[^']*+'|\"[^\"$`\\]*+\")"
 _REDIRECT: Final = re.compile(rb"([0-9]?)(>>|&>|&>>|[<>])[ \t]*+(" + _TARGET + rb")|([0-9]?)(>&)([0-9])")
+_GLOB: Final = re.compile(r"[*?]")
 _EXPANSION: Final = re.compile(r"\\.|(\$(?:\w+|\{\w+\}))")
 
 
@@ -58,14 +58,18 @@ def plain_command(written: bytes, alone: bool) -> list[Word] | None:
     """The words of a command of bare words, simple strings and variables; None: look at its nodes.
 
     ``alone``: nothing stands behind it that belongs to it."""
-    if b"IFS" in written or _COMMAND.fullmatch(written) is None:
-        if not alone or _BARE_COMMAND.fullmatch(written) is None:
+    if _BARE_COMMAND.fullmatch(written) is not None:
+        if not alone and (b" =" in written or b" - " in written or written.endswith(b" -")):
             return None
+    elif b"IFS" in written or _COMMAND.fullmatch(written) is None:
+        return None
+    quoted = b"'" in written or b'"' in written or b"\\" in written
+    tokens = _TOKENS.findall(written) if quoted else written.split()
     if b"{" in written:
         if b"$" in written and written.count(b"{") > written.count(b"${"):
             return None  # the grammar may take the two for one word
-        return [word for token in _TOKENS.findall(written) for word in _tokens(token)]
-    return [_token(token) for token in _TOKENS.findall(written)]
+        return [word for token in tokens for word in _tokens(token)]
+    return [_token(token) for token in tokens]
 
 
 @lru_cache(maxsize=1024)
@@ -88,18 +92,23 @@ def _token(written: bytes) -> Word:
     quoted = text[0] == '"'
     bare = text[1:-1] if quoted else text
     if "\\" in bare or "$" in bare:
-        return _composed(bare, text, unescape_string if quoted else unescape_plain)
+        return _composed(bare, text, quoted)
     return Word(bare, bare, text, not quoted and ("*" in bare or "?" in bare))
 
 
-def _composed(text: str, written: str, unescape: Callable[[str], str]) -> Word:
+def _composed(text: str, written: str, quoted: bool) -> Word:
     """A word with escapes or variables in it."""
-    pieces: list[str] = []
-    start = 0
-    for found in _EXPANSION.finditer(text):
-        if found[1] is not None:
-            pieces += unescape(text[start : found.start()]), expansion_sketch(found[1]).translate(HIDE)
-            start = found.end()
-    joined = "".join((*pieces, unescape(text[start:]))) if start else unescape(text)
-    shown = joined.translate(SHOW)
-    return Word(None if start else shown, shown, written, "*" in joined or "?" in joined)
+    shown = _EXPANSION.sub(_shown_in_string if quoted else _shown, text)
+    dynamic = "$" in text and any([found[1] is not None for found in _EXPANSION.finditer(text)])
+    globs = not quoted and ("*" in text or "?" in text) and _GLOB.search(_EXPANSION.sub("", text)) is not None
+    return Word(None if dynamic else shown, shown, written, globs)
+
+
+def _shown(found: re.Match[str]) -> str:
+    return found[0][1] if found[1] is None else expansion_sketch(found[1])
+
+
+def _shown_in_string(found: re.Match[str]) -> str:
+    if found[1] is not None:
+        return expansion_sketch(found[1])
+    return found[0][1] if found[0][1] in "$`\"\\" else found[0]

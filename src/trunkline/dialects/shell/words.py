@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 MAX_BRACES: Final = 64
 """Words that one brace expression may become; the rest is left unexpanded, as one dynamic word."""
 
-HIDE: Final = str.maketrans("{},*?[", "\ue000\ue001\ue002\ue003\ue004\ue005")
-SHOW: Final = str.maketrans("\ue000\ue001\ue002\ue003\ue004\ue005", "{},*?[")
+_HIDE: Final = str.maketrans("{},*?[", "\ue000\ue001\ue002\ue003\ue004\ue005")
+_SHOW: Final = str.maketrans("\ue000\ue001\ue002\ue003\ue004\ue005", "{},*?[")
 """Quoted characters that would mean something unquoted; hidden while braces are expanded."""
 _ESCAPE: Final = re.compile(r"\\(\n|.)", re.DOTALL)
 _STRING_ESCAPE: Final = re.compile(r'\\([$`"\\\n])')
@@ -76,7 +76,7 @@ def _is_strange(node: Node, source: bytes) -> bool:
 def read_text(node: Node, source: bytes, nested: Nested) -> tuple[str | None, str]:
     """The value and the sketch of a node that is one word whatever is in it (a redirection's target, a value)."""
     text, dynamic = _evaluate(node, source, nested)
-    shown = text.translate(SHOW)
+    shown = text if text.isascii() else text.translate(_SHOW)
     return (None if dynamic else shown), shown
 
 
@@ -89,9 +89,9 @@ def _evaluate(node: Node, source: bytes, nested: Nested) -> tuple[str, bool]:
             return _joined(node, source, nested, unescape_plain)
         return (unescape_plain(raw) if "\\" in raw else raw), False
     if kind == "raw_string":
-        return raw[1:-1].translate(HIDE), False
+        return raw[1:-1].translate(_HIDE), False
     if kind == "ansi_c_string":
-        return unescape_ansi(raw[2:-1]).translate(HIDE), False
+        return unescape_ansi(raw[2:-1]).translate(_HIDE), False
     if kind in ("string", "translated_string"):
         return _joined(node, source, nested, unescape_string)
     if kind in ("concatenation", "command_name"):
@@ -99,7 +99,7 @@ def _evaluate(node: Node, source: bytes, nested: Nested) -> tuple[str, bool]:
     if kind == "brace_expression":
         return raw, False
     _visit(node, nested)
-    return expansion_sketch(raw).translate(HIDE), True
+    return expansion_sketch(raw).translate(_HIDE), True
 
 
 def _joined(node: Node, source: bytes, nested: Nested, unescape: Callable[[str], str]) -> tuple[str, bool]:
@@ -164,14 +164,14 @@ def unescape_plain(raw: str) -> str:
     """Text outside quotes: a backslash quotes the next character, and joins lines."""
     if "\\" not in raw:
         return raw
-    return _ESCAPE.sub(lambda found: "" if found[1] == "\n" else found[1].translate(HIDE), raw)
+    return _ESCAPE.sub(lambda found: "" if found[1] == "\n" else found[1].translate(_HIDE), raw)
 
 
 def unescape_string(raw: str) -> str:
     """Text inside double quotes: a backslash quotes only what is special there."""
     if "\\" in raw:
         raw = _STRING_ESCAPE.sub(lambda found: "" if found[1] == "\n" else found[1], raw)
-    return raw.translate(HIDE)
+    return raw.translate(_HIDE)
 
 
 def unescape_ansi(raw: str) -> str:
@@ -195,14 +195,18 @@ def expanded(text: str, dynamic: bool, written: str) -> list[Word]:
     """The word, or the words that its braces make of it."""
     parts = _brace_words(text) if "{" in text and ("," in text or ".." in text) else [text]
     if len(parts) > MAX_BRACES:
-        return [Word(None, text.translate(SHOW), written)]
-    globs = any(c in text for c in "*?[")
-    shown = [part.translate(SHOW) for part in parts]
+        return [Word(None, text.translate(_SHOW), written)]
+    globs = "*" in text or "?" in text or "[" in text
+    shown = parts if text.isascii() else [part.translate(_SHOW) for part in parts]
     return [Word(None if dynamic else part, part, written if len(parts) == 1 else part, globs) for part in shown]
 
 
 def _brace_words(text: str) -> list[str]:
     """``a{b,c}d`` as ``abd``, ``acd``; innermost braces first; stops when there are too many."""
+    if text.count("{") == 1:
+        before, _, rest = text.partition("{")
+        inside, closed, after = rest.partition("}")
+        return [f"{before}{part}{after}" for part in inside.split(",")] if closed and "," in inside else [text]
     done: list[str] = []
     waiting = [text]
     while waiting and len(done) + len(waiting) <= MAX_BRACES:
