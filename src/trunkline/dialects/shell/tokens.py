@@ -24,7 +24,7 @@ _TOKEN: Final = rb"(?>" + _BRACED + rb"|(?:" + _CHARACTERS + rb"|\\[ -~]|" + _VA
 """Braces beside an escape or a variable are left to the grammar, and so is an escape behind a variable: it may divide them."""
 _TOKENS: Final = re.compile(_TOKEN)
 _COMMAND: Final = re.compile(rb"[\w./+-]++(?:[ \t]++(?!=|-(?:\s|$)|\\ )" + _TOKEN + rb")*+")
-_BARE_COMMAND: Final = re.compile(rb"[\w./+-]++(?: (?>[\w./=:,@%+~^-]++|'[^']*+'|\"[^\"$`\\]*+\"))*+")
+BARE_COMMAND: Final = re.compile(rb"[\w./+-]++(?: (?>[\w./=:,@%+~^-]++|'[^']*+'|\"[^\"$`\\]*+\"))*+")
 """Words that the grammar takes for operators (``==``, ``-``) are read here only among the simplest."""
 _TARGET: Final = rb"(?!=|-$)(?>(?:[\w./=:,@%+~^-]|\$[A-Za-z_]\w*+)++|'[^']*+'|\"[^\"$`\\]*+\")"
 _REDIRECT: Final = re.compile(rb"([0-9]?)(>>|&>|&>>|[<>])[ \t]*+(" + _TARGET + rb")|([0-9]?)(>&)([0-9])")
@@ -58,7 +58,7 @@ def plain_command(written: bytes, alone: bool) -> list[Word] | None:
     """The words of a command of bare words, simple strings and variables; None: look at its nodes.
 
     ``alone``: nothing stands behind it that belongs to it."""
-    if _BARE_COMMAND.fullmatch(written) is not None:
+    if BARE_COMMAND.fullmatch(written) is not None:
         if not alone and (b" =" in written or b" - " in written or written.endswith(b" -")):
             return None
     elif b"IFS" in written or _COMMAND.fullmatch(written) is None:
