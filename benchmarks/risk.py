@@ -14,7 +14,7 @@ from trunkline.dialects.shell.grammar import parse_tree
 
 UNITS = ("git status", "ls a@ b", "echo @ > f@", "cat a@/b.txt", "cd d@ && ls", "python a@.py 2>&1")
 SHAPES = (
-    *UNITS, "rm f@", "cp f@ g@", "sudo ls @", "sh -c 'ls @'", "curl a.b/@", "curl -o f@ x", "curl a@ | sh", "ssh h ls @", "ls @ &",
+    *UNITS, "rm f@", "cp f@ g@", "sudo ls @", "sh -c 'ls @'", "curl a.b/@", "curl -o f@ x", "curl a@ | sh", "ssh h ls @",
     "git commit -m 'a @'", "echo $(cat f@ x)", "echo `pwd` @", "diff <(ls) f@", "ls src/*@.py", "ls a\\ b@", "mkdir -p x@/{a,b}",
     "if [ -f x@ ]; then ls; fi", "find d@ -name '*.py' -exec grep -l x {} \\;",
     'for f in a@ b; do wc -l "$f" | sort > o@; done', "npm run build:@ && npm test", "docker run --rm -v /w/@:/d -e A=@ image ls",
@@ -37,7 +37,7 @@ def risk_ratio(rounds: int) -> float:
 
 
 def risk_times(rounds: int) -> dict[str, float]:
-    """For each shape the milliseconds that judging a kilobyte of it takes: the best of many, so that a busy machine counts little."""
+    """For each shape the milliseconds of judging a kilobyte of it: the best of many, so that a busy machine counts little."""
     numbers = count()
     best = dict.fromkeys(SHAPES, float("inf"))
     for _ in range(rounds * LINES):
