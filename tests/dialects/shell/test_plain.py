@@ -59,9 +59,9 @@ def test_a_lone_dash_before_an_operator_is_kept_as_the_grammar_keeps_it(line: st
     assert "-" in read(line, by_grammar=False).commands[0].words
 
 
-TOKENS = r"""a . / * ? = : , + ~ - -- 2 \  \; \$ \* \" \( \| \{ $A ${A} $_x {} {a,b} {1..3} { } 'a' "$A" "a\"b" "\n" '{a}' "*\$" """
-AROUND = ["({})", "{} | x *", "if {}; then y; fi", "x $({})", "{} > f; y *", "{} &> f", "{} 2>&1 | y *", "for i in a; do {}; done",
-          "x <({})"]
+TOKENS = r"""a . / * ? = : + - -- 2 \  \; \$ \* \" \( \| \{ $A ${A} $_x {} {a,b} {1..3} { } 'a' "$A" "a\"b" "\n" '{a}' "*\$" """
+AROUND = ["({})", "{} | x *", "if {}; then y; fi", "x $({})", "{} > f; y *", "{} &> f", "{} 2>&1 | y *",
+          "x <({})", "for i in a; do {}; done"]
 
 
 @settings(max_examples=1500, deadline=None)
