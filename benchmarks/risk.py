@@ -1,14 +1,25 @@
-"""What judging a shell line costs beside merely parsing it: a kilobyte of tiny commands, each line seen for the first time."""
+"""What judging a shell line costs: beside merely parsing it, and in milliseconds for a kilobyte of many shapes.
+
+Every line is seen for the first time."""
 
 from __future__ import annotations
 
+import time
 from itertools import count
+from statistics import median
 
 from benchmarks.fold import ratio
 from trunkline.dialects.risk import explain_risk
 from trunkline.dialects.shell.grammar import parse_tree
 
 UNITS = ("git status", "ls a@ b", "echo @ > f@", "cat a@/b.txt", "cd d@ && ls", "python a@.py 2>&1")
+SHAPES = (
+    *UNITS, "rm f@", "cp f@ g@", "sudo ls @", "sh -c 'ls @'", "curl a.b/@", "curl -o f@ x", "curl a@ | sh", "ssh h ls @",
+    "git commit -m 'a @'", "echo $(cat f@ x)", "echo `pwd` @", "diff <(ls) f@", "ls src/*@.py", "ls a\\ b@", "mkdir -p x@/{a,b}",
+    "if [ -f x@ ]; then ls; fi", "find d@ -name '*.py' -exec grep -l x {} \\;",
+    'for f in a@ b; do wc -l "$f" | sort > o@; done', "npm run build:@ && npm test", "docker run --rm -v /w/@:/d -e A=@ image ls",
+    "pytest -q tests/unit/test_@.py::test_case -k 'not slow' 2>&1 | tail -4",
+)
 LINE_BYTES = 1024
 LINES = 20
 
@@ -25,9 +36,27 @@ def risk_ratio(rounds: int) -> float:
     return ratio(judge, lambda: [parse_tree(line.encode()) for line in lines], rounds)
 
 
-def _line(number: int) -> str:
+def risk_times(rounds: int) -> dict[str, float]:
+    """For each shape the milliseconds of judging a kilobyte of it: the best of many, so that a busy machine counts little."""
+    numbers = count()
+    best = dict.fromkeys(SHAPES, float("inf"))
+    for _ in range(rounds * LINES):
+        for shape in SHAPES:
+            line = _line(next(numbers), (shape,))
+            start = time.thread_time()
+            explain_risk("Bash", {"command": line}, cwd="/project", roots=("/project",), home="/home/u")
+            best[shape] = min(best[shape], (time.thread_time() - start) * 1000)
+    return best
+
+
+def middle_and_worst(times: dict[str, float]) -> tuple[float, str]:
+    """The median of all shapes, and the shape that takes longest."""
+    return median(times.values()), max(times, key=times.__getitem__)
+
+
+def _line(number: int, units: tuple[str, ...] = UNITS) -> str:
     line, at = "", 0
-    while len(line) < LINE_BYTES - 20:
-        line += UNITS[at % len(UNITS)].replace("@", f"{number}{at}") + "; "
+    while len(line) + len(more := units[at % len(units)].replace("@", f"{number % 100}{at}") + "; ") <= LINE_BYTES:
+        line += more
         at += 1
-    return line
+    return line.removesuffix(" ")

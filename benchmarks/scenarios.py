@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.fold import chunk_ratio, result_ratio
 from benchmarks.machine import HERE, START_S, BareAgent, HubProcess, cpu_s, rss_mb
-from benchmarks.risk import risk_ratio
+from benchmarks.risk import middle_and_worst, risk_ratio, risk_times
 from benchmarks.wire import Api, connect, open_stream, prompt_request, stream_request
 
 TEXT = 100
@@ -246,6 +246,14 @@ def interpretation(scale: Scale) -> list[Figure]:
             Figure("i  judging 1 KB of tiny commands, in parses of it", f"{risk:.1f} x", "<= 8 x", risk <= 8)]
 
 
+def judging(scale: Scale) -> list[Figure]:
+    """o: what the risk of a kilobyte of shell takes, for many shapes of it."""
+    times = risk_times(max(1, int(scale.rounds * scale.factor)))
+    middle, worst = middle_and_worst(times)
+    return [Figure("o  risk of 1 KB lines, median shape", f"{middle:.2f} ms", "<= 1 ms", middle <= 1),
+            Figure(f"o  risk of 1 KB lines, worst: {worst}", f"{times[worst]:.2f} ms", "<= 1 ms", times[worst] <= 1)]
+
+
 def editors(scale: Scale) -> list[Figure]:
     """(j) what an update takes from the agent through the hub and ``trunkline acp`` to an editor, against a bare pipe."""
     chunks, many, rounds = scale.of(100), scale.of(20_000), 10
@@ -278,7 +286,7 @@ def _latencies_ms(agent: BareAgent, count: int) -> list[float]:
 
 SCENARIOS: dict[str, Callable[[Scale], list[Figure]]] = {
     "ab": flat_out, "c": round_trip, "d": many_readers, "e": many_sessions, "f": replay, "g": at_rest, "h": stalled_reader,
-    "i": interpretation, "j": editors,
+    "i": interpretation, "j": editors, "o": judging,
 }
 
 

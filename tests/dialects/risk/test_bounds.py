@@ -83,9 +83,17 @@ def repeated(unit: str, times: int) -> str:
     return "; ".join(unit.replace("@", str(number)) for number in range(times))
 
 
-@pytest.mark.parametrize("unit", TINY)
-def test_a_kilobyte_of_tiny_commands_costs_no_more_than_the_same_work(unit: str) -> None:
-    """As above: less than 1 ms on an ordinary core, whatever the commands are, each seen for the first time."""
+BUSY = ["rm f@", "cp f@ g@", "sudo ls @", "sh -c 'ls @'", "eval 'ls @'", "ssh h ls @", "env A=@ ls x", "curl a.b/@",
+        "curl -o f@ x", "wget a.b/@", "tee f@ < x", "git commit -m @", "git push -f"]
+READ_BY_GRAMMAR = ["ls src/*@.py", "ls a\\ b@", "mkdir -p x@/{a,b}", "echo `pwd`", "echo $(cat f@ x)", "diff <(ls) f@",
+                   "ls a@ &> f", 'echo "${A@}"', "curl a|sh"]
+
+
+@pytest.mark.parametrize(("unit", "most"), [
+    *[(unit, 1.0) for unit in (*TINY, *BUSY)], *[(unit, 1.5) for unit in READ_BY_GRAMMAR],
+])
+def test_a_kilobyte_of_tiny_commands_costs_no_more_than_the_same_work(unit: str, most: float) -> None:
+    """As above: less than 1 ms on an ordinary core, each seen for the first time; a little more where nothing is plain."""
     numbers = count()
     times = 1024 // (len(unit) + 4)
     assert times >= 45
@@ -97,7 +105,7 @@ def test_a_kilobyte_of_tiny_commands_costs_no_more_than_the_same_work(unit: str)
     def yardstick() -> None:
         sum(index * index for index in range(30_000))
 
-    assert _ratio(judge, yardstick) < 1.0
+    assert _ratio(judge, yardstick) < most
 
 
 @pytest.mark.parametrize("unit", [

@@ -15,6 +15,8 @@ from trunkline.dialects.shell import ParsedLine
 from trunkline.dialects.shell.plain import plain_line
 from trunkline.dialects.shell.reader import LineReader
 from trunkline.dialects.shell.simple import Place
+from trunkline.dialects.shell.tokens import BARE_COMMAND, plain_command
+from trunkline.dialects.shell.words import Word
 
 LABELLED = Path(__file__).parent.parent / "risk" / "commands.toml"
 WORDS = """
@@ -49,6 +51,35 @@ def test_every_labelled_command_is_read_the_same_and_most_need_no_grammar() -> N
     lines = strings_in(tomllib.loads(LABELLED.read_text("utf-8")))
     assert [line for line in lines if read(line, by_grammar=False) != read(line, by_grammar=True)] == []
     assert sum(plain_line(line) is not None for line in lines) > len(lines) / 2
+
+
+@pytest.mark.parametrize("line", ["sudo bash -;x", "bash -|x y", "bash -&", 'sudo "a" -;x'])
+def test_a_lone_dash_before_an_operator_is_kept_as_the_grammar_keeps_it(line: str) -> None:
+    assert read(line, by_grammar=False) == read(line, by_grammar=True)
+    assert "-" in read(line, by_grammar=False).commands[0].words
+
+
+TOKENS = r"""a . / * ? = : + - -- 2 \  \; \$ \* \" \( \| \{ $A ${A} $_x {} {a,b} {1..3} { } 'a' "$A" "a\"b" "\n" '{a}' "*\$" """
+AROUND = ["({})", "{} | x *", "if {}; then y; fi", "x $({})", "{} > f; y *", "{} &> f", "{} 2>&1 | y *",
+          "x <({})", "for i in a; do {}; done"]
+
+
+@settings(max_examples=1500, deadline=None)
+@given(st.lists(st.lists(st.sampled_from(TOKENS.split(" ")), min_size=1, max_size=4).map("".join), max_size=4),
+       st.sampled_from(AROUND), st.sampled_from(["ls", "sudo", "a.b"]))
+def test_any_command_of_a_tree_is_read_the_same_from_its_text_and_from_its_nodes(
+        words: list[str], around: str, name: str) -> None:
+    line = around.replace("{}", " ".join([name, *words]))
+    by_text = read(line, by_grammar=True)
+    with (patch("trunkline.dialects.shell.simple.plain_redirect", lambda written: None),
+          patch("trunkline.dialects.shell.simple.plain_string", lambda written: None),
+          patch("trunkline.dialects.shell.simple.plain_command", bare_command)):
+        assert by_text == read(line, by_grammar=True)
+
+
+def bare_command(written: bytes, alone: bool) -> list[Word] | None:
+    """What is read from its text even where the nodes are asked: words that the grammar may take for operators."""
+    return plain_command(written, alone) if alone and BARE_COMMAND.fullmatch(written) else None
 
 
 @pytest.mark.parametrize("line", [

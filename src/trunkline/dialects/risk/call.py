@@ -7,13 +7,16 @@ Rule 1: a judge only notes. What follows from several commands together (a downl
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, TypeVar
+
+from msgspec import Struct
 
 from trunkline.dialects.context.types import RiskLevel
 from trunkline.dialects.risk.levels import Finding, rank
 from trunkline.dialects.risk.places import Places, look
 from trunkline.dialects.shell import SimpleCommand
 
+T = TypeVar("T")
 _SHOWN: Final = 60
 _NO_OPTIONS: Final[frozenset[str]] = frozenset()
 _WRITE_LEVELS: Final[dict[str, tuple[RiskLevel, str]]] = {
@@ -45,6 +48,17 @@ _COMMON_LOADERS: Final = frozenset(("PATH", "PYTHONPATH", "NODE_OPTIONS", "GOFLA
 _QUIET_LOADERS: Final = re.compile(r"^(cat|less|more|true|:|vi|vim|nano|echo|gcc|clang|cc|g\+\+|c\+\+|clang\+\+|)$|^-[A-Za-z]+$")
 
 
+Noted = list[T] | tuple[()]
+"""What was noted of one kind. Most calls have nothing of most kinds, so that a list is made only for the first."""
+
+
+def _noting(noted: Noted[str], one: str) -> list[str]:
+    if noted:
+        noted.append(one)
+        return noted
+    return [one]
+
+
 class Trait:
     """What a command does with data, for the flow between commands: bits of a plain number, because a line has many."""
 
@@ -57,95 +71,109 @@ class Trait:
     PRINTS: Final = 32  # prints its arguments
 
 
-class Call:
+class Call(Struct, eq=False, gc=False):
     """A command with its words sorted into options and operands, and the notes of its judge."""
 
-    __slots__ = ("_words", "args", "command", "downloads", "findings", "name", "places", "reads", "runs", "scripts", "traits",
-                 "writes")
+    command: SimpleCommand
+    places: Places
+    name: str
+    """The program without its folder, in small letters; empty where it is dynamic or there is none."""
+    args: tuple[str, ...] = ()
+    operands: tuple[str, ...] = ()
+    """What is no option. Values of options that stand apart are among them."""
+    bare: bool = True
+    """Whether it has no options at all, as most have none."""
+    letters: str = ""
+    """All short options run together: ``-rf -v`` is ``rfv``."""
+    longs: frozenset[str] = _NO_OPTIONS
+    """Long options without their values: ``--force``."""
+    options: frozenset[str] = _NO_OPTIONS
+    """Every option as it may be asked for by name: short ones without what is joined to them, long ones without values."""
+    traits: int = Trait.NONE
+    findings: Noted[Finding] = ()
+    writes: Noted[str] = ()
+    reads: Noted[str] = ()
+    runs: Noted[str] = ()
+    downloads: Noted[str] = ()
+    scripts: Noted[str] = ()
+    """Shell texts that it would run, found by its judge; they are judged as lines of their own."""
 
-    def __init__(self, command: SimpleCommand, places: Places) -> None:
-        self.command = command
-        self.places = places
-        self.name = (command.name or "").lower()
-        self.args = command.sketch[1:]
-        self._words: tuple[str, frozenset[str], tuple[str, ...]] | None = None
-        self.findings: list[Finding] = []
-        self.traits: int = Trait.NONE
-        self.writes: list[str] = []
-        self.reads: list[str] = []
-        self.runs: list[str] = []
-        self.downloads: list[str] = []
-        self.scripts: list[str] = []
-        """Shell texts that it would run, found by its judge; they are judged as lines of their own."""
+    def __post_init__(self) -> None:
+        args = self.command.sketch[1:]
+        if not args:
+            return
+        self.args = self.operands = args
+        for arg in args:
+            if arg[:1] == "-":
+                self._sort(args)
+                return
 
-    @property
-    def letters(self) -> str:
-        """All short options run together: ``-rf -v`` is ``rfv``."""
-        return self._sorted()[0]
-
-    @property
-    def longs(self) -> frozenset[str]:
-        """Long options without their values: ``--force``."""
-        return self._sorted()[1]
-
-    @property
-    def operands(self) -> tuple[str, ...]:
-        """What is no option. Values of options that stand apart are among them."""
-        return self._sorted()[2]
-
-    def _sorted(self) -> tuple[str, frozenset[str], tuple[str, ...]]:
-        """Short options, long options, operands; sorted once, when a judge first asks."""
-        if self._words is None:
-            args = self.args
-            for arg in args:
-                if arg[:1] == "-":
-                    break
+    def _sort(self, args: tuple[str, ...]) -> None:
+        """Tell short options, long options and operands apart."""
+        cut = args.index("--") if "--" in args else len(args)
+        letters = ""
+        longs: list[str] = []
+        operands: list[str] = []
+        for arg in args[:cut]:
+            if arg[:1] != "-" or arg == "-":
+                operands.append(arg)
+            elif arg[1] == "-":
+                longs.append(arg.partition("=")[0])
             else:
-                self._words = ("", _NO_OPTIONS, args)
-                return self._words
-            cut = args.index("--") if "--" in args else len(args)
-            letters = "".join([arg[1:] for arg in args[:cut] if arg[:1] == "-" and arg[1:2] != "-"])
-            longs = frozenset([arg.partition("=")[0] for arg in args[:cut] if arg[:2] == "--"])
-            operands = tuple([arg for arg in args[:cut] if arg[:1] != "-" or arg == "-"]) + args[cut + 1 :]
-            self._words = (letters, longs, operands)
-        return self._words
-
-    @property
-    def bare(self) -> bool:
-        """Whether it has no options at all, as most have none."""
-        return self._sorted()[2] is self.args
+                letters += arg[1:]
+        self.bare = False
+        options = [arg for arg in args if arg[:1] == "-"]
+        self.options = frozenset([*options, *[arg.partition("=")[0] if arg[1:2] == "-" else arg[:2] for arg in options]])
+        self.letters = letters
+        self.longs = frozenset(longs) if longs else _NO_OPTIONS
+        self.operands = (*operands, *args[cut + 1 :])
 
     def has(self, letters: str, *longs: str) -> bool:
         """Whether any of these short letters or long options is given; long ones may be cut short (``--forc``)."""
         if self.bare:
             return False
-        if any(letter in self.letters for letter in letters):
-            return True
-        return any(given in longs or (len(given) > 4 and any(name.startswith(given) for name in longs)) for given in self.longs)
+        for letter in letters:
+            if letter in self.letters:
+                return True
+        for given in self.longs if longs else ():
+            if given in longs or (len(given) > 4 and any([name.startswith(given) for name in longs])):
+                return True
+        return False
 
     def value(self, *options: str) -> str | None:
         """The value of an option, joined (``--to=x``, ``-ox``) or apart."""
-        if self.bare:
+        if self.bare or self.options.isdisjoint(options):
             return None
         for at, arg in enumerate(self.args):
             if arg[:1] != "-":
                 continue
             if arg in options:
                 return self.args[at + 1] if at + 1 < len(self.args) else ""
-            for option in options:
-                if arg.startswith(option + "=") if option.startswith("--") else (arg.startswith(option) and len(option) == 2):
-                    return arg[len(option) :].removeprefix("=")
+            if arg[1:2] != "-":
+                if arg[:2] in options:
+                    return arg[2:].removeprefix("=")
+            elif "=" in arg:
+                option, _, joined = arg.partition("=")
+                if option in options:
+                    return joined
         return None
 
     def note(self, level: RiskLevel, reason: str, about: str = "") -> None:
         """Remember one thing; ``about`` is shown behind it, shortened."""
         shown = about if len(about) <= _SHOWN else about[: _SHOWN - 1] + "…"
-        self.findings.append(Finding(level, f"{reason}: {shown}" if shown else reason))
+        finding = Finding(level, f"{reason}: {shown}" if shown else reason)
+        if self.findings:
+            self.findings.append(finding)
+        else:
+            self.findings = [finding]
 
     def at_least(self, level: RiskLevel, reason: str, about: str = "") -> None:
         """Note something unless worse is noted already."""
-        if all(rank(finding.level) < rank(level) for finding in self.findings):
-            self.note(level, reason, about)
+        least = rank(level)
+        for finding in self.findings:
+            if rank(finding.level) >= least:
+                return
+        self.note(level, reason, about)
 
     def assign(self, assignment: str) -> None:
         """It sets a variable; some make other programs load or run something."""
@@ -154,10 +182,22 @@ class Call:
             level: RiskLevel = "medium" if found[1] in _COMMON_LOADERS else "high"
             self.note(level, "changes what other programs load or run", assignment)
 
+    def run(self, path: str) -> None:
+        """It runs this file, or what this folder's files say."""
+        self.runs = _noting(self.runs, look(self.places, path).path)
+
+    def download(self, path: str) -> None:
+        """It saves something from the network here."""
+        self.downloads = _noting(self.downloads, look(self.places, path).path)
+
+    def script(self, text: str) -> None:
+        """It hands this text to a shell."""
+        self.scripts = _noting(self.scripts, text)
+
     def write(self, path: str) -> None:
         """It changes this file or folder."""
         resolved, kind, secret = look(self.places, path)
-        self.writes.append(resolved)
+        self.writes = _noting(self.writes, resolved)
         level, reason = _WRITE_LEVELS[kind]
         if level != "low":
             self.note(level, reason, path)
@@ -167,7 +207,7 @@ class Call:
     def read(self, path: str, *, contents: bool = True) -> None:
         """It reads this file, or a folder's listing."""
         resolved, kind, secret = look(self.places, path)
-        self.reads.append(resolved)
+        self.reads = _noting(self.reads, resolved)
         if secret:
             self.traits |= Trait.SECRET if contents else Trait.NONE
             own = secret == "own" and contents

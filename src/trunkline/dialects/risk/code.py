@@ -20,7 +20,12 @@ class Telling(NamedTuple):
 
     def found(self, names: set[str], text: str) -> bool:
         """Whether any of it is there."""
-        return not self.names.isdisjoint(names) or any(one in text for one in self.texts)
+        if not self.names.isdisjoint(names):
+            return True
+        for one in self.texts:
+            if one in text:
+                return True
+        return False
 
 
 def _telling(names: str, *texts: str) -> Telling:
@@ -107,7 +112,7 @@ def judge_code(call: Call, code: str | None, language: str) -> None:
     writes = _WRITES.search(text) is not None
     _literals(call, text, runs, writes)
     if language in _SHELL_LIKE:
-        call.scripts.append(re.sub(r"^\s*spawn\s+", "", text))
+        call.script(re.sub(r"^\s*spawn\s+", "", text))
     if network or writes or decodes or len(code) > _MAX_CODE or not _harmless(text, names, language):
         call.at_least("medium", f"runs {language} code", text)
 
@@ -139,7 +144,7 @@ def _literals(call: Call, text: str, runs: bool, writes: bool) -> None:
     for found in list(_LITERAL.finditer(text))[:_MAX_LITERALS]:
         literal = found[1] or found[2] or found[3] or ""
         if runs and literal.strip():
-            call.scripts.append(_unescaped(literal))
+            call.script(_unescaped(literal))
         if len(literal) < 200 and literal and " " not in literal:
             if call.places.secret(literal) and ("/" in literal or literal.startswith((".", "id_"))):
                 call.read(literal)
@@ -147,7 +152,7 @@ def _literals(call: Call, text: str, runs: bool, writes: bool) -> None:
                 call.write(literal)
     if runs:
         for group in _LIST.findall(text)[:4]:
-            call.scripts.append(" ".join(a or b for a, b, _ in _LITERAL.findall(group)))
+            call.script(" ".join(a or b for a, b, _ in _LITERAL.findall(group)))
 
 
 def _unescaped(literal: str) -> str:
@@ -167,7 +172,9 @@ def judge_awk(call: Call, script: str | None) -> None:
     if runs:
         call.traits |= Trait.EXECUTES
         call.note("high", "an awk script that runs commands", script)
-        call.scripts.extend(_unescaped(found) for found, _, _ in _LITERAL.findall(script)[:_MAX_LITERALS] if found.strip())
+        for found, _, _ in _LITERAL.findall(script)[:_MAX_LITERALS]:
+            if found.strip():
+                call.script(_unescaped(found))
     for target in re.findall(r"print[^;}]*>{1,2}\s*\"([^\"]+)\"", script):
         call.write(target)
     if re.search(r"print[^;}]*>{1,2}\s*[a-z$(]", script):
@@ -185,7 +192,9 @@ def judge_sed(call: Call, scripts: list[str]) -> None:
         if run or substitute:
             call.traits |= Trait.EXECUTES
             call.note("high", "a sed script that runs commands", script)
-            call.scripts.extend(text for text in (run and run[1], substitute and substitute[2]) if text)
+            for text in (run and run[1], substitute and substitute[2]):
+                if text:
+                    call.script(text)
         target = re.search(r"(?:^|[;\n{}/|#,])\s*[gpiIm0-9]*[wW]\s+([^\s;}]+)", script)
         if target:
             call.write(target[1])

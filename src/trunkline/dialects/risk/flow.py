@@ -53,8 +53,8 @@ def feeding(calls: list[Call], index: int) -> list[Call]:
 
 def within(calls: list[Call], index: int) -> Iterator[Call]:
     """The commands in a command's own arguments, at any depth; a wrapper's arguments are those of what it wraps."""
-    while calls[index].command.inside not in _SUBSTITUTED and calls[index].command.parent >= 0:
-        index = calls[index].command.parent
+    while (command := calls[index].command).parent >= 0 and command.inside not in _SUBSTITUTED:
+        index = command.parent
     for at in range(index + 1, len(calls)):
         command = calls[at].command
         if command.parent < index:
@@ -68,41 +68,55 @@ def _fetched_and_run(calls: list[Call]) -> Iterator[Finding]:
     downloads: set[str] = set()
     captured = False
     for index, call in enumerate(calls):
-        fetches = bool(call.traits & Trait.FETCHES)
-        source = (
-            _fetching_source(calls, index) if call.writes or call.traits & Trait.EXECUTES or call.name in _UNPACKERS else None
-        )
-        read = [path for other in feeding(calls, index) for path in other.reads] if call.traits & Trait.EXECUTES else []
-        if any(_is_download(path, downloads) for path in (*call.runs, *read)):
-            yield Finding("critical", f"runs what it downloaded: {call.command.text[:50]}")
-        if call.traits & Trait.EXECUTES and source is not None:
+        fetches, executes = call.traits & Trait.FETCHES, call.traits & Trait.EXECUTES
+        source = _fetching_source(calls, index) if executes or call.writes or call.name in _UNPACKERS else None
+        if downloads and (executes or call.runs):
+            read = [path for other in feeding(calls, index) for path in other.reads] if executes else []
+            if any([_is_download(path, downloads) for path in (*call.runs, *read)]):
+                yield Finding("critical", f"runs what it downloaded: {call.command.text[:50]}")
+        if executes and source is not None:
             yield Finding("critical", f"runs code from the network: {source.command.text[:50]} → {call.command.text[:30]}")
-        elif call.traits & Trait.EXECUTES and captured and not fetches:
+        elif executes and captured and not fetches:
             yield Finding("critical", f"runs what came from the network: {call.command.text[:50]}")
-        captured = captured or (fetches and call.command.inside in _CAPTURED)
-        downloads.update(_saved(call, fetches or source is not None, downloads))
+        if fetches and call.command.inside in _CAPTURED:
+            captured = True
+        _save(call, bool(fetches) or source is not None, downloads)
 
 
 def _fetching_source(calls: list[Call], index: int) -> Call | None:
     """The command that brings a command something from the network."""
-    sources = _sources(calls, index)
-    return next((source for source in sources if source.traits & Trait.FETCHES and source is not calls[index]), None)
+    for source in _sources(calls, index):
+        if source.traits & Trait.FETCHES and source is not calls[index]:
+            return source
+    return None
 
 
 def _sources(calls: list[Call], index: int) -> list[Call]:
     """Where a command's input and arguments come from."""
-    sources = [*feeding(calls, index), *within(calls, index)]
     command = calls[index].command
+    sources = _around(calls, index, feeding(calls, index))
     return [*sources, calls[command.parent]] if command.inside == ">(…)" and command.parent >= 0 else sources
 
 
-def _saved(call: Call, fetched: bool, downloads: set[str]) -> list[str]:
-    """The files that hold a download after a command: saved, copied or unpacked."""
-    from_download = any(_is_download(call.places.resolve(path), downloads) for path in call.operands)
-    if call.name in _UNPACKERS and (fetched or from_download):
-        return [_ANYTHING]
-    moved = call.name in _MOVERS and from_download
-    return [*call.downloads, *(call.writes if fetched or moved else ())]
+def _around(calls: list[Call], index: int, sources: list[Call]) -> list[Call]:
+    """The commands that feed a command, which are ``sources``, and those in its arguments."""
+    if calls[index].command.parent < 0 and (index + 1 == len(calls) or calls[index + 1].command.parent < index):
+        return sources  # nothing is inside it, and it is inside of nothing
+    return [*sources, *within(calls, index)]
+
+
+def _save(call: Call, fetched: bool, downloads: set[str]) -> None:
+    """Add the files that hold a download after a command: saved, copied or unpacked."""
+    name = call.name
+    from_download = bool(downloads) and (name in _UNPACKERS or name in _MOVERS) and any(
+        [_is_download(call.places.resolve(path), downloads) for path in call.operands])
+    if name in _UNPACKERS and (fetched or from_download):
+        downloads.add(_ANYTHING)
+        return
+    if call.downloads:
+        downloads.update(call.downloads)
+    if call.writes and (fetched or from_download):
+        downloads.update(call.writes)
 
 
 def _is_download(path: str, downloads: set[str]) -> bool:
@@ -122,9 +136,12 @@ def _hidden_and_run(calls: list[Call]) -> Iterator[Finding]:
         if not call.traits & Trait.EXECUTES or call.command.name is None:
             continue
         sources = feeding(calls, index)
-        if any(source.traits & Trait.DECODES for source in [*sources, *within(calls, index)]):
+        around = _around(calls, index, sources)
+        if not around:
+            continue
+        if any([source.traits & Trait.DECODES for source in around]):
             yield Finding("high", f"runs text that was made unreadable: {call.command.text[:40]}")
-        elif any(source.name not in _PRINTERS or None in source.command.words for source in sources):
+        elif any([source.name not in _PRINTERS or None in source.command.words for source in sources]):
             yield Finding("high", f"runs what another command prints: {call.command.text[:40]}")
         elif sources:
             yield Finding("medium", f"runs text from a pipe: {call.command.text[:40]}")
@@ -149,7 +166,9 @@ def piped_scripts(calls: list[Call]) -> list[str]:
 
 def _written_scripts(calls: list[Call]) -> list[str]:
     """Literal texts that one command writes into a file and a later one runs: ``echo 'rm x' > a; sh a``."""
-    ran = {path for call in calls for path in call.runs}
+    ran = {path for call in calls if call.runs for path in call.runs}
+    if not ran:
+        return []
     texts = (_printed(call) for call in calls if ran.intersection(call.writes))
     return [text for text in texts if text]
 
@@ -199,10 +218,13 @@ def _fork_bomb(calls: list[Call]) -> Iterator[Finding]:
     """A function, or a script, that starts itself more than once."""
     counts: dict[str, int] = {}
     for call in calls:
-        if not call.command.sketch or not (call.command.inside.endswith("()") or call.command.words[0] is None):
+        command = call.command
+        if (call.name and not command.inside) or not command.sketch:
+            continue  # as nearly all are
+        if not (command.inside.endswith("()") or command.words[0] is None):
             continue
-        name = call.command.sketch[0]
-        if call.command.inside == f"{name}()" or name in ("$0", "${0}"):
+        name = command.sketch[0]
+        if command.inside == f"{name}()" or name in ("$0", "${0}"):
             counts[name] = counts.get(name, 0) + 1
             if counts[name] == 2:
                 yield Finding("critical", f"starts itself again and again: {name}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
 
 from msgspec import Struct
 
@@ -14,7 +14,7 @@ _RANK: Final = {level: rank for rank, level in enumerate(LEVELS)}
 _MAX_PARTS: Final = 8
 
 
-class Finding(NamedTuple):
+class Finding(Struct, frozen=True, gc=False):
     """One thing that was noticed."""
 
     level: RiskLevel
@@ -36,7 +36,12 @@ def rank(level: RiskLevel) -> int:
 
 def worst(findings: Iterable[Finding], otherwise: str) -> Risk:
     """The risk of all findings together; ``otherwise`` is the reason when there are none."""
-    unique = sorted(dict.fromkeys(findings), key=lambda finding: -_RANK[finding.level])
+    unique = list(dict.fromkeys(findings))
     if not unique:
         return Risk(level="low", reason=otherwise)
-    return Risk(level=unique[0].level, reason=unique[0].reason, parts=tuple(f.reason for f in unique[:_MAX_PARTS]))
+    told: list[Finding] = []
+    for level in reversed(LEVELS):
+        told.extend([finding for finding in unique if finding.level == level])
+        if len(told) >= _MAX_PARTS:
+            break
+    return Risk(level=told[0].level, reason=told[0].reason, parts=tuple([finding.reason for finding in told[:_MAX_PARTS]]))

@@ -13,7 +13,7 @@ from trunkline.dialects.risk.call import Call, Trait
 from trunkline.dialects.risk.flow import flow_findings, piped_scripts
 from trunkline.dialects.risk.levels import Finding
 from trunkline.dialects.risk.places import Places
-from trunkline.dialects.risk.programs import judge_of
+from trunkline.dialects.risk.programs import program_of
 from trunkline.dialects.shell import ParsedLine, SimpleCommand, parse_shell
 
 _INVISIBLE: Final = re.compile(
@@ -29,6 +29,7 @@ _LONE_RETURN: Final = re.compile(r"\r(?!\n)")
 _MAX_SCRIPTS: Final = 16
 _MAX_SCRIPTS_DEPTH: Final = 2
 """Shell texts found inside code are judged too, so many and so deep; what runs them is noted as high anyway."""
+_MOVING: Final = frozenset({"cd", "pushd"})
 _SUBSCRIPT: Final = re.compile(r"\[[^\]]*(\$\(|`)")
 _EVALUATES_NAMES: Final = frozenset(
     {"let", "test", "[", "printf", "declare", "typeset", "local", "read", "unset", "export", "readonly"}
@@ -57,16 +58,18 @@ def _calls(parsed: ParsedLine, places: Places) -> list[Call]:
         scope = command.scope
         while scope not in where:
             scope = scope[:-1]
-        call = _judged(command, where[scope])
+        here = where[scope]
+        call = _judged(command, here)
         calls.append(call)
-        where[command.scope] = _after(call)
+        if call.name in _MOVING:
+            where[command.scope] = _after(call)
+        elif scope is not command.scope:
+            where[command.scope] = here
     return calls
 
 
 def _after(call: Call) -> Places:
-    """Where the next command stands: ``cd`` moves it."""
-    if call.name not in ("cd", "pushd") or not call.command.words:
-        return call.places
+    """Where the next command stands behind a ``cd``."""
     operand = call.operands[0] if call.operands else "~"
     return call.places.moved(None if operand == "-" or call.command.words[-1] is None else operand)
 
@@ -86,11 +89,25 @@ def _unreadable(line: str, parsed: ParsedLine) -> list[Finding]:
 
 def _judged(command: SimpleCommand, places: Places) -> Call:
     """One command with the notes of its judge."""
-    call = Call(command, places)
-    for assignment in command.assignments:
-        call.assign(assignment)
-    if command.words:
-        _named(call)
+    words = command.words
+    first = words[0] if words else None
+    if first is None:
+        call = Call(command, places, "")
+        for assignment in command.assignments:
+            call.assign(assignment)
+        if words:
+            call.traits |= Trait.EXECUTES
+            call.note("high", "the command's name is only known when it runs", command.text)
+    else:
+        program = program_of(first)
+        call = Call(command, places, program.name)
+        for assignment in command.assignments:
+            call.assign(assignment)
+        if not program.is_ascii:
+            call.note("high", "the command's name has unusual letters", command.name or "")
+        elif call.name in _EVALUATES_NAMES and any(_SUBSCRIPT.search(word) for word in words if word):
+            call.note("high", "hides a command in an array index", command.text)
+        program.judge(call)
     for redirect in command.redirects:
         if redirect.writes:
             call.write(redirect.sketch)
@@ -99,16 +116,3 @@ def _judged(command: SimpleCommand, places: Places) -> Call:
         if redirect.sketch.startswith(("/dev/tcp/", "/dev/udp/")):
             call.traits |= Trait.SENDS | Trait.FETCHES
     return call
-
-
-def _named(call: Call) -> None:
-    name = call.command.name
-    if name is None:
-        call.traits |= Trait.EXECUTES
-        call.note("high", "the command's name is only known when it runs", call.command.text)
-        return
-    if not name.isascii():
-        call.note("high", "the command's name has unusual letters", name)
-    elif call.name in _EVALUATES_NAMES and any(_SUBSCRIPT.search(word) for word in call.command.words if word):
-        call.note("high", "hides a command in an array index", call.command.text)
-    judge_of(call.command.words[0] or "")(call)

@@ -49,6 +49,8 @@ _SYSTEM: Final = (
     "/Library", "/Applications", "/private/etc", "/private/var", "/nix", "/snap", "/efi",
 )  # fmt: skip
 _TEMP: Final = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/folders", "/var/folders")
+_SYSTEM_BELOW: Final = tuple([f"{folder}/" for folder in _SYSTEM])
+_TEMP_BELOW: Final = tuple([f"{folder}/" for folder in _TEMP])
 _STARTUP: Final = re.compile(
     r"(^|/)\.(bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|kshrc|cshrc|tcshrc"
     r"|inputrc|xinitrc|xprofile|xsession|login|pam_environment|vimrc|gitconfig|npmrc|curlrc|wgetrc|tmux\.conf|pythonrc"
@@ -63,10 +65,21 @@ _AGENT: Final = re.compile(
     r"|\.opencode/(plugin|agent|command|tool)|\.qwen/settings\.json|\.trunkline/|\.copilot/(config|mcp)[^/]*\.json)"
 )
 _WHOLE: Final = frozenset({"/", "~", "/home", "/root", "/etc", "/Users"})
+_A_HOME: Final = re.compile(r"/(home|Users)(/[^/]+)?/?$")
+_DRIVE: Final = re.compile(r"[A-Za-z]:\\")
 _HOMES: Final = ("/home/", "/Users/", "/root/")
 _HOME: Final = re.compile(r"^/(home|Users)/[^/]+(?=/)|^/root(?=/)")
 _GLOB: Final = re.compile(r"[*?\[]")
+_SAMPLES: Final[dict[int, list[list[str]]]] = {}
+"""The parts of what a path with wildcards is tried against, by their number."""
+for _parts in (sample.split("/") for sample in secrets_list.SAMPLES):
+    _SAMPLES.setdefault(len(_parts), []).append(_parts)
 _NET: Final = ("/dev/tcp/", "/dev/udp/")
+
+
+_ORDINARY: Final = re.compile(r"(?>\w[\w +,=@%-]*+)(?:/\w[\w +,=@%-]*+)*+(?:\.\w++)*+", re.ASCII)
+"""Names without anything hidden, computed or above: most of all that are written. What it matches is normal already."""
+_NOTABLE: Final = re.compile(rf"{secrets_list.HINT.pattern}|opencode")
 
 
 class Seen(NamedTuple):
@@ -85,6 +98,8 @@ class Places(Struct, frozen=True, eq=False):
     cwd: str | None = None
     roots: tuple[str, ...] = ()
     home: str | None = None
+    calm: bool = False
+    """Whether ordinary names below the working directory are files of the session and nothing else."""
 
     @classmethod
     def of(cls, cwd: str | None, roots: Sequence[str], home: str | None) -> Places:
@@ -94,7 +109,11 @@ class Places(Struct, frozen=True, eq=False):
 
     def moved(self, folder: str | None) -> Places:
         """The same after ``cd folder``; None: nobody knows where to."""
-        return _interned(_resolve(self, folder) if folder is not None else "?", self.roots, self.home)
+        if folder is None:
+            return _interned("?", self.roots, self.home)
+        if self.calm and _is_ordinary(f"{folder}/x"):
+            return _interned(f"{self.cwd}/{folder}", self.roots, self.home, True)
+        return _interned(_resolve(self, folder), self.roots, self.home)
 
     def resolve(self, sketch: str) -> str:
         """A path made absolute and plain as far as it can be. Begins with ``?`` where it depends on what only a run knows."""
@@ -115,14 +134,31 @@ class Places(Struct, frozen=True, eq=False):
 
 
 @lru_cache(maxsize=64)
-def _interned(cwd: str | None, roots: tuple[str, ...], home: str | None) -> Places:
-    """One object per session place, so that what is known of its paths is found again."""
-    return Places(cwd=cwd, roots=roots, home=home)
+def _interned(cwd: str | None, roots: tuple[str, ...], home: str | None, calm: bool = False) -> Places:
+    """One object per session place, so that what is known of its paths is found again. ``calm``: it is known to be."""
+    places = Places(cwd, roots, home, calm)
+    return Places(cwd, roots, home, calm=True) if not calm and _is_calm(places) else places
+
+
+def _is_ordinary(sketch: str) -> bool:
+    """Whether a name is, below a calm place, a file of the session and nothing else."""
+    return _ORDINARY.fullmatch(sketch) is not None and _NOTABLE.search(sketch.lower()) is None
+
+
+def _is_calm(places: Places) -> bool:
+    """Whether nothing about the working directory itself makes the files below it special."""
+    if places.cwd is None or not places.cwd.startswith("/") or places.cwd == "/" or _GLOB.search(places.cwd):
+        return False
+    below = f"{places.cwd}/x"
+    hinted = may_be_special(below) or secrets_list.may_match(_homeless(places, below).lower())
+    return not hinted and _kind(places, below) == "inside"
 
 
 @lru_cache(maxsize=2048)
 def look(places: Places, sketch: str) -> Seen:
     """Everything about one path, looked at once."""
+    if places.calm and _is_ordinary(sketch):
+        return Seen(f"{places.cwd}/{sketch}", "inside", "")
     path = _resolve(places, sketch)
     return Seen(path, _kind(places, path), _secret(places, path))
 
@@ -130,7 +166,7 @@ def look(places: Places, sketch: str) -> Seen:
 def _resolve(places: Places, sketch: str) -> str:
     if sketch[:1] not in "/$~`" and ":" not in sketch:
         return _plain(sketch if places.cwd is None else f"{places.cwd}/{sketch}")
-    path = sketch.replace("\\", "/") if re.match(r"[A-Za-z]:\\", sketch) else sketch
+    path = sketch.replace("\\", "/") if _DRIVE.match(sketch) else sketch
     if path.startswith("file://"):
         path = path.removeprefix("file://")
     for name in ("$HOME", "${HOME}", "~"):
@@ -180,11 +216,11 @@ def _kind(places: Places, path: str) -> Kind:
 
 def _beyond(places: Places, path: str) -> Kind:
     """A path that is not inside any root."""
-    if any(_under(path, folder) for folder in _TEMP):
+    if path.startswith(_TEMP_BELOW) or path in _TEMP:
         return "temp"
-    if path == "/" or any(_under(path, folder) for folder in _SYSTEM):
+    if path.startswith(_SYSTEM_BELOW) or path == "/" or path in _SYSTEM:
         return "system"
-    if path.startswith("~") or (places.home and _under(path, places.home)) or re.match(r"/(home|Users)(/[^/]+)?/?$", path):
+    if path.startswith("~") or (places.home and _under(path, places.home)) or _A_HOME.match(path):
         return "home"
     if not path.startswith("/") and not path.startswith(".."):
         return "inside"
@@ -210,33 +246,36 @@ def may_be_special(path: str) -> bool:
     return "/." in path or path[:1] == "." or "Library/" in path or "opencode" in path
 
 
-def _secret(places: Places, path: str) -> str:
+def _homeless(places: Places, path: str) -> str:
+    """A path with ``~`` for anybody's home."""
     if places.home and _under(path, places.home):
-        path = "~" + path[len(places.home) :]
-    elif path.startswith(_HOMES):
-        path = _HOME.sub("~", path)
+        return "~" + path[len(places.home) :]
+    return _HOME.sub("~", path) if path.startswith(_HOMES) else path
+
+
+def _secret(places: Places, path: str) -> str:
+    path = _homeless(places, path)
     lowered = path.lower()
-    if not secrets_list.may_match(lowered) and not _GLOB.search(path):
-        return ""
-    if secrets_list.OPEN.search(lowered):
-        return ""
-    if secrets_list.OWN.search(lowered):
-        return "own"
-    if _GLOB.search(path) and any(_could_be(path, sample) for sample in secrets_list.SAMPLES):
-        return "own"
-    if _GLOB.search(path) and _matches(path.rpartition("/")[2], ".env"):
-        return "project"
-    return "project" if secrets_list.PROJECT.search(lowered) else ""
+    globs = _GLOB.search(path) is not None
+    hinted = secrets_list.may_match(lowered)
+    found = ""
+    if hinted and secrets_list.OWN.search(lowered):
+        found = "own"
+    elif globs and _could_be_own(path):
+        found = "own"
+    elif (globs and _matches(path.rpartition("/")[2], ".env")) or (hinted and secrets_list.PROJECT.search(lowered)):
+        found = "project"
+    return "" if found and secrets_list.OPEN.search(lowered) else found
 
 
-def _could_be(pattern: str, sample: str) -> bool:
+def _could_be_own(pattern: str) -> bool:
     """Whether a path with wildcards matches a well-known file, part by part, as a shell would."""
-    patterns, parts = pattern.split("/"), sample.split("/")
-    if len(patterns) != len(parts):
-        return False
-    return all(_matches(pattern, part) for pattern, part in zip(patterns, parts, strict=True))
+    patterns = pattern.split("/")
+    return any(all(map(_matches, patterns, parts)) for parts in _SAMPLES.get(len(patterns), ()))
 
 
 def _matches(pattern: str, part: str) -> bool:
     """One part of a path; a leading wildcard does not match a dot-file."""
-    return fnmatchcase(part, pattern) and not (part.startswith(".") and pattern[:1] in ("*", "?", "["))
+    if not _GLOB.search(pattern):
+        return part == pattern
+    return not (part.startswith(".") and pattern[:1] in ("*", "?", "[")) and fnmatchcase(part, pattern)

@@ -31,16 +31,17 @@ PROJECT: Final = re.compile(
 )
 """Those that a project keeps beside its code."""
 
-_HINT: Final = re.compile(
+HINT: Final = re.compile(
     r"secret|credential|service|tfstate|tfvars|token|passw|_history|library/|opencode/|trunkline/|id_|wallet|\.kdbx"
     r"|^/etc/|^/proc/|run/|^/var/|\.(pem|p12|pfx|jks|keystore|ppk|key|asc|gpg)$"
 )
+"""A part of every path that ``OWN`` or ``PROJECT`` matches without a hidden name in it."""
 
 
 def may_match(path: str) -> bool:
     """Whether a path can match ``OWN`` or ``PROJECT``; said quickly, since most paths match neither."""
     folder, _, name = path.rpartition("/")
-    return "." in folder or name[:1] == "." or _HINT.search(path) is not None
+    return "." in folder or name[:1] == "." or HINT.search(path) is not None
 
 
 OPEN: Final = re.compile(

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any, Final, Literal
 
 from trunkline.dialects.context.types import RiskLevel
-from trunkline.dialects.risk.call import Call
+from trunkline.dialects.risk.call import Call, Noted
 from trunkline.dialects.risk.levels import Finding, Risk, worst
 from trunkline.dialects.risk.line import line_findings
 from trunkline.dialects.risk.places import Places
@@ -183,9 +183,9 @@ _recent: Final = lru_cache(maxsize=64)(_line)
 """Lines judged lately: a call is judged when it is announced, when it is asked for and when a rule decides it."""
 
 
-def _touching(role: Role, paths: list[str], places: Places) -> list[Finding]:
+def _touching(role: Role, paths: list[str], places: Places) -> Noted[Finding]:
     """A tool that reads or changes files itself."""
-    call = Call(SimpleCommand(text="", words=()), places)
+    call = Call(SimpleCommand(text="", words=()), places, "")
     if role == "delete":
         call.note("high", "deletes files")
     for path in paths:

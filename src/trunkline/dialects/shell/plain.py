@@ -12,13 +12,16 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec import Struct
 
 from trunkline.dialects.shell.syntax import Redirect
 from trunkline.dialects.shell.words import Word
 
 _VARIABLE: Final = r"\$[A-Za-z_]\w*+"
-_WORD: Final = rf"(?>(?!=|-(?:\s|$))(?:[\w./=:,@%+~^-]|{_VARIABLE})++|'[^']*+'|\"(?:[^\"$`\\]|{_VARIABLE})*+\")"
+_ANY_WORD: Final = rf"(?>(?:[\w./=:,@%+~^-]|{_VARIABLE})++|'[^']*+'|\"(?:[^\"$`\\]|{_VARIABLE})*+\")"
+_WORD: Final = rf"(?!=|-(?:\s|$)){_ANY_WORD}"
 _NAME: Final = r"(?=[\w./])[\w./+-]++"
 _END: Final = r"(?=[\s;|&]|$)"
 _VALUE: Final = rf"(?>{_VARIABLE}|[\w./=:,@%+~^-]++|'[^']*+'|\"(?:[^\"$`\\]|{_VARIABLE})*+\")"
@@ -27,7 +30,7 @@ _REDIRECT: Final = rf"[0-9]?(?:>>?+[ \t]*+{_WORD}|<[ \t]*+{_WORD}|>&[0-9]){_END}
 _COMMAND: Final = re.compile(
     rf"[ \t\n]*+((?:{_ASSIGNMENT})*+)((?:{_NAME}{_END}(?:[ \t]++{_WORD}{_END})*+)?+)((?:[ \t]++{_REDIRECT})*+)"
     r"[ \t]*+(&&|\|\||[;|&\n]|$)", re.ASCII)  # fmt: skip
-_WORDS: Final = re.compile(_WORD, re.ASCII)
+_WORDS: Final = re.compile(_ANY_WORD, re.ASCII)
 _ONE_REDIRECT: Final = re.compile(rf"([0-9]?)(>>|>&|[<>])[ \t]*+({_WORD})", re.ASCII)
 _ONE_ASSIGNMENT: Final = re.compile(rf"([A-Za-z_]\w*+=)((?:{_VALUE})?+)", re.ASCII)
 _GRAMMATICAL: Final = frozenset(
@@ -38,7 +41,7 @@ _GRAMMATICAL: Final = frozenset(
 _JOINERS: Final = frozenset({"&&", "||", "|"})
 
 
-class PlainCommand(NamedTuple):
+class PlainCommand(Struct, frozen=True, gc=False):
     """One command of a plain line, and what stands behind it."""
 
     text: str
@@ -71,7 +74,11 @@ def plain_line(text: str) -> list[PlainCommand] | None:
         if not written and (not assigned or redirected or ended_by == "|" or before == "|"):
             nothing = not (assigned or redirected or ended_by) and commands and before not in _JOINERS
             return commands if nothing else None
-        written, values, sketch = _read(written) if quoted else _split(written)
+        if quoted and ("'" in written or '"' in written or "$" in written):
+            written, values, sketch = _read(written)
+        else:
+            sketch = tuple(written.split())
+            written, values = " ".join(sketch), sketch
         if values and values[0] in _GRAMMATICAL:
             return None
         if redirected and ended_by == "|" and before == "|":
@@ -84,11 +91,6 @@ def plain_line(text: str) -> list[PlainCommand] | None:
 
 _Read = tuple[str, tuple[str | None, ...], tuple[str, ...]]
 """The words of a command: as written, without quotes (None where they are dynamic), and as they can be shown."""
-
-
-def _split(written: str) -> _Read:
-    words = tuple(written.split())
-    return " ".join(words), words, words
 
 
 def _read(written: str) -> _Read:

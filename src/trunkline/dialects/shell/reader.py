@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import structs
+
 from trunkline.dialects.shell.doubts import has_computed_index, hides_substitution, is_misread
-from trunkline.dialects.shell.grammar import parse_tree, refusal
+from trunkline.dialects.shell.grammar import is_harmless, parse_tree, refusal
 from trunkline.dialects.shell.plain import PlainCommand, plain_line
 from trunkline.dialects.shell.simple import ARGUMENTS, MAX_COMMANDS, MAX_DEPTH, REDIRECTS, Behind, CommandReader, Place
 from trunkline.dialects.shell.syntax import ParsedLine, Redirect
@@ -33,15 +35,16 @@ class LineReader(CommandReader):
 
     def read(self, text: str, place: Place) -> None:
         """Read a text as shell; inside another command when ``place`` says so."""
-        source = text.encode("utf-8", "replace")
-        refused = refusal(source) or ("nested too deep" if place.depth > MAX_DEPTH else "")
+        source = b"" if is_harmless(text) else text.encode("utf-8", "replace")
+        refused = (source and refusal(source)) or ("nested too deep" if place.depth > MAX_DEPTH else "")
         if refused:
             self._doubt(refused)
             return
         plain = plain_line(text)
         if plain is not None:
-            self._plain(plain, place._replace(depth=place.depth + 1))
+            self._plain(plain, _deeper(place))
             return
+        source = source or text.encode("utf-8", "replace")
         outer, self._source = self._source, source
         root = parse_tree(source)
         self._doubt("syntax that is not bash" if root.has_error or is_misread(source) else "")
@@ -53,12 +56,15 @@ class LineReader(CommandReader):
         if place.depth > MAX_DEPTH:
             self._doubt("nested too deep")
             return
+        if len(commands) == 1 and commands[0].ended_by != "&":
+            self._plain_command(commands[0], place, self._next_pipeline(), 0)
+            return
         shell, number, position, begin = place, -1, 0, 0
-        begins, scoped = True, any(command.ended_by == "&" for command in commands)
+        begins, scoped = True, any([command.ended_by == "&" for command in commands])
         for at, command in enumerate(commands):
             ended_by = command.ended_by
             if begins:
-                shell = place._replace(scope=self._scope(place)) if scoped and _in_background(commands, at) else place
+                shell = structs.replace(place, scope=self._scope(place)) if scoped and _in_background(commands, at) else place
             piped = ended_by == "|"
             if number < 0 and not piped:
                 self._plain_command(command, shell, self._next_pipeline(), 0)
@@ -125,7 +131,7 @@ class LineReader(CommandReader):
         if body is None:
             self._command(None, place, (*own, *behind), pipeline, position)
         else:
-            deeper = place if body.type == "command" else place._replace(depth=place.depth + 1)
+            deeper = place if body.type == "command" else _deeper(place)
             self._statement(body, deeper, (*own, *behind), pipeline, position)
         self._after_heredocs(own, place, begin)
 
@@ -138,27 +144,27 @@ class LineReader(CommandReader):
                 if child.type == "pipeline":
                     self._pipeline(child, place, (), first=begin)
                 elif child.type not in ARGUMENTS and child.type not in REDIRECTS and not child.type.startswith("heredoc_"):
-                    self._statement(child, place._replace(depth=place.depth + 1))
+                    self._statement(child, _deeper(place))
 
     def _compound(self, node: Node, place: Place, behind: Behind) -> None:
         """Loops, conditions, groups, functions, tests: every statement and substitution below.
 
         Redirections around them are a command without words that stands before them and may feed them.
         """
-        deeper = place._replace(depth=place.depth + 1)
+        deeper = _deeper(place)
         if behind:
             begin = len(self.commands)
             redirects, words = self._behind(behind, deeper)
             self._finish(self._reserve(), [], redirects, (), place, -1, 0)
-            deeper = deeper._replace(stdin_from=begin if place.stdin_from < 0 else place.stdin_from)
+            deeper = structs.replace(deeper, stdin_from=begin if place.stdin_from < 0 else place.stdin_from)
             if words:
                 self._doubt("words behind a group")
         if node.type == "function_definition":
-            deeper = deeper._replace(inside=f"{self._slice(node.child_by_field_name('name') or node)}()")
+            deeper = structs.replace(deeper, inside=f"{self._slice(node.child_by_field_name('name') or node)}()")
         elif node.type == "test_command":
             self._test(node, deeper)
         elif node.type == "subshell":
-            deeper = deeper._replace(scope=self._scope(place))
+            deeper = structs.replace(deeper, scope=self._scope(place))
         for child in node.named_children:
             if child.child_count:
                 self._statement(child, self._background(child, deeper))
@@ -169,7 +175,7 @@ class LineReader(CommandReader):
         """``cd x &`` moves only itself."""
         if b"&" not in self._source or node.next_sibling is None or node.next_sibling.type != "&":
             return place
-        return place._replace(scope=self._scope(place))
+        return structs.replace(place, scope=self._scope(place))
 
     def _test(self, node: Node, place: Place) -> None:
         """``[ a > b ]`` writes the file b, though it looks like a comparison; an index in a name is computed when it is "
@@ -202,6 +208,11 @@ class LineReader(CommandReader):
                 self._finish(self._reserve(), [], tuple(self._redirects([child], below)), (), below, -1, 0)
             else:
                 self._statement(child, below)
+
+
+def _deeper(place: Place) -> Place:
+    """The same place, one statement further down."""
+    return Place(place.inside, place.parent, place.stdin_from, place.depth + 1, place.scope)
 
 
 def _in_background(commands: list[PlainCommand], at: int) -> bool:

@@ -8,15 +8,16 @@ Rule 2: what the grammar may have got wrong is a doubt, and the line is not comp
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from trunkline.dialects.shell.doubts import backtick_texts, heredoc_ends
 from trunkline.dialects.shell.plain import PlainCommand
 from trunkline.dialects.shell.redirects import read_heredoc, read_redirect
 from trunkline.dialects.shell.syntax import Redirect, SimpleCommand
-from trunkline.dialects.shell.words import Nested, Word, add_words, plain_command, plain_word, read_text, read_words
+from trunkline.dialects.shell.tokens import plain_command, plain_redirect, plain_string, plain_word
+from trunkline.dialects.shell.words import Nested, Word, add_words, read_text, read_words
 from trunkline.dialects.shell.wrappers import Inner, may_start, unwrap
 
 if TYPE_CHECKING:
@@ -34,12 +35,14 @@ ARGUMENTS: Final = frozenset(
 _PLACEHOLDER: Final = SimpleCommand(text="", words=())
 _SAME_SHELL: Final = frozenset({"eval", "command", "builtin", "alias", "trap"})
 _BARE: Final = frozenset({"word", "command_name"})
+_SUBSTITUTIONS: Final = frozenset({"command_substitution", "process_substitution"})
+_STRINGS: Final = frozenset({"string", "raw_string", "simple_expansion"})
 
 Behind = tuple["Node", ...] | list["Node"]
 """Redirections that stand behind a statement."""
 
 
-class Place(NamedTuple):
+class Place(Struct, frozen=True, gc=False):
     """Where a statement stands."""
 
     inside: str = ""
@@ -70,10 +73,15 @@ class CommandReader(ABC):
     def _command(self, node: Node | None, place: Place, behind: Behind, pipeline: int, position: int) -> None:
         """A simple command: its words, its assignments, its redirections, and then what it runs itself."""
         index = self._reserve()
-        if node is not None and not behind and (plain := plain_command(self._source[node.start_byte : node.end_byte])):
+        plain = plain_command(self._source[node.start_byte : node.end_byte], not behind) if node is not None else None
+        if plain and not behind:
             self._finish(index, plain, (), (), place, pipeline, position)
             return
         deeper = Place(place.inside, index, place.stdin_from, place.depth + 1, place.scope)
+        if plain:
+            found, more = self._behind(behind, deeper)
+            self._finish(index, plain + more, found, (), place, pipeline, position)
+            return
         nested = self._nested(deeper)
         words: list[Word] = []
         assignments: list[str] = []
@@ -86,7 +94,7 @@ class CommandReader(ABC):
             elif kind in REDIRECTS:
                 redirects.extend(self._redirects([child], deeper))
             elif kind != "comment":
-                word = plain_word(source[start:end]) if kind in _BARE else None
+                word = self._simple_word(child, kind, source[start:end], deeper)
                 gap = b" " if ends_at < 0 else source[ends_at:start]
                 if word is not None and gap == b" ":
                     words.append(word)
@@ -101,12 +109,14 @@ class CommandReader(ABC):
 
     def _plain_command(self, plain: PlainCommand, place: Place, pipeline: int, position: int) -> None:
         """A command whose words are known already."""
-        text, values, sketch, redirects, assignments, _ = plain
-        if values and may_start(values[0]):
-            self._finish(self._reserve(), plain.words(), redirects, assignments, place, pipeline, position)
+        command = SimpleCommand(plain.text, plain.values, plain.redirects, plain.assignments, pipeline, position, place.inside,
+                                plain.sketch, place.parent, place.stdin_from, place.scope)
+        inner = unwrap(command) if plain.values and may_start(plain.values[0]) else None
+        if inner is None:
+            self.commands.append(command)
             return
-        self.commands.append(SimpleCommand(text, values, redirects, assignments, pipeline, position, place.inside, sketch,
-                                           place.parent, place.stdin_from, place.scope))
+        self.commands.append(structs.replace(command, transparent=True) if inner.transparent else command)
+        self._inner(inner, plain.words() if inner.commands else [], len(self.commands) - 1, place)
 
     def _behind(self, behind: Behind, place: Place) -> tuple[tuple[Redirect, ...], list[Word]]:
         """Redirections behind a statement, and the words between and after them (``cat > x -n``), which are its arguments."""
@@ -114,9 +124,25 @@ class CommandReader(ABC):
         words: list[Word] = []
         nested = self._nested(place)
         for redirect in behind:
+            plain = plain_redirect(self._source[redirect.start_byte : redirect.end_byte])
+            if plain is not None:
+                redirects.append(plain)
+                continue
             redirects.extend(self._redirects([redirect], place))
             words.extend(self._trailing(redirect, nested))
         return tuple(redirects), words
+
+    def _simple_word(self, node: Node, kind: str, written: bytes, place: Place) -> Word | None:
+        """A word that needs no look at what its node is made of; None: it does."""
+        if kind in _BARE:
+            return plain_word(written)
+        if kind in _STRINGS:
+            return plain_string(written)
+        if kind in _SUBSTITUTIONS:
+            self._substitution(node, place)
+            text = written.decode("utf-8", "replace")
+            return Word(None, text, text)
+        return None
 
     def _words(self, node: Node, nested: Nested) -> list[Word]:
         """The words of one argument."""
@@ -208,22 +234,11 @@ class CommandReader(ABC):
         if words and words[0].globs and words[0].written not in ("[", "[["):
             values = (None, *values[1:])
         number = self._next_pipeline() if pipeline < 0 else pipeline
-        command = SimpleCommand(
-            text=" ".join([word.written for word in words]),
-            words=values,
-            redirects=redirects,
-            assignments=assignments,
-            pipeline=number,
-            position=position,
-            inside=place.inside,
-            sketch=tuple([word.sketch for word in words]),
-            parent=place.parent,
-            stdin_from=place.stdin_from,
-            scope=place.scope,
-        )
+        text, sketch = " ".join([word.written for word in words]), tuple([word.sketch for word in words])
+        command = SimpleCommand(text, values, redirects, assignments, number, position, place.inside, sketch,
+                                place.parent, place.stdin_from, place.scope)
         inner = unwrap(command)
-        transparent = inner is not None and inner.transparent
-        self.commands[index] = structs.replace(command, transparent=True) if transparent else command
+        self.commands[index] = structs.replace(command, transparent=True) if inner is not None and inner.transparent else command
         if inner is not None:
             self._inner(inner, words, index, place)
 
@@ -236,7 +251,9 @@ class CommandReader(ABC):
             return
         for text in inner.texts:
             self.read(text, below)
-        redirects = tuple(r for r in self.commands[index].redirects if r.operator.startswith("<") or r.sketch.startswith("/dev/"))
+        redirects = self.commands[index].redirects
+        if redirects:
+            redirects = tuple([r for r in redirects if r.operator.startswith("<") or r.sketch.startswith("/dev/")])
         for picked in inner.commands:
             chosen = [words[at] if isinstance(at, int) else Word(None, at, at) for at in picked]
             self._finish(self._reserve(), chosen, redirects, inner.assignments, below, -1, 0)

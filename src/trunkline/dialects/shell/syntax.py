@@ -32,7 +32,7 @@ class Redirect(Struct, frozen=True, gc=False):
         return self.operator == "<" or (self.operator == "<>" and not is_descriptor(self.sketch))
 
 
-class SimpleCommand(Struct, frozen=True):
+class SimpleCommand(Struct, frozen=True, gc=False):
     """One program with its arguments, as the shell would start it."""
 
     text: str
@@ -76,6 +76,8 @@ class SimpleCommand(Struct, frozen=True):
     @property
     def stdin_text(self) -> str | None:
         """The here-doc or here-string that it reads, where it is literal."""
+        if not self.redirects:
+            return None
         bodies = [redirect.body for redirect in self.redirects if redirect.operator.startswith("<<")]
         return bodies[-1] if bodies else None
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, structs
 
 from trunkline.dialects.shell.doubts import hides_substitution
 
@@ -31,17 +32,13 @@ _BRACES: Final = re.compile(r"\{([^{}]*)\}")
 _INNER: Final = frozenset({"command_substitution", "process_substitution"})
 
 
-_SPECIAL: Final = re.compile(rb"[\\{}`'\"\s;|&<>()$]")
-_TOKEN: Final = rb"(?:[\w./=:,@%+~^-]+|'[^']*'|\"[^\"$`\\]*\")"
-_PLAIN_TOKEN: Final = re.compile(_TOKEN)
-_PLAIN_COMMAND: Final = re.compile(rb"[\w./+-]+(?: " + _TOKEN + rb")*")
 _ESCAPED: Final = re.compile(rb"\\.|\\\n", re.DOTALL)
 _WORD_END: Final = re.compile(rb"[`'\"\s;|&<>()]|\$\(|\$\{")
 _STATIC: Final = frozenset("\\$`")
 """Without these characters a bare word, or a string, is what it looks like."""
 
 
-class Word(NamedTuple):
+class Word(Struct, frozen=True, gc=False):
     """A word after the shell's quote removal."""
 
     value: str | None
@@ -56,29 +53,6 @@ class Word(NamedTuple):
 Nested = Callable[["Node"], None]
 
 
-@lru_cache(maxsize=4096)
-def plain_word(written: bytes) -> Word | None:
-    """A bare word that is what it looks like, which nearly all are; None: it must be read from its node."""
-    if _SPECIAL.search(written):
-        return None
-    text = written.decode("utf-8", "replace")
-    return Word(text, text, text, "*" in text or "?" in text or "[" in text)
-
-
-def plain_command(written: bytes) -> list[Word] | None:
-    """The words of a command of bare words and simple strings, one blank between them; None: look at its nodes."""
-    if _PLAIN_COMMAND.fullmatch(written) is None:
-        return None
-    return [_token(token) for token in _PLAIN_TOKEN.findall(written)]
-
-
-@lru_cache(maxsize=4096)
-def _token(written: bytes) -> Word:
-    text = written.decode()
-    bare = text[1:-1] if text[0] in "'\"" else text
-    return Word(bare, bare, text)
-
-
 def read_words(node: Node, source: bytes, nested: Nested) -> list[Word]:
     """The words that one argument node becomes; usually one."""
     if node.type == "command_name" and node.child_count == 1:
@@ -88,8 +62,8 @@ def read_words(node: Node, source: bytes, nested: Nested) -> list[Word]:
         bare = written[1:-1]
         return [Word(bare, bare, written)]
     text, dynamic = _evaluate(node, source, nested)
-    words = _expanded(text, dynamic, written)
-    return [word._replace(strange=True) for word in words] if _is_strange(node, source) else words
+    words = expanded(text, dynamic, written)
+    return [structs.replace(word, strange=True) for word in words] if _is_strange(node, source) else words
 
 
 def _is_strange(node: Node, source: bytes) -> bool:
@@ -102,7 +76,7 @@ def _is_strange(node: Node, source: bytes) -> bool:
 def read_text(node: Node, source: bytes, nested: Nested) -> tuple[str | None, str]:
     """The value and the sketch of a node that is one word whatever is in it (a redirection's target, a value)."""
     text, dynamic = _evaluate(node, source, nested)
-    shown = text.translate(_SHOW)
+    shown = text if text.isascii() else text.translate(_SHOW)
     return (None if dynamic else shown), shown
 
 
@@ -217,18 +191,22 @@ def _ansi_character(found: re.Match[str]) -> str:
     return _ANSI_LETTERS.get(found[6], found[6] if found[6] in "\\'\"?" else "\\" + found[6])
 
 
-def _expanded(text: str, dynamic: bool, written: str) -> list[Word]:
+def expanded(text: str, dynamic: bool, written: str) -> list[Word]:
     """The word, or the words that its braces make of it."""
     parts = _brace_words(text) if "{" in text and ("," in text or ".." in text) else [text]
     if len(parts) > MAX_BRACES:
         return [Word(None, text.translate(_SHOW), written)]
-    globs = any(c in text for c in "*?[")
-    shown = [part.translate(_SHOW) for part in parts]
+    globs = "*" in text or "?" in text or "[" in text
+    shown = parts if text.isascii() else [part.translate(_SHOW) for part in parts]
     return [Word(None if dynamic else part, part, written if len(parts) == 1 else part, globs) for part in shown]
 
 
 def _brace_words(text: str) -> list[str]:
     """``a{b,c}d`` as ``abd``, ``acd``; innermost braces first; stops when there are too many."""
+    if text.count("{") == 1:
+        before, _, rest = text.partition("{")
+        inside, closed, after = rest.partition("}")
+        return [f"{before}{part}{after}" for part in inside.split(",")] if closed and "," in inside else [text]
     done: list[str] = []
     waiting = [text]
     while waiting and len(done) + len(waiting) <= MAX_BRACES:

@@ -7,7 +7,9 @@ Rule 2: what cannot be found (``sh -c "$X"``) gives nothing here. Whoever judges
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec import Struct, structs
 
 from trunkline.dialects.shell.prefixes import FEEDS_ARGUMENTS, PREFIXES, RUNNERS, Prefix, prefix
 from trunkline.dialects.shell.syntax import SimpleCommand
@@ -18,7 +20,7 @@ _SHELL_VALUES: Final = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-fi
 Words = tuple[str | None, ...]
 
 
-class Inner(NamedTuple):
+class Inner(Struct, frozen=True, gc=False):
     """What a command runs: texts that a shell reads, or words (by index; a string stands for a dynamic word)."""
 
     inside: str
@@ -106,6 +108,8 @@ def _split_string(words: Words) -> Inner | None:
 
 def shell_script(words: Words) -> tuple[bool, int]:
     """Whether a shell's words have ``-c``, and the index of its script: a text with ``-c``, else a file, else past the end."""
+    if len(words) == 1:
+        return False, 1
     at = 1
     text = stdin = False
     while at < len(words):
@@ -154,7 +158,7 @@ def _find(words: Words) -> Inner | None:
 
 def _fd(words: Words) -> Inner | None:
     inner = _find(words)
-    return None if inner is None else inner._replace(commands=tuple((*command, "{}") for command in inner.commands))
+    return None if inner is None else structs.replace(inner, commands=tuple((*command, "{}") for command in inner.commands))
 
 
 def _after_option(options: Sequence[str], inside: str) -> Callable[[Words], Inner | None]:

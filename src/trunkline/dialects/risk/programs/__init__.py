@@ -16,7 +16,7 @@ import posixpath
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from trunkline.dialects.risk.call import Call
 from trunkline.dialects.risk.programs import (
@@ -55,9 +55,23 @@ _BINARIES: Final = re.compile(
 _VERSION: Final = re.compile(r"-?\d+(\.\d+)*t?$")
 
 
-@lru_cache(maxsize=256)
-def judge_of(first: str) -> Judge:
-    """The judge for a program, by the word that starts it."""
+class Program(NamedTuple):
+    """All that the word which starts a program tells."""
+
+    name: str
+    """Without its folder, in small letters."""
+    judge: Judge
+    is_ascii: bool
+
+
+@lru_cache(maxsize=1024)
+def program_of(first: str) -> Program:
+    """The program that a word starts."""
+    name = first.rpartition("/")[2] or first
+    return Program(name.lower(), _judge_of(first), name.isascii())
+
+
+def _judge_of(first: str) -> Judge:
     if "/" in first and not _BINARIES.fullmatch(posixpath.normpath(first)):
         return running.run_file
     name = (first.rpartition("/")[2] or first).lower().removesuffix(".exe").removesuffix(".cmd")

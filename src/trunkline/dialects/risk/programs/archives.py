@@ -13,11 +13,11 @@ def _tar(call: Call) -> None:
     for option in ("--to-command", "--use-compress-program", "--rsh-command", "--info-script", "--new-volume-script", "-I", "-F"):
         value = call.value(option)
         if value and not re.fullmatch(r"(zstd|pigz|gzip|xz|bzip2|lz4|pbzip2|pixz|zstdmt)( -\S+)*", value):
-            call.scripts.append(value)
+            call.script(value)
             call.note("high", "runs a program for what is in the archive", value)
     for arg in call.args:
         if "checkpoint-action" in arg and "exec" in arg:
-            call.scripts.append(arg.rpartition("exec=")[2])
+            call.script(arg.rpartition("exec=")[2])
             call.note("high", "runs a program while it packs", arg)
     first = call.args[0] if call.args else ""
     mode = call.letters + (first if not first.startswith("-") else "")

@@ -57,6 +57,8 @@ def _cp(call: Call) -> None:
 
 def _with_target(call: Call) -> list[str]:
     """Operands with the target last, also where ``-t`` gives it."""
+    if call.bare:
+        return list(call.operands)
     target = call.value("-t", "--target-directory")
     return [path for path in call.operands if path != target] + [target] if target else list(call.operands)
 
@@ -142,7 +144,7 @@ def _awk(call: Call) -> None:
     script = call.value("-f", "--file")
     if script is not None and "-f" in call.args:
         call.at_least("medium", "runs a script", script)
-        call.runs.append(call.places.resolve(script))
+        call.run(script)
     elif words:
         judge_awk(call, call.command.words[places[0] + 1])
         words.pop(0)
@@ -166,7 +168,7 @@ def _rsync(call: Call) -> None:
         call.note("high", "deletes files at the target", call.command.text)
     runner = call.value("-e", "--rsh") or call.value("--rsync-path")
     if runner and not runner.startswith("ssh"):
-        call.scripts.append(runner)
+        call.script(runner)
         call.note("high", "runs a program", runner)
     paths = [path for path in call.operands if path != runner]
     _copies_remote(call, paths)
@@ -180,7 +182,7 @@ def _copies_remote(call: Call, paths: list[str]) -> None:
     for path in sources:
         if _REMOTE.match(path):
             call.traits |= Trait.FETCHES
-            call.downloads.append(call.places.resolve(target))
+            call.download(target)
             call.note("medium", "copies from another machine", path)
         else:
             call.read(path)
@@ -217,7 +219,7 @@ def _mknod(call: Call) -> None:
 
 def _splits(call: Call) -> None:
     if call.value("--filter") is not None:
-        call.scripts.append(call.value("--filter") or "")
+        call.script(call.value("--filter") or "")
         call.note("high", "runs a program", call.command.text)
     call.at_least("medium", "writes files", call.command.text)
 

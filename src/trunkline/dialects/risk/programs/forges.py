@@ -36,7 +36,8 @@ def _hosted(call: Call) -> None:
             call.read(path)
         call.note("high", "publishes, or changes keys and secrets", call.command.text)
     elif noun == "alias" and verb == "set":
-        call.scripts.extend(word.lstrip("!") for word in call.operands[3:4])
+        for word in call.operands[3:4]:
+            call.script(word.lstrip("!"))
         call.note("high", "makes an alias that runs a command", call.command.text)
     elif verb in _GH_GRAVE or (noun == "pr" and verb == "merge"):
         call.note("high", "changes the repository for everybody", call.command.text)

@@ -16,6 +16,10 @@ _HEADERS: Final = ("-H", "--header", "-u", "--user", "--oauth2-bearer", "-b", "-
 _DATA: Final = ("-d", "--data", "--data-binary", "--data-raw", "--data-urlencode", "--data-ascii", "--json")
 _FORM: Final = ("-F", "--form", "--form-string")
 _BODY_FILES: Final = ("--post-file", "--body-file", "--upload-file")
+_SENDING: Final = frozenset({*_DATA, *_FORM, *_BODY_FILES, "-T"})
+_NOTED: Final = frozenset("-K --config -X --request --method --use-askpass --engine -e --execute".split())
+_SENDERS_BY_OPERAND: Final = frozenset({"http", "https", "xh", "xhs"})
+_SAVERS_BY_OPERAND: Final = frozenset({"aria2c", "axel", "lftp"})
 _TAKES: Final = frozenset(
     """
     -H --header -u --user -b --cookie -c --cookie-jar -d --data --data-binary --data-raw --data-urlencode
@@ -34,6 +38,10 @@ _WGET_TAKES: Final = frozenset(
     --limit-rate --load-cookies --referer --user --password --ca-certificate --certificate --private-key
     """.split()
 )
+_PRINTERS: Final = frozenset({"curl", "http", "https", "xh", "xhs", "curlie"})
+"""They print what they fetch, unless an option says where to."""
+_QUERY: Final = re.compile(r"[?#]")
+_SSH_RUNS: Final = re.compile(r"(?i)(proxy|local|known.?hosts|match)\w*(command|exec)|permitlocalcommand|pkcs11provider")
 _METHODS: Final = frozenset("GET POST PUT PATCH DELETE HEAD OPTIONS".split())
 
 
@@ -55,16 +63,26 @@ def _targets(call: Call) -> list[str]:
 def _http(call: Call) -> None:
     """curl, wget and their like."""
     targets = _targets(call)
-    remote = [url for url in targets if not _LOCAL.match(url) and not url.startswith("file:")]
+    remote = [url for url in targets if not url.startswith("file:") and not _LOCAL.match(url)]
     _files_sent(call, bool(remote))
-    _credentials_sent(call, bool(remote))
+    if remote:
+        _credentials_sent(call)
     _files_written(call, targets)
-    for url in targets:
-        if url.startswith("file:"):
-            call.read(url)
+    if len(remote) < len(targets):
+        for url in targets:
+            if url.startswith("file:"):
+                call.read(url)
     if remote:
         call.traits |= Trait.FETCHES | Trait.SENDS
         call.at_least("medium", "talks to the network", remote[0])
+    if not call.bare:
+        _http_options(call, bool(remote))
+
+
+def _http_options(call: Call, remote: bool) -> None:
+    """Options that load something, or change something over there."""
+    if call.options.isdisjoint(_NOTED):
+        return
     if call.value("-K", "--config") is not None and call.name == "curl":
         call.note("medium", "takes its options from a file", call.command.text)
     method = (call.value("-X", "--request", "--method") or "").upper()
@@ -79,8 +97,12 @@ def _http(call: Call) -> None:
 def _files_sent(call: Call, remote: bool) -> None:
     """Files that go out with a request."""
     sent: list[str] = []
-    for at, arg in enumerate(call.args if not call.bare else ()):
-        option, _, joined = arg.partition("=") if arg.startswith("--") else (arg[:2], "", arg[2:])
+    for at, arg in enumerate(call.args if not call.options.isdisjoint(_SENDING) else ()):
+        if arg[:1] != "-":
+            continue
+        option, _, joined = arg.partition("=") if arg[1:2] == "-" else (arg[:2], "", arg[2:])
+        if option not in _SENDING:
+            continue
         value = joined or (call.args[at + 1] if at + 1 < len(call.args) else "")
         if option in _DATA and "@" in value and (value.startswith("@") or option == "--data-urlencode"):
             sent.append(value.partition("@")[2])
@@ -88,7 +110,7 @@ def _files_sent(call: Call, remote: bool) -> None:
             sent.append(re.split(r"=[@<]", value, maxsplit=1)[1].partition(";")[0])
         elif (option in ("-T", "--upload-file") and call.name == "curl") or option in _BODY_FILES:
             sent.append(value)
-    if call.name in ("http", "https", "xh", "xhs"):
+    if call.name in _SENDERS_BY_OPERAND:
         sent.extend(arg.partition("@")[2] for arg in call.args if re.match(r"[\w.-]+=?@", arg))
     for path in sent:
         if path != "-":
@@ -99,10 +121,10 @@ def _files_sent(call: Call, remote: bool) -> None:
             call.note("high" if path != "-" else "medium", "sends a file to the network", path)
 
 
-def _credentials_sent(call: Call, remote: bool) -> None:
+def _credentials_sent(call: Call) -> None:
     """Variables named like credentials: in a header they log in, elsewhere they leave."""
     for at, arg in enumerate(call.args):
-        found = secrets_list.VARIABLE.search(arg) if remote and "$" in arg else None
+        found = secrets_list.VARIABLE.search(arg) if "$" in arg else None
         if found is None:
             continue
         header = (at > 0 and call.args[at - 1] in _HEADERS) or arg.startswith(("-H", "--header", "-u"))
@@ -112,6 +134,8 @@ def _credentials_sent(call: Call, remote: bool) -> None:
 def _files_written(call: Call, targets: list[str]) -> None:
     """What a download is saved as."""
     names: list[str] = []
+    if call.bare and call.name in _PRINTERS:
+        return
     if call.name in ("wget", "wget2"):
         target = call.value("-O", "--output-document")
         folder = call.value("-P", "--directory-prefix")
@@ -126,15 +150,15 @@ def _files_written(call: Call, targets: list[str]) -> None:
         names = [target] if target and target != "-" else []
         if call.has("O", "--remote-name", "--remote-name-all") and call.name == "curl":
             names.extend(_last(url) for url in targets)
-        if call.name in ("aria2c", "axel", "lftp"):
+        if call.name in _SAVERS_BY_OPERAND:
             names.extend(_last(url) for url in targets)
     for name in names:
-        call.downloads.append(call.places.resolve(name))
+        call.download(name)
         call.write(name)
 
 
 def _last(url: str) -> str:
-    return re.split(r"[?#]", url)[0].rstrip("/").rpartition("/")[2] or "index.html"
+    return _QUERY.split(url)[0].rstrip("/").rpartition("/")[2] or "index.html"
 
 
 def _netcat(call: Call) -> None:
@@ -153,8 +177,8 @@ def _netcat(call: Call) -> None:
 
 def _ssh(call: Call) -> None:
     for option in call.args:
-        if re.search(r"(?i)(proxy|local|known.?hosts|match)\w*(command|exec)|permitlocalcommand|pkcs11provider", option):
-            call.scripts.append(option.partition("=")[2].strip() or option)
+        if _SSH_RUNS.search(option):
+            call.script(option.partition("=")[2].strip() or option)
             call.note("high", "makes ssh run a program", option)
     if call.has("RLDw"):
         call.note("high", "opens a tunnel", call.command.text)

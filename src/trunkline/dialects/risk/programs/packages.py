@@ -135,7 +135,7 @@ def _installs(call: Call) -> None:
     index = next((arg for arg in call.args if _INDEX.match(arg)), None)
     if index is not None and not (call.name in ("npm", "pnpm", "yarn") and index in ("-i", "-f")):
         call.note("high", "installs from another registry", call.command.text)
-    call.runs.append(call.places.resolve("."))
+    call.run(".")
     call.at_least("medium", "installs packages", call.command.text)
 
 
@@ -155,7 +155,7 @@ def _other_verb(call: Call, verb: str) -> None:
         return
     else:
         _elsewhere(call)
-        call.runs.append(call.places.resolve("."))
+        call.run(".")
         call.note("medium", "runs scripts of the project or its packages", call.command.text)
 
 

@@ -39,6 +39,9 @@ _INLINE: Final[dict[str, tuple[str, ...]]] = {
     "expect": ("-c",),
     "pwsh": ("-c", "-Command", "-command", "-EncodedCommand", "-enc", "-e", "-ec"),
 }
+_CLUSTER: Final = re.compile(r"-[A-Za-z0-9]{2}")
+_LETTERS: Final = re.compile(r"-([A-Za-z0]+)")
+_JOINED: Final = re.compile(r"-[a-zA-Z]*?[ceEr](.+)", re.DOTALL)
 _LANGUAGES: Final[dict[str, str]] = {
     "python": "python", "python2": "python", "python3": "python", "pypy": "python", "pypy3": "python", "ipython": "python",
     "perl": "perl", "ruby": "ruby", "jruby": "ruby", "node": "node", "nodejs": "node", "php": "php", "lua": "lua",
@@ -52,12 +55,12 @@ _LANGUAGES: Final[dict[str, str]] = {
 def run_file(call: Call) -> None:
     """A program given by its path: a file that somebody made."""
     path = call.command.words[0] or ""
-    call.runs.append(call.places.resolve(path))
+    call.run(path)
     call.note("medium", "runs a file", call.command.text)
 
 
 def _script(call: Call, path: str) -> None:
-    call.runs.append(call.places.resolve(path))
+    call.run(path)
     call.note("medium", "runs a script", path)
     if call.places.kind(path) == "unknown":
         call.traits |= Trait.EXECUTES
@@ -88,7 +91,7 @@ def _shell(call: Call) -> None:
         _from_input(call)
         if call.command.stdin_text is None:
             call.at_least("medium", "starts a shell", call.command.text)
-    for option in ("--rcfile", "--init-file"):
+    for option in ("--rcfile", "--init-file") if call.longs else ():
         path = call.value(option)
         if path is not None:
             _script(call, path)
@@ -108,7 +111,7 @@ def _source(call: Call) -> None:
     if dynamic and not path.startswith(("$HOME/", "$VIRTUAL_ENV/")):
         call.note("high", "runs a script that is only known when it runs", path)
     else:
-        call.runs.append(call.places.resolve(path))
+        call.run(path)
         if not re.search(r"(^|/)(\.?venv|env|\.virtualenvs/[^/]+)/bin/activate(\.fish)?$|nvm\.sh$", path):
             call.note("medium", "runs a script", path)
 
@@ -142,11 +145,15 @@ def _bun(call: Call) -> None:
 
 def _is_inline(word: str, options: tuple[str, ...], language: str) -> bool:
     """Whether a word is an option that brings code: ``-c``, ``-ne``, ``-Ic``, ``--eval=…``."""
-    if word in options or any(option.startswith("--") and word.startswith(option + "=") for option in options):
+    if word in options:
         return True
-    if not re.fullmatch(r"-[A-Za-z0-9]{2,}.*", word, re.DOTALL) or language in ("node", "pwsh", "osascript"):
+    if word[:1] != "-":
         return False
-    letters = re.match(r"-([A-Za-z0]+)", word)
+    if word[:2] == "--":
+        return word.partition("=")[0] in options and "=" in word
+    if not _CLUSTER.match(word) or language in ("node", "pwsh", "osascript"):
+        return False
+    letters = _LETTERS.match(word)
     short = {option[1] for option in options if len(option) == 2}
     return letters is not None and any(letter in short for letter in (letters[1][:4] if language == "python" else letters[1][:6]))
 
@@ -158,7 +165,7 @@ def _inline(call: Call, at: int, language: str) -> None:
         judge_code(call, word.partition("=")[2], language)
         return
     following = call.command.words[at + 1] if at + 1 < len(call.command.words) else ""
-    joined = re.match(r"-[a-zA-Z]*?[ceEr](.+)", word, re.DOTALL)
+    joined = _JOINED.match(word) if len(word) > 2 else None
     if joined and len(joined[1]) > 3:
         judge_code(call, joined[1], language)
     if word.lower() in ("-encodedcommand", "-enc", "-ec"):
@@ -172,7 +179,7 @@ def _module(call: Call, at: int) -> None:
     if name is None:
         call.note("high", "runs a module that is only known when it runs", call.command.text)
     elif name in ("pip", "pip3", "ensurepip"):
-        call.scripts.append(" ".join(call.command.sketch[at:]))
+        call.script(" ".join(call.command.sketch[at:]))
         call.note("medium", "installs packages" if "install" in call.args else "manages packages", call.command.text)
     elif name in ("http.server", "SimpleHTTPServer"):
         call.note("medium", "serves files to the network", call.command.text)
@@ -205,7 +212,7 @@ _BUILD_FILES: Final = ("-f", "--file", "--makefile", "--justfile", "--rakefile",
 
 def _build(call: Call) -> None:
     """make and its like run whatever the project's build file says; one from elsewhere is somebody else's program."""
-    for option in _BUILD_FILES:
+    for option in _BUILD_FILES if not call.bare else ():
         path = call.value(option)
         if path == "-":
             call.traits |= Trait.EXECUTES
@@ -222,7 +229,7 @@ def _build(call: Call) -> None:
     if any(word in ("install", "uninstall", "distclean", "deploy", "publish", "release") for word in call.operands):
         call.note("medium", "installs, publishes or removes what was built", call.command.text)
     call.at_least("medium", "runs the project's build", call.command.text)
-    call.runs.append(call.places.resolve(call.value("-C", "--directory") or "."))
+    call.run(call.value("-C", "--directory") or ".")
 
 
 def _compiles(call: Call) -> None:
@@ -238,7 +245,7 @@ def _go(call: Call) -> None:
     if any(arg.startswith(("-exec", "-toolexec", "--exec", "--toolexec", "-vettool")) for arg in call.args):
         call.note("high", "runs a program", call.command.text)
     if verb in ("run", "generate", "install", "get", "mod", "work", "tool", "clean", "fix"):
-        call.runs.append(call.places.resolve("."))
+        call.run(".")
         quiet = call.operands[:2] in (("mod", "graph"), ("mod", "why"), ("mod", "verify"))
         if not quiet:
             call.note("medium", "runs or changes the project's code", call.command.text)
@@ -265,7 +272,8 @@ def _editor(call: Call) -> None:
         arg for arg in call.args if re.search(r"!|system\s*\(|\bshell\b|:?py3?\b|\blua\b|call-process|\\!|\.shell|\.system", arg)
     ]
     if code:
-        call.scripts.extend(re.sub(r"^[+:]*!?|^\.(shell|system)\s", "", arg) for arg in code)
+        for arg in code:
+            call.script(re.sub(r"^[+:]*!?|^\.(shell|system)\s", "", arg))
         call.note("high", "runs a command inside a program", code[0])
     else:
         call.note("medium", "opens files to change them", call.command.text)

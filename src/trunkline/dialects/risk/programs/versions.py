@@ -66,6 +66,8 @@ class _Git:
 
     def unalias(self) -> str:
         """Take the verb for what an alias in the call's own settings makes of it; gives that setting, or nothing."""
+        if not self.settings:
+            return ""
         known = _QUIET | _MEDIUM | _VERBS.keys()  # git takes no alias for a command of its own
         for setting in self.settings:
             key, _, value = setting.partition("=")
@@ -81,11 +83,14 @@ class _Git:
 
     @property
     def operands(self) -> list[str]:
-        return [arg for arg in self.rest if not arg.startswith("-")]
+        return [arg for arg in self.rest if arg[:1] != "-"]
 
     def has(self, letters: str, *longs: str) -> bool:
-        short = "".join(arg[1:] for arg in self.rest if arg.startswith("-") and not arg.startswith("--"))
-        return any(letter in short for letter in letters) or any(arg.partition("=")[0] in longs for arg in self.rest)
+        short = "".join([arg[1:] for arg in self.rest if arg[:1] == "-" and arg[1:2] != "-"]) if letters else ""
+        for letter in letters if short else ():
+            if letter in short:
+                return True
+        return bool(longs) and any([arg.partition("=")[0] in longs for arg in self.rest])
 
 
 def _git(call: Call) -> None:
@@ -119,39 +124,41 @@ def _setting(call: Call, key: str, value: str) -> None:
         call.note("medium", "changes what a git command means", f"{key}={value}")
         return
     call.note("high", "makes git run a program or go elsewhere", f"{key}={value}")
-    call.scripts.append(value.lstrip("!"))
+    call.script(value.lstrip("!"))
 
 
 def _files(call: Call, git: _Git) -> None:
     """Files that any verb may read or write, outside what git keeps."""
     for at, arg in enumerate(git.rest):
         name, _, value = arg.partition("=")
-        apart = git.rest[at + 1] if at + 1 < len(git.rest) else ""
+        apart = git.rest[at + 1] if arg[:1] == "-" and at + 1 < len(git.rest) else ""
         if name in _OUTPUTS and (value or apart):
             call.write(git.path(value or apart))
         elif git.verb in ("format-patch", "archive") and arg[:2] == "-o" and (arg[2:] or apart):
             call.write(git.path(arg[2:] or apart))
-        elif git.verb not in ("add", "stage", "rm", "mv") and call.places.secret(arg.partition("=")[2] or arg) == "own":
-            call.read(arg.partition("=")[2] or arg)
+        elif git.verb not in ("add", "stage", "rm", "mv") and call.places.secret(value or arg) == "own":
+            call.read(value or arg)
 
 
 def _programs(call: Call, git: _Git) -> None:
     """Options of any verb that name a program."""
     for at, arg in enumerate(git.rest):
+        if arg[:1] != "-" and arg[:5] != "ext::":
+            continue
         name, _, value = arg.partition("=")
         value = value or (git.rest[at + 1] if at + 1 < len(git.rest) else "")
         if name in ("--upload-pack", "--receive-pack", "--exec", "--extcmd", "--open-files-in-pager", "--tool-help"):
-            call.scripts.append(value)
+            call.script(value)
             call.note("high", "makes git run a program", value)
         elif name == "-x" and git.verb in ("rebase", "difftool"):
-            call.scripts.append(value)
+            call.script(value)
             call.note("high", "makes git run a program", value)
         elif name in ("-c", "--config") and git.verb == "clone":
             _setting(call, *value.partition("=")[::2])
         elif (name.startswith("-O") and git.verb == "grep") or (name == "-u" and git.verb == "clone"):
             call.note("high", "makes git run a program", arg)
         elif arg.startswith("ext::"):
-            call.scripts.append(arg.removeprefix("ext::"))
+            call.script(arg.removeprefix("ext::"))
             call.note("high", "makes git run a program", arg)
         elif name == "--template" and git.verb in ("clone", "init"):
             call.note("high", "brings hooks that git runs", value)
@@ -276,7 +283,7 @@ def _config(call: Call, git: _Git) -> None:
 
 def _submodule(call: Call, git: _Git) -> None:
     if git.operands[:1] == ["foreach"]:
-        call.scripts.append(" ".join(git.operands[1:]))
+        call.script(" ".join(git.operands[1:]))
     quiet = git.operands[:1] in ([], ["status"], ["summary"])
     if not quiet:
         call.note("medium", "changes or runs something in submodules", call.command.text)
@@ -284,7 +291,7 @@ def _submodule(call: Call, git: _Git) -> None:
 
 def _bisect(call: Call, git: _Git) -> None:
     if git.operands[:1] == ["run"]:
-        call.scripts.append(" ".join(git.rest[1:]))
+        call.script(" ".join(git.rest[1:]))
     if git.operands[:1] not in (["log"], ["view"], ["visualize"]):
         call.note("medium", "checks out other commits", call.command.text)
 
@@ -329,7 +336,7 @@ def _clone(call: Call, git: _Git) -> None:
     words = git.operands
     if words:
         name = words[1] if len(words) > 1 else re.sub(r"\.git$", "", words[0].rstrip("/")).rpartition("/")[2]
-        call.downloads.append(call.places.resolve(name))
+        call.download(name)
 
 
 _VERBS: Final[dict[str, Callable[[Call, _Git], None]]] = {
