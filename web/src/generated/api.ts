@@ -431,10 +431,10 @@ export interface NewToken {
   expiresInS?: number | null;
 }
 
-/** How long approvals wait, and what the agent is told when nobody answered. */
+/** How long approvals wait, and what the agent is told when nobody answered. Null: as the hub is set. */
 export interface NewWaits {
   approvalS?: number | null;
-  onTimeout?: 'cancel' | 'reject';
+  onTimeout?: 'cancel' | 'reject' | null;
 }
 
 /** A one-time code and the address that pairs whoever opens it. `reach` says from where that address can be opened; */
