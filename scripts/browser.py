@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 FOLDER = Path(__file__).parents[1] / "build" / "browser"
 RECORD = FOLDER / "browser.json"
+WITH_NODE = Path(__file__).with_name("with_node.sh")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking")
 """What makes it run as root, without a graphics card, in a small container, and without calls of its own."""
@@ -121,23 +122,21 @@ def _of_the_system() -> Iterator[Browser]:
 
 
 def _of_the_registry() -> Iterator[Browser]:
-    npm, node = _program("npm"), _program("node")
     folder = FOLDER / "package"
     folder.mkdir(parents=True, exist_ok=True)
-    env = {**os.environ, "PATH": f"{Path(node).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
-    told = _run([npm, "pack", PACKAGE, "--json", "--loglevel=error", "--pack-destination", str(folder)], env)
+    told = _with_node(["npm", "pack", PACKAGE, "--json", "--loglevel=error", "--pack-destination", str(folder)])
     archive = folder / Path(json.loads(told)[0]["filename"]).name
     digest = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
     if digest != PACKAGE_SHA512:
         raise NoBrowser(f"{PACKAGE} is not the package that was looked at: sha512-{digest}")
-    yield _unpacked(archive, folder, node)
+    yield _unpacked(archive, folder)
 
 
-def _unpacked(archive: Path, folder: Path, node: str) -> Browser:
+def _unpacked(archive: Path, folder: Path) -> Browser:
     _extract(archive, folder)
     inner = folder / "package" / "bin"
     parts = {"chromium": folder / "chromium", "al2023.tar": folder / "libraries.tar", "fonts.tar": folder / "fonts.tar"}
-    _run([node, "-e", UNPACK, json.dumps({str(inner / f"{name}.br"): str(to) for name, to in parts.items()})], dict(os.environ))
+    _with_node(["node", "-e", UNPACK, json.dumps({str(inner / f"{name}.br"): str(to) for name, to in parts.items()})])
     for name in ("libraries.tar", "fonts.tar"):
         _extract(folder / name, folder)
     (folder / "fonts.conf").write_text(FONTS.format(folder=folder))
@@ -165,12 +164,9 @@ WAYS: dict[str, Callable[[], Iterator[Browser]]] = {
 }
 
 
-def _program(name: str) -> str:
-    beside = Path(sys.executable).with_name(name)
-    found = str(beside) if os.access(beside, os.X_OK) else shutil.which(name)
-    if found is None:
-        raise NoBrowser(f"needs {name}")
-    return found
+def _with_node(command: list[str]) -> str:
+    """Run something of Node's: the machine's own, or the one that builds the page."""
+    return _run([str(WITH_NODE), *command], {"PYTHON": sys.executable, **os.environ})
 
 
 def _problem(browser: Browser) -> str | None:

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs a command with a Node on its PATH that can build the page: the machine's own, where it is new enough, or one from the
-# hash-pinned wheels of requirements/node.txt, in build/node.
+# Runs a command with a Node on its PATH that can build the page: the machine's own, where it is new enough and has npm, or one from
+# the hash-pinned wheels of requirements/node.txt, in build/node.
 #
 #     scripts/with_node.sh npm ci
 set -eu
@@ -21,7 +21,7 @@ fetch_node() {
     -r "$root/requirements/node.txt" >&2
 }
 
-if ! new_enough node; then
+if ! { new_enough node && command -v npm >/dev/null; }; then
   new_enough "$node_env/bin/node" || fetch_node
   PATH=$node_env/bin:$PATH
   export PATH

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -69,6 +70,8 @@ CALLS: list[tuple[str, Callable[[Client], Awaitable[Any]], str, object, object]]
      "POST /sessions/s1/permissions/r", {"decision": "allow", "scope": "once", "updatedInput": {"command": "ls"}}, SESSION),
     ("limits", lambda hub: hub.set_limits("s1", caps=Caps(tokens=5, cost=0.5), waits=Waits(approval_s=9, on_timeout="cancel")),
      "POST /sessions/s1/limits", {"caps": {"tokens": 5, "cost": 0.5}, "waits": {"approvalS": 9, "onTimeout": "cancel"}}, SESSION),
+    ("waits as the hub is set", lambda hub: hub.set_limits("s1", waits=Waits()), "POST /sessions/s1/limits",
+     {"waits": {"approvalS": None, "onTimeout": "reject"}}, SESSION),
     ("no caps any more", lambda hub: hub.set_limits("s1", caps=Caps()), "POST /sessions/s1/limits", {"caps": {}}, SESSION),
     ("image", lambda hub: hub.image("s1", 7), "GET /sessions/s1/images/7", None, {}),
     ("approvals", lambda hub: hub.approvals(), "GET /approvals", None, {"pending": [{"sessionId": "s1"}]}),
@@ -104,6 +107,8 @@ CALLS: list[tuple[str, Callable[[Client], Awaitable[Any]], str, object, object]]
     ("revoke", lambda hub: hub.revoke_device("d"), "DELETE /devices/d", None, None),
     ("code", lambda hub: hub.new_code(), "POST /auth/codes", {}, {"code": "c", "path": "/#code=c"}),
     ("artifact", lambda hub: hub.artifact("s1", "a"), "GET /sessions/s1/artifacts/a", None, {"id": "a", "preview_url": None}),
+    ("preview", lambda hub: hub.preview("s1", "a", remote=True), "POST /sessions/s1/artifacts/a/preview", {"remote": True},
+     {"preview_url": "/preview/0/"}),
     ("files", lambda hub: hub.files("s1", "src"), "GET /sessions/s1/files?path=src", None, {"path": "src", "entries": []}),
     ("content", lambda hub: hub.file_content("s1", "a b"), "GET /sessions/s1/files/content?path=a+b", None, {}),
     ("find", lambda hub: hub.find_files("s1", "x"), "GET /sessions/s1/files/find?q=x&limit=50", None, {"query": "x"}),
@@ -139,6 +144,26 @@ def test_answers_are_typed_and_fields_of_tomorrow_are_skipped() -> None:
         assert (view.id, view.status, view.pending_approvals) == ("s1", "idle", [])
 
     run(scene())
+
+
+def test_a_session_is_started_under_one_key_however_often_it_is_asked_for() -> None:
+    keys: list[str] = []
+
+    async def handler(exchange: Exchange) -> None:
+        keys.append(exchange.headers["idempotency-key"])
+        status, body = (503, {"code": "hub_stopping", "message": "m"}) if len(keys) == 1 else (201, SESSION)
+        await exchange.json(status, body)
+
+    async def scene() -> None:
+        async with served(handler) as hub, Client(hub.url) as client:
+            with contextlib.suppress(TrunklineError):
+                await client.create_session("demo", "/tmp", key="mine")
+            await client.create_session("demo", "/tmp", key="mine")
+            await client.create_session("demo", "/tmp")
+
+    run(scene())
+    assert keys[0] == keys[1] == "mine"
+    assert keys[2] != "mine"
 
 
 def test_a_prompt_without_a_key_gets_one_of_its_own() -> None:

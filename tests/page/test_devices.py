@@ -158,6 +158,35 @@ def test_an_approval_is_pushed_encrypted_and_shown_by_the_service_worker(pushing
         assert "Needs me" in json.dumps(shown) and shown["actions"] == ["approve", "deny"]
 
 
+def test_each_push_shows_something_also_the_one_that_tells_that_an_ask_was_answered(pushing: HubProcess,
+                                                                                      make_person: MakePerson) -> None:
+    with PushService() as service:
+        person, subscribed = make_person(pushing.url), Browser(service)
+        page = turn_push_on(person, pushing, subscribed)
+        key = pushing.wire.get("/push")["publicKey"]
+        session = pushing.new_session("fast", title="Needs somebody")
+        tell(session, "/ask")
+        asked = subscribed.read(service.next(), key)
+        session.post(f"permissions/{asked['requestId']}", {"decision": "deny"})
+        ended = next(said for said in iter(lambda: subscribed.read(service.next(), key), None) if said["kind"] == "resolved")
+        deliver(person, page, pushing, asked)
+        eventually(lambda: notifications(page), "the ask is shown")
+        worker = person.context.service_workers[0]
+        worker.evaluate("""() => {
+          self.showed = [];
+          const show = ServiceWorkerRegistration.prototype.showNotification;
+          ServiceWorkerRegistration.prototype.showNotification = function (title, {body, tag, silent}) {
+            self.showed.push({title, body, tag, silent});
+            return show.apply(this, arguments);
+          };
+        }""")
+        deliver(person, page, pushing, ended)
+        eventually(lambda: worker.evaluate("self.showed"), "the answer is shown")
+        assert worker.evaluate("self.showed") == [
+            {"title": "Needs somebody", "body": "Denied by main", "tag": asked["tag"], "silent": True}]
+        eventually(lambda: not [each for each in notifications(page) if each["actions"]], "nothing can be answered any more")
+
+
 def test_turning_notifications_off_and_an_ended_subscription_end_the_pushes(pushing: HubProcess, make_person: MakePerson) -> None:
     with PushService() as service:
         subscribed = Browser(service)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.aio import run
-from tests.server.site import HOST, STREAM, Answer, Site, site
+from tests.server.site import HOST, STREAM, TOKEN, Answer, Site, site
 from trunkline.errors import Unauthorized
 from trunkline.server import reach
 from trunkline.server.devices import LETTERS, OPEN_MOST, PAIR_S, WRONG_MOST, Pairings
@@ -191,6 +191,45 @@ def test_a_device_that_a_browser_paired_stays_when_the_browser_logs_out(tmp_path
             assert (await claim(hub, made["code"])).status == 201
             assert (await hub.ask("POST", "/auth/logout", token=None, headers=browser)).status == 204
             assert len((await hub.ask("GET", "/devices")).json()["devices"]) == 1
+
+    run(check())
+
+
+def test_what_a_device_made_ends_with_it(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            device_id, own = await paired(hub, scope="admin")
+            wanted = {"name": "script", "scope": "admin"}
+            made = (await hub.ask("POST", "/auth/tokens", json_body=wanted, token=None, headers=own)).json()
+            further = (await hub.ask("POST", "/auth/tokens", json_body=wanted, token=made["secret"])).json()
+            code = (await hub.ask("POST", "/auth/codes", token=None, headers=own)).json()["code"]
+            for secret in (made["secret"], further["secret"]):
+                assert (await hub.ask("GET", "/sessions", token=secret)).status == 200
+            assert (await hub.ask("DELETE", f"/devices/{device_id}")).status == 204
+            for secret in (made["secret"], further["secret"]):
+                assert (await hub.ask("GET", "/sessions", token=secret)).status == 401
+            login = await hub.ask("POST", "/auth/login", json_body={"code": code}, token=None, headers=OWN)
+            assert (login.status, login.header("set-cookie")) == (401, None)
+            assert [each["name"] for each in (await hub.ask("GET", "/auth/tokens")).json()] == ["main"]
+
+    run(check())
+
+
+def test_what_a_browser_made_stays_when_it_logs_out_and_goes_with_the_token_that_let_it_in(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            tokens = hub.app.parts.tokens
+            laptop, secret = tokens.mint("laptop", "admin")
+            made = []
+            for given in (secret, TOKEN):
+                login = await hub.ask("POST", "/auth/login", json_body={"token": given}, token=None, headers=OWN)
+                own = {"cookie": (login.header("set-cookie") or "").split(";")[0], "sec-fetch-site": "same-origin"}
+                wanted = {"name": "script", "scope": "view"}
+                made.append((await hub.ask("POST", "/auth/tokens", json_body=wanted, token=None, headers=own)).json()["secret"])
+                await hub.ask("POST", "/auth/logout", token=None, headers=own)
+            assert [(await hub.ask("GET", "/sessions", token=each)).status for each in made] == [200, 200]
+            tokens.revoke(laptop.id)
+            assert [(await hub.ask("GET", "/sessions", token=each)).status for each in made] == [401, 200]
 
     run(check())
 

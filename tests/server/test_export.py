@@ -15,7 +15,7 @@ from tests.aio import run
 from tests.server.site import Site, site
 from tests.server.test_joining import feed_of
 from trunkline.hub import Decision, Session
-from trunkline.server.export import _stretches
+from trunkline.server.export import _json, _markdown, _stretches
 from trunkline.server.transcript import DIFF_MOST, OUTPUT_MOST, Transcript, fenced
 
 
@@ -225,9 +225,29 @@ def test_it_ends_at_the_entry_that_was_the_last_when_it_was_asked_for() -> None:
         feed = await feed_of([{"type": "tool:start"}] * 3_000)
         feed.last_seq = 2_500
         read: list[int] = []
-        async for entries in _stretches(feed):
+        async for entries in _stretches(feed, 2_500):
             read += [entry.seq for entry in entries]
             feed.last_seq = 3_000
         assert read == list(range(1, 2_501))
+
+    run(check())
+
+
+def test_what_happens_while_it_is_written_is_not_in_it(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await hub.session()
+            await hub.turn(session, "/echo before")
+            view = await session.snapshot()
+            await hub.turn(session, "/echo between")
+            body = _json(session, view)
+            pieces = [await anext(body)]
+            await hub.turn(session, "/echo after")
+            pieces += [piece async for piece in body]
+            whole = json.loads(b"".join(pieces))
+            assert whole["lastSeq"] == whole["session"]["lastSeq"] == whole["events"][-1]["seq"] == view.last_seq
+            assert session.feed.last_seq > view.last_seq
+            told = b"".join([piece async for piece in _markdown(session, view)]).decode()
+            assert "before" in told and "between" not in told
 
     run(check())

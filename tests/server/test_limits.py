@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,31 @@ def test_caps_and_waits_are_set_one_without_the_other_and_lifted(tmp_path: Path)
             assert (await hub.ask("GET", f"/sessions/{session.id}")).json()["caps"] == {"tokens": 1000, "cost": 2.5}
             assert (await hub.ask("POST", path, json_body={"caps": {"turns": 3}})).json()["caps"] == {"turns": 3}
             assert not (await hub.ask("POST", path, json_body={"caps": {}})).json()["caps"]
+
+    run(check())
+
+
+def test_a_wait_stays_where_it_is_not_named_and_null_is_as_the_hub_is_set(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await hub.session()
+            path = f"/sessions/{session.id}/limits"
+            for waits, expected in (
+                ({"approvalS": 30, "onTimeout": "cancel"}, {"approvalS": 30.0, "onTimeout": "cancel"}),
+                ({"onTimeout": "reject"}, {"approvalS": 30.0}),
+                ({"approvalS": 60}, {"approvalS": 60.0}),
+                ({"onTimeout": "cancel"}, {"approvalS": 60.0, "onTimeout": "cancel"}),
+                ({"approvalS": None}, {"onTimeout": "cancel"}),
+                ({"onTimeout": None}, {}),
+            ):
+                answer = await hub.ask("POST", path, json_body={"waits": waits})
+                assert answer.json()["waits"] == expected, waits
+            await hub.ask("POST", f"/sessions/{session.id}/send-message", json_body={"content": "/ask"})
+            while not session.fold.approvals:
+                await session.feed.wait(session.feed.last_seq)
+            asked = next(iter(session.fold.approvals.values()))
+            left = datetime.fromisoformat(str(asked.expires_at)).timestamp() - time.time()
+            assert 500 < left <= 600, "the hub's own wait"
 
     run(check())
 

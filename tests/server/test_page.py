@@ -93,13 +93,26 @@ def test_the_pages_policy_allows_nothing_inline_nothing_from_elsewhere_no_text_a
             assert "unsafe" not in policy
             assert "http:" not in policy
             assert "https:" not in policy
-            assert (said["default-src"], said["script-src"], said["style-src"]) == ("'none'", "'self'", "'self'")
+            assert (said["default-src"], said["script-src"], said["style-src"]) == ("'none'", "localhost:7420/assets/", "'self'")
+            # What agents made lies under the same origin: it is framed, and never a script or a worker.
+            assert (said["worker-src"], said["frame-src"]) == (
+                "localhost:7420/assets/ localhost:7420/sw.js", "localhost:7420/preview/")
             assert said["require-trusted-types-for"] == "'script'"
             assert said["trusted-types"] == "trunkline dompurify"
             worker = (await hub.ask("GET", "/sw.js", token=None)).header("content-security-policy") or ""
-            assert worker == "default-src 'none'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'"
+            assert worker == "default-src 'none'; script-src localhost:7420/assets/; connect-src 'self'; frame-ancestors 'none'"
 
     run(check())
+
+
+@pytest.mark.parametrize(("host", "scripts"), [
+    ("Hub.Example", "hub.example/assets/"), ("192.168.0.7:7420", "192.168.0.7:7420/assets/"), ("[::1]:7420", "'self'"),
+    ("evil; script-src *", "'self'"),
+])
+def test_the_policy_names_the_host_under_which_the_page_is_seen_where_it_can_be_named(host: str, scripts: str) -> None:
+    said = dict(part.split(" ", 1) for part in page.page_policy(host).split("; "))
+    assert said["script-src"] == scripts
+    assert f"script-src {scripts};" in page.worker_policy(host)
 
 
 def test_assets_are_only_what_is_in_the_folder(tmp_path: Path, built: Path) -> None:

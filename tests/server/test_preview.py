@@ -235,3 +235,93 @@ def test_the_hub_gets_addresses_for_its_packets_that_work(tmp_path: Path) -> Non
             assert (await hub.ask("GET", url, token=None)).body == b"notes"
 
     run(check())
+
+
+REMOTE = ("script-src", "style-src", "img-src", "font-src")
+
+
+async def policy_at(hub: Site, url: str) -> dict[str, str]:
+    """What a page at that address may load, by the kind of it."""
+    answer = await hub.ask("GET", url, token=None)
+    assert answer.status == 200, answer.body
+    rules = (answer.header("content-security-policy") or "").split(";")
+    return dict(rule.strip().partition(" ")[::2] for rule in rules)
+
+
+def test_a_preview_loads_nothing_from_elsewhere_unless_somebody_asked_for_that_preview(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session, listed = await with_artifacts(hub)
+            shop = listed["shop"]
+            path = f"/sessions/{session.id}/artifacts/{shop['id']}/preview"
+            again = await hub.ask("POST", path)
+            assert (again.status, again.json()) == (201, {"preview_url": shop["preview_url"]})
+            plain = await policy_at(hub, shop["preview_url"])
+            assert not [name for name, rule in plain.items() if {"http:", "https:", "*"} & set(rule.split())]
+            wanted = (await hub.ask("POST", path, json_body={"remote": True})).json()["preview_url"]
+            assert wanted != shop["preview_url"]
+            remote = await policy_at(hub, wanted)
+            assert [name for name, rule in remote.items() if "https:" in rule.split()] == list(REMOTE)
+            assert (remote["sandbox"], remote["connect-src"].split()[1:]) == ("allow-scripts", ["data:", "blob:"])
+            assert await policy_at(hub, shop["preview_url"]) == plain
+            none = f"/sessions/{session.id}/artifacts/{listed['next']['id']}/preview"
+            assert (await hub.ask("POST", none, json_body={"remote": True})).json() == {"preview_url": None}
+
+    run(check())
+
+
+def test_a_preview_ends_with_the_token_it_was_made_for_and_nobody_elses_does(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session, mine = await with_artifacts(hub)
+            tokens = hub.app.parts.tokens
+            token, secret = tokens.mint("phone", "view")
+            browser, _ = tokens.mint("browser", "view", kind="browser", parent=token.id)
+            path = f"/sessions/{session.id}/artifacts/{mine['shop']['id']}"
+            theirs = (await hub.ask("GET", path, token=secret)).json()["preview_url"]
+            remote = (await hub.ask("POST", f"{path}/preview", json_body={"remote": True}, token=secret)).json()["preview_url"]
+            behind = hub.app.parts.previews.url(session.id, session.artifact(mine["shop"]["id"]), browser.id) or ""
+            told = hub.hub.preview_url(session.id, session.artifact(mine["shop"]["id"]))
+            assert len({theirs, remote, behind, told, mine["shop"]["preview_url"]}) == 5
+            for url in (theirs, remote, behind, told):
+                assert (await hub.ask("GET", url, token=None)).status == 200
+            tokens.mint("another", "view")  # a token that begins ends nothing
+            assert (await hub.ask("GET", told, token=None)).status == 200
+            tokens.revoke(token.id)
+            for url in (theirs, remote, behind, told):
+                assert (await hub.ask("GET", url, token=None)).status == 404, url
+            assert (await hub.ask("GET", mine["shop"]["preview_url"], token=None)).status == 200
+
+    run(check())
+
+
+def test_logging_out_ends_the_previews_of_that_browser(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session, mine = await with_artifacts(hub)
+            login = await hub.ask("POST", "/auth/login", json_body={"token": TOKEN}, token=None)
+            own = {"cookie": (login.header("set-cookie") or "").split(";")[0], "sec-fetch-site": "same-origin"}
+            path = f"/sessions/{session.id}/artifacts/{mine['shop']['id']}"
+            url = (await hub.ask("GET", path, token=None, headers=own)).json()["preview_url"]
+            assert (await hub.ask("GET", url, token=None)).status == 200
+            await hub.ask("POST", "/auth/logout", token=None, headers=own)
+            assert (await hub.ask("GET", url, token=None)).status == 404
+            assert (await hub.ask("GET", mine["shop"]["preview_url"], token=None)).status == 200
+
+    run(check())
+
+
+@pytest.mark.parametrize("use", ["script", "worker", "sharedworker", "serviceworker", "style", "object", "embed"])
+def test_what_an_agent_made_is_no_part_of_the_hubs_own_page(tmp_path: Path, use: str) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            _, listed = await with_artifacts(hub)
+            url = f"{listed['shop']['preview_url']}app.js"
+            by_page = {"sec-fetch-site": "same-origin", "sec-fetch-dest": use}
+            assert (await hub.ask("GET", url, token=None, headers=by_page)).status == 403
+            by_itself = {"origin": "null", "sec-fetch-site": "cross-site", "sec-fetch-dest": use}
+            assert (await hub.ask("GET", url, token=None, headers=by_itself)).status == 200
+            framed = {"sec-fetch-site": "same-origin", "sec-fetch-dest": "iframe"}
+            assert (await hub.ask("GET", listed["shop"]["preview_url"], token=None, headers=framed)).status == 200
+
+    run(check())

@@ -6,8 +6,9 @@
  * Rule 2: the shell and its parts are of one build. A new build brings a new worker and a cache of its own.
  * Rule 3: acting from a notification is a request like any other: with the device's cookie. Where that is not enough, or nobody
  * answers, the page opens instead; nothing is decided without authentication.
+ * Rule 4: every push shows a notification. Browsers end the subscription of who does not (Safari), or show one of their own (Chrome).
  */
-import { placeOf, requestOf, settledBy, shownOf, tagOf, type NoticeData } from './views/devices/notice';
+import { placeOf, requestOf, shownOf, tagOf, type NoticeData } from './views/devices/notice';
 
 declare const self: ServiceWorkerGlobalScope;
 declare const __SHELL__: string[];
@@ -94,16 +95,24 @@ function buildName(files: string[]): string {
 // Notifications
 
 async function show(data: PushMessageData | null): Promise<void> {
-  const push = readPush(data);
-  const settled = settledBy(push);
-  if (settled !== null) return closeTagged(settled);
-  const shown = shownOf(push);
-  if (await isLookedAt(shown.data)) return;
+  const shown = shownOf(readPush(data));
+  const seen = await isSeen(shown.data);
+  const silent = shown.silent || seen;
   const options: NotificationOptions & { actions: unknown; renotify: boolean } = {
-    body: shown.body, tag: shown.tag, data: shown.data, actions: shown.actions, renotify: true,
+    body: shown.body, tag: shown.tag, data: shown.data, actions: shown.actions, renotify: !silent, silent,
     requireInteraction: shown.requireInteraction, icon: '/icons/icon-192.png', badge: '/icons/badge-96.png',
   };
   await self.registration.showNotification(shown.title, options);
+  await closeSettled(shown.tag);
+  // It was shown, as browsers demand; with the page before somebody's eyes that is enough.
+  if (seen) await closeTagged(shown.tag);
+}
+
+/** What only tells that an ask was answered has been there long enough when the next push comes. */
+async function closeSettled(but: string): Promise<void> {
+  for (const notification of await self.registration.getNotifications()) {
+    if (notification.tag !== but && (notification.data as NoticeData | null)?.kind === 'resolved') notification.close();
+  }
 }
 
 function readPush(data: PushMessageData | null): unknown {
@@ -114,9 +123,9 @@ function readPush(data: PushMessageData | null): unknown {
   }
 }
 
-/** Whether somebody has this session before their eyes: then the page itself tells. */
-async function isLookedAt(data: NoticeData): Promise<boolean> {
-  const place = placeOf(data);
+/** Whether somebody has this session, or of what was answered the page at all, before their eyes: then the page itself tells. */
+async function isSeen(data: NoticeData): Promise<boolean> {
+  const place = data.kind === 'resolved' ? '/' : placeOf(data);
   const windows = await self.clients.matchAll({ type: 'window' });
   return windows.some((each) => each.focused && each.visibilityState === 'visible' && each.url.includes(place));
 }

@@ -2,7 +2,7 @@
 
 Rule 1: async only, and light: asyncio, h11 and msgspec; nothing of the hub itself is imported.
 Rule 2: errors are those of ``trunkline.errors``, by the code that the hub answered.
-Rule 3: a prompt always carries an idempotency key, so that a retry can never send it twice.
+Rule 3: a prompt and a new session always carry an idempotency key, so that a retry can never send or start it twice.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from trunkline.client.views import (
     EventPage,
     FileList,
     FilesFound,
+    PreviewAddress,
     QueuedPrompt,
     SessionView,
     Snapshot,
@@ -73,11 +74,13 @@ class Client(HubCalls):
 
     async def create_session(self, agent: str, cwd: str, *, title: str | None = None, mode: str | None = None,
                              prompt: Content | None = None, mcp_servers: Iterable[Mapping[str, Any]] = (),
-                             env: Mapping[str, str] | None = None) -> SessionView:
-        """Start a session. ``env`` adds the caller's variables to the agent's; send it only to a hub on this machine."""
+                             env: Mapping[str, str] | None = None, key: str | None = None) -> SessionView:
+        """Start a session. ``env`` adds the caller's variables to the agent's; send it only to a hub on this machine. The same
+        ``key`` again is the same session; without one, a retry of this call still starts no second."""
         body: dict[str, Any] = {"agent": agent, "cwd": cwd, "mcpServers": list(mcp_servers), "env": dict(env or {})}
         body |= {key: value for key, value in (("title", title), ("mode", mode), ("prompt", prompt)) if value is not None}
-        response = await self._ask(post("/sessions", body), timeout_s=START_TIMEOUT_S)
+        request = Request("POST", "/sessions", json_of(body), (*JSON_BODY, ("Idempotency-Key", key or new_key())))
+        response = await self._ask(request, timeout_s=START_TIMEOUT_S)
         return msgspec.json.decode(response.body, type=SessionView)
 
     async def sessions(self, *, status: str | None = None, agent: str | None = None, text: str | None = None,
@@ -237,8 +240,11 @@ class Client(HubCalls):
         await self._post(path_of("sessions", session_id, "questions", question_id), body)
 
     async def set_limits(self, session_id: str, *, caps: Caps | None = None, waits: Waits | None = None) -> SessionView:
-        """Set what the session may spend, all caps at once, and how long its approvals wait; what is not given stays."""
-        body = {name: value for name, value in (("caps", caps), ("waits", waits)) if value is not None}
+        """Set what the session may spend, all caps at once, and how long its approvals wait; what is not given stays. Waits
+        without ``approval_s`` are as the hub is set."""
+        body: dict[str, Any] = {} if caps is None else {"caps": caps}
+        if waits is not None:
+            body["waits"] = {"approvalS": waits.approval_s, "onTimeout": waits.on_timeout}
         response = await self._ask(post(path_of("sessions", session_id, "limits"), body))
         return msgspec.json.decode(response.body, type=SessionView)
 
@@ -255,6 +261,12 @@ class Client(HubCalls):
     async def artifact(self, session_id: str, artifact_id: str) -> Artifact:
         """One thing that the agent made."""
         return await self._get(path_of("sessions", session_id, "artifacts", artifact_id), Artifact)
+
+    async def preview(self, session_id: str, artifact_id: str, *, remote: bool = False) -> str | None:
+        """The path under which an artifact can be seen for a while; None where there is nothing to show. With ``remote`` what is
+        shown there may load from elsewhere."""
+        response = await self._ask(post(path_of("sessions", session_id, "artifacts", artifact_id, "preview"), {"remote": remote}))
+        return msgspec.json.decode(response.body, type=PreviewAddress).preview_url
 
     async def files(self, session_id: str, path: str | None = None) -> FileList:
         """A folder inside the session's roots; the session's own when no path is given."""

@@ -190,6 +190,12 @@ class Artifact(View):
     updated_at: str = ""
 
 
+class PreviewAddress(View):
+    """Where an artifact can be seen; None for an app without static output."""
+
+    preview_url: str | None = msgspec.field(default=None, name="preview_url")
+
+
 class FileEntry(View):
     """A file or folder; ``path`` is relative to the session's folder."""
 

@@ -50,6 +50,7 @@ from trunkline.hub.setup import (
     now_us,
 )
 from trunkline.hub.shapes import AgentInfo, HubMetrics, HubOptions, NewSession, PendingAsk, content_blocks, pending_ask
+from trunkline.hub.starting import Starts
 from trunkline.journal.base import Journal, RowFilter, SessionRow
 from trunkline.journal.committer import Committer
 from trunkline.journal.search import SearchIndex
@@ -91,6 +92,7 @@ class Hub:
         self.policies = PolicyBook(None if options.memory else options.policy_file or options.data_dir / "policy.toml")
         self.everything = HubFeed(self._journal)
         """The entries of all sessions, in the order of their commits."""
+        self._starts = Starts(self._journal, self.session)
         self._committer = Committer(self._journal, on_drained=self._drained, on_committed=self.everything.committed)
         self.index = SearchIndex(self._journal, None if options.memory else options.data_dir / "search.db")
         """Words to sessions."""
@@ -143,6 +145,7 @@ class Hub:
             asking.cancel()
         await asyncio.gather(*self._asking.values(), return_exceptions=True)
         await asyncio.gather(*(session.close(stopping) for session in [*self._sessions.values(), *self._creating]))
+        await self._starts.close()
         await self._committer.close()
         await self._noting.close()
         await self._noting.note([*self._sessions.values()])
@@ -182,9 +185,17 @@ class Hub:
         """The catalog, with what is on this machine."""
         return list(await asyncio.gather(*(self._agent_info(spec) for spec in self.agents.values())))
 
-    async def create(self, new: NewSession, *, by: str) -> Session:
-        """Start a session: the agent is running and ready when this returns."""
+    async def create(self, new: NewSession, *, by: str, key: str | None = None) -> Session:
+        """Start a session: the agent is running and ready when this returns. The same ``key`` again is the same session."""
         self._check_open()
+        if key is None:
+            return await self._create(new, by, None)
+        session = await self._starts.once(key, new.agent, lambda: self._create(new, by, key))
+        if new.prompt is not None and session.fold.turns == 0:
+            await session.send(content_blocks(new.prompt), idempotency_key=key, by=by)  # known again, unless it was cut off
+        return session
+
+    async def _create(self, new: NewSession, by: str, key: str | None) -> Session:
         spec = self._drivers.spec(new.agent)
         cwd = folder(new.cwd, self._lent.guarded)
         session_id = self._lent.new_id("ses")
@@ -192,12 +203,12 @@ class Hub:
         if new.title is not None:
             check_title(new.title)
         fold = Fold(session_id=session_id, agent=spec.name, cwd=cwd, created_at=now, updated_at=now,
-                    mcp_servers=[mcp_server(raw) for raw in new.mcp_servers])
+                    mcp_servers=[mcp_server(raw) for raw in new.mcp_servers], start_key=key)
 
         async def open(session: Session) -> None:
             await session.open(env=allowed_env(new.env, spec), mode=new.mode, title=new.title, by=by)
             if new.prompt is not None:
-                await session.send(content_blocks(new.prompt), by=by)
+                await session.send(content_blocks(new.prompt), idempotency_key=key, by=by)
 
         return await self._begin(self._session_of(fold), open)
 

@@ -183,13 +183,15 @@ def build_app(hub: Hub, options: ServerOptions) -> App:
     editors = HttpConnections(tokens)
     subscriptions = Subscriptions(options.data_dir, tokens.is_live, allow=options.push_allow)
 
+    previews = Previews(options.preview_s, is_live=tokens.is_live)
+
     def ended() -> None:
         streams.end_revoked()
         editors.end_revoked()
         subscriptions.drop_dead()
+        previews.drop_dead()
 
     tokens.on_ended = ended
-    previews = Previews(options.preview_s)
     hub.preview_url = previews.url
     return App(Parts(
         hub=hub, options=options, tokens=tokens, gate=Gate(options, tokens), codes=Codes(options.code_s), tries=FailedTries(),

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+KEY_LENGTH = 255
+"""Of an ``Idempotency-Key``."""
+
 
 class Reply(Protocol):
     """What a handler returns: Starlette's responses are that, and so is a stream."""
@@ -130,6 +133,13 @@ class Call:
         if after > newest:
             raise Invalid(f"{name} {after} is beyond the last entry, {newest}", details={"field": name, "lastSeq": newest})
         return after
+
+    def idempotency_key(self) -> str | None:
+        """What the caller calls this request, to be known again; None where it does not say."""
+        key = self.request.headers.get("idempotency-key") or None
+        if key is not None and len(key) > KEY_LENGTH:
+            raise Invalid(f"Idempotency-Key is longer than {KEY_LENGTH} characters", details={"field": "Idempotency-Key"})
+        return key
 
     async def body(self, kind: type[T], *, default: T | None = None) -> T:
         """The JSON body as ``kind``, or Invalid naming the field; ``default`` where there is none."""

@@ -1,6 +1,7 @@
 """A session to keep: everything that was said, as a file of markdown or JSON.
 
-Rule 1: it ends at the entry that was the last when it was asked for, however long the download takes.
+Rule 1: it ends at the entry that was the last when it was asked for, however long the download takes: the state in its head is of
+that entry.
 Rule 2: it is written as it is read, a stretch of the journal at a time: its size is nobody's memory.
 """
 
@@ -59,24 +60,24 @@ async def export(call: Call) -> Reply:
 async def _markdown(session: Session, view: SessionView) -> AsyncIterator[bytes]:
     transcript = Transcript()
     yield transcript.head(title=view.title, agent=view.agent, folder=view.cwd, started=view.created_at).encode()
-    async for entries in _stretches(session.feed):
+    async for entries in _stretches(session.feed, view.last_seq):
         yield "".join([transcript.tell(entry.event) for entry in entries]).encode("utf-8", "replace")
     yield transcript.end().encode()
 
 
 async def _json(session: Session, view: SessionView) -> AsyncIterator[bytes]:
-    head = ExportHead(SHAPE, iso_ms(time.time_ns() // 1000), session.feed.last_seq, view)
+    head = ExportHead(SHAPE, iso_ms(time.time_ns() // 1000), view.last_seq, view)
     yield msgspec.json.encode(head)[:-1] + b',"events":['
     before = b"\n"
-    async for entries in _stretches(session.feed):
+    async for entries in _stretches(session.feed, view.last_seq):
         yield before + b",\n".join([entry.event for entry in entries])
         before = b",\n"
     yield b"\n]}\n"
 
 
-async def _stretches(feed: Feed) -> AsyncIterator[list[Entry]]:
-    end, position = feed.last_seq + 1, 0
-    while entries := await feed.read(after=position, before=end):
+async def _stretches(feed: Feed, last: int) -> AsyncIterator[list[Entry]]:
+    position = 0
+    while entries := await feed.read(after=position, before=last + 1):
         yield entries
         position = entries[-1].seq
 

@@ -2,7 +2,8 @@
 
 Rule 1: the page's address carries a code, never a token. A code works once, for a minute.
 Rule 2: a browser gets a token of its own in an HttpOnly cookie; scripts never see it, and it can be revoked.
-Rule 3: failed tries are counted per address, also when they name the right secret afterwards.
+Rule 3: a token that somebody made goes with whoever made it, and so does a code that nobody has used yet.
+Rule 4: failed tries are counted per address, also when they name the right secret afterwards.
 """
 
 from __future__ import annotations
@@ -150,12 +151,12 @@ async def make_token(call: Call) -> Reply:
     name = token_name(body.name)
     if body.expires_in_s is not None and body.expires_in_s <= 0:
         raise Invalid("expiresInS must be positive", details={"field": "expiresInS"})
-    token, secret = call.parts.tokens.mint(name, body.scope, lifetime_s=body.expires_in_s)
+    token, secret = call.parts.tokens.mint(name, body.scope, parent=_maker(call), lifetime_s=body.expires_in_s)
     return reply(MadeToken(secret, _view(token)), 201)
 
 
 async def revoke_token(call: Call) -> Reply:
-    """Make a token, and the browsers and devices that it let in, useless."""
+    """Make a token, and the tokens, browsers and devices that came from it, useless."""
     call.parts.tokens.revoke(call.part("tokenId"))
     return no_content()
 
@@ -164,9 +165,18 @@ def _grant(call: Call, body: Login) -> Grant:
     if (body.code is None) == (body.token is None):
         raise Invalid("exactly one of code and token is needed", details={"field": "code"})
     if body.code is not None:
-        return call.parts.codes.redeem(body.code)
+        grant = call.parts.codes.redeem(body.code)
+        call.parts.tokens.check_live(grant.parent)
+        return grant
     token = call.parts.tokens.find(body.token or "", "bearer")
     return Grant(token.id, token.scope)
+
+
+def _maker(call: Call) -> str | None:
+    """On whom a token that is made now depends. What the main token makes stands for itself: that one is never revoked, and where
+    it is replaced the programs that were given tokens of their own go on."""
+    keeper = call.parts.tokens.keeper(call.caller.token_id)
+    return None if keeper == call.parts.tokens.main.id else keeper
 
 
 def _let_in(call: Call, grant: Grant) -> Reply:

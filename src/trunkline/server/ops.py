@@ -17,7 +17,7 @@ from trunkline import __version__
 from trunkline.journal.base import RowFilter
 from trunkline.server.call import Call, Parts, Reply, reply
 from trunkline.server.openapi import document
-from trunkline.server.page import PAGE_HEADERS
+from trunkline.server.page import page_headers
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -61,7 +61,7 @@ async def openapi(call: Call) -> Reply:
 
 async def docs(call: Call) -> Reply:
     """This API as a page to read."""
-    return Response(docs_page(document(call.parts.routes)), headers=PAGE_HEADERS, media_type="text/html")
+    return Response(docs_page(document(call.parts.routes)), headers=page_headers(call), media_type="text/html")
 
 
 async def metrics(call: Call) -> Reply:

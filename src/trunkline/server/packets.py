@@ -6,7 +6,6 @@ Rule 2: closing a stream never touches the turn.
 
 from __future__ import annotations
 
-from trunkline.errors import Invalid
 from trunkline.server.call import Call, Reply, reply
 from trunkline.server.history import page_after, page_before
 from trunkline.server.prompt import SendMessage, blocks_of
@@ -15,7 +14,6 @@ from trunkline.server.turns import relay_turn
 
 PAGE_MOST = 1_000
 PAGE_DEFAULT = 100
-KEY_LENGTH = 255
 
 
 async def send_message(call: Call) -> Reply:
@@ -23,7 +21,7 @@ async def send_message(call: Call) -> Reply:
     session = await call.session()
     message = await call.body(SendMessage)
     accepted = await session.send(
-        blocks_of(message.content), when_busy=message.when_busy, idempotency_key=_idempotency_key(call), by=call.caller.name,
+        blocks_of(message.content), when_busy=message.when_busy, idempotency_key=call.idempotency_key(), by=call.caller.name,
     )
     if not call.wants_stream():
         return reply(accepted, 202)
@@ -60,10 +58,3 @@ async def messages(call: Call) -> Reply:
 def _stream(call: Call, pump: Pump, session_id: str) -> EventStream:
     return EventStream(pump, call.parts.streams, token_id=call.caller.token_id, keepalive_s=call.parts.options.keepalive_s,
                        watches=session_id.__eq__)
-
-
-def _idempotency_key(call: Call) -> str | None:
-    key = call.request.headers.get("idempotency-key") or None
-    if key is not None and len(key) > KEY_LENGTH:
-        raise Invalid(f"Idempotency-Key is longer than {KEY_LENGTH} characters", details={"field": "Idempotency-Key"})
-    return key

@@ -1,7 +1,8 @@
 """The web page: ``/``, its assets, its icons, the service worker and the manifest, as they were built into the package.
 
 Rule 1: no script is inline, nothing comes from elsewhere, and no text becomes markup or a script but through a policy for Trusted
-Types that we named; the page's policy says so.
+Types that we named; the page's policy says so. Of our own addresses, too, only those of the build are scripts and workers, and
+only previews are framed: what an agent made lies under the same origin.
 Rule 2: only files that are in the folder are served, each under a validator. A name with a hash in it never changes its content.
 Rule 3: nothing is compressed here: the build lies there in br and in gzip, and what the browser takes is sent.
 """
@@ -26,17 +27,9 @@ BUILT = STATIC / "page"
 """What `make page` writes."""
 STAMP = "weight.json"
 """The last file that a build writes."""
-POLICY = "; ".join((
-    "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data: blob:", "media-src 'self' data: blob:",
-    "font-src 'self'", "connect-src 'self'", "frame-src 'self'", "worker-src 'self'", "manifest-src 'self'", "base-uri 'none'",
-    "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types trunkline dompurify",
-))
-WORKER_POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'"
-"""Of scripts: what a worker that is started from one may do."""
-PAGE_HEADERS = {
-    "Content-Security-Policy": POLICY, "Cross-Origin-Opener-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
-}
+PAGE_HEADERS = {"Cross-Origin-Opener-Policy": "same-origin", "Permissions-Policy": "camera=(), microphone=(), geolocation=()"}
+SCRIPTS, WORKERS, FRAMES = ("/assets/",), ("/assets/", "/sw.js"), ("/preview/",)
+_NAMED_HOST = re.compile(r"[a-z0-9.-]+(:[0-9]+)?")
 ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
 """What a browser may take, the smallest first, and how the file is called."""
 FOREVER = "public, max-age=31536000, immutable"
@@ -52,6 +45,33 @@ UNBUILT = """\
 """
 
 
+def page_headers(call: Call) -> dict[str, str]:
+    """What a page of ours may do."""
+    return {**PAGE_HEADERS, "Content-Security-Policy": page_policy(call.request.headers["host"])}
+
+
+def page_policy(host: str) -> str:
+    """The policy of a page that is seen under ``host``."""
+    return "; ".join((
+        "default-src 'none'", f"script-src {_own(host, SCRIPTS)}", "style-src 'self'", "img-src 'self' data: blob:",
+        "media-src 'self' data: blob:", "font-src 'self'", "connect-src 'self'", f"frame-src {_own(host, FRAMES)}",
+        f"worker-src {_own(host, WORKERS)}", "manifest-src 'self'", "base-uri 'none'", "form-action 'none'",
+        "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types trunkline dompurify",
+    ))
+
+
+def worker_policy(host: str) -> str:
+    """The policy of scripts: what a worker that is started from one may do."""
+    return f"default-src 'none'; script-src {_own(host, SCRIPTS)}; connect-src 'self'; frame-ancestors 'none'"
+
+
+def _own(host: str, paths: tuple[str, ...]) -> str:
+    """Our addresses under these paths. Without a scheme it is the page's own, also behind a proxy that ends TLS."""
+    host = host.lower()
+    # A policy has no way to spell an IPv6 address. There the previews' own refusal to be a script has to do.
+    return " ".join(host + path for path in paths) if _NAMED_HOST.fullmatch(host) else "'self'"
+
+
 class File(msgspec.Struct, frozen=True):
     """A file of the page; ``packed`` is the same, compressed, by encoding."""
 
@@ -65,8 +85,8 @@ async def index(call: Call) -> Reply:
     """The page, or where it comes from."""
     found = _files(BUILT, _stamp()).get("index.html")
     if found is None:
-        return Response(UNBUILT, 503, headers={**PAGE_HEADERS, "Cache-Control": "no-store"}, media_type="text/html")
-    return _answer(call, found, PAGE_HEADERS)
+        return Response(UNBUILT, 503, headers={**page_headers(call), "Cache-Control": "no-store"}, media_type="text/html")
+    return _answer(call, found, page_headers(call))
 
 
 async def asset(call: Call) -> Reply:
@@ -94,7 +114,7 @@ def _file(call: Call, name: str) -> Response:
     if found is None:
         raise NotFound(f"no such asset: {name[:100]}")
     scripted = found.kind == "text/javascript"
-    return _answer(call, found, {"Content-Security-Policy": WORKER_POLICY} if scripted else {})
+    return _answer(call, found, {"Content-Security-Policy": worker_policy(call.request.headers["host"])} if scripted else {})
 
 
 def _answer(call: Call, file: File, headers: dict[str, str]) -> Response:

@@ -1,8 +1,12 @@
 """Artifacts, and their previews under unguessable addresses.
 
 Rule 1: a preview's address is its permission: 128 random bits, good for an hour. It reads no cookie and no token.
-Rule 2: what is shown there runs in a sandbox without an origin: it can reach nothing of the hub but its own files.
-Rule 3: the hub never starts an app; an app without static output has no preview.
+Rule 2: a key ends with the token that it was made for. A key in a packet was made for everybody who reads the session; nobody can
+say who has it, so it ends as soon as any token does, and who is still let in asks for the artifact again.
+Rule 3: what is shown there runs in a sandbox without an origin: it can reach nothing of the hub but its own files, and nothing
+elsewhere. Only a key that somebody asked for with ``remote`` lets it load what lies elsewhere.
+Rule 4: what is shown there is never a script, a worker or a style of the hub's own page.
+Rule 5: the hub never starts an app; an app without static output has no preview.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from urllib.parse import quote
 import msgspec
 from starlette.responses import RedirectResponse
 
-from trunkline.errors import Invalid, NotFound
+from trunkline.errors import Forbidden, Invalid, NotFound
 from trunkline.server.auth import own_origin
 from trunkline.server.call import Call, Reply, reply
 from trunkline.server.content import FileReply, media_type, open_inside, resolve
@@ -44,51 +48,82 @@ class ArtifactView(msgspec.Struct, kw_only=True):
     updated_at: str = msgspec.field(name="updatedAt")
 
 
+class NewPreview(msgspec.Struct, forbid_unknown_fields=True):
+    """How an artifact is to be shown. ``remote``: it may load scripts, styles, pictures and fonts from elsewhere (https)."""
+
+    remote: bool = False
+
+
+class PreviewAddress(msgspec.Struct):
+    """Where an artifact can be seen for a while; null for an app without static output."""
+
+    preview_url: str | None
+
+
 class Shown(msgspec.Struct, frozen=True):
-    """What a key stands for."""
+    """What a key stands for, and the token that it was made for; None: whoever reads the session."""
 
     session_id: str
     artifact_id: str
+    token_id: str | None
+    remote: bool
     expires_at: float
+
+    @property
+    def purpose(self) -> tuple[str, str, str | None, bool]:
+        """What one key is enough for."""
+        return self.session_id, self.artifact_id, self.token_id, self.remote
 
 
 class Previews:
-    """Keys that let anybody who has them see one artifact, for a while."""
+    """Keys that let whoever has them see one artifact, for a while."""
 
-    def __init__(self, lifetime_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, lifetime_s: float, clock: Callable[[], float] = time.monotonic,
+                 is_live: Callable[[str], bool] = lambda token_id: True) -> None:
         self._lifetime_s = lifetime_s
         self._clock = clock
+        self._is_live = is_live
         self._keys: dict[str, Shown] = {}
-        self._newest: dict[tuple[str, str], str] = {}
+        self._newest: dict[tuple[str, str, str | None, bool], str] = {}
 
     def __len__(self) -> int:
         return len(self._keys)
 
-    def url(self, session_id: str, artifact: Artifact) -> str | None:
+    def url(self, session_id: str, artifact: Artifact, token_id: str | None = None, *, remote: bool = False) -> str | None:
         """The path under which the artifact can be seen now; None for an app without static output."""
         root = static_root(artifact)
         if root is None:
             return None
         name = quote(os.fsencode(artifact.name)) if artifact.type in ("file", "image") else ""
-        return f"/preview/{self._key(session_id, artifact.id)}/{name}"
+        return f"/preview/{self._key(session_id, artifact.id, token_id, remote)}/{name}"
 
     def shown(self, key: str) -> Shown:
         """What a key shows, or NotFound."""
         found = self._keys.get(key)
-        if found is None or found.expires_at <= self._clock():
+        if found is None or found.expires_at <= self._clock() or not self._has_owner(found):
             raise NotFound("this preview is gone; ask for the artifact again")
         return found
 
-    def _key(self, session_id: str, artifact_id: str) -> str:
+    def drop_dead(self) -> None:
+        """Tokens have ended: so do their keys, and those of which nobody knows who has them."""
+        for key, shown in list(self._keys.items()):
+            if shown.token_id is None or not self._has_owner(shown):
+                self._drop(key, shown)
+
+    def _has_owner(self, shown: Shown) -> bool:
+        return shown.token_id is None or self._is_live(shown.token_id)
+
+    def _key(self, session_id: str, artifact_id: str, token_id: str | None, remote: bool) -> str:
         """A key with at least half of its time left: asking again and again makes no new ones."""
         now = self._clock()
-        held = self._newest.get((session_id, artifact_id))
+        made = Shown(session_id, artifact_id, token_id, remote, now + self._lifetime_s)
+        held = self._newest.get(made.purpose)
         if held is not None and self._keys[held].expires_at - now > self._lifetime_s / 2:
             return held
         self._forget_expired(now)
         key = secrets.token_hex(16)
-        self._keys[key] = Shown(session_id, artifact_id, now + self._lifetime_s)
-        self._newest[session_id, artifact_id] = key
+        self._keys[key] = made
+        self._newest[made.purpose] = key
         return key
 
     def _forget_expired(self, now: float) -> None:
@@ -96,10 +131,12 @@ class Previews:
         for key, shown in list(self._keys.items()):
             if shown.expires_at > now:
                 return
-            del self._keys[key]
-            owner = (shown.session_id, shown.artifact_id)
-            if self._newest.get(owner) == key:
-                del self._newest[owner]
+            self._drop(key, shown)
+
+    def _drop(self, key: str, shown: Shown) -> None:
+        del self._keys[key]
+        if self._newest.get(shown.purpose) == key:
+            del self._newest[shown.purpose]
 
 
 async def artifacts(call: Call) -> Reply:
@@ -114,38 +151,62 @@ async def artifact(call: Call) -> Reply:
     return reply(_view(call, session, session.artifact(call.part("artifactId"))))
 
 
+async def new_preview(call: Call) -> Reply:
+    """An address to see one artifact at; with ``remote`` it may load what lies elsewhere."""
+    session = await call.session()
+    wanted = await call.body(NewPreview, default=NewPreview())
+    artifact = session.artifact(call.part("artifactId"))
+    url = call.parts.previews.url(session.id, artifact, call.caller.token_id, remote=wanted.remote)
+    return reply(PreviewAddress(url), 201)
+
+
 async def preview(call: Call) -> Reply:
     """A file of an artifact, as a page without an origin."""
     key, path = call.part("key"), call.part("path")
+    _check_use(call)
     shown = call.parts.previews.shown(key)
     session = await call.hub.session(shown.session_id)
     answer = await asyncio.to_thread(_file, call, session.artifact(shown.artifact_id), session.workspace, path)
-    answer.raw_headers += preview_headers(f"{own_origin(call.request)}/preview/{key}/")
+    answer.raw_headers += preview_headers(f"{own_origin(call.request)}/preview/{key}/", remote=shown.remote)
     return answer
 
 
-def preview_headers(prefix: str) -> list[tuple[bytes, bytes]]:
-    """The sandbox: scripts may run, as nobody. ``prefix`` is the only address of ours that they may load from."""
+def preview_headers(prefix: str, *, remote: bool = False) -> list[tuple[bytes, bytes]]:
+    """The sandbox: scripts may run, as nobody. ``prefix`` is the only address of ours that they may load from, and without
+    ``remote`` the only one at all."""
     own = f"{prefix} data: blob:"
+    seen = f"{own} https:" if remote else own
     policy = "; ".join((
         "sandbox allow-scripts", f"default-src {own} 'unsafe-inline' 'unsafe-eval'",
-        f"script-src {own} https: 'unsafe-inline' 'unsafe-eval'", f"style-src {own} https: 'unsafe-inline'",
-        f"img-src {own} https:", f"font-src {own} https:", f"connect-src {own}", f"base-uri {prefix}", "form-action 'none'",
+        f"script-src {seen} 'unsafe-inline' 'unsafe-eval'", f"style-src {seen} 'unsafe-inline'",
+        f"img-src {seen}", f"font-src {seen}", f"connect-src {own}", f"base-uri {prefix}", "form-action 'none'",
         "frame-ancestors 'self'",
     ))
     return [
         (b"content-security-policy", policy.encode("latin-1", "replace")),
+        # A name that is looked up is a message to who answers for it.
+        (b"x-dns-prefetch-control", b"on" if remote else b"off"),
         # The sandbox has no origin, so even its own modules and fetches are cross-origin requests.
         (b"access-control-allow-origin", b"*"),
         (b"cross-origin-resource-policy", b"cross-origin"),
     ]
 
 
+_SHOWN_AS = frozenset(("document", "iframe", "frame", "image", "empty"))
+
+
+def _check_use(call: Call) -> None:
+    """Forbidden, where the hub's own page would take it for a part of itself. A sandbox has no origin, so it never says this."""
+    asked = call.request.headers
+    if asked.get("sec-fetch-site") == "same-origin" and asked.get("sec-fetch-dest", "document") not in _SHOWN_AS:
+        raise Forbidden("what an agent made is no part of this page")
+
+
 def _view(call: Call, session: Session, artifact: Artifact) -> ArtifactView:
     return ArtifactView(
         id=artifact.id, session_id=session.id, type=artifact.type, name=artifact.name, path=artifact.relative_path,
-        preview_url=call.parts.previews.url(session.id, artifact), version=artifact.version, created_at=artifact.created_at,
-        updated_at=artifact.updated_at,
+        preview_url=call.parts.previews.url(session.id, artifact, call.caller.token_id), version=artifact.version,
+        created_at=artifact.created_at, updated_at=artifact.updated_at,
     )
 
 

@@ -5,6 +5,8 @@ Rule 1: a handler decodes, calls the session, encodes; what is allowed when is t
 
 from __future__ import annotations
 
+import hashlib
+
 import msgspec
 
 from trunkline.errors import Invalid, NotFound
@@ -66,8 +68,14 @@ async def agents(call: Call) -> Reply:
 
 async def create(call: Call) -> Reply:
     """Start a session."""
-    session = await call.hub.create(await call.body(NewSession), by=call.caller.name)
+    session = await call.hub.create(await call.body(NewSession), by=call.caller.name, key=_start_key(call))
     return reply(session.view(), 201, {"Location": f"/sessions/{session.id}"})
+
+
+def _start_key(call: Call) -> str | None:
+    """The caller's key, which is nobody else's: two callers who chose the same one start two sessions."""
+    key = call.idempotency_key()
+    return None if key is None else hashlib.sha256(f"{call.caller.token_id} {key}".encode()).hexdigest()
 
 
 async def listing(call: Call) -> Reply:

@@ -3,8 +3,8 @@
 Rule 1: a secret is shown once, when it is made. On disk there are only hashes, except for the first-run token, which the
 command line must be able to read (``token``, 0600).
 Rule 2: secrets are compared in constant time, against every token.
-Rule 3: a browser's or device's token dies with the token that let it in. A device that was let in from a browser belongs to
-whoever let that browser in: logging out unpairs nothing.
+Rule 3: a token dies with the one that let it in or made it. What was let in or made from a browser belongs to whoever let that
+browser in: logging out unpairs nothing.
 """
 
 from __future__ import annotations
@@ -74,6 +74,8 @@ class Tokens:
         """Called when tokens have ended, so that what was opened with them can end too."""
         self.main = self._main_token(main)
         self._tokens = _load(self._file)
+        self._counted = set(self._tokens)
+        """Those that counted when it was last looked."""
 
     @classmethod
     def open(cls, folder: Path, override: str | None = None, clock: Callable[[], float] = time.time) -> Tokens:
@@ -109,7 +111,7 @@ class Tokens:
             log.warning("when a device was seen is not kept: %s", error.message)  # no reason to turn it away
 
     def keeper(self, token_id: str) -> str:
-        """The token on which what is let in by ``token_id`` depends: itself, or of a browser the one that let that in."""
+        """The token on which what ``token_id`` lets in or makes depends: itself, or of a browser the one that let that in."""
         token = self._tokens.get(token_id)
         while token is not None and token.kind == "browser" and token.parent is not None:
             token_id, token = token.parent, self._tokens.get(token.parent)
@@ -162,7 +164,7 @@ class Tokens:
         return token, secret
 
     def revoke(self, token_id: str) -> None:
-        """Forget a token and every browser and device it let in."""
+        """Forget a token and everything that it let in or made."""
         if token_id == self.main.id:
             raise Invalid("the main token cannot be revoked; delete the file `token` and restart to change it")
         if token_id not in self._tokens:
@@ -188,7 +190,9 @@ class Tokens:
         browsers = [token.id for token in live if token.kind == "browser"]
         surplus = set(browsers[:-KEPT_BROWSERS])
         self._tokens = {token.id: token for token in live if token.id not in surplus}
-        self.on_ended()
+        has_ended, self._counted = not self._counted <= self._tokens.keys(), set(self._tokens)
+        if has_ended:
+            self.on_ended()
         try:
             write_private(self._file, msgspec.json.format(msgspec.json.encode(_Stored(list(self._tokens.values())))))
         except OSError as error:

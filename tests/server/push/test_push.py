@@ -247,7 +247,7 @@ async def telling(folder: Path) -> AsyncIterator[Told]:
 def test_an_approval_reaches_the_device_and_is_taken_back_when_somebody_else_answers(tmp_path: Path) -> None:
     async def check() -> None:
         async with telling(tmp_path) as told:
-            phone, _ = await told.subscribe("phone")
+            phone, _ = await told.subscribe("phone", kinds=["approval"])
             session, request_id = await told.asked()
             pushed = await told.next()
             said = phone.read(pushed, told.key)
@@ -257,7 +257,8 @@ def test_an_approval_reaches_the_device_and_is_taken_back_when_somebody_else_ans
             await told.hub.ask("POST", f"/sessions/{session.id}/permissions/{request_id}", json_body={"decision": "deny"})
             taken_back = await told.next()
             assert phone.read(taken_back, told.key) == {
-                "kind": "resolved", "sessionId": session.id, "title": "", "body": "", "tag": said["tag"], "requestId": request_id}
+                "kind": "resolved", "sessionId": session.id, "title": said["title"], "body": "", "tag": said["tag"],
+                "requestId": request_id, "outcome": "denied", "by": "main"}
             assert taken_back.headers["topic"] == pushed.headers["topic"]
 
     run(check(), 20)
@@ -271,6 +272,25 @@ def test_who_answered_is_not_told_that_it_was_answered(tmp_path: Path) -> None:
             assert browser.read(await told.next(), told.key)["kind"] == "approval"
             await session.decide(request_id, Decision(decision="deny"), by=f"phone ({token_id})")
             assert browser.read(await told.next(), told.key)["kind"] == "finished"
+
+    run(check(), 20)
+
+
+def test_only_a_device_that_was_told_of_an_ask_is_told_that_it_was_answered(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with telling(tmp_path) as told:
+            phone, _ = await told.subscribe("phone", kinds=["approval", "finished"])
+            session, request_id = await told.asked()
+            assert phone.read(await told.next(), told.key)["kind"] == "approval"
+            late, _ = await told.subscribe("late", kinds=["approval", "finished"])
+            await session.decide(request_id, Decision(decision="allow"), by=f"laptop ({'0' * 12})")
+            pushed = [await told.next() for _ in range(3)]
+            heard = [late.read(each, told.key) for each in pushed if each.path == late.path]
+            assert [each["kind"] for each in heard] == ["finished"]
+            ended = next(said for each in pushed if each.path == phone.path
+                         if (said := phone.read(each, told.key))["kind"] == "resolved")
+            assert (ended["outcome"], ended["by"]) == ("approved", "laptop")
+            assert ended["title"], "there is something to show"
 
     run(check(), 20)
 

@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 
 from trunkline.server.push.notes import Note
-from trunkline.server.push.told import TOLD_FILE, TOLD_MOST, ToldAsks
+from trunkline.server.push.told import TOLD_FILE, TOLD_MOST, ToldAsk, ToldAsks
 
 
 def ask(number: int, until: float = 1_000.0) -> Note:
@@ -14,21 +14,22 @@ def ask(number: int, until: float = 1_000.0) -> Note:
 
 
 def test_what_was_told_is_remembered_without_what_it_said(tmp_path: Path) -> None:
-    ToldAsks(tmp_path).add(ask(1))
+    ToldAsks(tmp_path).add(ask(1), frozenset({"phone"}))
     assert stat.S_IMODE((tmp_path / TOLD_FILE).stat().st_mode) == 0o600
     assert "secret" not in (tmp_path / TOLD_FILE).read_text()
     told = ToldAsks(tmp_path)
     assert [note.ask for note in told.left(0)] == ["r1"]
     assert told.left(1_000) == []
-    assert told.pop("r1") is not None and told.pop("r1") is None and told.pop("r2") is None
+    found = told.pop("r1")
+    assert found is not None and found.devices == {"phone"} and told.pop("r1") is None and told.pop("r2") is None
     assert ToldAsks(tmp_path).left(0) == []
 
 
 def test_the_number_of_asks_is_bounded(tmp_path: Path) -> None:
     told = ToldAsks(tmp_path)
     for number in range(TOLD_MOST + 1):
-        told._asks[f"r{number}"] = ask(number)
-    told.add(ask(TOLD_MOST + 1))
+        told._asks[f"r{number}"] = ToldAsk(ask(number), frozenset())
+    told.add(ask(TOLD_MOST + 1), frozenset())
     assert len(told._asks) == TOLD_MOST and told.pop("r0") is None and told.pop(f"r{TOLD_MOST + 1}") is not None
 
 
@@ -36,5 +37,5 @@ def test_a_damaged_file_is_begun_anew(tmp_path: Path) -> None:
     (tmp_path / TOLD_FILE).write_text("{")
     told = ToldAsks(tmp_path)
     assert told.left(0) == []
-    told.add(ask(1))
+    told.add(ask(1), frozenset())
     assert len(ToldAsks(tmp_path).left(0)) == 1

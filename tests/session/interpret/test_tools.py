@@ -68,6 +68,26 @@ def test_a_title_that_changes_after_the_end_is_told_and_ends_nothing_twice() -> 
     assert packets(entries)[0]["status"] == "completed"
 
 
+def test_another_title_rides_on_the_next_event_about_the_call_once() -> None:
+    told = Told().turn()
+    entries = told.hear(call(status="pending", title="Terminal"))
+    entries += told.hear(more(title="npm test"))
+    entries += told.hear(more(status="in_progress", rawInput={"command": "npm test"}))
+    entries += told.hear(more(title="npm test (2 of 3)", rawInput={"command": "npm test", "n": 2}))
+    entries += told.hear(more(status="completed", title="npm test: passed"))
+    assert [event.get("description") or event.get("_meta", {}).get("title") for event in events(entries)] == [
+        "Terminal", "npm test", None, "npm test (2 of 3)", "npm test: passed"]
+    entries = told.hear(more(title="npm test: passed"), more(title="seen"))
+    assert [event.get("_meta", {}).get("title") for event in events(entries)] == [None, "seen"]
+
+
+def test_another_title_rides_on_a_failure() -> None:
+    told = Told().turn()
+    told.hear(call(status="in_progress", title="Fetch"))
+    failed = told.hear(more(status="failed", title="Fetch: 404"))
+    assert events(failed)[-1]["_meta"]["title"] == "Fetch: 404"
+
+
 def test_an_update_that_says_nothing_new_is_kept_without_a_packet() -> None:
     told = Told().turn()
     told.hear(call(status="in_progress"))

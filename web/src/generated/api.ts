@@ -383,6 +383,11 @@ export interface NewPolicy {
   autoApprove?: PermissionPolicy | null;
 }
 
+/** How an artifact is to be shown. `remote`: it may load scripts, styles, pictures and fonts from elsewhere (https). */
+export interface NewPreview {
+  remote?: boolean;
+}
+
 /** A rule as a client sends it. */
 export interface NewRule {
   action: 'allow' | 'ask' | 'deny';
@@ -426,10 +431,10 @@ export interface NewToken {
   expiresInS?: number | null;
 }
 
-/** How long approvals wait, and what the agent is told when nobody answered. */
+/** How long approvals wait, and what the agent is told when nobody answered. Null: as the hub is set. */
 export interface NewWaits {
   approvalS?: number | null;
-  onTimeout?: 'cancel' | 'reject';
+  onTimeout?: 'cancel' | 'reject' | null;
 }
 
 /** A one-time code and the address that pairs whoever opens it. `reach` says from where that address can be opened; */
@@ -498,6 +503,11 @@ export interface PolicyView {
   problem: string | null;
   path: string | null;
   version: string;
+}
+
+/** Where an artifact can be seen for a while; null for an app without static output. */
+export interface PreviewAddress {
+  preview_url: string | null;
 }
 
 /** The hub's public key (`applicationServerKey`), what can be told, and the caller's own subscription. */

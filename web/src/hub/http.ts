@@ -5,6 +5,7 @@
  * Rule 2: an answer of 401 is told to who listens with `onUnauthorized`: the line to the hub finds out whether we are still let in.
  */
 import type { ErrorBody } from '../generated/api';
+import { t } from '../i18n';
 
 export class HubError extends Error {
   constructor(
@@ -45,7 +46,7 @@ async function ask(method: string, path: string, body?: BodyInit, headers: Recor
   try {
     answer = await fetch(path, { method, body: body ?? null, headers, credentials: 'same-origin', cache: 'no-store' });
   } catch {
-    throw new HubError('unreachable', 'The hub cannot be reached.', 0, undefined, true);
+    throw new HubError('unreachable', t('common.unreachable'), 0, undefined, true);
   }
   if (!answer.ok) throw await failure(answer);
   return answer;
@@ -64,7 +65,7 @@ async function errorBody(answer: Response): Promise<ErrorBody> {
   } catch {
     // Not JSON: somebody between us and the hub answered.
   }
-  return { code: 'failed', message: `The hub answered ${answer.status}.`, recoverable: answer.status >= 500 };
+  return { code: 'failed', message: t('common.hubAnswered', { status: answer.status }), recoverable: answer.status >= 500 };
 }
 
 async function json<T>(method: string, path: string, body?: unknown, more: Record<string, string> = {}): Promise<T> {

@@ -9,6 +9,7 @@
  */
 import { signal, type ReadonlySignal } from '@preact/signals';
 import type { ACPCommand } from '../generated/agent-context';
+import { t } from '../i18n';
 import { HubError } from './http';
 
 export interface Sent {
@@ -143,7 +144,7 @@ export class Outbox {
 
   private drop(entry: Entry): void {
     if (!this.entries.delete(entry.id)) return;
-    if (entry.state !== 'failed') entry.reject(new HubError('dropped', 'It was dropped before it was sent.'));
+    if (entry.state !== 'failed') entry.reject(new HubError('dropped', t('common.outboxDropped')));
     this.changed();
   }
 

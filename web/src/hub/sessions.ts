@@ -4,6 +4,8 @@
  * Rule 1: the hub's own view is the truth. Events change at once what they say plainly; for the rest the view is asked for again.
  * Rule 2: an event that a view already contains (its seq is not above lastSeq) changes nothing.
  * Rule 3: only the events that this needs are subscribed to: the text of other sessions does not travel.
+ * Rule 4: a snapshot has the newest sessions only. What was loaded beyond them stays when the next one comes, and is looked after;
+ * what is looked for is asked of the hub, not of what happens to be loaded.
  */
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { ACPEvent, ApprovalRequestedEvent, UserQuestionEvent } from '../generated/agent-context';
@@ -19,12 +21,20 @@ const RENEW_MS = 400;
 
 /** How many sessions a snapshot of the hub has. */
 const SNAPSHOT = 200;
+/** How many pages of what is looked for are fetched at once. */
+const SOUGHT_PAGES = 5;
+
+/** What is looked for; `text` is a part of a title or a folder. */
+export interface Sought {
+  agent?: string;
+  text?: string;
+}
 
 /** How the store asks the hub; tests bring their own. */
 export interface Asking {
   session(id: string): Promise<SessionView>;
   /** A page of the list; without a cursor the newest, as many as a snapshot has. */
-  page(before: string | null): Promise<SessionPage>;
+  page(before: string | null, sought?: Sought): Promise<SessionPage>;
 }
 
 export class SessionStore {
@@ -32,7 +42,9 @@ export class SessionStore {
   private readonly asks = signal<ReadonlyMap<string, Pending>>(new Map());
   private readonly known = signal(false);
   private readonly more = signal(false);
+  private readonly looking = signal(0);
   private olderThan: string | null = null;
+  private snapshots = 0;
   private readonly listeners = new Set<(event: ACPEvent) => void>();
   private readonly renewals = new Map<string, ReturnType<typeof setTimeout>>();
 
@@ -41,6 +53,8 @@ export class SessionStore {
 
   /** What waits for somebody; the one that expires first at the top. */
   readonly pending: ReadonlySignal<Pending[]> = computed(() => firstToExpire([...this.asks.value.values()].map((ask) => this.placed(ask))));
+
+  private readonly seeks = computed(() => this.looking.value > 0);
 
   constructor(private readonly asking: Asking) {}
 
@@ -56,11 +70,69 @@ export class SessionStore {
   }
 
   reset(sessions: SessionView[], pending: Pending[]): void {
-    this.byId.value = new Map(sessions.map((view) => [view.id, view]));
+    const kept = this.beyond(sessions);
+    this.byId.value = new Map([...sessions, ...kept].map((view) => [view.id, view]));
     this.renewAsks(pending);
     this.known.value = true;
     this.more.value = sessions.length >= SNAPSHOT;
     this.olderThan = null;
+    this.snapshots += 1;
+    if (kept.length) void this.lookAfter(kept, this.snapshots).catch(() => undefined); // the next snapshot tries again
+  }
+
+  /** What is loaded and too old to be in this snapshot; what is missing from it otherwise is gone. */
+  private beyond(sessions: SessionView[]): SessionView[] {
+    if (sessions.length < SNAPSHOT) return [];
+    const oldest = sessions.reduce((least, { updatedAt }) => (updatedAt < least ? updatedAt : least), '~');
+    const told = new Set(sessions.map(({ id }) => id));
+    return [...this.byId.peek().values()].filter(({ id, updatedAt }) => !told.has(id) && updatedAt <= oldest);
+  }
+
+  /** Read the list on, as far as it was loaded, and forget what is no longer in it. */
+  private async lookAfter(kept: SessionView[], snapshot: number): Promise<void> {
+    const unseen = new Map(kept.map((view) => [view.id, view]));
+    let { next } = await this.asking.page(null);
+    let oldest = '~';
+    for (let read = 0; next !== null && read < kept.length; ) {
+      const page: SessionPage = await this.asking.page(next);
+      if (snapshot !== this.snapshots) return;
+      for (const view of page.sessions) {
+        unseen.delete(view.id);
+        this.learn(view);
+        if (view.updatedAt < oldest) oldest = view.updatedAt;
+      }
+      read += Math.max(page.sessions.length, 1);
+      next = page.next;
+    }
+    if (snapshot !== this.snapshots) return;
+    this.olderThan = next;
+    this.more.value = next !== null;
+    // What was read this far back without being there is gone, unless something happened in it meanwhile.
+    for (const [id, view] of unseen) {
+      if ((next === null || view.updatedAt > oldest) && this.byId.peek().get(id) === view) this.forget(id);
+    }
+  }
+
+  /** Whether the hub is being asked for what is looked for. */
+  get seeking(): ReadonlySignal<boolean> {
+    return this.seeks;
+  }
+
+  /** Put what is looked for into the list, however old; nothing is asked where all sessions are in it. */
+  async seek(sought: Sought): Promise<void> {
+    if (!this.more.peek()) return;
+    this.looking.value += 1;
+    try {
+      let before: string | null = null;
+      for (let pages = 0; pages < SOUGHT_PAGES; pages += 1) {
+        const page: SessionPage = await this.asking.page(before, sought);
+        page.sessions.forEach((view) => this.learn(view));
+        before = page.next;
+        if (before === null) return;
+      }
+    } finally {
+      this.looking.value -= 1;
+    }
   }
 
   /** Whether there are sessions that are not in the list yet. */
@@ -216,7 +288,7 @@ function firstToExpire(asks: Pending[]): Pending[] {
 
 export const store = new SessionStore({
   session: (id) => http.get<SessionView>(pathOf(['sessions', id])),
-  page: (before) => http.get<SessionPage>(pathOf(['sessions'], before === null ? { limit: SNAPSHOT } : { before, limit: 100 })),
+  page: (before, sought = {}) => http.get<SessionPage>(pathOf(['sessions'], { ...sought, ...(before === null ? { limit: SNAPSHOT } : { before, limit: 100 }) })),
 });
 
 /** A live list of all sessions, newest activity first. */

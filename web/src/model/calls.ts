@@ -17,11 +17,21 @@ export function isOver(call: Call): boolean {
   return call.status === 'completed' || call.status === 'failed';
 }
 
-/** The call after one more event about it. */
+/** The call after one more event about it; an agent may have given it another title meanwhile. */
 export function tell(call: Call, event: Told): Call {
+  return entitled(told(call, event), event._meta);
+}
+
+/** The call under the title that an event says it has now. */
+export function entitled(call: Call, meta: Record<string, unknown> | undefined): Call {
+  const title = meta?.['title'];
+  return typeof title === 'string' && title !== '' && title !== call.title ? { ...call, title } : call;
+}
+
+function told(call: Call, event: Told): Call {
   switch (event.type) {
     case 'tool:start':
-      return { ...call, name: event.name, category: event.category, ...defined({ title: event.description }) };
+      return { ...call, name: event.name, category: event.category, ...defined({ title: call.title ?? event.description }) };
     case 'tool:executing':
       return {
         ...call, status: isOver(call) ? call.status : 'in_progress', name: event.name, input: event.input, risk: event.riskLevel,

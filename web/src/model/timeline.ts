@@ -9,7 +9,7 @@ import { batch, signal, type ReadonlySignal } from '@preact/signals';
 import type {
   ACPEvent, ACPEventByPrefix, CustomEvent, FileBatchChange, MessageCompleteEvent, ProgressEvent, SessionErrorEvent, SessionStatusChangedEvent,
 } from '../generated/agent-context';
-import { defined, isOver, leave, newCall, tell } from './calls';
+import { defined, entitled, isOver, leave, newCall, tell } from './calls';
 import type {
   ApprovalItem, Call, Change, Item, MessageItem, NoticeItem, PlanItem, QuestionItem, SubagentItem, SubagentState, ThinkingItem, ToolItem,
 } from './items';
@@ -426,9 +426,10 @@ export class Timeline {
   }
 
   /** More of a running call's output; the result has all of it, so what comes after the result is not wanted. */
-  private putOut({ data }: CustomEvent): string | undefined {
+  private putOut({ data, _meta }: CustomEvent): string | undefined {
     const item = this.calls.get(word(data, 'toolCallId') ?? '');
     if (item === undefined) return undefined;
+    item.call.value = entitled(item.call.peek(), _meta);
     const output = word(data, 'output');
     const offset = data['offset'];
     if (output !== undefined && typeof offset === 'number' && !isOver(item.call.peek())) {

@@ -50,6 +50,7 @@ function stateOf(sent: Sent): string {
   return sent.state === 'sent' ? t('common.outboxSent') : t('common.outboxQueued');
 }
 
-function wordsOf(command: ACPCommand): string {
-  return command.command === 'send_message' ? command.message : command.command.replaceAll('_', ' ');
+/** What was said, or what is to be done. */
+export function wordsOf(command: ACPCommand): string {
+  return command.command === 'send_message' ? command.message : t(`common.command_${command.command}`);
 }

@@ -1,7 +1,7 @@
 // The page's one Trusted Types policy, named `trunkline`: the only way for a string to become markup or a script's address.
 //
 // Rule 1: markup passes only on its way into the sanitiser, whose result is read as nodes and never written back as text.
-// Rule 2: a script's address passes only if it is a worker of this page's own build.
+// Rule 2: a script's address passes only if it is of this page's own build: a part of it, or its service worker.
 
 interface Policy {
   createHTML(text: string): string;
@@ -22,8 +22,16 @@ export function trusted(): Policy {
   return made;
 }
 
+/** What an agent made lies under the same origin, so the origin alone says nothing. */
+const BUILT = /^\/(?:assets\/|sw\.js$)/;
+
 function ownScript(address: string): string {
   const url = new URL(address, globalThis.location.href);
-  if (url.origin !== globalThis.location.origin) throw new TypeError(`not a script of this page: ${url.origin}`);
+  if (url.origin !== globalThis.location.origin || !isBuilt(url)) throw new TypeError(`not a script of this page: ${url.origin}${url.pathname}`);
   return url.href;
+}
+
+/** In development the build has no folder of its own. */
+function isBuilt(url: URL): boolean {
+  return BUILT.test(url.pathname) || (import.meta.env.DEV && url.pathname.startsWith('/src/'));
 }

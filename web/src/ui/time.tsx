@@ -27,12 +27,18 @@ export function ago(at: number, atNow: number): string {
 
 /** A length of time, short: "850 ms", "12 s", "3 min 5 s", "2 h 4 min". */
 export function span(ms: number): string {
-  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 1_000) return t('common.spanMs', { n: Math.max(0, Math.round(ms)) });
+  return ms < 10_000 ? t('common.spanSeconds', { n: (ms / 1_000).toFixed(1) }) : wholeSpan(ms);
+}
+
+/** The same in whole seconds. */
+function wholeSpan(ms: number): string {
   const seconds = Math.floor(ms / 1_000);
-  if (seconds < 60) return ms < 10_000 ? `${(ms / 1_000).toFixed(1)} s` : `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return seconds % 60 ? `${minutes} min ${seconds % 60} s` : `${minutes} min`;
-  return minutes % 60 ? `${Math.floor(minutes / 60)} h ${minutes % 60} min` : `${Math.floor(minutes / 60)} h`;
+  const hours = Math.floor(minutes / 60);
+  if (seconds < 60) return t('common.spanSeconds', { n: seconds });
+  if (minutes < 60) return seconds % 60 ? t('common.spanMinutesSeconds', { n: minutes, s: seconds % 60 }) : t('common.spanMinutes', { n: minutes });
+  return minutes % 60 ? t('common.spanHoursMinutes', { n: hours, m: minutes % 60 }) : t('common.spanHours', { n: hours });
 }
 
 /** When it was, kept true. */
@@ -49,6 +55,6 @@ export function Time({ at, class: extra }: { at: string | number; class?: string
 /** How long something has been going on, kept true. */
 export function Elapsed({ since, class: extra }: { since: string | number; class?: string }): JSX.Element {
   const start = typeof since === 'number' ? since : Date.parse(since);
-  const whole = Math.floor(Math.max(0, now.value - start) / 1_000) * 1_000;
-  return <span class={extra}>{whole < 1_000 ? t('common.justNow') : span(whole).replace(/\.0 s$/, ' s')}</span>;
+  const passed = now.value - start;
+  return <span class={extra}>{passed < 1_000 ? t('common.justNow') : wholeSpan(passed)}</span>;
 }

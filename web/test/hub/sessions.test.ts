@@ -113,6 +113,63 @@ describe('the list of sessions', () => {
   });
 });
 
+describe('a list that was loaded further than a snapshot goes', () => {
+  const at = (second: number): string => `2026-01-01T${String(Math.floor(second / 3600)).padStart(2, '0')}:${String(Math.floor(second / 60) % 60).padStart(2, '0')}:${String(second % 60).padStart(2, '0')}Z`;
+  const snapshot = (first = 1000): SessionView[] => Array.from({ length: 200 }, (_, n) => view(`s${first - n}`, { updatedAt: at(first - n) }));
+  const older = Array.from({ length: 3 }, (_, n) => view(`old${n}`, { updatedAt: at(700 - n) }));
+  let pages: SessionView[];
+  let far: SessionStore;
+
+  beforeEach(() => {
+    pages = older;
+    far = new SessionStore({
+      session: () => Promise.reject(new HubError('unreachable', '')),
+      page: async (before, sought) => {
+        asked.push(JSON.stringify([before, sought ?? null]));
+        if (sought) return { sessions: [view('far', { updatedAt: at(1), agent: 'rare' })], next: null };
+        return before === null ? { sessions: snapshot(), next: '200' } : { sessions: pages, next: null };
+      },
+    });
+    far.reset(snapshot(), []);
+  });
+  const ids = (): string[] => far.sessions.value.map((each) => each.id);
+
+  it('does not shrink when the line comes back', async () => {
+    await far.loadOlder();
+    expect(ids()).toHaveLength(203);
+    far.reset(snapshot(), []);
+    expect(ids()).toHaveLength(203);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(ids()).toHaveLength(203);
+    expect(far.hasOlder.value).toBe(false);
+  });
+
+  it('forgets what was deleted meanwhile, and keeps what has just done something', async () => {
+    await far.loadOlder();
+    pages = older.slice(0, 1);
+    far.reset(snapshot().filter(({ id }) => id !== 's900').concat(view('s800', { updatedAt: at(800) })), []);
+    far.heard(status('old1', 11, 'running', 59));
+    await vi.advanceTimersByTimeAsync(1);
+    expect(ids()).toContain('old0');
+    expect(ids()).toContain('old1');
+    expect(ids()).not.toContain('old2');
+    expect(ids()).not.toContain('s900');
+  });
+
+  it('asks the hub for what is looked for, and for nothing where all is there', async () => {
+    await far.seek({ agent: 'rare' });
+    expect(asked).toEqual(['[null,{"agent":"rare"}]']);
+    expect(ids()).toContain('far');
+    far.reset(snapshot(), []);
+    await vi.advanceTimersByTimeAsync(1);
+    far.reset([view('only')], []);
+    asked = [];
+    await far.seek({ agent: 'rare' });
+    expect(asked).toEqual([]);
+    expect(ids()).toEqual(['only']);
+  });
+});
+
 describe('what waits for somebody', () => {
   it('is kept true by events, the one that expires first at the top, with the place it waits in', () => {
     store.reset([view('a', { cwd: '/atlas', title: 'Fix it' })], []);

@@ -94,6 +94,14 @@ describe('tool calls', () => {
     expect(call.value).toMatchObject({ status: 'completed', left: false, output: 'late' });
   });
 
+  test('a call has the title that its agent gave it last, in whatever order its events are loaded', () => {
+    const update = { type: 'custom', namespace: 'acp', eventName: 'tool_call_update', data: { toolCallId: 'c', changed: ['title'] }, _meta: { title: 'npm test' } };
+    const events = told({ ...start('c'), description: 'Terminal' }, update, { ...result('c', 'ok'), _meta: { title: 'npm test: passed' } });
+    const title = (timeline: Timeline) => only<ToolItem>(timeline, 'tool').call.value.title;
+    expect([1, 2, 3].map((count) => title(folded(events.slice(0, count))))).toEqual(['Terminal', 'npm test', 'npm test: passed']);
+    expect(title(folded([events[2]!, events[0]!]))).toBe('npm test: passed');
+  });
+
   test('an id that is used again after its end is another call', () => {
     const timeline = folded(told(start('c'), result('c', 'one'), start('c'), result('c', 'two')));
     expect(timeline.items.value.map((item) => (item as ToolItem).call.value.output)).toEqual(['one', 'two']);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionView } from '../../src/generated/api';
-import { grouped, groupOf, lastLine, money, projectOf, wanted } from '../../src/views/home/groups';
+import { grouped, groupOf, lastLine, money, projectOf, soughtOf, wanted } from '../../src/views/home/groups';
 
 function view(more: Partial<SessionView>): SessionView {
   return { id: 's', status: 'idle', agent: 'demo', cwd: '/home/me/atlas', title: 'Fix the login', pendingApprovals: [], pendingQuestions: [], ...more } as SessionView;
@@ -32,6 +32,13 @@ describe('what is shown', () => {
     expect(wanted(view({}), { ...want, text: 'logout' })).toBe(false);
     expect(wanted(view({}), { ...want, agent: 'other' })).toBe(false);
     expect(wanted(view({}), { ...want, cwd: '/home/me' })).toBe(false);
+  });
+
+  it('is asked of the hub as far as it can say it', () => {
+    expect(soughtOf({ agent: '', cwd: '', text: ' ' })).toBeNull();
+    expect(soughtOf({ agent: 'demo', cwd: '', text: '' })).toEqual({ agent: 'demo' });
+    expect(soughtOf({ agent: 'demo', cwd: '/p', text: 'login' })).toEqual({ agent: 'demo', text: '/p' });
+    expect(soughtOf({ agent: '', cwd: '', text: 'the login' })).toEqual({ text: 'login' });
   });
 
   it.each([

@@ -5,6 +5,7 @@ Rule 2: a note has the session's title and a short preview, and nothing else of 
 Rule 3: what a reader would not see is spelled out, and approving is offered only where the whole text is there to be read and the
 risk is low or medium: nobody decides on what they have not seen.
 Rule 4: all notes about one ask have one tag and one topic: what is newer takes the place of what is older, undelivered or shown.
+Rule 5: there is no silent note: each has something to show. That an ask was answered is told as the answer, in its place.
 """
 
 from __future__ import annotations
@@ -44,10 +45,14 @@ ASKED_MOST_S = 24 * 3600
 _TOLD_OF = context.parse_types("approval:,interaction:question,session:status_changed,session:error,custom")
 
 Urgency = Literal["high", "normal", "low"]
+Outcome = Literal["approved", "denied", "answered", "dismissed", "expired", "over"]
+"""How an ask ended; ``over``: somehow, while nobody followed."""
+
+_TOKEN_ID = re.compile(r" \([0-9a-f]{12}\)$")
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):
-    """Something to tell. ``resolves``: the ask was answered, so what was told of it goes away."""
+    """Something to tell. ``outcome``: the ask has ended like that, so what was told of it is out of date."""
 
     kind: Kind
     session_id: str
@@ -56,9 +61,14 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
     risk_level: str | None = None
     until: float | None = None
     """When it can no longer be answered, in seconds since the epoch."""
-    resolves: bool = False
+    outcome: Outcome | None = None
     by: str = ""
     """Who answered."""
+
+    @property
+    def resolves(self) -> bool:
+        """Whether it tells of the end of an ask."""
+        return self.outcome is not None
 
     @property
     def tag(self) -> str:
@@ -94,6 +104,8 @@ class Payload(msgspec.Struct, rename="camel", omit_defaults=True):
     request_id: str | UnsetType = UNSET
     risk_level: str | UnsetType = UNSET
     actions: list[str] | UnsetType = UNSET
+    outcome: Outcome | UnsetType = UNSET
+    by: str | UnsetType = UNSET
 
 
 def note_of(session_id: str, entry: Entry) -> Note | None:
@@ -112,7 +124,8 @@ def note_of(session_id: str, entry: Entry) -> Note | None:
             return Note(kind="question", session_id=session_id, ask=event.question_id, text=event.question,
                         until=_seconds(event.expires_at))
         case context.ApprovalResolvedEvent():
-            return Note(kind="approval", session_id=session_id, ask=event.request_id, resolves=True, by=_by(event))
+            outcome: Outcome = "expired" if event.resolved_by == "timeout" else "approved" if event.approved else "denied"
+            return Note(kind="approval", session_id=session_id, ask=event.request_id, outcome=outcome, by=_by(event))
         case context.SessionErrorEvent():
             return Note(kind="failed", session_id=session_id, text=event.error.message)
         case context.SessionStatusChangedEvent():
@@ -131,7 +144,8 @@ def payload_of(note: Note, title: str, last_text: str, scope: Scope) -> bytes:
         body="" if note.resolves else _short(note.text or last_text, PREVIEW_MOST), tag=note.tag,
         request_id=UNSET if note.ask is None else note.ask,
         risk_level=UNSET if note.risk_level is None or note.resolves else note.risk_level,
-        actions=UNSET if not can_decide else ["approve", "deny"] if can_approve else ["deny"]))
+        actions=UNSET if not can_decide else ["approve", "deny"] if can_approve else ["deny"],
+        outcome=UNSET if note.outcome is None else note.outcome, by=_person(note) or UNSET))
 
 
 def _finished(session_id: str, event: context.SessionStatusChangedEvent | context.CustomEvent) -> Note | None:
@@ -147,16 +161,23 @@ def _custom(session_id: str, event: context.CustomEvent) -> Note | None:
         return _finished(session_id, event)
     if event.event_name != "question_resolved":
         return None
-    question = msgspec.json.decode(event.data, type=_Answered).question_id
-    return Note(kind="question", session_id=session_id, ask=question, resolves=True, by=_by(event))
+    answer, by = msgspec.json.decode(event.data, type=_Answered), _by(event)
+    outcome: Outcome = "expired" if by == "timeout" else "answered" if answer.action == "accept" else "dismissed"
+    return Note(kind="question", session_id=session_id, ask=answer.question_id, outcome=outcome, by=by)
 
 
 class _Answered(msgspec.Struct, rename="camel"):
     question_id: str
+    action: str = ""
 
 
 def _by(event: context.ApprovalResolvedEvent | context.CustomEvent) -> str:
     return "" if event.meta is UNSET else str(event.meta.get("by", ""))
+
+
+def _person(note: Note) -> str:
+    """Who answered, as people know them: without the token's id, and nobody where it was no person."""
+    return "" if note.outcome in (None, "expired", "over") else _short(_TOKEN_ID.sub("", note.by), TITLE_MOST)
 
 
 def _seconds(stamp: str | UnsetType) -> float | None:

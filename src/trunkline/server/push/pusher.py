@@ -2,7 +2,8 @@
 
 Rule 1: it is a reader like any other: a position in the hub's feed. While nobody has subscribed it follows nothing.
 Rule 2: what is answered within a moment (by a rule, by somebody who looks) is not told. What was told of and then answered is
-told again as resolved, except to who answered; also where it was answered while no hub ran, or as it stopped.
+told again as resolved, to the devices that were told of it and to no others, except to who answered; also where it was answered
+while no hub ran, or as it stopped.
 Rule 3: what it costs is bounded: notes that wait, asks that are remembered, messages on their way.
 """
 
@@ -14,6 +15,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from trunkline.errors import HubStopping, StorageError
 from trunkline.hub import Hub
@@ -66,7 +68,7 @@ class Pusher:
         """What was answered while nobody followed: when a hub stops, it answers what waits."""
         for note in self._told.left(self._clock.now()):
             if not self._is_open(note):
-                self._resolve(note)
+                self._later(self._resolve(replace(note, outcome="over")))
 
     async def _read(self, position: int) -> int:
         """Hear what is new; returns the position behind it."""
@@ -101,29 +103,38 @@ class Pusher:
 
     async def _tell(self, note: Note) -> None:
         if note.resolves:
-            self._resolve(note)
+            await self._resolve(note)
         elif note.ask is None:
             await self._send(note, lambda: True)
         else:
             await self._clock.sleep(ASK_AFTER_S)
             if self._is_open(note):
-                self._told.add(note)
                 await self._send(note, lambda: self._is_open(note))
 
-    def _resolve(self, note: Note) -> None:
+    async def _resolve(self, note: Note) -> None:
+        title, _ = await self._about(note.session_id)
         told = self._told.pop(note.ask)
         if told is None:
             return  # nobody was told of it, or its time was up
         for subscription in self._subscriptions.wanting(note.kind):
-            if f"({subscription.token_id})" not in note.by:
-                self._hand_over(subscription, _until(note, told), "", "", lambda: True)
+            if subscription.token_id in told.devices and f"({subscription.token_id})" not in note.by:
+                # The end of an ask is worth telling as long as the ask itself was.
+                self._hand_over(subscription, replace(note, until=told.note.until), title, "", lambda: True)
 
     async def _send(self, note: Note, wanted: Callable[[], bool]) -> None:
-        views = await self._hub.list(RowFilter(id=note.session_id, limit=1))
-        if not views:
+        title, last_text = await self._about(note.session_id)
+        if not title:
             return  # it was deleted
-        for subscription in self._subscriptions.wanting(note.kind):
-            self._hand_over(subscription, note, views[0].title or views[0].agent, views[0].last_text, wanted)
+        wanting = self._subscriptions.wanting(note.kind)
+        if note.ask is not None and wanting:
+            self._told.add(note, frozenset(each.token_id for each in wanting))
+        for subscription in wanting:
+            self._hand_over(subscription, note, title, last_text, wanted)
+
+    async def _about(self, session_id: str) -> tuple[str, str]:
+        """What a session is called, and its last words; nothing where it was deleted."""
+        views = await self._hub.list(RowFilter(id=session_id, limit=1))
+        return (views[0].title or views[0].agent, views[0].last_text) if views else ("", "")
 
     def _hand_over(self, subscription: Subscription, note: Note, title: str, last_text: str, wanted: Callable[[], bool]) -> None:
         scope = self._scope_of(subscription.token_id)
@@ -144,8 +155,3 @@ class Pusher:
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
         await self._sender.close()
-
-
-def _until(resolved: Note, told: Note) -> Note:
-    """The end of an ask is worth telling as long as the ask itself was."""
-    return Note(kind=resolved.kind, session_id=resolved.session_id, ask=resolved.ask, until=told.until, resolves=True)

@@ -1,4 +1,4 @@
-"""Which asks devices were told of and may still show, in ``push.told``, so that a hub that comes back can take them back.
+"""Which asks which devices were told of and may still show, in ``push.told``, so that a hub that comes back can take them back.
 
 Rule 1: bounded; what can no longer be answered is forgotten.
 Rule 2: a file that is lost or damaged costs a notification that stays until somebody looks, and nothing else: it is begun anew.
@@ -20,6 +20,13 @@ TOLD_FILE = "push.told"
 TOLD_MOST = 1_000
 
 
+class ToldAsk(msgspec.Struct, frozen=True):
+    """An ask, without what it says, and the ids of the devices' tokens that were told of it."""
+
+    note: Note
+    devices: frozenset[str]
+
+
 class ToldAsks:
     """Asks by their id, the oldest first."""
 
@@ -27,15 +34,16 @@ class ToldAsks:
         self._file = folder / TOLD_FILE
         self._asks = _load(self._file)
 
-    def add(self, note: Note) -> None:
-        """Devices are being told of this ask."""
+    def add(self, note: Note, devices: frozenset[str]) -> None:
+        """These devices are being told of this ask."""
         while len(self._asks) >= TOLD_MOST:
             del self._asks[next(iter(self._asks))]
         # What it says is nobody's business any more: only that it was told.
-        self._asks[note.ask or ""] = Note(kind=note.kind, session_id=note.session_id, ask=note.ask, until=note.until)
+        kept = Note(kind=note.kind, session_id=note.session_id, ask=note.ask, until=note.until)
+        self._asks[note.ask or ""] = ToldAsk(kept, devices)
         self._save()
 
-    def pop(self, ask: str | None) -> Note | None:
+    def pop(self, ask: str | None) -> ToldAsk | None:
         """The ask, if devices were told of it, and forget it."""
         found = self._asks.pop(ask or "", None)
         if found is not None:
@@ -44,7 +52,7 @@ class ToldAsks:
 
     def left(self, now: float) -> list[Note]:
         """What was told and could still be shown."""
-        return [note for note in self._asks.values() if note.ttl_s(now) > 0]
+        return [told.note for told in self._asks.values() if told.note.ttl_s(now) > 0]
 
     def _save(self) -> None:
         try:
@@ -53,12 +61,12 @@ class ToldAsks:
             log.warning("%s cannot be written: %s", self._file, error.strerror)
 
 
-def _load(path: Path) -> dict[str, Note]:
+def _load(path: Path) -> dict[str, ToldAsk]:
     try:
-        notes = msgspec.json.decode(path.read_bytes(), type=list[Note])
+        asks = msgspec.json.decode(path.read_bytes(), type=list[ToldAsk])
     except FileNotFoundError:
         return {}
     except (OSError, msgspec.DecodeError) as error:
         log.warning("%s cannot be read and is begun anew: %s", path, error)
         return {}
-    return {note.ask or "": note for note in notes}
+    return {told.note.ask or "": told for told in asks}

@@ -94,3 +94,5 @@ class OpenCall(msgspec.Struct):
     evidence: Evidence | None = None
     told: Told | None = None
     """What was told of its output while it ran."""
+    told_title: str = ""
+    """The title that was told last."""

@@ -90,6 +90,8 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     agent_session_id: str | None = None
     chosen_options: dict[str, str | bool] = msgspec.field(default_factory=dict)
     """The agent's options that somebody set, to be set again when it comes back."""
+    start_key: str | None = None
+    """The key under which somebody started it, so that the same key again starts no other."""
     agent_start: str | None = None
     """How the agent came to its session last: new, resumed, loaded or forked."""
     fork_of: str | None = None

@@ -1,7 +1,9 @@
-"""What a running call prints, told while it prints it: pieces, each with its place in the whole.
+"""What is new about a running call: what it prints, told while it prints it in pieces, each with its place in the whole; and
+another title.
 
 Rule 1: a piece goes on where the last one ended. One that begins earlier takes the place of what was told from there on.
 Rule 2: bounded: of a long piece its end is told, and a call that goes on printing is told no more until its result.
+Rule 3: a title is told once, with the first event about the call after it changed.
 """
 
 from __future__ import annotations
@@ -28,3 +30,11 @@ def news_of(call: OpenCall, text: str) -> dict[str, Any]:
     offset = max(start, len(text) - PIECE_CHARS)
     call.told = Told(chars=len(text), end=text[-MARK_CHARS:], total=told.total + len(text) - offset)
     return {"offset": offset, "output": text[offset:]}
+
+
+def title_news(call: OpenCall) -> dict[str, Any]:
+    """What ``_meta`` of the next event about a call says of its title: {} where that was told already."""
+    if call.state.title == call.told_title:
+        return {}
+    call.told_title = call.state.title
+    return {"title": call.told_title}

@@ -27,7 +27,7 @@ from trunkline.session.interpret.changes import Change, changes_of
 from trunkline.session.interpret.denied import denial_of, denied_message, denied_meta
 from trunkline.session.interpret.evidence import evidence_of, observe, printed
 from trunkline.session.interpret.facts import Facts, name_of, shown_text
-from trunkline.session.interpret.output import news_of
+from trunkline.session.interpret.output import news_of, title_news
 from trunkline.session.interpret.structured import command_output, structured_of
 from trunkline.session.interpret.text import TextStory
 from trunkline.session.interpret.writer import TEXT_LIMIT, Carried, Writer
@@ -126,7 +126,7 @@ class ToolStory:
         level, reason = self.risk(call)
         event = context.ToolCallExecutingEvent(
             tool_call_id=state.tool_call_id, name=name_of(state), input=shown_input(state), risk_level=level,
-            requires_approval=requires_approval, meta={"risk": {"reason": reason}, **cut_input(state)},
+            requires_approval=requires_approval, meta={"risk": {"reason": reason}, **cut_input(state), **title_news(call)},
         )
         self._writer.add(event, update=wire, packet=packet, raw=raw)
 
@@ -207,7 +207,7 @@ class ToolStory:
         self._merge(call, update, asks=asks)
         if writer.fold.turn is not None:
             writer.fold.turn.said_something = True
-        name = name_of(state)
+        name, call.told_title = name_of(state), state.title
         event = context.ToolCallStartEvent(
             tool_call_id=state.tool_call_id, name=name, category=context.categorize_tool(name, state.kind),
             description=state.title or msgspec.UNSET, meta={"parentToolCallId": call.parent} if call.parent else msgspec.UNSET,
@@ -235,7 +235,8 @@ class ToolStory:
             self.executing(call, requires_approval=False, wire=wire, raw=raw, packet=packet)
         else:
             data = {"toolCallId": state.tool_call_id, "changed": sorted(changed), **self._printed(call)}
-            self._writer.custom("tool_call_update", data, namespace="acp", update=wire, raw=raw, packet=packet)
+            self._writer.custom("tool_call_update", data, namespace="acp", update=wire, raw=raw, packet=packet,
+                                meta=title_news(call))
             if call.spawned and "content" in changed:
                 self._sub_agent_said(call)
         if not call.finished and not self._waits(call):
@@ -298,11 +299,10 @@ class ToolStory:
         """The result's event; unless ``whole``, its output is put in by the writer."""
         output, cut = self._writer.cut(facts.text) if whole else ("", None)
         structured, more = structured_of(facts, done)
-        if more:
-            cut = {**(cut or {}), "structured": more}
+        meta = {**(cut or {}), **({"structured": more} if more else {}), **title_news(facts.call)}
         return context.ToolCallResultEvent(
             tool_call_id=facts.state.tool_call_id, name=name_of(facts.state), output=output, duration=self._took_ms(facts.call),
-            structured=structured or msgspec.UNSET, meta=cut or msgspec.UNSET,
+            structured=structured or msgspec.UNSET, meta=meta or msgspec.UNSET,
         )
 
     def _error(self, facts: Facts) -> context.Event:
@@ -318,7 +318,7 @@ class ToolStory:
         )
         return context.ToolCallErrorEvent(
             tool_call_id=facts.state.tool_call_id, name=name_of(facts.state), error=error, duration=self._took_ms(facts.call),
-            meta={**(cut or {}), **denied_meta(facts.call.denial)} or msgspec.UNSET,
+            meta={**(cut or {}), **denied_meta(facts.call.denial), **title_news(facts.call)} or msgspec.UNSET,
         )
 
     def _aftermath(self, facts: Facts, done: list[Change], seq: int, succeeded: bool) -> None:
@@ -348,7 +348,7 @@ class ToolStory:
         error = context.ErrorInfo(code=ending, message=message, recoverable=True)
         event = context.ToolCallErrorEvent(
             tool_call_id=state.tool_call_id, name=name_of(state), error=error, duration=self._took_ms(call),
-            meta=denied_meta(call.denial) or msgspec.UNSET)
+            meta={**denied_meta(call.denial), **title_news(call)} or msgspec.UNSET)
         seq = self._writer.add(event, packet=packets.progress_packet(state, self._writer.at))
         changes.tell(self._writer, facts, done, seq, {"unconfirmed": True})
         subagents.complete(self._writer, facts, failed=message)

@@ -9,7 +9,8 @@ import { home } from './home';
 import { login } from './login';
 import { matter } from './matter';
 import { newSession } from './new';
+import { notices } from './notices';
 import { policy } from './policy';
 import { session } from './session';
 
-export const en = { approvals, common, composer, controls, devices, files, home, login, matter, new: newSession, policy, session } as const;
+export const en = { approvals, common, composer, controls, devices, files, home, login, matter, new: newSession, notices, policy, session } as const;

@@ -5,6 +5,8 @@
  * Rule 2: ears hear of it at a few marks only. A voice that counts seconds hides everything else.
  */
 
+import { t } from '../../i18n';
+
 export type Urgency = 'calm' | 'soon' | 'last' | 'over';
 
 export interface Remaining {
@@ -41,9 +43,9 @@ function urgencyOf(seconds: number): Urgency {
 export function clockText(seconds: number): string {
   const minutes = Math.floor(seconds / 60);
   const hours = Math.floor(minutes / 60);
-  if (hours >= 48) return `${Math.floor(hours / 24)} d ${hours % 24} h`;
-  if (hours >= 1) return `${hours} h ${two(minutes % 60)} min`;
-  return `${minutes}:${two(seconds % 60)}`;
+  if (hours >= 48) return t('common.clockDays', { d: Math.floor(hours / 24), h: hours % 24 });
+  if (hours >= 1) return t('common.clockHours', { h: hours, m: two(minutes % 60) });
+  return t('common.clockMinutes', { m: minutes, s: two(seconds % 60) });
 }
 
 /** The mark that was passed between two looks at the clock; null where there is nothing to say. */

@@ -22,8 +22,7 @@ export function LimitsSheet({ story, state, onClose }: { story: Story; state: Ac
   const { caps, problems } = capsOf(texts);
   const waitsChanged = waitS !== (view.waits.approvalS ?? null) || onTimeout !== (view.waits.onTimeout ?? 'reject');
   const save = async (): Promise<void> => {
-    const waits = { onTimeout, ...(waitS === null ? {} : { approvalS: waitS }) };
-    const body: NewLimits = { caps, ...(waitsChanged ? { waits } : {}) };
+    const body: NewLimits = { caps, ...(waitsChanged ? { waits: { approvalS: waitS, onTimeout } } : {}) };
     if (await act(() => http.post(pathOf(['sessions', story.sessionId, 'limits']), body))) onClose();
   };
   return (
@@ -43,7 +42,7 @@ export function LimitsSheet({ story, state, onClose }: { story: Story; state: Ac
         <label class="controls-cap">
           <span>{t('controls.waitsTitle')}</span>
           <select value={waitS ?? ''} onChange={(event) => setWaitS(event.currentTarget.value ? Number(event.currentTarget.value) : null)}>
-            {view.waits.approvalS == null && <option value="">{t('controls.waitsDefault')}</option>}
+            <option value="">{t('controls.waitsDefault')}</option>
             {waitChoices(waitS).map((seconds) => <option key={seconds} value={seconds}>{spoken(seconds)}</option>)}
           </select>
         </label>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { placeOf, requestOf, settledBy, shownOf } from './notice';
+import { notices } from '../../i18n/en/notices';
+import { placeOf, requestOf, shownOf } from './notice';
 
 const PUSH = { kind: 'approval', sessionId: 's/1', title: 'Fix the login', body: 'Run: npm test', requestId: 'r1', riskLevel: 'medium', actions: ['approve', 'deny'], tag: 'ask:r1' };
 
@@ -19,9 +20,18 @@ describe('the notification of a push', () => {
     expect(shownOf({ ...PUSH, title: 'a\u202e', body: 'ls\u200b' })).toMatchObject({ title: 'aU+202E', body: 'lsU+200B' });
   });
   it('offers nothing to a device that may only watch', () => expect(shownOf({ ...PUSH, actions: undefined }).actions).toEqual([]));
-  it('goes when a push says that it is settled', () => {
-    expect(settledBy({ kind: 'resolved', sessionId: 's1', tag: 'ask:r1' })).toBe('ask:r1');
-    expect(settledBy(PUSH)).toBeNull();
+  it('of an ask that was answered takes the place of that ask, without a sound, and says how it ended', () => {
+    const ended = { kind: 'resolved', sessionId: 's1', requestId: 'r1', title: 'Fix the login', body: '', outcome: 'approved', by: 'Ada’s phone' };
+    expect(shownOf(ended)).toEqual({
+      title: 'Fix the login', body: 'Approved by Ada’s phone', tag: shownOf(PUSH).tag, data: { kind: 'resolved', sessionId: 's1', ask: 'r1' }, actions: [], requireInteraction: false, silent: true });
+    const said = (more: object): string => shownOf({ ...ended, by: '', ...more }).body;
+    expect([said({}), said({ outcome: 'denied', by: 'main$&' }), said({ outcome: 'dismissed' }), said({ outcome: 'expired' }), said({ outcome: 'over' }), said({ outcome: 7 })]).toEqual(
+      ['Approved', 'Denied by main$&', 'Dismissed', 'Nobody answered in time', 'No longer waits for you', 'No longer waits for you']);
+    expect(shownOf({ ...ended, title: '' }).title).not.toBe('');
+  });
+  it('of anything else is heard', () => expect(shownOf(PUSH).silent).toBe(false));
+  it('is in the words that it is given', () => {
+    expect(shownOf({ kind: 'finished', sessionId: 's1' }, { ...notices, finished: 'Fertig' }).title).toBe('Fertig');
   });
   it('of a finished turn replaces the one before it', () => {
     expect(shownOf({ kind: 'finished', sessionId: 's1', title: 'x', body: 'y' })).toMatchObject({ tag: 'session:s1:finished', actions: [] });

@@ -5,11 +5,14 @@
  * Rule 2: only what is of low or medium risk, and told whole, is approved from a notification; of the rest one sees too little there.
  * What nobody would see is spelled out.
  * Rule 3: a notification of one thing replaces the one before it (its tag), and can be found again to be closed.
+ * Rule 4: every push has something to show. That an ask was answered is shown in the place of that ask, without a sound.
  */
 
+import { notices } from '../../i18n/en/notices';
 import { spelledOut } from '../../text/unseen';
 
-export type NoticeKind = 'approval' | 'question' | 'finished' | 'failed';
+export type NoticeKind = 'approval' | 'question' | 'finished' | 'failed' | 'resolved';
+type Words = Record<keyof typeof notices, string>;
 
 /** What the hub sends (`requestId` is our `ask`: the id of the approval or question). */
 export interface Notice {
@@ -21,6 +24,9 @@ export interface Notice {
   riskLevel?: string;
   /** What the device may do from its notification. */
   actions: string[];
+  /** How an ask ended, and by whom. */
+  outcome: string;
+  by: string;
 }
 
 /** What a notification carries, to act on later. */
@@ -37,16 +43,12 @@ export interface Shown {
   data: NoticeData;
   actions: { action: 'approve' | 'deny' | 'open'; title: string }[];
   requireInteraction: boolean;
+  /** It takes its place without a sound. */
+  silent: boolean;
 }
 
 /** What a notification shows without being opened; what is longer is cut by the system. */
 const WHOLE_MOST = 120;
-
-/** The words, in English; a service worker has no page to take them from. */
-const WORDS = {
-  approve: 'Approve', deny: 'Deny', look: 'Look', unknown: 'Something happened',
-  approval: 'Approval needed', question: 'A question', finished: 'Finished', failed: 'Failed',
-};
 
 /** The ask that something is about: its notification's tag. */
 export function tagOf(data: NoticeData): string {
@@ -54,13 +56,24 @@ export function tagOf(data: NoticeData): string {
 }
 
 /** The notification of a push. */
-export function shownOf(push: unknown): Shown {
+export function shownOf(push: unknown, words: Words = notices): Shown {
   const notice = noticeOf(push);
-  if (!notice) return { title: WORDS.unknown, body: '', tag: 'unknown', data: { kind: 'unknown' }, actions: [], requireInteraction: false };
+  if (!notice) return { title: words.unknown, body: '', tag: 'unknown', data: { kind: 'unknown' }, actions: [], requireInteraction: false, silent: false };
   const data: NoticeData = { kind: notice.kind, sessionId: notice.sessionId };
   if (notice.ask) data.ask = notice.ask;
   const asks = notice.kind === 'approval' || notice.kind === 'question';
-  return { title: spelledOut(notice.title) || WORDS[notice.kind], body: spelledOut(notice.body), tag: tagOf(data), data, actions: actionsOf(notice), requireInteraction: asks };
+  const ended = notice.kind === 'resolved' ? endOf(notice, words) : null;
+  const title = spelledOut(notice.title) || (notice.kind === 'resolved' ? words.over : words[notice.kind]);
+  return { title, body: ended ?? spelledOut(notice.body), tag: tagOf(data), data, actions: actionsOf(notice, words), requireInteraction: asks, silent: ended !== null };
+}
+
+/** How an ask ended, in words. */
+function endOf(notice: Notice, words: Words): string {
+  const outcome = notice.outcome;
+  if (outcome === 'approved' || outcome === 'denied' || outcome === 'answered' || outcome === 'dismissed') {
+    return notice.by ? words[`${outcome}By`].replace('{by}', () => spelledOut(notice.by)) : words[outcome];
+  }
+  return outcome === 'expired' ? words.expired : words.over;
 }
 
 /** Where a notification leads. */
@@ -76,28 +89,22 @@ export function requestOf(data: NoticeData, action: string): { path: string; bod
   return { path, body: { decision: action === 'approve' ? 'allow' : 'deny' } };
 }
 
-function actionsOf(notice: Notice): Shown['actions'] {
+function actionsOf(notice: Notice, words: Words): Shown['actions'] {
   if (notice.kind !== 'approval' || !notice.ask || !notice.actions.length) return [];
   const safe = notice.riskLevel === 'low' || notice.riskLevel === 'medium';
   const look = !safe || notice.body.endsWith('…') || notice.body.length > WHOLE_MOST || !notice.actions.includes('approve');
-  const first = look ? ({ action: 'open', title: WORDS.look } as const) : ({ action: 'approve', title: WORDS.approve } as const);
-  return notice.actions.includes('deny') ? [first, { action: 'deny', title: WORDS.deny }] : [first];
-}
-
-/** The tag of the notification that a push says is settled; null where it says something else. */
-export function settledBy(push: unknown): string | null {
-  const said = (typeof push === 'object' && push !== null ? push : {}) as Record<string, unknown>;
-  return said.kind === 'resolved' && typeof said.tag === 'string' ? said.tag : null;
+  const first = look ? ({ action: 'open', title: words.look } as const) : ({ action: 'approve', title: words.approve } as const);
+  return notice.actions.includes('deny') ? [first, { action: 'deny', title: words.deny }] : [first];
 }
 
 function noticeOf(push: unknown): Notice | null {
   const said = (typeof push === 'object' && push !== null ? push : {}) as Record<string, unknown>;
   const kind = said.kind;
-  if (kind !== 'approval' && kind !== 'question' && kind !== 'finished' && kind !== 'failed') return null;
+  if (kind !== 'approval' && kind !== 'question' && kind !== 'finished' && kind !== 'failed' && kind !== 'resolved') return null;
   if (typeof said.sessionId !== 'string') return null;
   const ask = text(said.requestId);
   return {
-    kind, sessionId: said.sessionId, title: text(said.title), body: text(said.body),
+    kind, sessionId: said.sessionId, title: text(said.title), body: text(said.body), outcome: text(said.outcome), by: text(said.by),
     actions: Array.isArray(said.actions) ? said.actions.map(String) : [],
     ...(ask ? { ask } : {}), ...(text(said.riskLevel) ? { riskLevel: text(said.riskLevel) } : {}),
   };

@@ -2,11 +2,13 @@
 //
 // Rule 1: a preview runs without an origin: `sandbox="allow-scripts"`, never `allow-same-origin`. It can reach nothing of the page.
 // Rule 2: its address expires; it is asked for anew when the artifact changed or the reader asks.
+// Rule 3: it loads nothing from elsewhere until the reader asks for that, which is an address of another kind. The next version, or
+// coming back to it, begins without again.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ArtifactView } from '../../generated/api';
-import { http, pathOf } from '../../hub/http';
+import type { ArtifactView, PreviewAddress } from '../../generated/api';
+import { asHubError, http, pathOf } from '../../hub/http';
 import { t } from '../../i18n';
 import { Shown } from '../../matter';
 import { contentHref } from '../../matter/place';
@@ -87,6 +89,30 @@ function safePreview(address: string | null): string | null {
 }
 
 function Live({ artifact, preview }: { artifact: ArtifactView; preview: string | null }): JSX.Element {
+  const [remote, setRemote] = useState<string | null>(null);
   if (preview === null) return <div class="ui-empty"><Icon name="box" size={32} /><p>{t('files.noPreview')}</p></div>;
-  return <iframe class="files-frame" src={preview} sandbox="allow-scripts" referrerpolicy="no-referrer" title={t('files.previewOf', { name: artifact.name })} loading="lazy" />;
+  return (
+    <>
+      <RemoteBar artifact={artifact} allowed={remote !== null} allow={setRemote} />
+      <iframe key={remote ?? preview} class="files-frame" src={remote ?? preview} sandbox="allow-scripts" referrerpolicy="no-referrer" title={t('files.previewOf', { name: artifact.name })} loading="lazy" />
+    </>
+  );
+}
+
+/** Says whether the preview may load from elsewhere, and lets the reader allow it. */
+function RemoteBar({ artifact, allowed, allow }: { artifact: ArtifactView; allowed: boolean; allow: (address: string | null) => void }): JSX.Element {
+  const [busy, setBusy] = useState(false);
+  const [failed, setFailed] = useState<string | null>(null);
+  const ask = (): void => {
+    setBusy(true);
+    http.post<PreviewAddress>(pathOf(['sessions', artifact.sessionId, 'artifacts', artifact.id, 'preview']), { remote: true })
+      .then((made) => allow(safePreview(made.preview_url)), (error: unknown) => setFailed(asHubError(error).message))
+      .finally(() => setBusy(false));
+  };
+  return (
+    <div class="files-remote">
+      <span role={failed === null ? 'status' : 'alert'}>{failed ?? t(allowed ? 'files.remoteAllowed' : 'files.remoteBlocked')}</span>
+      {!allowed && <Button kind="quiet" busy={busy} onClick={ask}>{t('files.remoteAllow')}</Button>}
+    </div>
+  );
 }

@@ -129,6 +129,20 @@ describe('the artifacts tab', () => {
     expect(frame?.getAttribute('src')).toBe('/preview/00ff/made.html');
   });
 
+  it('asks for an address of another kind only when the reader wants what lies elsewhere', async () => {
+    await shown([artifact]);
+    expect(place.textContent).toContain('Content from other servers is not loaded.');
+    const asked = vi.mocked(fetch);
+    const before = asked.mock.calls.length;
+    answers['/sessions/s1/artifacts/a1/preview'] = { preview_url: '/preview/11ee/made.html' };
+    await act(() => [...place.querySelectorAll('button')].find((button) => button.textContent === 'Load remote content')?.click());
+    await settled();
+    expect(asked.mock.calls.slice(before).map(([path, init]) => [path, init?.method, init?.body])).toEqual([['/sessions/s1/artifacts/a1/preview', 'POST', '{"remote":true}']]);
+    const frame = place.querySelector('iframe');
+    expect([frame?.getAttribute('src'), frame?.getAttribute('sandbox')]).toEqual(['/preview/11ee/made.html', 'allow-scripts']);
+    expect(place.textContent).not.toContain('Load remote content');
+  });
+
   it.each(['https://evil.example/', 'javascript:pwned()', '/sessions/s1', '//evil.example/x', '/preview/../sessions'])('never frames %s', async (address) => {
     await shown([{ ...artifact, preview_url: address }]);
     expect(place.querySelector('iframe')).toBeNull();

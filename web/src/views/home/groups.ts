@@ -2,6 +2,7 @@
  * Sessions sorted by what they need: somebody's answer, nothing yet, the next prompt, nothing any more. Pure.
  */
 import type { SessionView } from '../../generated/api';
+import type { Sought } from '../../hub/sessions';
 
 export const GROUPS = ['waiting', 'running', 'idle', 'finished'] as const;
 export type Group = (typeof GROUPS)[number];
@@ -43,6 +44,14 @@ export function wanted(view: SessionView, want: Wanted): boolean {
   const words = want.text.toLowerCase().split(/\s+/).filter(Boolean);
   const text = `${view.title} ${view.cwd} ${view.agent}`.toLowerCase();
   return words.every((word) => text.includes(word));
+}
+
+/** What to ask the hub for, so that all that is wanted is loaded: it knows one text, of a title or a folder. Null: nothing in particular. */
+export function soughtOf(want: Wanted): Sought | null {
+  const words = want.text.split(/\s+/).filter(Boolean).sort((one, other) => other.length - one.length);
+  const text = want.cwd || words[0];
+  if (!want.agent && !text) return null;
+  return { ...(want.agent ? { agent: want.agent } : {}), ...(text ? { text } : {}) };
 }
 
 /** The folder's own name. */

@@ -2,7 +2,8 @@
  * All sessions, the hub's and those that the agents know of, by what they need.
  *
  * Rule 1: what waits for somebody is at the top and never folded away.
- * Rule 2: filters and search change what is shown, never what is true: the lists stay live.
+ * Rule 2: filters and search change what is shown, never what is true: the lists stay live. They hold for all sessions of the hub:
+ * what fits and is not loaded is asked for.
  */
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
@@ -17,12 +18,15 @@ import { write } from '../../route';
 import { Button, Icon, IconButton, Spinner } from '../../ui';
 import { DeleteSheet, RenameSheet } from './actions';
 import { Elsewhere } from './elsewhere';
-import { grouped, GROUPS, projectOf, wanted, type Group, type Wanted } from './groups';
+import { grouped, GROUPS, projectOf, soughtOf, wanted, type Group, type Wanted } from './groups';
 import { Hits } from './hits';
 import { SessionRow } from './row';
 import { search, searchFor } from './search';
 
 const SHOWN: Record<Group, number> = { waiting: Infinity, running: Infinity, idle: 25, finished: 10 };
+
+/** How long the typing pauses before the hub is asked. */
+const SEEK_MS = 250;
 
 type Dialog = { kind: 'rename' | 'delete'; view: SessionView } | null;
 
@@ -35,6 +39,13 @@ export function HomeView(): JSX.Element {
     if (online) void needAgents();
   }, [online]);
   const want: Wanted = { agent: agent.value, cwd: cwd.value, text: search.value.query };
+  const hasOlder = store.hasOlder.value;
+  useEffect(() => {
+    const sought = soughtOf(want);
+    if (sought === null || !online || !hasOlder) return undefined;
+    const timer = setTimeout(() => void store.seek(sought).catch(() => undefined), SEEK_MS); // that the hub is away is said elsewhere
+    return () => clearTimeout(timer);
+  }, [want.agent, want.cwd, want.text, online, hasOlder]);
   const searching = search.value.query.trim() !== '';
   return (
     <div class="home">
@@ -119,7 +130,7 @@ function Content({ want, searching, onDialog, onClear }: ContentProps): JSX.Elem
         return views.length > 0 && <SessionGroup key={group} group={group} views={views} asks={asks} onDialog={onDialog} />;
       })}
       {!sessions.value.length && !searching && <Empty />}
-      {sessions.value.length > 0 && !fitting.length && !searching && <NoneFit onClear={onClear} />}
+      {sessions.value.length > 0 && !fitting.length && !searching && (store.seeking.value ? <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div> : <NoneFit onClear={onClear} />)}
       {searching && <Hits />}
       {store.hasOlder.value && !searching && <Button kind="quiet" class="home-older" onClick={() => void store.loadOlder()}>{t('home.loadOlder')}</Button>}
       <Elsewhere want={want} />

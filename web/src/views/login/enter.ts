@@ -23,17 +23,18 @@ export async function enter(by: { code: string } | { token: string }): Promise<b
   return attempt(() => http.post('/auth/login', by));
 }
 
-/** Whatever somebody typed. Codes are told by their looks; a token may look like anything. */
+/** Whatever somebody typed, as what it looks like. A token may look like a one-time code, so what is no such code is tried as a token,
+ * too; what was refused for another reason is not, for that reason would be lost. */
 export async function enterByHand(typed: string): Promise<boolean> {
   const kind = kindOf(typed);
-  if (kind === 'pair' && (await claim(typed))) return true;
-  if (kind === 'code' && (await enter({ code: typed }))) return true;
+  if (kind === 'pair') return claim(typed);
+  if (kind === 'code' && ((await enter({ code: typed })) || trouble.peek()?.status !== 401)) return trouble.peek() === null;
   return enter({ token: typed });
 }
 
-/** Pairing codes are 16 capitals and digits, in groups or not; one-time codes have 32 letters. */
+/** Pairing codes are 16 capitals and digits that nobody takes for another, in groups or not; one-time codes have 32 letters. */
 export function kindOf(typed: string): 'pair' | 'code' | 'token' {
-  if (/^[2-9A-HJ-NP-Z]{16}$/i.test(typed.replace(/[\s-]/g, '')) && !/[a-z].*[A-Z]|[A-Z].*[a-z]/.test(typed)) return 'pair';
+  if (/^[2-9A-HJKMNP-TV-Z]{16}$/i.test(typed.replace(/[\s-]/g, '')) && !/[a-z].*[A-Z]|[A-Z].*[a-z]/.test(typed)) return 'pair';
   return /^[\w-]{32}$/.test(typed) ? 'code' : 'token';
 }
 

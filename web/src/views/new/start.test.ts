@@ -12,21 +12,24 @@ afterEach(() => {
 });
 
 describe('starting', () => {
-  it('goes on with the session that was made though the answer was lost', async () => {
-    const post = vi.spyOn(http, 'post').mockRejectedValueOnce(new HubError('unreachable', '')).mockResolvedValue({});
-    vi.spyOn(http, 'get').mockResolvedValue({ sessions: [view('busy', { lastText: 'hello' }), view('made')] });
+  it('asks again under the same key where the answer was lost, and under another for another folder', async () => {
+    const post = vi.spyOn(http, 'post').mockRejectedValueOnce(new HubError('unreachable', '')).mockResolvedValue(view('made'));
     const starting = new Starting();
     await expect(starting.run(PLAN)).rejects.toThrow();
     expect((await starting.run(PLAN)).id).toBe('made');
-    expect(post.mock.calls.map(([path]) => path)).toEqual(['/sessions', '/sessions/made/send-message']);
+    await starting.run({ ...PLAN, cwd: '/y' });
+    const keys = post.mock.calls.filter(([path]) => path === '/sessions').map(([, , headers]) => (headers as Record<string, string>)['Idempotency-Key']);
+    expect(keys).toHaveLength(3);
+    expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
+    expect(keys[1]).toBe(keys[0]);
+    expect(keys[2]).not.toBe(keys[0]);
   });
-  it('makes one where none was made', async () => {
-    const post = vi.spyOn(http, 'post').mockRejectedValueOnce(new HubError('unreachable', '')).mockResolvedValue(view('made'));
-    vi.spyOn(http, 'get').mockResolvedValue({ sessions: [] });
+  it('goes on with what was made: a second press starts no other', async () => {
+    const post = vi.spyOn(http, 'post').mockResolvedValue(view('made'));
     const starting = new Starting();
-    await expect(starting.run(PLAN)).rejects.toThrow();
     await starting.run(PLAN);
-    expect(post.mock.calls.filter(([path]) => path === '/sessions')).toHaveLength(2);
+    await starting.run(PLAN);
+    expect(post.mock.calls.map(([path]) => path)).toEqual(['/sessions', '/sessions/made/send-message']);
   });
   it('says the prompt again under the same key', async () => {
     const post = vi.spyOn(http, 'post').mockResolvedValueOnce(view('made')).mockRejectedValueOnce(new HubError('unreachable', '')).mockResolvedValue({});

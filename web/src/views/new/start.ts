@@ -2,11 +2,10 @@
  * Starting a session: the agent first, then its options, then the prompt.
  *
  * Rule 1: what was started is not started twice: a second try goes on where the first one failed.
- * Rule 2: where the answer was lost, the hub is asked what became of it before anything is started again. A prompt has a key, by which
- * the hub knows it again.
+ * Rule 2: a session and a prompt each have a key, by which the hub knows them again where its answer was lost.
  */
-import type { ContentBlock, NewSession, SessionPage, SessionView } from '../../generated/api';
-import { asHubError, http, pathOf } from '../../hub/http';
+import type { ContentBlock, NewSession, SessionView } from '../../generated/api';
+import { http, pathOf } from '../../hub/http';
 import { newId } from '../../hub/outbox';
 import { store } from '../../hub/sessions';
 
@@ -24,14 +23,13 @@ export class Starting {
   private readonly done = new Set<string>();
   private begun = '';
   private prompt = { words: '', key: '' };
-  /** Nobody knows whether a session was made; these were there before. */
-  private lost: ReadonlySet<string> | null = null;
+  private key = newId();
 
   async run(plan: Plan): Promise<SessionView> {
     const where = JSON.stringify([plan.agent, plan.cwd, plan.mode]);
     if (where !== this.begun) this.forget();
-    this.session ??= await this.create(plan);
     this.begun = where;
+    this.session ??= await this.create(plan);
     const id = this.session.id;
     for (const [configId, value] of Object.entries(plan.options)) {
       await this.once(`option ${configId} ${value}`, () => http.post(pathOf(['sessions', id, 'config']), { configId, value }));
@@ -40,21 +38,12 @@ export class Starting {
     return this.session;
   }
 
+  /** Where the answer is lost, the same key finds what was made. */
   private async create({ agent, cwd, mode }: Plan): Promise<SessionView> {
-    if (this.lost) {
-      const { sessions } = await http.get<SessionPage>(pathOf(['sessions'], { limit: 50 }));
-      const made = sessions.find((view) => !this.lost?.has(view.id) && view.agent === agent && isFolder(view.cwd, cwd) && view.turn === null && !view.lastText);
-      if (made) return learnt(made);
-    }
-    const before = this.lost ?? new Set(store.sessions.peek().map((view) => view.id));
     const asked: NewSession = mode ? { agent, cwd, mode } : { agent, cwd };
-    try {
-      return learnt(await http.post<SessionView>('/sessions', asked));
-    } catch (error) {
-      const { code, status } = asHubError(error);
-      this.lost = code === 'unreachable' || status >= 502 ? before : null;
-      throw error;
-    }
+    const view = await http.post<SessionView>('/sessions', asked, { 'Idempotency-Key': this.key });
+    store.learn(view);
+    return view;
   }
 
   /** The same words are the same prompt. */
@@ -68,7 +57,7 @@ export class Starting {
   private forget(): void {
     this.session = null;
     this.done.clear();
-    if (this.begun) this.lost = null;
+    this.key = newId();
   }
 
   private async once(step: string, act: () => Promise<unknown>): Promise<void> {
@@ -76,15 +65,4 @@ export class Starting {
     await act();
     this.done.add(step);
   }
-}
-
-/** The hub writes a folder out; somebody may have typed it from their home on, or with a slash at its end. */
-function isFolder(path: string, typed: string): boolean {
-  const wanted = typed.replace(/\/+$/, '');
-  return wanted.startsWith('~') ? path.endsWith(wanted.slice(1)) : path === wanted || path === typed;
-}
-
-function learnt(view: SessionView): SessionView {
-  store.learn(view);
-  return view;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Item } from '../../model/items';
-import { isNewest } from './error';
+import { isAgain, isNewest } from './error';
 
 const item = (kind: string, key: string, role?: string): Item => ({ kind, key, role }) as unknown as Item;
 
@@ -14,5 +14,10 @@ describe('a failure', () => {
     expect(isNewest([first, item('message', 'm', 'user')], first)).toBe(false);
     expect(isNewest([first, second], first)).toBe(false);
     expect(isNewest([first, second], second)).toBe(true);
+  });
+  it('is not to be tried again while the next try waits to be sent, also after a reload', () => {
+    const sent = { sessionId: 's', state: 'queued', command: { command: 'send_message', message: 'go' } } as const;
+    expect(isAgain(sent, 's', 'go')).toBe(true);
+    expect([isAgain(sent, 's', 'other'), isAgain(sent, 't', 'go'), isAgain({ ...sent, state: 'failed' }, 's', 'go')]).toEqual([false, false, false]);
   });
 });

@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { link } from '../../hub/link';
+import { link, type Sent } from '../../hub/link';
 import { t } from '../../i18n';
 import { Json } from '../../matter/json';
 import type { ErrorItem, Item } from '../../model/items';
@@ -19,6 +19,11 @@ export function isNewest(items: readonly Item[], failed: Item): boolean {
   return true;
 }
 
+/** Whether something on its way to the hub is this prompt once more: a press before a reload counts, too. */
+export function isAgain(sent: Pick<Sent, 'sessionId' | 'command' | 'state'>, sessionId: string, prompt: string | undefined): boolean {
+  return sent.sessionId === sessionId && sent.state !== 'failed' && sent.command.command === 'send_message' && sent.command.message === prompt;
+}
+
 export function ErrorRow({ item }: { item: ErrorItem }): JSX.Element {
   const { story } = useRoom();
   const [open, toggle] = useOpened(item.key);
@@ -29,7 +34,8 @@ export function ErrorRow({ item }: { item: ErrorItem }): JSX.Element {
     link.command(story.sessionId, { command: 'send_message', message: prompt! });
   };
   const view = story.view.value;
-  const canRetry = prompt !== undefined && prompt !== '' && !view.watchOnly && (again || (view.turn === null && isNewest(story.timeline.items.value, item)));
+  const waits = link.outbox.value.some((sent) => isAgain(sent, story.sessionId, prompt));
+  const canRetry = prompt !== undefined && prompt !== '' && !view.watchOnly && (again || waits || (view.turn === null && isNewest(story.timeline.items.value, item)));
   return (
     <div class="session-banner" role="group" aria-label={t('session.failedTitle')}>
       <Icon name="warning" size={18} />
@@ -40,7 +46,7 @@ export function ErrorRow({ item }: { item: ErrorItem }): JSX.Element {
       </div>
       <div class="session-banner-actions">
         {error.details !== undefined && <Button kind="quiet" expanded={open} onClick={toggle}>{t('session.errorDetails')}</Button>}
-        {canRetry && <Button icon="refresh" disabled={again} onClick={retry}>{again ? t('session.retried') : t('session.retry')}</Button>}
+        {canRetry && <Button icon="refresh" disabled={again || waits} onClick={retry}>{again || waits ? t('session.retried') : t('session.retry')}</Button>}
       </div>
     </div>
   );

@@ -1,0 +1,21 @@
+/** Words of notifications. The service worker takes them from here: it has no page to ask. */
+export const notices = {
+  approve: 'Approve',
+  deny: 'Deny',
+  look: 'Look',
+  unknown: 'Something happened',
+  approval: 'Approval needed',
+  question: 'A question',
+  finished: 'Finished',
+  failed: 'Failed',
+  approved: 'Approved',
+  approvedBy: 'Approved by {by}',
+  denied: 'Denied',
+  deniedBy: 'Denied by {by}',
+  answered: 'Answered',
+  answeredBy: 'Answered by {by}',
+  dismissed: 'Dismissed',
+  dismissedBy: 'Dismissed by {by}',
+  expired: 'Nobody answered in time',
+  over: 'No longer waits for you',
+} as const;
