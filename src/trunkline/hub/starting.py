@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from trunkline.errors import SessionNotFound
 from trunkline.journal.base import Journal, RowFilter
-from trunkline.session.session import Session
+
+if TYPE_CHECKING:
+    from trunkline.session.session import Session
 
 LOOKED_AT = 50
 

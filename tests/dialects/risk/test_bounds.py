@@ -93,8 +93,10 @@ READ_BY_GRAMMAR = ["ls src/*@.py", "ls a\\ b@", "mkdir -p x@/{a,b}", "echo `pwd`
     *[(unit, 1.4) for unit in (*TINY, *BUSY)], *[(unit, 2.0) for unit in READ_BY_GRAMMAR],
 ])
 def test_a_kilobyte_of_tiny_commands_costs_no_more_than_the_same_work(unit: str, most: float) -> None:
-    """As above: less than 1 ms on an ordinary core, each seen for the first time; a little more where nothing is plain. The bounds leave
-    room for a machine that slows the two unevenly."""
+    """As above: less than 1 ms on an ordinary core, each seen for the first time; a little more where nothing is plain.
+
+    The bounds leave room for a machine that slows the two unevenly.
+    """
     numbers = count()
     times = 1024 // (len(unit) + 4)
     assert times >= 45
