@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import socket
 from collections.abc import Callable, Iterator
@@ -12,19 +13,18 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from scripts.browser import FLAGS, recorded
+from tests.page.hostile import ALL
 from tests.page.person import Person
+from tests.page.profiles import SIZES, Profiles
 from tests.page.stage import Stage
-from tests.tooling.hub_process import PYTHON, HubProcess
+from tests.tooling.hub_process import FAST_DEMO, PYTHON, HubProcess
 from tests.tooling.transcripts import AGENTS, FOLDER
-
-DESK: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}}
-PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True,
-                         "device_scale_factor": 2}
-SIZES = {"desk": DESK, "phone": PHONE}
 
 REPLAY = f"{PYTHON} {shlex.quote(str(FOLDER.parents[1] / 'tooling' / 'replay_agent.py'))}"
 RECORDED = {f"{agent}-{run}": f"{REPLAY} {shlex.quote(str(FOLDER / f'{agent}.jsonl'))} {run}"
             for agent in AGENTS for run in ("allow", "reject", "bare")}
+
+THEIRS = Path(__file__).parents[2] / "web" / "src" / "text" / "hostile.ts"
 
 QUICK = ("test_coming_in.py", "test_a_message_is_github_flavoured_markdown", "test_terminal_output_has_its_colours",
          "test_a_diff_has_true_line_numbers", "test_a_click_approves_once", "test_an_empty_home_says_how_to_begin",
@@ -56,26 +56,65 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="package")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
+def profiles(browser: Browser) -> Profiles:
+    """The browser's profiles."""
+    return Profiles(browser)
+
+
+@pytest.fixture(scope="package")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """A stage that tests share; each makes sessions of its own, and sees those of others."""
+    made = Stage(tmp_path_factory.mktemp("shared"), agents=RECORDED)
+    with made.hub:
+        yield made
+
+
+@pytest.fixture(scope="package")
+def hub(shared: Stage) -> HubProcess:
     """A hub that tests share; each makes sessions of its own."""
-    with HubProcess(tmp_path_factory.mktemp("hub"), agents=RECORDED) as started:
-        yield started
+    return shared.hub
+
+
+@pytest.fixture(scope="package")
+def cleared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """What ``stage`` is made of."""
+    made = Stage(tmp_path_factory.mktemp("cleared"))
+    with made.hub:
+        yield made
 
 
 @pytest.fixture
-def make_person(browser: Browser) -> Iterator[MakePerson]:
-    """Makes people at browsers; after the test, none of them may have seen anything that must never happen."""
-    people: list[Person] = []
+def stage(cleared: Stage) -> Stage:
+    """A stage on which nothing stands."""
+    cleared.clear()
+    return cleared
 
-    def make(url: str, size: str = "desk", **more: Any) -> Person:
-        context = browser.new_context(**{**SIZES[size], "locale": "en-US", "timezone_id": "UTC", **more})
-        people.append(Person(context, url))
-        return people[-1]
+
+@pytest.fixture
+def clear_hub(stage: Stage) -> HubProcess:
+    """A hub without sessions, with the first policy. What it remembers besides (devices, folders) may be of others."""
+    return stage.hub
+
+
+@pytest.fixture
+def make_person(profiles: Profiles) -> Iterator[MakePerson]:
+    """Makes people at browsers; after the test, none of them may have seen anything that must never happen."""
+    people: list[tuple[Person, str, bool]] = []
+
+    def make(url: str, size: str = "desk", *, alone: bool = False, **wishes: Any) -> Person:
+        """``alone``: in a profile that nobody else gets, for what cannot be taken back, such as a clock that stands."""
+        person = Person(profiles.take(size, alone, **wishes), url)
+        people.append((person, size, not wishes and not alone))
+        return person
 
     yield make
-    for person in people:
-        person.context.close()
-    for person in people:
+    for person, size, usual in people:
+        person.leave()
+        if usual:
+            profiles.give_back(person.context, size, person.url)
+        else:
+            person.context.close()
+    for person, _, _ in people:
         person.assert_no_faults()
 
 
@@ -99,14 +138,27 @@ def own_hub(tmp_path: Path) -> Iterator[HubProcess]:
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Stage]:
-    """A hub of the test's own with the stage's agent."""
-    made = Stage(tmp_path, port=free_port())
-    with made.hub:
-        yield made
+def trusting(tmp_path: Path) -> Iterator[HubProcess]:
+    """A hub that lets the demo run whatever it wants."""
+    with HubProcess(tmp_path / "trusting", agents={"trusted": FAST_DEMO}) as started:
+        yield started
 
 
 def free_port() -> int:
     """A port that nobody listens on now."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return int(server.getsockname()[1])
+
+
+@pytest.fixture(scope="package")
+def corpus(browser: Browser) -> list[str]:
+    """What hostile agents say: our own texts and those that the page's own tests use; a browser reads these, as they are written
+    in its language."""
+    source = re.sub(r"export const (\w+): readonly string\[\] =", r"found.\1 =", THEIRS.read_text())
+    page = browser.new_page()
+    try:
+        theirs = page.evaluate(f"() => {{ const found = {{}}; {source}; return Object.values(found).flat() }}")
+    finally:
+        page.close()
+    assert len(theirs) > 50
+    return [*ALL, *theirs]

@@ -111,7 +111,7 @@ def test_a_revoked_device_is_locked_out_at_once(own_hub: HubProcess, make_person
 def turn_push_on(person: Person, hub: HubProcess, subscribed: Browser) -> Page:
     """Subscribe this browser at the push service."""
     person.context.grant_permissions(["notifications"], origin=hub.url)
-    person.context.add_init_script(f"({STAND_IN})({json.dumps(subscribed.subscription())})")
+    person.page.add_init_script(f"({STAND_IN})({json.dumps(subscribed.subscription())})")
     page = person.log_in(hub, "#/devices")
     page.get_by_role("button", name="Turn on notifications").click()
     expect(page.get_by_text("This device is notified.")).to_be_visible()
@@ -201,13 +201,13 @@ def test_deciding_from_a_notification_needs_the_devices_own_login(pushing: HubPr
         assert decided["approved"] and decided["resolvedBy"] == "user"
 
 
-def test_without_https_the_page_says_what_is_missing_and_works(own_hub: HubProcess, make_person: MakePerson) -> None:
-    person = make_person(own_hub.url)
-    person.context.add_init_script("Object.defineProperty(window, 'isSecureContext', {value: false});"
+def test_without_https_the_page_says_what_is_missing_and_works(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    person = make_person(clear_hub.url)
+    person.page.add_init_script("Object.defineProperty(window, 'isSecureContext', {value: false});"
                                    "delete Navigator.prototype.serviceWorker; delete Navigator.prototype.clipboard;")
-    page = person.log_in(own_hub, "#/devices")
+    page = person.log_in(clear_hub, "#/devices")
     expect(page.get_by_text(re.compile("need HTTPS or localhost"))).to_be_visible()
-    session = own_hub.new_session("fast")
+    session = clear_hub.new_session("fast")
     person.go(f"#/s/{session.id}")
     page.get_by_role("combobox", name="Message to the agent").fill("/echo it works")
     page.get_by_role("button", name="Send").click()
