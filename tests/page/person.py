@@ -83,7 +83,7 @@ class Person:
 
     def _told(self, message: ConsoleMessage) -> None:
         if message.type == "error" and not (self._expected and self._expected.search(message.text)):
-            self.faults.append(f"console: {message.text[:500]}")
+            self.faults.append(f"console: {message.text[:500]} ({message.location['url'][:200]})")
 
     def _asked(self, dialog: Dialog) -> None:
         self.faults.append(f"a dialog: {dialog.message[:200]}")

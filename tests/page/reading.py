@@ -11,43 +11,42 @@ from collections.abc import Iterable
 
 from playwright.sync_api import Page
 
-from tests.page.person import Person
+from tests.page.person import Person, until
 from tests.tooling.hub_process import HubProcess
 
 STANDS = """() => {
   const found = [];
   if (window.hacked !== undefined || window.wasPwned) found.push('a script ran');
   for (const part of document.querySelectorAll('main *, dialog *')) {
-    const markup = part.outerHTML.slice(0, 200);
-    if (/^(script|object|embed|base|meta|link|style|applet|frame)$/i.test(part.localName)) found.push(markup);
+    const bad = () => found.push(part.outerHTML.slice(0, 200));
+    if (/^(script|object|embed|base|meta|link|style|applet|frame)$/i.test(part.localName)) bad();
     if (part.localName === 'iframe' && part.getAttribute('sandbox') === null) found.push('a frame without a sandbox');
     for (const {name, value} of part.attributes) {
-      if (/^on/i.test(name)) found.push(markup);
+      if (/^on/i.test(name)) bad();
       const leads = /^(href|src|action|formaction|srcset|data|xlink:href|background)$/i.test(name);
-      if (leads && /^\\s*(java\\s*script|vbscript|data:text)/i.test(value)) found.push(markup);
+      if (leads && /^\\s*(java\\s*script|vbscript|data:text)/i.test(value)) bad();
     }
-    if (/^https?:.*evil/.test(part.src ?? '') || /url\\(/.test(part.getAttribute('style') ?? '')) found.push(markup);
+    if (/^https?:.*evil/.test(part.src ?? '') || /url\\(/.test(part.getAttribute('style') ?? '')) bad();
   }
   return found;
 }"""
 
-READ = """feed => new Promise(resolve => {
-  const frame = () => new Promise(done => requestAnimationFrame(() => done()));
-  (async () => {
-    for (let round = 0; round < 5; round++) {
-      const closed = feed.querySelectorAll('button[aria-expanded=false]');
-      if (!closed.length) break;
-      closed.forEach(each => each.click());
-      await frame(); await frame();
-    }
-    const rows = [...feed.querySelectorAll('[data-key]')].map(row => [row.dataset.key, row.textContent,
-      row.querySelectorAll('img, a, table, input, svg, code, details').length]);
-    const before = feed.scrollTop;
-    feed.scrollTop -= feed.clientHeight * 0.8;
-    await frame(); await frame();
-    resolve([rows, feed.scrollTop !== before]);
-  })();
-})"""
+READ = """async feed => {
+  const frames = async () => { for (let n = 0; n < 2; n++) await new Promise(done => requestAnimationFrame(done)); };
+  for (let round = 0; round < 6; round++) {
+    const closed = feed.querySelectorAll('button[aria-expanded=false]');
+    if (!closed.length) break;
+    closed.forEach(each => each.click());
+    await frames();
+  }
+  const told = [...feed.querySelectorAll('[data-key]')].filter(row => !row.querySelector('.session-asked'));
+  const rows = told.map(row => [row.dataset.key, row.textContent,
+    row.querySelectorAll('img, a, table, input, svg, code, details, hr').length]);
+  const more = feed.scrollTop + feed.clientHeight < feed.scrollHeight - 2;
+  feed.scrollTop += feed.clientHeight * 0.8;
+  await frames();
+  return [rows, more];
+}"""
 
 
 class Row:
@@ -71,10 +70,12 @@ def assert_stands(page: Page) -> None:
 
 
 def read_through(page: Page) -> list[Row]:
-    """Look at the whole conversation, from its end to its beginning, and open what is closed; returns its rows."""
+    """Look at the whole conversation, from its beginning to its end, and open what is closed; returns its rows, but for those
+    that a person said: in tests that is the very script that the agent follows."""
     feed = page.get_by_role("feed")
     feed.focus()
-    page.keyboard.press("End")
+    page.keyboard.press("Home")
+    until(page, "() => document.querySelector('[role=feed]').scrollTop === 0")
     found: dict[str, Row] = {}
     more = True
     while more:
@@ -106,5 +107,5 @@ CONTROLS = re.compile(r"\x1b(\[[0-9;]*[a-zA-Z]|\][^\x07\x1b]*(\x07|\x1b\\)|P[^\x
 
 def _letters(text: str) -> str:
     """Without what nobody sees, or sees only spelled out: unseen characters and their numbers, marks beyond measure, spaces."""
-    plain = re.sub(r"U\+[0-9A-F]{4,6}|\+\d+(?!\w)", "", text)
+    plain = re.sub(r"U\+(?:E00[0-7][0-9A-F]|[0-9A-F]{4})|\+\d+(?!\w)", "", text)
     return "".join(letter for letter in plain if unicodedata.category(letter)[0] not in "CZM")
