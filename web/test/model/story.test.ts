@@ -139,6 +139,15 @@ describe('opening', () => {
     await vi.waitFor(() => expect(story.state.value).toBe('ready'));
   });
 
+  test('whose request was cut while the line stood is tried again by itself', async () => {
+    const hub = hubWith(3);
+    hub.failing = true;
+    const story = await opened(hub);
+    expect([hub.state.value, story.state.value]).toEqual(['online', 'failed']);
+    hub.failing = false;
+    await vi.waitFor(() => expect(story.state.value).toBe('ready'), 3_000);
+  });
+
   test('misses nothing that happens between the page and the stream', async () => {
     const hub = hubWith(10);
     const story = new Story('ses_1', {
