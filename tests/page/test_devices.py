@@ -144,7 +144,7 @@ def deliver(person: Person, page: Page, hub: HubProcess, message: dict[str, obje
 
 def test_an_approval_is_pushed_encrypted_and_shown_by_the_service_worker(pushing: HubProcess, make_person: MakePerson) -> None:
     with PushService() as service:
-        person, subscribed = make_person(pushing.url), Browser(service)
+        person, subscribed = make_person(pushing.url, alone=True), Browser(service)
         page = turn_push_on(person, pushing, subscribed)
         session = pushing.new_session("fast", title="Needs me")
         tell(session, "/ask")
@@ -161,7 +161,7 @@ def test_an_approval_is_pushed_encrypted_and_shown_by_the_service_worker(pushing
 def test_turning_notifications_off_and_an_ended_subscription_end_the_pushes(pushing: HubProcess, make_person: MakePerson) -> None:
     with PushService() as service:
         subscribed = Browser(service)
-        page = turn_push_on(make_person(pushing.url), pushing, subscribed)
+        page = turn_push_on(make_person(pushing.url, alone=True), pushing, subscribed)
         key = pushing.wire.get("/push")["publicKey"]
         session = pushing.new_session("fast")
         tell(session, "/echo done")
@@ -182,7 +182,7 @@ def test_turning_notifications_off_and_an_ended_subscription_end_the_pushes(push
 
 def test_deciding_from_a_notification_needs_the_devices_own_login(pushing: HubProcess, make_person: MakePerson) -> None:
     with PushService() as service:
-        person, subscribed = make_person(pushing.url), Browser(service)
+        person, subscribed = make_person(pushing.url, alone=True), Browser(service)
         page = turn_push_on(person, pushing, subscribed)
         session = pushing.new_session("fast", title="From afar")
         tell(session, "/ask")
