@@ -19,13 +19,12 @@ from typing import NamedTuple
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from scripts.browser import FLAGS, recorded
-from tests.page.conftest import DESK, PHONE
+from tests.page.profiles import SIZES
 from tests.page.stage import Stage
 from tests.tooling.hub_process import HubProcess, Session
 
 TARGET = Path(__file__).parents[1] / "docs" / "screenshots"
 ROOT = Path(tempfile.gettempdir()) / "trunkline-screenshots"
-SIZES = {"desk": DESK, "phone": PHONE}
 THEMES = ("light", "dark")
 SETTLE_MS = 400
 """For pictures only: lets fonts, highlighting and sliding sheets come to rest."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import socket
 from collections.abc import Callable, Iterator
@@ -12,31 +13,42 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from scripts.browser import FLAGS, recorded
+from tests.page.hostile import ALL
 from tests.page.person import Person
+from tests.page.profiles import SIZES, Profiles
 from tests.page.stage import Stage
-from tests.tooling.hub_process import PYTHON, HubProcess
+from tests.tooling.hub_process import FAST_DEMO, PYTHON, HubProcess
 from tests.tooling.transcripts import AGENTS, FOLDER
-
-DESK: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}}
-PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True,
-                         "device_scale_factor": 2}
-SIZES = {"desk": DESK, "phone": PHONE}
 
 REPLAY = f"{PYTHON} {shlex.quote(str(FOLDER.parents[1] / 'tooling' / 'replay_agent.py'))}"
 RECORDED = {f"{agent}-{run}": f"{REPLAY} {shlex.quote(str(FOLDER / f'{agent}.jsonl'))} {run}"
             for agent in AGENTS for run in ("allow", "reject", "bare")}
 
-QUICK = ("test_coming_in.py", "test_a_message_is_github_flavoured_markdown", "test_terminal_output_has_its_colours",
-         "test_a_diff_has_true_line_numbers", "test_a_click_approves_once", "test_an_empty_home_says_how_to_begin",
-         "test_a_search_finds_titles_and_contents", "test_the_copy_of_a_message_is_the_journals_text")
-"""What every run of the fast tests looks at: that people get in, and that each main view shows what it must. The rest is slow."""
+THEIRS = Path(__file__).parents[2] / "web" / "src" / "text" / "hostile.ts"
+
+QUICK = (
+    "test_coming_in.py", "test_approvals.py", "test_drafts_are_gone", "test_who_cannot_be_logged_out",
+    "test_an_empty_home_says_how_to_begin", "test_a_search_finds_titles_and_contents", "test_sessions_are_grouped",
+    "test_a_new_session_is_begun", "test_a_folder_is_chosen", "test_a_failure_to_start",
+    "test_a_message_is_github_flavoured_markdown", "test_thinking_is_closed", "test_a_run_of_calls_is_one_line",
+    "test_terminal_output_has_its_colours", "test_a_diff_has_true_line_numbers", "test_the_copy_of_a_message",
+    "test_a_failed_turn_says_why", "test_reading_is_not_disturbed", "test_an_approval_waits_in_the_conversation",
+    "test_a_prompt_is_sent_by_the_button", "test_on_a_phone_enter_begins_a_line", "test_what_is_sent_while_a_turn_runs",
+    "test_a_turn_is_stopped", "test_the_draft_survives_a_reload", "test_slash_commands_are_the_agents_own",
+    "test_links_are_marked", "test_notifications", "test_hostile_places.py::test_the_policy", "test_names_of_files",
+    "test_an_artifact_reaches_nothing",
+    "test_a_phone_is_paired", "test_a_revoked_device", "printed[carriage returns]", "printed[colours]", "said[a large table]",
+    "test_the_login_is_for_everybody", "test_the_keyboard_goes_everywhere", "test_nothing_scrolls_sideways[320]",
+)
+"""What every run of the fast tests looks at: that people get in and out, that each main view shows what it must and does what it
+is told, and that what is hostile is not obeyed. The rest is slow."""
 
 expect.set_options(timeout=15_000)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A browser takes seconds for what other tests do in milliseconds: most of them are for ``make test-all``."""
+    """A browser takes seconds for what other tests do in milliseconds: two thirds of them are for ``make test-all``."""
     for item in items:
         if item.path.parent == Path(__file__).parent and not any(name in item.nodeid for name in QUICK):
             item.add_marker(pytest.mark.slow)
@@ -56,26 +68,65 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="package")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
+def profiles(browser: Browser) -> Profiles:
+    """The browser's profiles."""
+    return Profiles(browser)
+
+
+@pytest.fixture(scope="package")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """A stage that tests share; each makes sessions of its own, and sees those of others."""
+    made = Stage(tmp_path_factory.mktemp("shared"), agents=RECORDED)
+    with made.hub:
+        yield made
+
+
+@pytest.fixture(scope="package")
+def hub(shared: Stage) -> HubProcess:
     """A hub that tests share; each makes sessions of its own."""
-    with HubProcess(tmp_path_factory.mktemp("hub"), agents=RECORDED) as started:
-        yield started
+    return shared.hub
+
+
+@pytest.fixture(scope="package")
+def cleared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """What ``stage`` is made of."""
+    made = Stage(tmp_path_factory.mktemp("cleared"))
+    with made.hub:
+        yield made
 
 
 @pytest.fixture
-def make_person(browser: Browser) -> Iterator[MakePerson]:
-    """Makes people at browsers; after the test, none of them may have seen anything that must never happen."""
-    people: list[Person] = []
+def stage(cleared: Stage) -> Stage:
+    """A stage on which nothing stands."""
+    cleared.clear()
+    return cleared
 
-    def make(url: str, size: str = "desk", **more: Any) -> Person:
-        context = browser.new_context(**{**SIZES[size], "locale": "en-US", "timezone_id": "UTC", **more})
-        people.append(Person(context, url))
-        return people[-1]
+
+@pytest.fixture
+def clear_hub(stage: Stage) -> HubProcess:
+    """A hub without sessions, with the first policy. What it remembers besides (devices, folders) may be of others."""
+    return stage.hub
+
+
+@pytest.fixture
+def make_person(profiles: Profiles) -> Iterator[MakePerson]:
+    """Makes people at browsers; after the test, none of them may have seen anything that must never happen."""
+    people: list[tuple[Person, str, bool]] = []
+
+    def make(url: str, size: str = "desk", *, alone: bool = False, **wishes: Any) -> Person:
+        """``alone``: in a profile that nobody else gets, for what cannot be taken back, such as a clock that stands."""
+        person = Person(profiles.take(size, alone, **wishes), url)
+        people.append((person, size, not wishes and not alone))
+        return person
 
     yield make
-    for person in people:
-        person.context.close()
-    for person in people:
+    for person, size, usual in people:
+        person.leave()
+        if usual:
+            profiles.give_back(person.context, size, person.url)
+        else:
+            person.context.close()
+    for person, _, _ in people:
         person.assert_no_faults()
 
 
@@ -99,14 +150,28 @@ def own_hub(tmp_path: Path) -> Iterator[HubProcess]:
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Stage]:
-    """A hub of the test's own with the stage's agent."""
-    made = Stage(tmp_path, port=free_port())
-    with made.hub:
-        yield made
+def trusting(tmp_path: Path) -> Iterator[HubProcess]:
+    """A hub that lets the demo run whatever it wants."""
+    with HubProcess(tmp_path / "trusting", agents={"trusted": FAST_DEMO}) as started:
+        yield started
 
 
 def free_port() -> int:
     """A port that nobody listens on now."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return int(server.getsockname()[1])
+
+
+@pytest.fixture(scope="package")
+def corpus(browser: Browser) -> list[str]:
+    """What hostile agents say: our own texts and those that the page's own tests use; a browser reads these, as they are written
+    in its language."""
+    source = re.sub(r"export const (\w+): readonly string\[\] =", r"found.\1 =", THEIRS.read_text())
+    page = browser.new_page()
+    try:
+        theirs = page.evaluate(f"() => {{ const found = {{}}; {source}; return Object.values(found).flat() }}")
+    finally:
+        page.close()
+    assert len(theirs) > 50
+    # Half a character is no text that a line of JSON can carry.
+    return [text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for text in (*ALL, *theirs)]

@@ -1,8 +1,9 @@
-"""What the hub's history says of a session, to hold against what the page shows."""
+"""What the hub's history says of a session, to hold against what the page shows; and what its agent is told to do."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tests.tooling.hub_process import Session
@@ -44,3 +45,9 @@ def wait_until_idle(session: Session, within_s: float = 30.0) -> None:
 def tell(session: Session, content: Any, **more: Any) -> None:
     """Send a prompt and go on."""
     session.post("send-message", {"content": content, **more}, 202)
+
+
+def puppet_says(session: Session, steps: Sequence[Sequence[object]]) -> None:
+    """Have the puppet take steps, to the end."""
+    tell(session, json.dumps(steps))
+    wait_until_idle(session)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Locator, Page, Request, expect
+from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Locator, Page, Request, WebError, expect
 
 from tests.tooling.hub_process import HubProcess
 from tests.tooling.processes import eventually
@@ -15,13 +15,6 @@ from tests.tooling.processes import eventually
 WAIT_MS = 15_000
 LOST = r"net::ERR_|WebSocket connection to .* failed|status of 50[234]"
 """What the browser itself says to the console when the network or the hub goes away; it cannot be kept from saying it."""
-
-WATCH = """
-document.addEventListener('securitypolicyviolation', (event) => {
-  console.error(`breach of the page's policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
-});
-"""
-
 
 class Person:
     """One browser profile with one page, at one hub."""
@@ -32,11 +25,10 @@ class Person:
         self.faults: list[str] = []
         self._expected: re.Pattern[str] | None = None
         context.set_default_timeout(WAIT_MS)
-        context.add_init_script(WATCH)
-        context.on("request", self._requested)
-        context.on("console", self._told)
-        context.on("weberror", lambda error: self.faults.append(f"error: {error.error}"))
-        context.on("dialog", self._asked)
+        self._heard: dict[str, Callable[[Any], None]] = {
+            "request": self._requested, "console": self._told, "weberror": self._failed, "dialog": self._asked}
+        for name, heard in self._heard.items():
+            context.on(name, heard)  # type: ignore[call-overload]
         self.page: Page = context.new_page()
 
     def log_in(self, hub: HubProcess, path: str = "#/", scope: str = "admin") -> Page:
@@ -67,8 +59,12 @@ class Person:
             self._expected = None
 
     def leave(self) -> None:
-        """Close the browser, before the hub goes."""
-        self.context.close()
+        """Close the page, before the hub goes. What happens after that is not seen."""
+        for page in self.context.pages:
+            page.close()
+        for name, heard in self._heard.items():
+            self.context.remove_listener(name, heard)
+        self._heard.clear()
 
     def expect_loss(self, what: str = LOST) -> None:
         """From now on the browser's own complaints about a lost network, or about something else, are no faults."""
@@ -78,13 +74,16 @@ class Person:
         """Nothing happened that must never happen."""
         assert not self.faults, "\n".join(self.faults)
 
+    def _failed(self, error: WebError) -> None:
+        self.faults.append(f"error: {error.error}")
+
     def _requested(self, request: Request) -> None:
         if not request.url.startswith((self.url, "data:", "blob:")):
             self.faults.append(f"a request to elsewhere: {request.url[:200]}")
 
     def _told(self, message: ConsoleMessage) -> None:
         if message.type == "error" and not (self._expected and self._expected.search(message.text)):
-            self.faults.append(f"console: {message.text[:500]}")
+            self.faults.append(f"console: {message.text[:500]} ({message.location['url'][:200]})")
 
     def _asked(self, dialog: Dialog) -> None:
         self.faults.append(f"a dialog: {dialog.message[:200]}")

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tests.page.journal import history, tell, wait_until_idle
-from tests.tooling.hub_process import PUPPET, HubProcess, Session
+from tests.tooling.hub_process import PUPPET, TRUSTED, HubProcess, Session
 from tests.tooling.processes import eventually
 
 Json = dict[str, Any]
@@ -185,14 +186,23 @@ def plays(folder: str) -> dict[str, Steps]:
 class Stage:
     """The sessions that stand on it."""
 
-    def __init__(self, root: Path, *flags: str, **more: Any) -> None:
+    def __init__(self, root: Path, *flags: str, agents: Mapping[str, str] | None = None, **more: Any) -> None:
         self.project = root / "hub" / "home" / "webshop"
         (self.project / "src").mkdir(parents=True)
         (self.project / "src" / "login.py").write_text(AFTER)
         (self.project / "README.md").write_text("# Webshop\n\nSells webs.\n")
         (root / "plays.json").write_text(json.dumps(plays(str(self.project))))
         actor = f"{PUPPET} --plays {shlex.quote(str(root / 'plays.json'))}"
-        self.hub = HubProcess(root / "hub", *flags, agents={"actor": actor}, **more)
+        self.hub = HubProcess(root / "hub", *flags, agents={"actor": actor, **(agents or {})}, **more)
+
+    def clear(self) -> None:
+        """As it was in the beginning: no sessions, the first policy."""
+        wire = self.hub.wire
+        while sessions := wire.get("/sessions")["sessions"]:
+            for view in sessions:
+                wire.ask("DELETE", f"/sessions/{view['id']}").expect(204)
+        if wire.get("/policy")["text"] != TRUSTED:
+            wire.ask("PUT", "/policy", {"text": TRUSTED}).expect(200)
 
     def act(self, prompt: str) -> Session:
         """A session with the stage's agent that was told the prompt."""

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import FloatRect, Locator, Page, expect
 
 from tests.page.conftest import MakePerson
-from tests.page.journal import Event, happened, history, tell, wait_until_idle
+from tests.page.journal import Event, happened, history, tell, texts, wait_until_idle
 from tests.page.stage import Stage
+from tests.session.stream_json.stage import fake_program
 from tests.tooling.hub_process import HubProcess, Session
 from tests.tooling.processes import eventually
 
@@ -56,9 +60,9 @@ def test_an_approval_shows_its_risk_and_why_its_command_and_its_folder(stage: St
 
 
 @pytest.mark.parametrize("size", ["desk", "phone"])
-def test_a_click_approves_once_and_the_agent_goes_on(own_hub: HubProcess, make_person: MakePerson, size: str) -> None:
-    session = ask(own_hub, "Let it run")
-    page = make_person(own_hub.url, size).log_in(own_hub, "#/approvals")
+def test_a_click_approves_once_and_the_agent_goes_on(clear_hub: HubProcess, make_person: MakePerson, size: str) -> None:
+    session = ask(clear_hub, "Let it run")
+    page = make_person(clear_hub.url, size).log_in(clear_hub, "#/approvals")
     button = card(page, "permission 1 was given").get_by_role("button", name="Approve", exact=True)
     expect(button).to_be_visible()
     box = button.bounding_box()
@@ -71,10 +75,10 @@ def test_a_click_approves_once_and_the_agent_goes_on(own_hub: HubProcess, make_p
     assert [event["approved"] for event in resolutions(session)] == [True]
 
 
-def test_two_browsers_decide_at_once_and_both_see_one_decision(own_hub: HubProcess, make_person: MakePerson) -> None:
-    session = ask(own_hub, "Two of us")
-    people = [make_person(own_hub.url), make_person(own_hub.url, "phone")]
-    pages = [person.log_in(own_hub, f"#/s/{session.id}") for person in people]
+def test_two_browsers_decide_at_once_and_both_see_one_decision(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = ask(clear_hub, "Two of us")
+    people = [make_person(clear_hub.url), make_person(clear_hub.url, "phone")]
+    pages = [person.log_in(clear_hub, f"#/s/{session.id}") for person in people]
     for page in pages:
         expect(card(page, "permission 1").get_by_role("button", name="Approve", exact=True)).to_be_enabled()
     # Clicked from inside, one right after the other: neither page has heard of the other's decision yet.
@@ -90,10 +94,10 @@ def test_two_browsers_decide_at_once_and_both_see_one_decision(own_hub: HubProce
         assert page.get_by_text("You chose allow-once").count() == 1
 
 
-def test_what_one_browser_decides_the_other_sees_at_once(own_hub: HubProcess, make_person: MakePerson) -> None:
-    session = ask(own_hub, "One of us", "/ask 2")
-    desk = make_person(own_hub.url).log_in(own_hub, "#/approvals")
-    phone = make_person(own_hub.url, "phone").log_in(own_hub, "#/approvals")
+def test_what_one_browser_decides_the_other_sees_at_once(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = ask(clear_hub, "One of us", "/ask 2")
+    desk = make_person(clear_hub.url).log_in(clear_hub, "#/approvals")
+    phone = make_person(clear_hub.url, "phone").log_in(clear_hub, "#/approvals")
     expect(phone.get_by_role("article")).to_have_count(2)
     card(desk, "permission 1").get_by_role("button", name="Approve", exact=True).click()
     expect(phone.get_by_role("article").filter(has=phone.get_by_role("button", name="Approve", exact=True))).to_have_count(1)
@@ -108,18 +112,18 @@ def test_what_one_browser_decides_the_other_sees_at_once(own_hub: HubProcess, ma
     assert told[1]["reason"] == "Not today"
 
 
-def test_always_shows_the_rule_before_it_writes_it(own_hub: HubProcess, make_person: MakePerson) -> None:
-    session = ask(own_hub, "For good")
-    page = make_person(own_hub.url).log_in(own_hub, f"#/s/{session.id}")
+def test_always_shows_the_rule_before_it_writes_it(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = ask(clear_hub, "For good")
+    page = make_person(clear_hub.url).log_in(clear_hub, f"#/s/{session.id}")
     card(page, "permission 1").get_by_role("button", name="Always …").click()
     sheet = page.get_by_role("dialog")
     sheet.get_by_role("radio", name=re.compile("^Always")).check()
     expect(sheet).to_contain_text("written to the policy file")
     expect(sheet).to_contain_text("echo permission 1 was given")
-    assert "permission 1" not in own_hub.wire.get("/policy")["text"]
+    assert "permission 1" not in clear_hub.wire.get("/policy")["text"]
     sheet.get_by_role("button", name="Always approve").click()
     wait_until_idle(session)
-    assert "echo permission 1 was given" in own_hub.wire.get("/policy")["text"]
+    assert "echo permission 1 was given" in clear_hub.wire.get("/policy")["text"]
     tell(session, "/ask")
     wait_until_idle(session)
     assert [event["resolvedBy"] for event in resolutions(session)] == ["user", "policy"]
@@ -130,11 +134,11 @@ def selected(page: Page) -> str | None:
     return page.locator("li[aria-current=true] article").get_attribute("data-ask")
 
 
-def test_the_keys_go_through_the_queue_and_decide(own_hub: HubProcess, make_person: MakePerson) -> None:
-    session = ask(own_hub, "By keys", "/ask 3")
-    person = make_person(own_hub.url)
+def test_the_keys_go_through_the_queue_and_decide(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = ask(clear_hub, "By keys", "/ask 3")
+    person = make_person(clear_hub.url, alone=True)
     person.page.clock.install()
-    page = person.log_in(own_hub, "#/approvals")
+    page = person.log_in(clear_hub, "#/approvals")
     expect(page.get_by_role("article")).to_have_count(3)
     first, second, third = [each.get_attribute("data-ask") for each in page.get_by_role("article").all()]
     assert selected(page) == first
@@ -160,10 +164,94 @@ def test_the_keys_go_through_the_queue_and_decide(own_hub: HubProcess, make_pers
     assert (denied["requestId"], denied["approved"], denied["reason"]) == (first, False, "jaded")
 
 
+def approve_button(page: Page, ask: str) -> Locator:
+    """What approves one ask."""
+    return page.locator(f"[data-ask='{ask}']").get_by_role("button", name="Approve", exact=True)
+
+
+def press_at(page: Page, size: str, box: FloatRect) -> None:
+    """Press where something was a moment ago, whatever is there now."""
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    if size == "phone":
+        page.touchscreen.tap(x, y)
+    else:
+        page.mouse.click(x, y)
+
+
 @pytest.mark.parametrize("size", ["desk", "phone"])
-def test_a_question_is_a_form_that_is_checked_and_answered(own_hub: HubProcess, make_person: MakePerson, size: str) -> None:
-    session = ask(own_hub, "A form", "/question")
-    page = make_person(own_hub.url, size).log_in(own_hub, f"#/s/{session.id}")
+def test_a_press_that_was_meant_for_a_card_that_went_decides_nothing(clear_hub: HubProcess, make_person: MakePerson, size: str
+                                                                     ) -> None:
+    first, second = ask(clear_hub, "First"), ask(clear_hub, "Second")
+    asks = [session.view()["pendingApprovals"][0]["requestId"] for session in (first, second)]
+    page = make_person(clear_hub.url, size).log_in(clear_hub, "#/approvals")
+    expect(approve_button(page, asks[1])).to_be_enabled()
+    place = approve_button(page, asks[0]).bounding_box()
+    assert place is not None
+    if size == "desk":
+        approve_button(page, asks[0]).hover()
+    first.post(f"permissions/{asks[0]}", {"decision": "allow"})
+    expect(approve_button(page, asks[0])).to_have_count(0)
+    press_at(page, size, place)
+    press_at(page, size, place)
+    assert second.view()["pendingApprovals"], "what slid under the pointer, or stayed where it was, was not decided"
+    approve_button(page, asks[1]).click()
+    wait_until_idle(second)
+    assert [len(resolutions(session)) for session in (first, second)] == [1, 1]
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_a_press_that_was_meant_for_a_card_that_was_pushed_down_decides_nothing(clear_hub: HubProcess, make_person: MakePerson,
+                                                                                size: str) -> None:
+    meant, hurried = ask(clear_hub, "Meant"), clear_hub.new_session("fast", title="Hurried")
+    page = make_person(clear_hub.url, size).log_in(clear_hub, "#/approvals")
+    button = approve_button(page, meant.view()["pendingApprovals"][0]["requestId"])
+    expect(button).to_be_enabled()
+    place = button.bounding_box()
+    assert place is not None
+    if size == "desk":
+        button.hover()
+    hurried.post("limits", {"waits": {"approvalS": 60}})
+    tell(hurried, "/ask")
+    eventually(lambda: hurried.view()["pendingApprovals"], "somebody is asked")
+    newcomer = hurried.view()["pendingApprovals"][0]["requestId"]
+    expect(approve_button(page, newcomer)).to_be_visible()
+    press_at(page, size, place)
+    if size == "desk":
+        eventually(lambda: resolutions(meant), "where places hold still, the press counts for what it was meant for")
+    assert hurried.view()["pendingApprovals"], "the newcomer was not decided"
+
+
+def test_what_a_tool_is_called_with_is_changed_before_it_is_approved(tmp_path: Path, make_person: MakePerson) -> None:
+    program = fake_program(tmp_path, tmp_path / "log.jsonl", {})
+    with HubProcess(tmp_path / "hub", env={"PATH": f"{program.parent}:{os.environ['PATH']}"}) as hub:
+        session = hub.new_session("claude-code", mode="default")
+        tell(session, json.dumps([["ask", "Bash", {"command": "rm -rf build", "timeout": 5000}]]))
+        eventually(lambda: session.view()["pendingApprovals"], "somebody is asked", 20)
+        person = make_person(hub.url)
+        page = person.log_in(hub, "#/approvals")
+        card(page, "rm -rf build").get_by_role("button", name="Edit", exact=True).click()
+        sheet = page.get_by_role("dialog")
+        sheet.get_by_label("command").fill("rm -rf build/cache")
+        sheet.get_by_label("timeout").fill("soon")
+        sheet.get_by_role("button", name="Approve with these changes").click()
+        expect(sheet.get_by_role("alert")).to_have_text("This is not a number.")
+        assert session.view()["pendingApprovals"], "what cannot be sent is not sent"
+        sheet.get_by_label("timeout").fill("9000")
+        sheet.get_by_role("tab", name="JSON").click()
+        assert json.loads(sheet.get_by_role("textbox").input_value()) == {"command": "rm -rf build/cache", "timeout": 9000}
+        sheet.get_by_role("button", name="Approve with these changes").click()
+        wait_until_idle(session)
+        said = json.loads(texts(session)[-1])
+        assert (said["behavior"], said["updatedInput"]) == ("allow", {"command": "rm -rf build/cache", "timeout": 9000})
+        person.go(f"#/s/{session.id}")
+        expect(page.get_by_role("feed")).to_contain_text("rm -rf build/cache")
+        person.leave()
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_a_question_is_a_form_that_is_checked_and_answered(clear_hub: HubProcess, make_person: MakePerson, size: str) -> None:
+    session = ask(clear_hub, "A form", "/question")
+    page = make_person(clear_hub.url, size).log_in(clear_hub, f"#/s/{session.id}")
     form = card(page, "How shall the demo go on?")
     form.get_by_role("button", name="Send answer").click()
     expect(form.get_by_role("alert")).to_have_text("This is needed.")
@@ -181,10 +269,10 @@ def test_a_question_is_a_form_that_is_checked_and_answered(own_hub: HubProcess, 
     assert all(answer in said[-1] for answer in ('"name": "Ada"', '"colour": "red"', '"steps": 7', '"sure": false'))
 
 
-def test_a_question_can_be_declined_and_a_page_is_never_opened_by_itself(own_hub: HubProcess, make_person: MakePerson) -> None:
-    session = ask(own_hub, "A page", "/question url")
-    person = make_person(own_hub.url)
-    page = person.log_in(own_hub, f"#/s/{session.id}")
+def test_a_question_can_be_declined_and_a_page_is_never_opened_by_itself(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = ask(clear_hub, "A page", "/question url")
+    person = make_person(clear_hub.url)
+    page = person.log_in(clear_hub, f"#/s/{session.id}")
     form = card(page, "Have a look at this page.").last
     expect(form).to_contain_text("example.com")
     link = form.get_by_role("link", name="Open the page")
@@ -194,9 +282,9 @@ def test_a_question_can_be_declined_and_a_page_is_never_opened_by_itself(own_hub
     expect(page.get_by_text(re.compile("You answered")).first).to_contain_text("decline")
 
 
-def test_who_may_only_watch_is_told_so_and_decides_nothing(own_hub: HubProcess, make_person: MakePerson) -> None:
-    session = ask(own_hub, "Watched")
-    page = make_person(own_hub.url).log_in(own_hub, "#/approvals", scope="view")
+def test_who_may_only_watch_is_told_so_and_decides_nothing(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = ask(clear_hub, "Watched")
+    page = make_person(clear_hub.url).log_in(clear_hub, "#/approvals", scope="view")
     expect(card(page, "permission 1")).to_contain_text("This device may watch, but not decide.")
     assert card(page, "permission 1").get_by_role("button", name="Approve", exact=True).count() == 0
     assert session.view()["pendingApprovals"]

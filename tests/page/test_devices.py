@@ -111,7 +111,7 @@ def test_a_revoked_device_is_locked_out_at_once(own_hub: HubProcess, make_person
 def turn_push_on(person: Person, hub: HubProcess, subscribed: Browser) -> Page:
     """Subscribe this browser at the push service."""
     person.context.grant_permissions(["notifications"], origin=hub.url)
-    person.context.add_init_script(f"({STAND_IN})({json.dumps(subscribed.subscription())})")
+    person.page.add_init_script(f"({STAND_IN})({json.dumps(subscribed.subscription())})")
     page = person.log_in(hub, "#/devices")
     page.get_by_role("button", name="Turn on notifications").click()
     expect(page.get_by_text("This device is notified.")).to_be_visible()
@@ -144,7 +144,7 @@ def deliver(person: Person, page: Page, hub: HubProcess, message: dict[str, obje
 
 def test_an_approval_is_pushed_encrypted_and_shown_by_the_service_worker(pushing: HubProcess, make_person: MakePerson) -> None:
     with PushService() as service:
-        person, subscribed = make_person(pushing.url), Browser(service)
+        person, subscribed = make_person(pushing.url, alone=True), Browser(service)
         page = turn_push_on(person, pushing, subscribed)
         session = pushing.new_session("fast", title="Needs me")
         tell(session, "/ask")
@@ -190,7 +190,7 @@ def test_each_push_shows_something_also_the_one_that_tells_that_an_ask_was_answe
 def test_turning_notifications_off_and_an_ended_subscription_end_the_pushes(pushing: HubProcess, make_person: MakePerson) -> None:
     with PushService() as service:
         subscribed = Browser(service)
-        page = turn_push_on(make_person(pushing.url), pushing, subscribed)
+        page = turn_push_on(make_person(pushing.url, alone=True), pushing, subscribed)
         key = pushing.wire.get("/push")["publicKey"]
         session = pushing.new_session("fast")
         tell(session, "/echo done")
@@ -211,7 +211,7 @@ def test_turning_notifications_off_and_an_ended_subscription_end_the_pushes(push
 
 def test_deciding_from_a_notification_needs_the_devices_own_login(pushing: HubProcess, make_person: MakePerson) -> None:
     with PushService() as service:
-        person, subscribed = make_person(pushing.url), Browser(service)
+        person, subscribed = make_person(pushing.url, alone=True), Browser(service)
         page = turn_push_on(person, pushing, subscribed)
         session = pushing.new_session("fast", title="From afar")
         tell(session, "/ask")
@@ -230,13 +230,13 @@ def test_deciding_from_a_notification_needs_the_devices_own_login(pushing: HubPr
         assert decided["approved"] and decided["resolvedBy"] == "user"
 
 
-def test_without_https_the_page_says_what_is_missing_and_works(own_hub: HubProcess, make_person: MakePerson) -> None:
-    person = make_person(own_hub.url)
-    person.context.add_init_script("Object.defineProperty(window, 'isSecureContext', {value: false});"
+def test_without_https_the_page_says_what_is_missing_and_works(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    person = make_person(clear_hub.url)
+    person.page.add_init_script("Object.defineProperty(window, 'isSecureContext', {value: false});"
                                    "delete Navigator.prototype.serviceWorker; delete Navigator.prototype.clipboard;")
-    page = person.log_in(own_hub, "#/devices")
+    page = person.log_in(clear_hub, "#/devices")
     expect(page.get_by_text(re.compile("need HTTPS or localhost"))).to_be_visible()
-    session = own_hub.new_session("fast")
+    session = clear_hub.new_session("fast")
     person.go(f"#/s/{session.id}")
     page.get_by_role("combobox", name="Message to the agent").fill("/echo it works")
     page.get_by_role("button", name="Send").click()

@@ -47,9 +47,9 @@ def test_sessions_are_grouped_by_what_needs_me_and_move_as_they_go(stage: Stage,
     expect(page).to_have_url(re.compile(f"#/s/{fixed.id}$"))
 
 
-def test_a_session_that_is_deleted_elsewhere_leaves_the_list(own_hub: HubProcess, make_person: MakePerson) -> None:
-    kept, deleted = own_hub.new_session("fast", title="Kept"), own_hub.new_session("fast", title="Deleted")
-    page = make_person(own_hub.url).log_in(own_hub)
+def test_a_session_that_is_deleted_elsewhere_leaves_the_list(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    kept, deleted = clear_hub.new_session("fast", title="Kept"), clear_hub.new_session("fast", title="Deleted")
+    page = make_person(clear_hub.url).log_in(clear_hub)
     expect(page.get_by_role("link", name="Deleted")).to_be_visible()
     deleted.delete()
     expect(page.get_by_role("link", name="Deleted")).to_have_count(0)
@@ -57,19 +57,19 @@ def test_a_session_that_is_deleted_elsewhere_leaves_the_list(own_hub: HubProcess
     assert kept.view()["title"] == "Kept"
 
 
-def test_an_empty_home_says_how_to_begin(own_hub: HubProcess, make_person: MakePerson) -> None:
-    page = make_person(own_hub.url).log_in(own_hub)
+def test_an_empty_home_says_how_to_begin(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    page = make_person(clear_hub.url).log_in(clear_hub)
     expect(page.get_by_role("heading", name="No sessions yet")).to_be_visible()
     page.get_by_role("link", name="Start a session").click()
     expect(page.get_by_role("heading", name="New session")).to_be_visible()
 
 
-def test_a_search_finds_titles_and_contents_and_leads_to_the_place(own_hub: HubProcess, make_person: MakePerson) -> None:
-    herons = own_hub.new_session("fast", title="About herons")
-    others = own_hub.new_session("fast", title="About others")
+def test_a_search_finds_titles_and_contents_and_leads_to_the_place(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    herons = clear_hub.new_session("fast", title="About herons")
+    others = clear_hub.new_session("fast", title="About others")
     tell(others, "/echo A zyzzyva is a weevil.")
     wait_until_idle(others)
-    page = make_person(own_hub.url).log_in(own_hub)
+    page = make_person(clear_hub.url).log_in(clear_hub)
     field = page.get_by_role("searchbox", name="Search sessions")
     field.fill("heron")
     expect(page.get_by_role("link", name="About herons").first).to_be_visible()
@@ -82,10 +82,10 @@ def test_a_search_finds_titles_and_contents_and_leads_to_the_place(own_hub: HubP
     assert f"#/s/{others.id}/e/" in page.url and herons.id not in page.url
 
 
-def test_filters_narrow_the_list(own_hub: HubProcess, make_person: MakePerson) -> None:
-    own_hub.new_session("fast", title="Of the demo")
-    own_hub.new_session("puppet", title="Of the puppet")
-    page = make_person(own_hub.url).log_in(own_hub)
+def test_filters_narrow_the_list(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    clear_hub.new_session("fast", title="Of the demo")
+    clear_hub.new_session("puppet", title="Of the puppet")
+    page = make_person(clear_hub.url).log_in(clear_hub)
     expect(page.get_by_role("link", name="Of the demo")).to_be_visible()
     page.get_by_label("Agent", exact=True).select_option("puppet")
     expect(page.get_by_role("link", name="Of the demo")).to_have_count(0)
@@ -110,41 +110,41 @@ def test_sessions_of_the_agents_own_are_found_and_joined(tmp_path: Path, make_pe
 
 
 @pytest.mark.parametrize("size", ["desk", "phone"])
-def test_a_new_session_is_begun_with_an_agent_a_folder_a_mode_and_a_prompt(own_hub: HubProcess, make_person: MakePerson, size: str
-                                                                             ) -> None:
-    folder = own_hub.new_folder()
-    before = own_hub.new_session("fast", folder)
-    page = make_person(own_hub.url, size).log_in(own_hub, "#/new")
+def test_a_new_session_is_begun_with_an_agent_a_folder_a_mode_and_a_prompt(clear_hub: HubProcess, make_person: MakePerson,
+                                                                             size: str) -> None:
+    folder = clear_hub.new_folder()
+    before = clear_hub.new_session("fast", folder)
+    page = make_person(clear_hub.url, size).log_in(clear_hub, "#/new")
     page.get_by_role("radio", name=re.compile("^fast")).check()
     page.get_by_label("Folder", exact=True).fill(str(folder))
     page.get_by_role("combobox", name=re.compile(r"^Mode\b")).select_option("plan")
     page.get_by_label("First prompt").fill("/echo begun from the page")
     page.get_by_role("button", name="Start", exact=True).click()
     expect(page.get_by_text("begun from the page", exact=True)).to_be_visible()
-    made = next(view for view in own_hub.wire.get("/sessions")["sessions"] if view["id"] != before.id)
+    made = next(view for view in clear_hub.wire.get("/sessions")["sessions"] if view["id"] != before.id)
     assert (made["agent"], made["cwd"], made["mode"]) == ("fast", str(folder), "plan")
     assert sideways(page) == 0
 
 
-def test_a_folder_is_chosen_by_browsing_and_from_recent_ones(own_hub: HubProcess, make_person: MakePerson) -> None:
-    (own_hub.home / "projects" / "herons").mkdir(parents=True)
-    recent = own_hub.new_session("fast")
-    page = make_person(own_hub.url).log_in(own_hub, "#/new")
+def test_a_folder_is_chosen_by_browsing_and_from_recent_ones(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    (clear_hub.home / "projects" / "herons").mkdir(parents=True)
+    recent = clear_hub.new_session("fast")
+    page = make_person(clear_hub.url).log_in(clear_hub, "#/new")
     page.get_by_role("button", name="Browse").click()
     sheet = page.get_by_role("dialog", name="Choose a folder")
     sheet.get_by_role("button", name="Home").click()
     sheet.get_by_role("button", name="projects").click()
     sheet.get_by_role("button", name="herons").click()
     sheet.get_by_role("button", name="Use this folder").click()
-    expect(page.get_by_label("Folder", exact=True)).to_have_value(str(own_hub.home / "projects" / "herons"))
+    expect(page.get_by_label("Folder", exact=True)).to_have_value(str(clear_hub.home / "projects" / "herons"))
     page.get_by_role("button", name=re.compile(recent.folder.name)).first.click()
     expect(page.get_by_label("Folder", exact=True)).to_have_value(str(recent.folder))
 
 
-def test_a_new_session_takes_attachments_by_paste(own_hub: HubProcess, make_person: MakePerson) -> None:
-    page = make_person(own_hub.url).log_in(own_hub, "#/new")
+def test_a_new_session_takes_attachments_by_paste(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    page = make_person(clear_hub.url).log_in(clear_hub, "#/new")
     page.get_by_role("radio", name=re.compile("^fast")).check()
-    page.get_by_label("Folder", exact=True).fill(str(own_hub.new_folder()))
+    page.get_by_label("Folder", exact=True).fill(str(clear_hub.new_folder()))
     field = page.get_by_label("First prompt")
     field.fill("Look at this")
     field.evaluate("""field => {
@@ -156,14 +156,14 @@ def test_a_new_session_takes_attachments_by_paste(own_hub: HubProcess, make_pers
     expect(page.get_by_text("dot.gif")).to_be_visible()
     page.get_by_role("button", name="Start", exact=True).click()
     expect(page.get_by_role("feed")).to_be_visible()
-    made = own_hub.wire.get("/sessions")["sessions"][0]
-    eventually(lambda: "you sent 1 attachment" in json.dumps(own_hub.wire.get(f"/sessions/{made['id']}/messages?limit=1000")),
+    made = clear_hub.wire.get("/sessions")["sessions"][0]
+    eventually(lambda: "you sent 1 attachment" in json.dumps(clear_hub.wire.get(f"/sessions/{made['id']}/messages?limit=1000")),
                "the agent got the picture")
 
 
-def test_a_session_is_renamed_and_deleted_from_the_list(own_hub: HubProcess, make_person: MakePerson) -> None:
-    session = own_hub.new_session("fast", title="To be renamed")
-    page = make_person(own_hub.url).log_in(own_hub)
+def test_a_session_is_renamed_and_deleted_from_the_list(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = clear_hub.new_session("fast", title="To be renamed")
+    page = make_person(clear_hub.url).log_in(clear_hub)
     page.get_by_role("button", name="Actions for To be renamed").click()
     page.get_by_role("menuitem", name="Rename").click()
     page.get_by_label("Title").fill("Renamed")
@@ -191,10 +191,10 @@ def test_a_failure_to_start_is_told_and_the_form_stays(tmp_path: Path, make_pers
         person.leave()
 
 
-def test_a_view_is_listed_with_what_it_said_last(own_hub: HubProcess, make_person: MakePerson) -> None:
-    session = own_hub.new_session("fast", title="Last words")
+def test_a_view_is_listed_with_what_it_said_last(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = clear_hub.new_session("fast", title="Last words")
     tell(session, "/echo These are my last words.")
     wait_until_idle(session)
-    page = make_person(own_hub.url).log_in(own_hub)
+    page = make_person(clear_hub.url).log_in(clear_hub)
     expect(page.get_by_role("listitem").filter(has_text="Last words").first).to_contain_text("These are my last words.")
     assert texts(session) == ["These are my last words."]

@@ -1,4 +1,5 @@
-"""Agent output is hostile: whatever an agent says, wherever it appears, nothing of it runs and nothing is loaded from elsewhere.
+"""Agent output is hostile: whatever an agent says in a conversation, it is shown, nothing of it runs, and nothing is loaded from
+elsewhere. Other places are in test_hostile_places.py.
 
 Besides what each test asserts, every person of these tests fails on a dialog, a request to elsewhere, and a breach of the policy.
 """
@@ -7,80 +8,21 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import expect
 
 from tests.page.conftest import MakePerson
-from tests.page.hostile import ALL, SET, WHOLE
-from tests.page.journal import tell, wait_until_idle
-from tests.page.person import Person, sideways
-from tests.page.stage import call, permission, text_content, think, update
-from tests.tooling.hub_process import HubProcess, Session
+from tests.page.hostile import MARKUP, SET, WHOLE
+from tests.page.journal import puppet_says, tell
+from tests.page.person import sideways
+from tests.page.reading import Row, assert_stands, every, not_in, read_through, shown, watched
+from tests.page.stage import call, text_content, think, update
+from tests.tooling.hub_process import PUPPET, HubProcess
 from tests.tooling.processes import eventually
-
-CORPUS = Path(__file__).parents[2] / "web" / "src" / "text" / "hostile.ts"
-
-STANDS = """() => {
-  const found = [];
-  if (window.hacked !== undefined || window.wasPwned) found.push('a script ran');
-  for (const part of document.querySelectorAll('main *, dialog *')) {
-    const markup = part.outerHTML.slice(0, 200);
-    if (/^(script|object|embed|base|meta|link|style|applet|frame)$/i.test(part.localName)) found.push(markup);
-    if (part.localName === 'iframe' && part.getAttribute('sandbox') === null) found.push('a frame without a sandbox');
-    for (const {name, value} of part.attributes) {
-      if (/^on/i.test(name)) found.push(markup);
-      const leads = /^(href|src|action|formaction|srcset|data|xlink:href|background)$/i.test(name);
-      if (leads && /^\\s*(java\\s*script|vbscript|data:text)/i.test(value)) found.push(markup);
-    }
-    if (/^https?:.*evil/.test(part.src ?? '') || /url\\(/.test(part.getAttribute('style') ?? '')) found.push(markup);
-  }
-  return found;
-}"""
-
-
-@pytest.fixture(scope="module")
-def corpus(browser: Browser) -> list[str]:
-    """Our own texts and those that the page's own tests use, read by a browser, since they are written in its language."""
-    source = re.sub(r"export const (\w+): readonly string\[\] =", r"found.\1 =", CORPUS.read_text())
-    page = browser.new_page()
-    try:
-        theirs = page.evaluate(f"() => {{ const found = {{}}; {source}; return Object.values(found).flat() }}")
-    finally:
-        page.close()
-    assert len(theirs) > 50
-    return [*ALL, *theirs]
-
-
-def assert_stands(page: Page) -> None:
-    """Nothing that somebody said became more than text."""
-    assert page.evaluate(STANDS) == []
-
-
-def read_through(page: Page) -> None:
-    """Look at the whole conversation, from the end to its beginning, and open what is closed."""
-    feed = page.get_by_role("feed")
-    while True:
-        assert_stands(page)
-        feed.evaluate("""feed => {
-          for (const line of feed.querySelectorAll('button[aria-expanded=false]')) line.click();
-        }""")
-        moved = feed.evaluate("""feed => new Promise(resolve => {
-          const before = feed.scrollTop;
-          feed.scrollTop -= feed.clientHeight * 0.8;
-          requestAnimationFrame(() => requestAnimationFrame(() => resolve(feed.scrollTop !== before)));
-        })""")
-        if not moved:
-            break
-    assert_stands(page)
-
-
-def puppet_says(session: Session, steps: Sequence[Sequence[object]]) -> None:
-    """Have the puppet take steps, to the end."""
-    tell(session, json.dumps(steps))
-    wait_until_idle(session)
 
 
 def note(kind: str, text: str) -> list[object]:
@@ -91,42 +33,54 @@ def note(kind: str, text: str) -> list[object]:
                                 "params": {"sessionId": "puppet-session", "kind": kind, "data": data}})]
 
 
-def watched(person: Person, hub: HubProcess, path: str) -> Page:
-    """A page on which the corpus would be noticed."""
-    person.context.add_init_script("window.pwned = () => { window.wasPwned = true }")
-    person.expect_loss("status of 404")  # a picture of the session's own folder that is not there
-    return person.log_in(hub, path)
+def numbered(texts: Sequence[str], what: str) -> list[str]:
+    """Each text below a line by which it is found again. As markdown, not every text is shown as it was written."""
+    return [f"{what} {number:03d}.\n\n{text}" for number, text in enumerate(texts)]
+
+
+def assert_all_shown(rows: list[Row], count: int, what: str) -> None:
+    """Every numbered text has a row, and there is something of it below its number: words, or an element that it asked for."""
+    for number in range(count):
+        mark = f"{what} {number:03d}."
+        row = next((row for row in rows if mark in row.text), None)
+        assert row is not None, f"{mark} is not shown"
+        assert row.text.rpartition(mark)[2].strip() or row.elements, f"of {mark} nothing is shown"
 
 
 @pytest.mark.parametrize("size", ["desk", "phone"])
-def test_messages_and_thoughts(own_hub: HubProcess, make_person: MakePerson, corpus: list[str], size: str) -> None:
-    session = own_hub.new_session("puppet")
-    page = watched(make_person(own_hub.url, size), own_hub, f"#/s/{session.id}")
-    for start in range(0, len(corpus), 40):
-        steps = [step for text in corpus[start:start + 40] for step in (["say", text], think(text))]
-        puppet_says(session, steps)
-    page.get_by_role("feed").focus()
-    page.keyboard.press("End")
-    read_through(page)
-    assert sideways(page) == 0
-    page.reload()
-    expect(page.get_by_role("feed")).to_be_visible()
-    read_through(page)
+def test_messages_and_thoughts(clear_hub: HubProcess, make_person: MakePerson, corpus: list[str], size: str) -> None:
+    session = clear_hub.new_session("puppet")
+    page = watched(make_person(clear_hub.url, size), clear_hub, f"#/s/{session.id}")
+    said, thought = numbered(corpus, "Said"), numbered(corpus, "Thought")
+    puppet_says(session, [step for one, other in zip(said, thought, strict=True) for step in (["say", one], think(other))])
+    for again in (False, True):
+        if again:
+            page.reload()
+        expect(page.get_by_role("feed")).to_be_visible()
+        rows = read_through(page)
+        assert_all_shown(rows, len(corpus), "Said")
+        assert_all_shown(rows, len(corpus), "Thought")
+        assert sideways(page) == 0
 
 
-def test_text_that_comes_in_the_smallest_pieces(own_hub: HubProcess, make_person: MakePerson) -> None:
-    session = own_hub.new_session("puppet")
-    page = watched(make_person(own_hub.url), own_hub, f"#/s/{session.id}")
+def test_text_that_comes_in_the_smallest_pieces(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = clear_hub.new_session("puppet")
+    page = watched(make_person(clear_hub.url), clear_hub, f"#/s/{session.id}")
     puppet_says(session, [["say", letter] for letter in WHOLE[:3000]])
-    read_through(page)
+    rows = read_through(page)
+    assert not_in(every(rows), [each for each in MARKUP if each in WHOLE[:2900] and "<script" in each]) == []
 
 
-def test_titles_inputs_outputs_paths_and_diffs_of_tools(own_hub: HubProcess, make_person: MakePerson, corpus: list[str]) -> None:
-    session = own_hub.new_session("puppet")
-    page = watched(make_person(own_hub.url), own_hub, f"#/s/{session.id}")
+KINDS = ("execute", "read", "search", "edit", "fetch", "other", "delete", "think")
+
+
+def test_titles_inputs_outputs_paths_and_diffs_of_tools(clear_hub: HubProcess, make_person: MakePerson, corpus: list[str]
+                                                        ) -> None:
+    session = clear_hub.new_session("puppet")
+    page = watched(make_person(clear_hub.url), clear_hub, f"#/s/{session.id}")
     steps: list[Sequence[object]] = []
     for number, text in enumerate(corpus):
-        kind = ("execute", "read", "search", "edit", "fetch", "other", "delete", "think")[number % 8]
+        kind = KINDS[number % len(KINDS)]
         path = f"{session.folder}/{text[:80]}"
         raw = {"command": text, "filePath": path, "url": f"https://example.org/{text[:50]}", "pattern": text, text[:60]: text}
         content = [*text_content(text), {"type": "diff", "path": path, "oldText": text, "newText": text + "\nmore"}] \
@@ -135,103 +89,63 @@ def test_titles_inputs_outputs_paths_and_diffs_of_tools(own_hub: HubProcess, mak
         steps += call(number, text, kind, raw, content=content, output={"output": text, "error": text}, status=status,
                       locations=[{"path": path}])
     puppet_says(session, steps)
-    page.get_by_role("feed").focus()
-    page.keyboard.press("End")
-    read_through(page)
+    rows = read_through(page)
+    assert not_in(every(rows), corpus) == []
     assert sideways(page) == 0
 
 
-def test_titles_todos_notices_notes_and_unknown_updates(own_hub: HubProcess, make_person: MakePerson, corpus: list[str]) -> None:
-    session = own_hub.new_session("puppet")
-    page = watched(make_person(own_hub.url), own_hub, f"#/s/{session.id}")
-    entries = [{"content": text, "priority": "high", "status": "pending"} for text in corpus[:30]]
+def test_todos_notices_notes_commands_and_unknown_updates(clear_hub: HubProcess, make_person: MakePerson, corpus: list[str]
+                                                          ) -> None:
+    session = clear_hub.new_session("puppet")
+    page = watched(make_person(clear_hub.url), clear_hub, f"#/s/{session.id}")
+    entries = [{"content": text, "priority": "high", "status": "pending"} for text in corpus]
+    commands = [{"name": f"x{number:03d}", "description": text} for number, text in enumerate(corpus)]
     puppet_says(session, [
         update("plan", entries=entries),
-        *[update("session_info_update", title=text) for text in corpus],
-        *[update("notice", severity="warning", title=text[:60], description=text) for text in corpus[:10]],
-        update("available_commands_update", availableCommands=[{"name": text[:30], "description": text} for text in corpus[:20]]),
+        *[update("notice", severity="warning", title=text[:60], description=text) for text in corpus],
+        update("available_commands_update", availableCommands=commands),
         update("current_mode_update", currentModeId=WHOLE[:200]),
         update(f"<img src=x onerror={SET}>", value=WHOLE),
         *[note(kind, text) for kind, text in zip(("progress", "retry", "hook", "subagent", f"<img src=x onerror={SET}>") * 4,
                                                  corpus, strict=False)],
     ])
-    read_through(page)
+    assert not_in(every(read_through(page)), corpus) == []
+    tell(session, json.dumps([update("plan", entries=entries), ["wait"]]))
+    todos = page.get_by_role("region", name="To do")
+    todos.get_by_role("button").first.click()
+    eventually(lambda: not_in(todos.text_content() or "", corpus) == [], "everything is to be done")
+    assert_stands(page)
     page.get_by_role("button", name="More about this session").click()
     page.get_by_role("menuitem", name="Show every event").click()
-    read_through(page)
-    page.get_by_role("combobox", name="Message to the agent").press_sequentially("/")
-    assert_stands(page)
-    page.get_by_role("link", name="All sessions").click()
-    expect(page.get_by_role("searchbox")).to_be_visible()
+    assert not_in(every(read_through(page)), [WHOLE[:200]]) == []
+    page.get_by_role("combobox", name="Message to the agent").press_sequentially("/x")
+    expect(page.get_by_role("option").first).to_be_visible()
+    assert not_in(page.get_by_role("listbox").inner_text(), corpus[:3]) == []
     assert_stands(page)
 
 
-def test_approvals_and_questions(own_hub: HubProcess, make_person: MakePerson, corpus: list[str]) -> None:
-    session = own_hub.new_session("puppet", title=WHOLE[:150])
-    texts = corpus[::8]
-    asks = [permission(number, text, ("execute", "edit", "other")[number % 3],
-                       {"command": text, "filePath": f"{session.folder}/{text[:60]}", "note": text},
-                       [{"type": "diff", "path": f"{session.folder}/{text[:60]}", "oldText": text, "newText": text + "!"}])
-            for number, text in enumerate(texts)]
-    choices = [{"const": text, "title": text} for text in texts[:10]]
-    question = {"mode": "form", "message": WHOLE, "requestedSchema": {"type": "object", "title": texts[0], "properties": {
-        "a": {"type": "string", "title": texts[1], "description": texts[2], "oneOf": choices},
-        f"<img src=x onerror={SET}>": {"type": "string", "title": texts[3], "default": texts[4]}}}}
-    link = {"mode": "url", "elicitationId": "e", "url": f"javascript:{SET}", "message": WHOLE}
-    questions = [["request", "elicitation/create", asked] for asked in (question, link)]
-    tell(session, json.dumps([*asks, *questions, ["wait"]]))
-    eventually(lambda: len(session.view()["pendingApprovals"]) == len(asks) and len(session.view()["pendingQuestions"]) == 2,
-               "everything waits")
-    page = watched(make_person(own_hub.url), own_hub, "#/approvals")
-    expect(page.get_by_role("article")).to_have_count(len(asks) + 2)
-    page.evaluate("() => { for (const each of document.querySelectorAll('main details')) each.open = true }")
-    assert_stands(page)
-    assert sideways(page) == 0
-    page.get_by_role("article").first.get_by_role("button", name="Always …").click()
-    expect(page.get_by_role("dialog")).to_be_visible()
-    assert_stands(page)
-    page.evaluate("path => { location.hash = path }", f"#/s/{session.id}")
-    expect(page.get_by_role("feed")).to_be_visible()
-    read_through(page)
-
-
-def test_names_of_files_and_their_contents(own_hub: HubProcess, make_person: MakePerson, corpus: list[str]) -> None:
-    session = own_hub.new_session("puppet")
-    for text in corpus[:60]:
-        name = re.sub(r"[/\0\n]", "_", text)[:80].encode("utf-8", "ignore")[:200].decode("utf-8", "ignore")
-        (session.folder / (name or "x")).write_text(text)
-    (session.folder / "page.md").write_text(WHOLE)
-    (session.folder / "page.html").write_text(WHOLE)
-    (session.folder / "picture.svg").write_text(f"<svg xmlns='http://www.w3.org/2000/svg'><script>{SET}</script></svg>")
-    page = watched(make_person(own_hub.url), own_hub, f"#/s/{session.id}/files")
-    for name in ("page.md", "page.html", "picture.svg"):
-        page.get_by_role("complementary").get_by_text(name, exact=True).first.click()
-        expect(page.get_by_role("article", name=re.compile(name))).to_be_visible()
+def test_titles_of_sessions(tmp_path: Path, make_person: MakePerson, corpus: list[str]) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    known = [{"sessionId": f"s-{number}", "cwd": str(folder), "title": text} for number, text in enumerate(corpus)]
+    (tmp_path / "store.json").write_text(json.dumps({"offers": ["list", "load"], "sessions": known, "history": {"s-0": []}}))
+    agents = {"keeper": f"{PUPPET} --store {shlex.quote(str(tmp_path / 'store.json'))}"}
+    with HubProcess(tmp_path / "hub", agents=agents) as hub:
+        person = make_person(hub.url)
+        page = watched(person, hub, "#/")
+        page.get_by_role("button", name=re.compile("more")).click()
+        expect(page.get_by_role("listitem").filter(has=page.locator("button.home-row-title"))).to_have_count(len(corpus))
+        assert not_in(shown(page), corpus) == []
         assert_stands(page)
-        page.evaluate("path => { location.hash = path }", f"#/s/{session.id}/files")
-
-
-def test_an_artifact_reaches_nothing_of_the_page(own_hub: HubProcess, make_person: MakePerson) -> None:
-    session = own_hub.new_session("trusted")
-    (session.folder / "site").mkdir()
-    evil = f"<!doctype html><h1>Mine</h1><script>try {{ top.hacked = 1 }} catch {{}} try {{ parent.{SET} }} catch {{}}</script>"
-    target = session.folder / "site" / "index.html"
-    puppet_says(session, [["ask", "fs/write_text_file", {"path": str(target), "content": evil}]])
-    eventually(lambda: session.view()["artifacts"], "there is an artifact")
-    page = watched(make_person(own_hub.url), own_hub, f"#/s/{session.id}/artifacts")
-    page.get_by_role("complementary").get_by_text("site", exact=True).first.click()
-    expect(page.frame_locator("iframe").get_by_role("heading", name="Mine")).to_be_visible()
-    assert_stands(page)
-    assert "allow-same-origin" not in (page.locator("iframe").get_attribute("sandbox") or "allow-same-origin")
-
-
-def test_links_are_marked_and_open_in_a_window_of_their_own(own_hub: HubProcess, make_person: MakePerson) -> None:
-    session = own_hub.new_session("puppet")
-    page = watched(make_person(own_hub.url), own_hub, f"#/s/{session.id}")
-    puppet_says(session, [["say", "[your bank](https://evil.example/login) and [here](#/policy) and <https://plain.example>"]])
-    link = page.get_by_role("feed").get_by_role("link", name=re.compile("your bank"))
-    expect(link).to_be_visible()
-    expect(link).to_contain_text("evil.example")
-    assert link.get_attribute("target") == "_blank"
-    assert {"noopener", "noreferrer"} <= set((link.get_attribute("rel") or "").split())
-    assert page.get_by_role("feed").locator("a[href^='#/policy']").count() == 0, "an agent's link does not steer the page"
+        session = hub.new_session("puppet")
+        person.go(f"#/s/{session.id}")
+        heading = page.get_by_role("heading", level=1)
+        for text in corpus[::10]:
+            puppet_says(session, [update("session_info_update", title=f"Now {text}")])
+            eventually(lambda text=text: not_in(heading.text_content() or "", [f"Now {text}"]) == [],  # type: ignore[misc]
+                       "the session has its new title")
+            assert_stands(page)
+        person.go("#/")
+        expect(page.get_by_role("link", name=re.compile("^Now"))).to_be_visible()
+        assert_stands(page)
+        person.leave()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -117,12 +118,13 @@ def test_a_connection_that_stalls_is_seen_and_taken_up_again(hub: HubProcess, ma
             wait_for_text(page, "".join(texts(session)))
 
 
-def test_an_offline_minute_queues_what_is_sent_and_catches_up(own_hub: HubProcess, make_person: MakePerson) -> None:
-    person = make_person(own_hub.url)
-    session = own_hub.new_session("fast")
-    page = person.log_in(own_hub, f"#/s/{session.id}")
+def offline_for_a_while(person: Person, hub: HubProcess, wait: Callable[[Page], None]) -> None:
+    """Somebody whose network goes, while the agent goes on; who sends something meanwhile, and comes back after a while."""
+    session = hub.new_session("fast")
+    page = person.log_in(hub, f"#/s/{session.id}")
     box = page.get_by_role("combobox", name="Message to the agent")
     expect(box).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="Connected")).to_be_visible()
     with person.losing_the_network():
         person.context.set_offline(True)
         expect(page.get_by_role("status").filter(has_text="Offline")).to_be_visible(timeout=40_000)
@@ -130,14 +132,31 @@ def test_an_offline_minute_queues_what_is_sent_and_catches_up(own_hub: HubProces
         wait_until_idle(session)
         box.fill("/echo said while offline")
         page.get_by_role("button", name=re.compile("^(Send|Queue)$")).click()
+        wait(page)
         expect(page.get_by_text(re.compile("1 unsent|Waits for the connection")).first).to_be_visible()
+        expect(page.get_by_role("status").filter(has_text="Offline")).to_be_visible()
         assert texts(session, "user") == [f"/burst 50 {CHUNK}"]
         person.context.set_offline(False)
+        wait(page)
         expect(page.get_by_role("status").filter(has_text="Connected")).to_be_visible(timeout=40_000)
     expect(page.get_by_text("said while offline", exact=True)).to_be_visible()
     wait_until_idle(session)
     assert texts(session, "user") == [f"/burst 50 {CHUNK}", "/echo said while offline"]
     assert shown(page) == texts(session)[0]
+
+
+def test_what_is_sent_offline_is_queued_and_the_page_catches_up(hub: HubProcess, make_person: MakePerson) -> None:
+    """The minute is one of the page's own clock: what it waits for, it waits for; the hub hears of seconds."""
+    person = make_person(hub.url, alone=True)
+    person.page.clock.install()
+    offline_for_a_while(person, hub, lambda page: page.clock.run_for(60_000))
+
+
+@pytest.mark.slow
+def test_an_offline_minute_queues_what_is_sent_and_catches_up(hub: HubProcess, make_person: MakePerson) -> None:
+    """The minute is a real one, for the hub too: it has given the connection up long before the page comes back."""
+    left = iter([61_000, 0])
+    offline_for_a_while(make_person(hub.url), hub, lambda page: page.wait_for_timeout(next(left)))
 
 
 def test_nothing_is_shown_twice_when_many_watch_and_come_back(hub: HubProcess, make_person: MakePerson) -> None:

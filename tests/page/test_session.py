@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from tests.page.conftest import MakePerson
 from tests.page.journal import history, tell, texts, wait_until_idle
 from tests.page.person import Person, shows, sideways, until
 from tests.page.stage import COLOURS, FIX, Stage, call, permission, text_content, think, update
-from tests.tooling.hub_process import FAST_DEMO, HubProcess, Session
+from tests.tooling.hub_process import HubProcess, Session
 from tests.tooling.processes import eventually
 
 
@@ -209,13 +209,6 @@ def test_a_running_command_streams_its_output(hub: HubProcess, person: Person, t
     expect(tool_card(page, "make.*Done")).to_be_visible()
 
 
-@pytest.fixture
-def trusting(tmp_path: Path) -> Iterator[HubProcess]:
-    """A hub that lets the demo run whatever it wants."""
-    with HubProcess(tmp_path / "trusting", agents={"trusted": FAST_DEMO}) as started:
-        yield started
-
-
 @pytest.mark.parametrize("size", ["desk", "phone"])
 def test_a_command_that_the_hub_runs_for_the_agent_is_read_while_it_prints(trusting: HubProcess, make_person: MakePerson,
                                                                             size: str) -> None:
@@ -255,14 +248,14 @@ def test_a_crash_of_the_agent_is_told_and_the_session_goes_on(hub: HubProcess, a
 
 
 @pytest.mark.parametrize("size", ["desk", "phone"])
-def test_the_whole_tour_reads_the_same_live_and_from_history(own_hub: HubProcess, make_person: MakePerson, size: str) -> None:
-    live = make_person(own_hub.url, size)
-    session = own_hub.new_session("fast", mode="auto")
-    page = live.log_in(own_hub, f"#/s/{session.id}")
+def test_the_whole_tour_reads_the_same_live_and_from_history(clear_hub: HubProcess, make_person: MakePerson, size: str) -> None:
+    live = make_person(clear_hub.url, size)
+    session = clear_hub.new_session("fast", mode="auto")
+    page = live.log_in(clear_hub, f"#/s/{session.id}")
     tell(session, "Show me around")
     wait_until_idle(session)
     expect(page.get_by_role("status").filter(has_text="Ready")).to_be_visible()
-    later = make_person(own_hub.url, size).log_in(own_hub, f"#/s/{session.id}")
+    later = make_person(clear_hub.url, size).log_in(clear_hub, f"#/s/{session.id}")
     expect(later.get_by_role("status").filter(has_text="Ready")).to_be_visible()
     for each in (page, later):
         each.get_by_role("feed").focus()
@@ -402,11 +395,11 @@ def test_pictures_are_shown_and_remote_ones_only_after_a_click(hub: HubProcess, 
     expect(page.get_by_role("link", name=re.compile("Open picture at pictures.example"))).to_be_visible()
 
 
-def test_sub_agents_are_nested_and_can_be_opened(own_hub: HubProcess, make_person: MakePerson) -> None:
-    session = own_hub.new_session("fast", mode="auto")
+def test_sub_agents_are_nested_and_can_be_opened(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = clear_hub.new_session("fast", mode="auto")
     tell(session, "Show me around")
     wait_until_idle(session)
-    page = make_person(own_hub.url).log_in(own_hub, f"#/s/{session.id}")
+    page = make_person(clear_hub.url).log_in(clear_hub, f"#/s/{session.id}")
     open_all(page)
     child = page.get_by_role("feed").get_by_role("button", name=re.compile("explore|Sub-agent|Count the files"))
     child.first.scroll_into_view_if_needed()

@@ -140,8 +140,8 @@ def test_mode_and_model_are_switched(hub: HubProcess, anybody: Person) -> None:
     expect(page.get_by_role("combobox", name=re.compile(r"^Mode\b"))).to_have_value("auto")
 
 
-def test_a_spend_cap_pauses_the_session_and_asks(own_hub: HubProcess, make_person: MakePerson) -> None:
-    page, session = opened(make_person(own_hub.url), own_hub)
+def test_a_spend_cap_pauses_the_session_and_asks(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    page, session = opened(make_person(clear_hub.url), clear_hub)
     page.get_by_role("button", name="More controls").click()
     page.get_by_role("menuitem", name="Limits …").click()
     sheet = page.get_by_role("dialog", name="Limits of this session")
@@ -173,6 +173,31 @@ def test_attachments_come_by_paste_and_by_drop(hub: HubProcess, person: Person) 
     expect(composer(page)).to_have_value(re.compile(r"paste\.txt.*drop\.txt"))
 
 
+def test_a_second_enter_while_a_picture_is_made_ready_sends_nothing_twice(hub: HubProcess, person: Person) -> None:
+    page, session = opened(person, hub)
+    composer(page).evaluate("""async field => {
+      const canvas = new OffscreenCanvas(3000, 2500), draw = canvas.getContext('2d'), noise = draw.createImageData(3000, 2500);
+      for (let at = 0; at < noise.data.length; at += 4) noise.data.set([Math.random() * 255, Math.random() * 255, 0, 255], at);
+      draw.putImageData(noise, 0, 0);
+      const data = new DataTransfer();
+      data.items.add(new File([await canvas.convertToBlob({type: 'image/png'})], 'noise.png', {type: 'image/png'}));
+      field.dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true}));
+    }""")
+    composer(page).fill("Look at this")
+    expect(page.get_by_role("button", name="Send")).to_be_enabled(timeout=30_000)
+    composer(page).evaluate("""field => {
+      const enter = () => new KeyboardEvent('keydown', {key: 'Enter', bubbles: true, cancelable: true});
+      field.dispatchEvent(enter());
+      field.dispatchEvent(enter());
+    }""")
+    composer(page).press("End")
+    page.keyboard.type(" and then at that")
+    eventually(lambda: texts(session, "user"), "it was sent", 30)
+    wait_until_idle(session)
+    assert texts(session, "user") == ["Look at this"] and not session.view()["queue"]
+    expect(composer(page)).to_have_value("and then at that")
+
+
 def test_the_draft_survives_a_reload(hub: HubProcess, person: Person) -> None:
     page, _ = opened(person, hub)
     composer(page).fill("half a thought")
@@ -181,12 +206,12 @@ def test_the_draft_survives_a_reload(hub: HubProcess, person: Person) -> None:
 
 
 @pytest.mark.parametrize("size", ["desk", "phone"])
-def test_the_policy_is_explained_edited_and_checked(own_hub: HubProcess, make_person: MakePerson, size: str) -> None:
-    person = make_person(own_hub.url, size)
-    page = person.log_in(own_hub, "#/policy")
+def test_the_policy_is_explained_edited_and_checked(clear_hub: HubProcess, make_person: MakePerson, size: str) -> None:
+    person = make_person(clear_hub.url, size)
+    page = person.log_in(clear_hub, "#/policy")
     page.get_by_role("tab", name="Explain").click()
     page.get_by_label("Command", exact=True).fill("npm test && rm -rf build")
-    page.get_by_role("textbox", name="Folder").fill(str(own_hub.new_folder()))
+    page.get_by_role("textbox", name="Folder").fill(str(clear_hub.new_folder()))
     page.get_by_role("button", name="Explain", exact=True).click()
     expect(page.get_by_text("A person is asked")).to_be_visible()
     expect(page.get_by_text(re.compile("deletes files"))).to_be_visible()
@@ -199,7 +224,7 @@ def test_the_policy_is_explained_edited_and_checked(own_hub: HubProcess, make_pe
     text.fill('[[rules]]\naction = "deny"\ncommand = ["rm *"]\nreason = "Nothing is removed here"\n')
     page.get_by_role("button", name="Save policy").click()
     expect(page.get_by_text("Saved. It counts from now on.")).to_be_visible()
-    assert "Nothing is removed here" in (own_hub.data / "policy.toml").read_text()
+    assert "Nothing is removed here" in (clear_hub.data / "policy.toml").read_text()
     page.get_by_role("tab", name="Rules").click()
     expect(page.get_by_text("Nothing is removed here")).to_be_visible()
     page.get_by_role("tab", name="Explain").click()
@@ -208,8 +233,8 @@ def test_the_policy_is_explained_edited_and_checked(own_hub: HubProcess, make_pe
     expect(page.get_by_text("Denied without asking")).to_be_visible()
 
 
-def test_who_may_not_change_the_policy_can_read_it(own_hub: HubProcess, make_person: MakePerson) -> None:
-    page = make_person(own_hub.url).log_in(own_hub, "#/policy", scope="control")
+def test_who_may_not_change_the_policy_can_read_it(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    page = make_person(clear_hub.url).log_in(clear_hub, "#/policy", scope="control")
     page.get_by_role("tab", name="File").click()
     expect(page.get_by_text("This device may read the policy but not change it.")).to_be_visible()
 
@@ -224,15 +249,15 @@ def test_files_are_browsed_and_previewed_and_changes_shown(stage_session: tuple[
 
 
 @pytest.fixture
-def stage_session(own_hub: HubProcess, tmp_path: Path) -> tuple[HubProcess, Session]:
+def stage_session(clear_hub: HubProcess, tmp_path: Path) -> tuple[HubProcess, Session]:
     """A session in a folder with a file."""
-    session = own_hub.new_session("fast")
+    session = clear_hub.new_session("fast")
     (session.folder / "README.md").write_text("# Webshop\n\nSells webs.\n")
-    return own_hub, session
+    return clear_hub, session
 
 
-def test_an_artifact_is_shown_in_a_sandbox(own_hub: HubProcess, make_person: MakePerson) -> None:
-    session = own_hub.new_session("trusted")
+def test_an_artifact_is_shown_in_a_sandbox(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = clear_hub.new_session("trusted")
     page_text = "<!doctype html><title>x</title><h1>An artifact</h1><script>try { parent.hacked = 1 } catch {}</script>"
     target = session.folder / "site" / "index.html"
     target.parent.mkdir()
@@ -240,8 +265,8 @@ def test_an_artifact_is_shown_in_a_sandbox(own_hub: HubProcess, make_person: Mak
     tell(session, json.dumps(steps))
     wait_until_idle(session)
     eventually(lambda: session.view()["artifacts"], "there is an artifact")
-    person = make_person(own_hub.url)
-    page = person.log_in(own_hub, f"#/s/{session.id}/artifacts")
+    person = make_person(clear_hub.url)
+    page = person.log_in(clear_hub, f"#/s/{session.id}/artifacts")
     page.get_by_role("complementary").get_by_text("site", exact=True).first.click()
     frame = page.locator("iframe")
     expect(frame).to_be_attached()

@@ -13,6 +13,9 @@ const HALF_TOLD = new Set([
   'trunkline/permission_policy_set', 'trunkline/session_attached', 'trunkline/artifact_created', 'agent/agent_session_changed',
 ]);
 
+/** What the hub keeps of a title that an agent gives. */
+const TITLE_MOST = 500;
+
 export function needsSnapshot(event: ACPEvent): boolean {
   switch (event.type) {
     case 'approval:requested':
@@ -95,7 +98,7 @@ function toldByCustom(view: SessionState, event: CustomEvent): Partial<SessionSt
     case 'trunkline/session_renamed':
       return { title: word(data, 'title') ?? view.title };
     case 'acp/session_info_update':
-      return word(data, 'title') !== undefined ? { title: word(data, 'title')! } : undefined;
+      return word(data, 'title') !== undefined ? { title: word(data, 'title')!.slice(0, TITLE_MOST) } : undefined;
     case 'acp/current_mode_update': {
       const mode = word(data, 'currentModeId') ?? view.mode;
       return { mode, modes: view.modes && mode ? { ...view.modes, currentModeId: mode } : view.modes };

@@ -18,6 +18,8 @@ import { Timeline } from './timeline';
 
 export const PAGE = 1_000;
 const SNAPSHOT_PAUSE_MS = 200;
+const RETRY_FIRST_MS = 1_000;
+const RETRY_LONGEST_MS = 8_000;
 /** A permalink this far from the end opens a window of its own instead of everything since. */
 const NEAR = 2_000;
 
@@ -52,6 +54,8 @@ export class Story {
   private joined = true;
   /** How often it was loaded: only the last time counts. */
   private loads = 0;
+  /** How often in a row it could not be loaded. */
+  private failures = 0;
   private older: Promise<boolean> | undefined;
   private newer: Promise<boolean> | undefined;
   private unfollow: () => void = () => undefined;
@@ -80,6 +84,7 @@ export class Story {
       if (load !== this.loads) return;
       this.error.value = asHubError(error);
       this.state.value = this.error.value.status === 404 ? 'gone' : 'failed';
+      if (isOfTheLine(this.error.value)) this.retryLater(around);
     }
   }
 
@@ -159,6 +164,7 @@ export class Story {
     for (const event of page.events) this.hearStatus(event);
     this.heardSeq = this.atEnd.peek() ? last : snapshot.seq;
     this.error.value = undefined;
+    this.failures = 0;
     this.state.value = 'ready';
     this.unfollow = this.world.link.follow(
       this.sessionId, this.heardSeq, (event) => this.hear(event), () => void this.load(), (error) => this.ended(error));
@@ -255,6 +261,15 @@ export class Story {
     this.viewSeq = Math.max(this.viewSeq, snapshot.seq);
   }
 
+  /** A request can be cut while the line stands: nobody but we would notice. */
+  private retryLater(around: number | undefined): void {
+    const load = this.loads;
+    const pause = Math.min(RETRY_LONGEST_MS, RETRY_FIRST_MS * 2 ** this.failures++);
+    setTimeout(() => {
+      if (!this.closed && load === this.loads && this.world.link.state.peek() === 'online') void this.load(around);
+    }, pause);
+  }
+
   private retryWhenOnline(): void {
     if (this.world.link.state.value === 'online' && this.state.peek() === 'failed') void this.load();
   }
@@ -282,6 +297,11 @@ export class Story {
     if (typeof turnId !== 'string') return;
     this.own.value = this.own.peek().map((prompt) => (prompt.sent.id === id ? { ...prompt, turnId } : prompt));
   }
+}
+
+/** Nobody answered, or not wholly; or the hub had a trouble of its own. */
+function isOfTheLine({ status }: HubError): boolean {
+  return status === 0 || status >= 500;
 }
 
 export function openStory(sessionId: string, around?: number): Story {

@@ -1,7 +1,7 @@
 /** The small parts that every view uses. */
 export { AgentSign } from './agent';
 export { Badge } from './badge';
-export { Button, IconButton } from './button';
+export { Button, IconButton, type ButtonProps } from './button';
 export { Copy, copyText } from './copy';
 export { Icon, type IconName } from './icon';
 export { lazy } from './lazy';

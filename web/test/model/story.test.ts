@@ -139,6 +139,15 @@ describe('opening', () => {
     await vi.waitFor(() => expect(story.state.value).toBe('ready'));
   });
 
+  test('whose request was cut while the line stood is tried again by itself', async () => {
+    const hub = hubWith(3);
+    hub.failing = true;
+    const story = await opened(hub);
+    expect([hub.state.value, story.state.value]).toEqual(['online', 'failed']);
+    hub.failing = false;
+    await vi.waitFor(() => expect(story.state.value).toBe('ready'), 3_000);
+  });
+
   test('misses nothing that happens between the page and the stream', async () => {
     const hub = hubWith(10);
     const story = new Story('ses_1', {
@@ -237,6 +246,8 @@ describe('the stream', () => {
     hub.say({ type: 'custom', namespace: 'acp', eventName: 'session_info_update', data: { title: 'Named' } });
     hub.say({ type: 'custom', namespace: 'trunkline', eventName: 'prompt_queued', data: { turnId: 't2', content: [], queuedAt: '', by: 'me' } });
     expect(story.view.value).toMatchObject({ status: 'running', title: 'Named', cost: { amount: 2 }, queue: [{ turnId: 't2' }] });
+    hub.say({ type: 'custom', namespace: 'acp', eventName: 'session_info_update', data: { title: 'x'.repeat(9_000) } });
+    expect(story.view.value.title, 'as long as after a reload').toHaveLength(500);
     expect(story.reason.value.text).toBe('a prompt came');
     hub.say({ type: 'custom', namespace: 'trunkline', eventName: 'turn_started', data: { turnId: 't2', turn: 2 } });
     expect(story.view.value).toMatchObject({ queue: [], turn: { turnId: 't2' } });

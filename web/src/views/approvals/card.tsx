@@ -5,7 +5,7 @@
  * Rule 2: while a decision is on its way the card says so and takes no other. What was refused says why.
  */
 import type { ComponentChildren, JSX } from 'preact';
-import { useContext, useEffect, useId, useState } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 import type { RiskLevel } from '../../generated/agent-context';
 import type { ApprovalView } from '../../generated/api';
 import { agentName } from '../../hub/agents';
@@ -25,8 +25,7 @@ import { Preview } from './preview';
 import { resolutions } from './resolutions';
 import { ResolutionLine } from './resolution_view';
 import { answer, sentFor } from './sending';
-import { Resting } from './steady';
-import { SteadyCard } from './steady_card';
+import { CardButton, SteadyCard } from './steady_card';
 import { Unseen } from './unseen_view';
 import '../../style/steering.css';
 
@@ -136,18 +135,16 @@ interface ButtonsProps {
 
 function Buttons({ approval, choices, busy, onApprove, onDecide, onPanel }: ButtonsProps): JSX.Element {
   const [first, ...others] = choices.approve;
-  const resting = useContext(Resting);
-  const still = busy || resting;
   const onlyWay = approval.options.find((option) => option.kind === 'allow_once');
   return (
     <footer class="approvals-actions">
-      <Button kind="primary" icon="check" busy={busy} disabled={resting} title={onlyWay?.name} onClick={onApprove}>{first?.name ?? t('approvals.approve')}</Button>
+      <CardButton kind="primary" icon="check" busy={busy} title={onlyWay?.name} onClick={onApprove}>{first?.name ?? t('approvals.approve')}</CardButton>
       {others.map((way) => (
-        <Button key={way.optionId} disabled={still} onClick={() => onDecide({ approve: true, ...(way.optionId ? { optionId: way.optionId } : {}) })}>{way.name}</Button>
+        <CardButton key={way.optionId} disabled={busy} onClick={() => onDecide({ approve: true, ...(way.optionId ? { optionId: way.optionId } : {}) })}>{way.name}</CardButton>
       ))}
-      {choices.scopes.length > 1 && !choices.onlyForGood && <Button disabled={still} onClick={() => onPanel('always')}>{t('approvals.always')}</Button>}
-      {approval.editable && <Button icon="edit" disabled={still} onClick={() => onPanel('edit')}>{t('approvals.edit')}</Button>}
-      <Button kind="danger" icon="cross" class="approvals-deny" disabled={still} onClick={() => onPanel('deny')}>{t('approvals.deny')}</Button>
+      {choices.scopes.length > 1 && !choices.onlyForGood && <CardButton disabled={busy} onClick={() => onPanel('always')}>{t('approvals.always')}</CardButton>}
+      {approval.editable && <CardButton icon="edit" disabled={busy} onClick={() => onPanel('edit')}>{t('approvals.edit')}</CardButton>}
+      <CardButton kind="danger" icon="cross" class="approvals-deny" disabled={busy} onClick={() => onPanel('deny')}>{t('approvals.deny')}</CardButton>
     </footer>
   );
 }

@@ -8,6 +8,7 @@ import { Button, Sheet } from '../../ui';
 import type { Decision, Offered } from './decision';
 import { ruleFor, type Scope } from './rule';
 import { RuleLimits, RuleText } from './rule_view';
+import { CardButton } from './steady_card';
 
 export interface DenyPanelProps {
   ways: Offered['deny'];
@@ -31,11 +32,11 @@ export function DenyPanel({ ways, longer, onDeny, onLonger, onBack }: DenyPanelP
         <input ref={field} type="text" value={reason} maxLength={1000} onInput={(event) => setReason(event.currentTarget.value)} autocomplete="off" enterkeyhint="done" />
       </label>
       <footer class="approvals-actions">
-        <Button kind="danger" icon="cross" type="submit">{t('approvals.deny')}</Button>
-        <Button icon="stop" onClick={() => deny({ stop: true })}>{t('approvals.denyAndStop')}</Button>
-        {ways.map((way) => <Button key={way.optionId} onClick={() => deny({ optionId: way.optionId })}>{way.name}</Button>)}
-        {longer && <Button onClick={onLonger}>{t('approvals.denyLonger')}</Button>}
-        <Button kind="quiet" class="approvals-back" onClick={onBack}>{t('approvals.back')}</Button>
+        <CardButton kind="danger" icon="cross" type="submit">{t('approvals.deny')}</CardButton>
+        <CardButton icon="stop" onClick={() => deny({ stop: true })}>{t('approvals.denyAndStop')}</CardButton>
+        {ways.map((way) => <CardButton key={way.optionId} onClick={() => deny({ optionId: way.optionId })}>{way.name}</CardButton>)}
+        {longer && <CardButton onClick={onLonger}>{t('approvals.denyLonger')}</CardButton>}
+        <CardButton kind="quiet" class="approvals-back" onClick={onBack}>{t('approvals.back')}</CardButton>
       </footer>
     </form>
   );

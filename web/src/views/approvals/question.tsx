@@ -11,7 +11,7 @@ import { link } from '../../hub/link';
 import type { Pending } from '../../hub/sessions';
 import { t, type Key } from '../../i18n';
 import { judgeLink } from '../../text/links';
-import { Button, Icon } from '../../ui';
+import { Icon } from '../../ui';
 import { mayDo } from '../controls/states';
 import { CardHead, isOnItsWay, Progress, type CardProps } from './card';
 import { Countdown } from './countdown_view';
@@ -21,7 +21,7 @@ import { resolutions } from './resolutions';
 import { ResolutionLine } from './resolution_view';
 import { answer } from './sending';
 import { Resting } from './steady';
-import { SteadyCard } from './steady_card';
+import { CardButton, SteadyCard } from './steady_card';
 import { Unseen } from './unseen_view';
 
 export function QuestionForm({ pending, over = false }: CardProps): JSX.Element | null {
@@ -81,11 +81,11 @@ function PageToVisit({ url, busy, onSend }: AnswerProps & { url: string }): JSX.
   if (judged.kind !== 'web') return <p class="approvals-failed">{t('approvals.badAddress', { url })}</p>;
   return (
     <>
-      <p class="approvals-page"><a class="ui-button ui-button-primary" href={judged.href} target="_blank" rel="noopener noreferrer"><Icon name="external" size={16} /> {t('approvals.openPage')}</a></p>
+      <p class="approvals-page"><a class="ui-button ui-button-primary" aria-disabled={resting || undefined} href={judged.href} target="_blank" rel="noopener noreferrer"><Icon name="external" size={16} /> {t('approvals.openPage')}</a></p>
       <p class="approvals-note">{t('approvals.openPageHint', { host: judged.host })}</p>
       <footer class="approvals-actions">
-        <Button icon="check" busy={busy} disabled={resting} onClick={() => onSend('', 'accept')}>{t('approvals.done')}</Button>
-        <Button class="approvals-deny" disabled={busy || resting} onClick={() => onSend('', 'decline')}>{t('approvals.decline')}</Button>
+        <CardButton icon="check" busy={busy} onClick={() => onSend('', 'accept')}>{t('approvals.done')}</CardButton>
+        <CardButton class="approvals-deny" disabled={busy} onClick={() => onSend('', 'decline')}>{t('approvals.decline')}</CardButton>
       </footer>
     </>
   );
@@ -95,7 +95,6 @@ function Form({ question, busy, onSend }: AnswerProps & { question: QuestionView
   const fields = fieldsOf(question.schema, question.options);
   const [values, setValues] = useState<Values>(() => initialValues(fields));
   const [tried, setTried] = useState(false);
-  const resting = useContext(Resting);
   const problems = problemsOf(fields, values);
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -107,8 +106,8 @@ function Form({ question, busy, onSend }: AnswerProps & { question: QuestionView
     <form class="approvals-form" onSubmit={submit} noValidate>
       {fields.map((field) => <FormField key={field.name} field={field} alone={isFreeText(fields)} values={values} problem={tried ? problems[field.name] : undefined} onChange={set} />)}
       <footer class="approvals-actions">
-        <Button kind="primary" icon="send" type="submit" busy={busy} disabled={resting}>{t('approvals.send')}</Button>
-        {!question.cap && <Button class="approvals-deny" disabled={busy || resting} onClick={() => onSend('', 'decline')}>{t('approvals.decline')}</Button>}
+        <CardButton kind="primary" icon="send" type="submit" busy={busy}>{t('approvals.send')}</CardButton>
+        {!question.cap && <CardButton class="approvals-deny" disabled={busy} onClick={() => onSend('', 'decline')}>{t('approvals.decline')}</CardButton>}
       </footer>
     </form>
   );

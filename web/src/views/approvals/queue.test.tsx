@@ -76,6 +76,22 @@ describe('the queue', () => {
     await act(() => approveOf('q-a')?.click());
     expect(decided()).toEqual(['q-a']);
   });
+  it('shows at once that a card that moved takes no press, also while a reason is written', async () => {
+    await asked('q-a', '1');
+    await asked('q-b', '2');
+    await later(REST_MS + 200);
+    const card = root.querySelector<HTMLElement>('[data-ask="q-b"]')!;
+    const enabled = (): boolean[] => [...card.querySelectorAll<HTMLButtonElement>('.approvals-actions button')].map((button) => !button.disabled);
+    await act(() => card.querySelector<HTMLButtonElement>('.approvals-deny')?.click());
+    expect([enabled().length > 1, enabled().every(Boolean)]).toEqual([true, true]);
+    card.getBoundingClientRect = () => ({ top: 300 }) as DOMRect;
+    await resolved('q-a');
+    expect(enabled().some(Boolean)).toBe(false);
+    await act(() => { card.querySelector('form')?.querySelector<HTMLButtonElement>('[type=submit]')?.click(); });
+    expect(decided()).toEqual([]);
+    await later(REST_MS + 200);
+    expect(enabled().every(Boolean)).toBe(true);
+  });
   it('keeps places while somebody points at it, and puts them right when they leave', async () => {
     await asked('q-b', '2');
     await asked('q-c', '3');

@@ -6,7 +6,7 @@
  * Rule 3: what is decided elsewhere while it is looked at does not vanish without a word: it says by whom.
  */
 import type { JSX } from 'preact';
-import { useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { askId, pending, type Pending } from '../../hub/sessions';
 import { t } from '../../i18n';
 import { sessionHref } from '../../route';
@@ -15,7 +15,7 @@ import { ApprovalCard, QuestionForm } from './card';
 import { isForPage, press, selectionAfter, stepFrom } from './keys';
 import { ResolutionLine } from './resolution_view';
 import { resolutions, type Resolution } from './resolutions';
-import { placesAfter, REST_MS } from './steady';
+import { lookAtCards, placesAfter, REST_MS } from './steady';
 import '../../style/steering.css';
 
 const KEPT_DECIDED = 5;
@@ -72,12 +72,22 @@ function usePlaces(waiting: Pending[]): { places: Pending[]; hold: Held } {
   const held = pointed.current || (list.current?.contains(document.activeElement) ?? false);
   const places = placesAfter(before.current, waiting, held, askId);
   before.current = places;
+  useLayoutEffect(lookAtCards);
+  useEffect(() => watchSize(list.current), []);
   const points = (event: PointerEvent): void => void (pointed.current = event.pointerType !== 'touch');
   const leaves = (): void => {
     pointed.current = false;
     draw(0);
   };
   return { places, hold: { ref: list, onPointerEnter: points, onPointerMove: points, onPointerLeave: leaves, onFocusOut: () => void setTimeout(() => draw(0)) } };
+}
+
+/** A card that grows or shrinks moves those below it. */
+function watchSize(list: Element | null): (() => void) | undefined {
+  if (list === null || typeof ResizeObserver === 'undefined') return undefined;
+  const observer = new ResizeObserver(lookAtCards);
+  observer.observe(list);
+  return () => observer.disconnect();
 }
 
 function Nothing(): JSX.Element {

@@ -7,7 +7,7 @@
  * stays where it was, without its buttons.
  */
 import { createContext } from 'preact';
-import { useEffect, useMemo, useReducer } from 'preact/hooks';
+import { useEffect, useMemo, useReducer, useRef } from 'preact/hooks';
 
 export const REST_MS = 1_000;
 const LOOK_MS = 100;
@@ -57,24 +57,36 @@ export interface Steady {
   rests(): boolean;
 }
 
+const looks = new Set<() => void>();
+
+/** The places on the screen may have changed: whatever moved says so before it is drawn. */
+export function lookAtCards(): void {
+  looks.forEach((look) => look());
+}
+
 export function useSteady(card: { current: HTMLElement | null }): Steady {
   const steadiness = useMemo(() => new Steadiness(performance.now()), []);
   const [, draw] = useReducer((count: number) => count + 1, 0);
+  const drawn = useRef(true);
   const rests = (): boolean => {
     const now = performance.now();
     if (card.current) steadiness.look(spotOf(card.current), now);
-    return steadiness.rests(now);
+    const resting = steadiness.rests(now);
+    if (resting !== drawn.current) draw(0);
+    return resting;
   };
   useEffect(() => {
-    let before = rests();
-    const timer = setInterval(() => {
-      const resting = rests();
-      if (resting !== before) draw(0);
-      before = resting;
-    }, LOOK_MS);
-    return () => clearInterval(timer);
+    const look = (): void => void rests();
+    looks.add(look);
+    look();
+    const timer = setInterval(look, LOOK_MS);
+    return () => {
+      looks.delete(look);
+      clearInterval(timer);
+    };
   }, []);
-  return { resting: steadiness.rests(performance.now()), rests };
+  drawn.current = steadiness.rests(performance.now());
+  return { resting: drawn.current, rests };
 }
 
 /** Who is where in the list: as it should be, or, while it is held, as it was, with what is new below. */

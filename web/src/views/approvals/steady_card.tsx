@@ -1,6 +1,7 @@
-/** The frame of a card that takes no press while it has not held still. */
+/** The frame of a card that takes no press while it has not held still, and its buttons, which show that. */
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useContext, useEffect, useRef } from 'preact/hooks';
+import { Button, type ButtonProps } from '../../ui';
 import { keepRest } from './keys';
 import { Resting, useSteady } from './steady';
 
@@ -19,4 +20,10 @@ export function SteadyCard({ ask, kind, labelledBy, children }: { ask: string; k
       <Resting.Provider value={resting}>{children}</Resting.Provider>
     </article>
   );
+}
+
+/** A button of a card: while the card takes no press, nobody is made to think that it does. */
+export function CardButton({ disabled, ...rest }: ButtonProps): JSX.Element {
+  const resting = useContext(Resting);
+  return <Button {...rest} disabled={disabled || resting} />;
 }

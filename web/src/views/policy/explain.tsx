@@ -92,7 +92,7 @@ function Answer({ answer }: { answer: Explanation }): JSX.Element {
     <section class={`policy-answer policy-answer-${answer.action}`} aria-live="polite">
       <h2><Icon name={result.icon} /> {t(result.words)}</h2>
       <p>{answer.why}</p>
-      <dl class="approvals-rule-limits">
+      <dl class="approvals-rule-limits policy-answer">
         <div><dt>{t('approvals.limitRisk')}</dt><dd><Badge tone={RISKS[answer.risk].tone}>{t(RISKS[answer.risk].words)}</Badge><span>{answer.riskReason}</span></dd></div>
         <div><dt>{t('policy.decidedBy')}</dt><dd>{t(SOURCES[answer.source])}</dd></div>
       </dl>
