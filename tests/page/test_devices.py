@@ -135,7 +135,8 @@ def deliver(person: Person, page: Page, hub: HubProcess, message: dict[str, obje
     page.evaluate("navigator.serviceWorker.ready.then(() => null)")
     found: list[str] = []
     tools.on("ServiceWorker.workerRegistrationUpdated", lambda told: found.extend(
-        each["registrationId"] for each in told["registrations"] if not each["isDeleted"]))
+        each["registrationId"] for each in told["registrations"]
+        if not each["isDeleted"] and each["scopeURL"].startswith(hub.url)))
     tools.send("ServiceWorker.disable")
     tools.send("ServiceWorker.enable")
     eventually(lambda: page.evaluate("1") and found, "the browser tells of its service worker")

@@ -2,8 +2,8 @@
  * A part of the page that is fetched when it is first shown.
  *
  * Rule 1: a part that cannot be fetched says so, and offers to load the page anew: the hub may have been updated meanwhile.
- * Rule 2: as soon as the hub answers, the page is loaded anew by itself, a few times at most: a browser remembers that a part failed,
- * and a connection that was cut must not leave a hole in the page.
+ * Rule 2: as soon as the hub answers, the page is loaded anew by itself, with pauses that grow: a browser remembers that a part
+ * failed, and a connection that was cut must not leave a hole in the page.
  */
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -12,7 +12,7 @@ import { Button } from './button';
 import { Spinner } from './spinner';
 
 const ASK_MS = 1_500;
-const RELOADS_MOST = 4;
+const LONGEST_PAUSE_MS = 30_000;
 const FORGOTTEN_MS = 120_000;
 const RELOADS = 'trunkline.reloads';
 
@@ -52,14 +52,20 @@ async function reloadWhenAnswered(): Promise<void> {
   if (answer?.ok && mayReload()) location.reload();
 }
 
-/** Counts the times of late, in this tab: a part that is really gone must not make the page load for ever. */
+/** Keeps the times of late, in this tab: a part that is really gone must not make the page load without end. */
 function mayReload(): boolean {
   try {
     const times = (JSON.parse(sessionStorage.getItem(RELOADS) ?? '[]') as number[]).filter((at) => Date.now() - at < FORGOTTEN_MS);
-    if (times.length >= RELOADS_MOST) return false;
+    if (!isTime(times, Date.now())) return false;
     sessionStorage.setItem(RELOADS, JSON.stringify([...times, Date.now()]));
     return true;
   } catch {
     return false;
   }
+}
+
+/** Whether the pause since the last of these times was long enough: each is twice the one before. */
+export function isTime(times: readonly number[], now: number): boolean {
+  const last = times.at(-1);
+  return last === undefined || now - last >= Math.min(LONGEST_PAUSE_MS, ASK_MS * 2 ** (times.length - 1));
 }
