@@ -158,11 +158,14 @@ export class Story {
     const last = page.events[page.events.length - 1]?.seq ?? 0;
     this.atEnd.value = newest || page.nextAfter === null || last >= page.lastSeq;
     this.timeline.refold(this.events);
-    this.viewSeq = snapshot.seq;
-    this._view.value = snapshot.state;
+    this.heardSeq = this.atEnd.peek() ? last : snapshot.seq;
+    // Both were asked for at once: what the page has and the snapshot has not will not be heard again.
+    const since = this.atEnd.peek() ? page.events.filter((event) => event.seq > snapshot.seq) : [];
+    this.viewSeq = Math.max(snapshot.seq, this.heardSeq);
+    this._view.value = since.reduce(advance, snapshot.state);
+    if (since.some(needsSnapshot)) this.renewView();
     this.reason.value = {};
     for (const event of page.events) this.hearStatus(event);
-    this.heardSeq = this.atEnd.peek() ? last : snapshot.seq;
     this.error.value = undefined;
     this.failures = 0;
     this.state.value = 'ready';

@@ -93,6 +93,21 @@ const keysOf = (story: Story): string[] => story.timeline.items.value.map((item)
 const textOf = (story: Story): string => story.timeline.items.value.map((item) => (item as MessageItem).text.value).join('');
 const everything = (hub: ScriptedHub): string => hub.events.map((event) => (event as { delta?: string }).delta ?? '').join('');
 
+test('what the first page tells beyond the snapshot counts for how the session stands', async () => {
+  const hub = new ScriptedHub([]);
+  hub.say({ type: 'custom', namespace: 'trunkline', eventName: 'turn_started', data: { turnId: 'turn_1' } });
+  const turn = { turnId: 'turn_1', startedAt: '', by: '', seq: 1 };
+  const early = { sessionId: 'ses_1', seq: 1, state: { ...blank('ses_1'), status: 'running', turn, lastSeq: 1 } };
+  hub.say({ type: 'session:error', error: { code: 'agent_error', message: 'it failed' } });
+  hub.say({ type: 'session:status_changed', from: 'running', to: 'idle' });
+  const get = <T>(path: string): Promise<T> => (path.includes('/snapshot') ? Promise.resolve(early as T) : hub.get<T>(path));
+  const story = new Story('ses_1', { get, link: hub.link });
+  await story.load();
+  expect(story.view.value.turn).toBeNull();
+  expect(story.view.value.status).toBe('idle');
+  story.close();
+});
+
 describe('opening', () => {
   test('shows the newest page and goes on after its last entry', async () => {
     const hub = hubWith(3000);
