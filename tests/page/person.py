@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Locator, Page, Request, WebError, expect
+from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Error, Locator, Page, Request, WebError, expect
 
 from tests.tooling.hub_process import HubProcess
 from tests.tooling.processes import eventually
@@ -93,7 +93,16 @@ class Person:
 def until(page: Page, what: str, arg: Any = None, within_s: float = WAIT_MS / 1000) -> None:
     """Until a function of the page's gives something true. (Playwright's own way to wait for one needs eval, which the page's
     policy does not allow.)"""
-    eventually(lambda: page.evaluate(what, arg), f"{what} of {str(arg)[:80]!r}", within_s)
+    eventually(lambda: _evaluated(page, what, arg), f"{what} of {str(arg)[:80]!r}", within_s)
+
+
+def _evaluated(page: Page, what: str, arg: Any) -> Any:
+    try:
+        return page.evaluate(what, arg)
+    except Error as error:
+        if "context was destroyed" not in error.message:
+            raise
+        return False  # the page was just being loaded anew
 
 
 def shows(page: Page, text: str, within_s: float = WAIT_MS / 1000) -> None:
