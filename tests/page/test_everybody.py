@@ -69,6 +69,33 @@ def test_axe_finds_nothing_serious_in_any_view(busy: Busy, make_person: MakePers
     assert not found, "\n".join(found)
 
 
+def open_everything(page: Page) -> int:
+    """Open every card, group and fold of a conversation, and those inside of them; says how many."""
+    closed = page.get_by_role("feed").locator("button.session-card-line[aria-expanded=false]")
+    opened = 0
+    while closed.count():
+        closed.first.click()
+        opened += 1
+    return opened
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious_where_all_cards_are_open(busy: Busy, make_person: MakePerson, theme: str) -> None:
+    stage, cast = busy
+    # As high as all of it: what is off the screen is not drawn.
+    person = make_person(stage.hub.url, color_scheme=theme, reduced_motion="reduce", viewport={"width": 1280, "height": 6000})
+    page = person.log_in(stage.hub)
+    found, opened = [], 0
+    for name in ("fixed", "toured"):
+        person.go(path_of(name, cast))
+        settle(page)
+        opened += open_everything(page)
+        settle(page)
+        found += [f"{name}: {each}" for each in serious(page)]
+    assert opened > 10
+    assert not found, "\n".join(found)
+
+
 @pytest.mark.parametrize("width", [320, 390, 768, 1100, 2560])
 def test_nothing_scrolls_sideways(busy: Busy, make_person: MakePerson, width: int) -> None:
     stage, cast = busy
