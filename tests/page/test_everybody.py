@@ -112,6 +112,25 @@ def test_nothing_scrolls_sideways(busy: Busy, make_person: MakePerson, width: in
     assert not found
 
 
+def test_on_a_narrow_phone_names_are_whole_or_say_that_they_are_not(busy: Busy, make_person: MakePerson) -> None:
+    stage, cast = busy
+    person = make_person(stage.hub.url, "phone", viewport={"width": 320, "height": 640})
+    page = person.log_in(stage.hub, path_of("publishing", cast))
+    expect(page.get_by_role("heading", name="Publish release 2.4")).to_be_visible()
+    settle(page)
+    # A browser marks what it cuts in a box of text only, not in one that lays out boxes of its own.
+    assert page.evaluate("""() => [...document.querySelectorAll('.session-title, .session-where > span')]
+      .map(part => [part, getComputedStyle(part)])
+      .filter(([, style]) => style.display !== 'block' || style.textOverflow !== 'ellipsis' || style.overflowX !== 'hidden')
+      .map(([part]) => part.textContent)""") == []
+    person.go("#/new")
+    expect(page.get_by_role("radio", name=re.compile("trusted"))).to_be_attached()
+    broken = page.evaluate("""() => [...document.querySelectorAll('.new-agents .new-agent-name')]
+      .filter(name => name.getClientRects()[0].height > 1.5 * parseFloat(getComputedStyle(name).lineHeight))
+      .map(name => name.textContent)""")
+    assert broken == []
+
+
 def test_the_login_is_for_everybody_too(busy: Busy, make_person: MakePerson) -> None:
     stage, _ = busy
     person = make_person(stage.hub.url, "phone")
