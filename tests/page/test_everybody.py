@@ -123,6 +123,8 @@ def test_on_a_narrow_phone_names_are_whole_or_say_that_they_are_not(busy: Busy, 
       .map(part => [part, getComputedStyle(part)])
       .filter(([, style]) => style.display !== 'block' || style.textOverflow !== 'ellipsis' || style.overflowX !== 'hidden')
       .map(([part]) => part.textContent)""") == []
+    heights = page.evaluate("() => [...document.querySelectorAll('.session-where > span')].map(part => part.clientHeight)")
+    assert max(heights) < 24, "each is one line"
     person.go("#/new")
     expect(page.get_by_role("radio", name=re.compile("trusted"))).to_be_attached()
     broken = page.evaluate("""() => [...document.querySelectorAll('.new-agents .new-agent-name')]
