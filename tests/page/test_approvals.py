@@ -12,7 +12,7 @@ from playwright.sync_api import FloatRect, Locator, Page, expect
 
 from tests.page.conftest import MakePerson
 from tests.page.journal import Event, happened, history, tell, texts, wait_until_idle
-from tests.page.stage import Stage
+from tests.page.stage import Stage, permission
 from tests.session.stream_json.stage import fake_program
 from tests.tooling.hub_process import HubProcess, Session
 from tests.tooling.processes import eventually
@@ -219,6 +219,60 @@ def test_a_press_that_was_meant_for_a_card_that_was_pushed_down_decides_nothing(
     if size == "desk":
         eventually(lambda: resolutions(meant), "where places hold still, the press counts for what it was meant for")
     assert hurried.view()["pendingApprovals"], "the newcomer was not decided"
+
+
+PHONES = [(320, 640), (390, 664), (390, 844)]
+LINES_FIRST = 6
+
+COVERED = """async lines => {
+  const found = [], pressed = new Set();
+  for (let top = 0; ; top += 16) {
+    scrollTo(0, top);
+    await new Promise(requestAnimationFrame);
+    for (const card of document.querySelectorAll('[data-ask]')) {
+      const button = card.querySelector('.approvals-actions button');
+      const box = button.getBoundingClientRect();
+      if (!card.contains(document.elementFromPoint(box.left + box.width / 2, box.top + 2))) continue;
+      pressed.add(card);
+      const rows = [...card.querySelectorAll('.approvals-diff .matter-line, .approvals-command pre')].slice(0, lines);
+      const first = [card.querySelector('h2'), card.querySelector('.approvals-risk'), ...rows];
+      const end = Math.max(...first.map(part => part.getBoundingClientRect().bottom));
+      if (end > box.top) found.push(`${card.querySelector('h2').textContent} at ${top}: ${Math.round(box.top)} above ${Math.round(end)}`);
+    }
+    if (top + innerHeight >= document.documentElement.scrollHeight) return [pressed.size, found];
+  }
+}"""
+"""Wherever it is scrolled to: how many cards can be decided, and where buttons stand above the end of the beginning of what they
+decide."""
+
+
+def edit_of(stage: Stage, number: int) -> list[object]:
+    """An ask for a change of forty lines."""
+    path = str(stage.project / "deploy.py")
+    change = [{"type": "diff", "path": path, "oldText": "a\n", "newText": "\n".join(f"line {each}" for each in range(40))}]
+    return permission(number, "Edit deploy.py", "edit", {"filePath": path}, change)
+
+
+@pytest.mark.parametrize("phone", PHONES, ids=lambda phone: f"{phone[0]}x{phone[1]}")
+def test_on_a_phone_nothing_is_approved_that_was_not_shown(stage: Stage, make_person: MakePerson, phone: tuple[int, int]) -> None:
+    session = stage.hub.new_session("actor", title="On the way")
+    tell(session, json.dumps([permission(1, "npm test", "execute", {"command": "npm test"}), edit_of(stage, 2), ["wait"]]))
+    eventually(lambda: len(session.view()["pendingApprovals"]) == 2, "both are asked")
+    page = make_person(stage.hub.url, "phone", viewport={"width": phone[0], "height": phone[1]}).log_in(stage.hub, "#/approvals")
+    expect(card(page, "Edit deploy.py").get_by_text("line 12")).to_be_attached()
+    assert page.evaluate(COVERED, LINES_FIRST) == [2, []]
+
+
+@pytest.mark.parametrize("phone", PHONES, ids=lambda phone: f"{phone[0]}x{phone[1]}")
+def test_on_a_phone_the_first_ask_is_decided_with_the_thumb(stage: Stage, make_person: MakePerson, phone: tuple[int, int]) -> None:
+    session = stage.hub.new_session("actor", title="On the way")
+    tell(session, json.dumps([edit_of(stage, 1), ["wait"]]))
+    eventually(lambda: session.view()["pendingApprovals"], "somebody is asked")
+    page = make_person(stage.hub.url, "phone", viewport={"width": phone[0], "height": phone[1]}).log_in(stage.hub, "#/approvals")
+    expect(card(page, "Edit deploy.py").get_by_text("line 12")).to_be_attached()
+    for name in ("Approve", "Deny"):
+        box = card(page, "Edit deploy.py").get_by_role("button", name=name, exact=True).bounding_box()
+        assert box is not None and phone[1] * 2 / 3 < box["y"] and box["y"] + box["height"] <= phone[1]
 
 
 def test_what_a_tool_is_called_with_is_changed_before_it_is_approved(tmp_path: Path, make_person: MakePerson) -> None:

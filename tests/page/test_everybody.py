@@ -69,6 +69,33 @@ def test_axe_finds_nothing_serious_in_any_view(busy: Busy, make_person: MakePers
     assert not found, "\n".join(found)
 
 
+def open_everything(page: Page) -> int:
+    """Open every card, group and fold of a conversation, and those inside of them; says how many."""
+    closed = page.get_by_role("feed").locator("button.session-card-line[aria-expanded=false]")
+    opened = 0
+    while closed.count():
+        closed.first.click()
+        opened += 1
+    return opened
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious_where_all_cards_are_open(busy: Busy, make_person: MakePerson, theme: str) -> None:
+    stage, cast = busy
+    # As high as all of it: what is off the screen is not drawn.
+    person = make_person(stage.hub.url, color_scheme=theme, reduced_motion="reduce", viewport={"width": 1280, "height": 6000})
+    page = person.log_in(stage.hub)
+    found, opened = [], 0
+    for name in ("fixed", "toured"):
+        person.go(path_of(name, cast))
+        settle(page)
+        opened += open_everything(page)
+        settle(page)
+        found += [f"{name}: {each}" for each in serious(page)]
+    assert opened > 10
+    assert not found, "\n".join(found)
+
+
 @pytest.mark.parametrize("width", [320, 390, 768, 1100, 2560])
 def test_nothing_scrolls_sideways(busy: Busy, make_person: MakePerson, width: int) -> None:
     stage, cast = busy
@@ -83,6 +110,27 @@ def test_nothing_scrolls_sideways(busy: Busy, make_person: MakePerson, width: in
               .filter(part => part.getBoundingClientRect().right > innerWidth + 1)
               .slice(0, 5).map(part => part.outerHTML.slice(0, 80))""")
     assert not found
+
+
+def test_on_a_narrow_phone_names_are_whole_or_say_that_they_are_not(busy: Busy, make_person: MakePerson) -> None:
+    stage, cast = busy
+    person = make_person(stage.hub.url, "phone", viewport={"width": 320, "height": 640})
+    page = person.log_in(stage.hub, path_of("publishing", cast))
+    expect(page.get_by_role("heading", name="Publish release 2.4")).to_be_visible()
+    settle(page)
+    # A browser marks what it cuts in a box of text only, not in one that lays out boxes of its own.
+    assert page.evaluate("""() => [...document.querySelectorAll('.session-title, .session-where > span')]
+      .map(part => [part, getComputedStyle(part)])
+      .filter(([, style]) => style.display !== 'block' || style.textOverflow !== 'ellipsis' || style.overflowX !== 'hidden')
+      .map(([part]) => part.textContent)""") == []
+    heights = page.evaluate("() => [...document.querySelectorAll('.session-where > span')].map(part => part.clientHeight)")
+    assert max(heights) < 24, "each is one line"
+    person.go("#/new")
+    expect(page.get_by_role("radio", name=re.compile("trusted"))).to_be_attached()
+    broken = page.evaluate("""() => [...document.querySelectorAll('.new-agents .new-agent-name')]
+      .filter(name => name.getClientRects()[0].height > 1.5 * parseFloat(getComputedStyle(name).lineHeight))
+      .map(name => name.textContent)""")
+    assert broken == []
 
 
 def test_the_login_is_for_everybody_too(busy: Busy, make_person: MakePerson) -> None:

@@ -88,6 +88,7 @@ def test_who_cannot_be_logged_out_is_told_so_and_stays_in(clear_hub: HubProcess,
     person = make_person(clear_hub.url, size)
     page = person.log_in(clear_hub)
     state(page, "Connected")
+    expect(page.get_by_role("link", name="Mine")).to_be_visible()  # being connected, the page does not have the sessions yet
     person.expect_loss("net::ERR_|WebSocket|status of 401")
     person.context.set_offline(True)
     log_out(page)

@@ -4,7 +4,8 @@
  * Rule 1: what the page asked for outlives the connection: follows go on after the last event that was taken in, commands that were
  * not answered are sent again under their id.
  * Rule 2: a connection that is silent is asked whether it lives; one that does not answer is given up, at most 25 s after the last
- * sign of life. Coming back to the page, or to the network, asks at once.
+ * sign of life. Coming back to the page, or to the network, asks at once. Where the browser says that the network is gone, so does
+ * this, until the hub is heard again.
  * Rule 3: pauses grow, with chance in them, and begin anew when the hub has answered. Without a token that counts nothing is tried.
  */
 import { signal, type ReadonlySignal } from '@preact/signals';
@@ -151,6 +152,13 @@ export class Link {
     this.deadline = this.world.now() + PROBE_MS;
   }
 
+  /** The browser says that the network is gone. It may be wrong about the way to this hub: the answer to a ping takes it back. */
+  doubt(): void {
+    if (!this.welcomed) return;
+    this.become('offline');
+    this.probe();
+  }
+
   /** Events of one session after a seq, each once and in order; `reset` where the hub had to begin anew. */
   follow(
     sessionId: string,
@@ -188,7 +196,7 @@ export class Link {
   /** Have something done, now or as soon as the hub is there. */
   command(sessionId: string, command: ACPCommand): Sent {
     const sent = this.box.add(sessionId, command, this.world.now());
-    if (this.welcomed) this.sendCommand(sent);
+    if (this.currentState.peek() === 'online') this.sendCommand(sent);
     return sent;
   }
 
@@ -222,7 +230,7 @@ export class Link {
   }
 
   private lost(code: number): void {
-    const wasOnline = this.welcomed;
+    const wasOnline = this.currentState.peek() === 'online';
     this.abandon();
     if (code === LOCKED) return this.shut();
     if (code === REFUSED) this.tooOld.value = true;
@@ -259,7 +267,7 @@ export class Link {
   private heard(text: string): void {
     this.heardAt = this.world.now();
     const frame = JSON.parse(text) as Told;
-    if (this.welcomed) this.deadline = 0;
+    if (this.welcomed) this.lives();
     switch (frame.type) {
       case 'welcome': return this.enter(frame);
       case 'event': return this.event(frame.event, frame.pos, frame.subscription);
@@ -268,6 +276,13 @@ export class Link {
       case 'ack': return this.answered(frame);
       default: return; // `resumed`, `gap` and `pong` say nothing that has to be done; what is new is skipped.
     }
+  }
+
+  private lives(): void {
+    this.deadline = 0;
+    if (this.currentState.peek() === 'online') return;
+    this.become('online');
+    this.sendWaiting();
   }
 
   private enter(welcome: Welcome): void {
@@ -389,5 +404,5 @@ export function wakeWithThePage(of: Link): void {
   document.addEventListener('visibilitychange', wake);
   addEventListener('online', wake);
   addEventListener('pageshow', (event) => event.persisted && wake());
-  addEventListener('offline', () => of.probe());
+  addEventListener('offline', () => of.doubt());
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ACPEvent } from '../../src/generated/agent-context';
 import { HubError } from '../../src/hub/http';
-import { Link } from '../../src/hub/link';
+import { Link, wakeWithThePage } from '../../src/hub/link';
 import { FakeSocket, FakeStorage } from './fake_socket';
 
 let sockets: FakeSocket[];
@@ -90,6 +90,22 @@ describe('getting in', () => {
 });
 
 describe('coming back', () => {
+  it('says at once that the network is gone where the browser says so, and takes it back when the hub answers', () => {
+    wakeWithThePage(link);
+    link.start();
+    last().welcome();
+    dispatchEvent(new Event('offline'));
+    expect([link.state.value, last().said.at(-1)]).toEqual(['offline', { type: 'ping' }]);
+    const sent = link.command('s', { command: 'cancel' } as never);
+    expect(sent.state).toBe('queued');
+    last().tell({ type: 'pong' });
+    expect(link.state.value).toBe('online');
+    expect(last().said.at(-1)).toMatchObject({ type: 'command', id: sent.id });
+    dispatchEvent(new Event('offline'));
+    vi.advanceTimersByTime(6_000);
+    expect([link.state.value, sockets[0]!.closed]).toEqual(['offline', true]);
+  });
+
   it('waits longer after every failure, and begins anew after a welcome', () => {
     link.start();
     const pauses: number[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionView } from '../../src/generated/api';
-import { grouped, groupOf, lastLine, money, projectOf, soughtOf, wanted } from '../../src/views/home/groups';
+import { agentsToFilter, grouped, groupOf, lastLine, money, projectOf, soughtOf, wanted } from '../../src/views/home/groups';
 
 function view(more: Partial<SessionView>): SessionView {
   return { id: 's', status: 'idle', agent: 'demo', cwd: '/home/me/atlas', title: 'Fix the login', pendingApprovals: [], pendingQuestions: [], ...more } as SessionView;
@@ -32,6 +32,12 @@ describe('what is shown', () => {
     expect(wanted(view({}), { ...want, text: 'logout' })).toBe(false);
     expect(wanted(view({}), { ...want, agent: 'other' })).toBe(false);
     expect(wanted(view({}), { ...want, cwd: '/home/me' })).toBe(false);
+  });
+
+  it('offers the agents of the sessions, and all of the hub where there are sessions that are not loaded', () => {
+    const views = [view({}), view({ agent: 'gone' }), view({})];
+    expect(agentsToFilter(views, [{ name: 'actor' }, { name: 'demo' }], false)).toEqual(['demo', 'gone']);
+    expect(agentsToFilter(views, [{ name: 'actor' }, { name: 'demo' }], true)).toEqual(['actor', 'demo', 'gone']);
   });
 
   it('is asked of the hub as far as it can say it', () => {

@@ -3,6 +3,7 @@
  *
  * Rule 1: a decision is about this ask, by its id; a card never acts on what took its place on the screen.
  * Rule 2: while a decision is on its way the card says so and takes no other. What was refused says why.
+ * Rule 3: what decides stands below the beginning of what it decides, on every screen; see steering.css.
  */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
@@ -57,8 +58,10 @@ export function ApprovalCard({ pending, over = false }: CardProps): JSX.Element 
         <Badge tone={RISKS[approval.riskLevel].tone}>{t(RISKS[approval.riskLevel].words)}</Badge>
         {approval.riskReason && <span><Unseen text={pending.cwd ? approval.riskReason.replaceAll(`${pending.cwd}/`, '') : approval.riskReason} /></span>}
       </p>
-      <MatterSession.Provider value={pending.sessionId}><Preview approval={approval} /></MatterSession.Provider>
-      <Decide pending={pending} approval={approval} over={over} />
+      <div class="approvals-asked">
+        <MatterSession.Provider value={pending.sessionId}><Preview approval={approval} /></MatterSession.Provider>
+        <Decide pending={pending} approval={approval} over={over} />
+      </div>
     </SteadyCard>
   );
 }

@@ -80,14 +80,14 @@ function PageToVisit({ url, busy, onSend }: AnswerProps & { url: string }): JSX.
   const resting = useContext(Resting);
   if (judged.kind !== 'web') return <p class="approvals-failed">{t('approvals.badAddress', { url })}</p>;
   return (
-    <>
+    <div class="approvals-asked">
       <p class="approvals-page"><a class="ui-button ui-button-primary" aria-disabled={resting || undefined} href={judged.href} target="_blank" rel="noopener noreferrer"><Icon name="external" size={16} /> {t('approvals.openPage')}</a></p>
       <p class="approvals-note">{t('approvals.openPageHint', { host: judged.host })}</p>
       <footer class="approvals-actions">
         <CardButton icon="check" busy={busy} onClick={() => onSend('', 'accept')}>{t('approvals.done')}</CardButton>
         <CardButton class="approvals-deny" disabled={busy} onClick={() => onSend('', 'decline')}>{t('approvals.decline')}</CardButton>
       </footer>
-    </>
+    </div>
   );
 }
 

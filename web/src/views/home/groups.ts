@@ -54,6 +54,15 @@ export function soughtOf(want: Wanted): Sought | null {
   return { ...(want.agent ? { agent: want.agent } : {}), ...(text ? { text } : {}) };
 }
 
+/** The agents to choose among: of the sessions that are loaded, and, where older ones are not, all that the hub knows. */
+export function agentsToFilter(views: readonly SessionView[], known: readonly { name: string }[], hasOlder: boolean): string[] {
+  return distinct([...views.map((view) => view.agent), ...(hasOlder ? known.map(({ name }) => name) : [])]);
+}
+
+export function distinct(values: string[]): string[] {
+  return [...new Set(values)].sort((one, other) => one.localeCompare(other));
+}
+
 /** The folder's own name. */
 export function projectOf(path: string): string {
   return path.replace(/[/\\]+$/, '').split(/[/\\]/).at(-1) || path;

@@ -10,7 +10,7 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import '../../style/home.css';
 import type { Pending, SessionView } from '../../generated/api';
-import { agentName, needAgents } from '../../hub/agents';
+import { agentName, agents as catalog, needAgents } from '../../hub/agents';
 import { link } from '../../hub/link';
 import { pending, sessions, store } from '../../hub/sessions';
 import { t } from '../../i18n';
@@ -18,7 +18,7 @@ import { write } from '../../route';
 import { Button, Icon, IconButton, Spinner } from '../../ui';
 import { DeleteSheet, RenameSheet } from './actions';
 import { Elsewhere } from './elsewhere';
-import { grouped, GROUPS, projectOf, soughtOf, wanted, type Group, type Wanted } from './groups';
+import { agentsToFilter, distinct, grouped, GROUPS, projectOf, soughtOf, wanted, type Group, type Wanted } from './groups';
 import { Hits } from './hits';
 import { SessionRow } from './row';
 import { search, searchFor } from './search';
@@ -90,7 +90,9 @@ type Choice = { value: string };
 
 function Filters({ agent, cwd }: { agent: Choice; cwd: Choice }): JSX.Element | null {
   const all = sessions.value;
-  const agents = useMemo(() => distinct(all.map((view) => view.agent)), [all]);
+  const known = catalog.value.agents;
+  const hasOlder = store.hasOlder.value;
+  const agents = useMemo(() => agentsToFilter(all, known, hasOlder), [all, known, hasOlder]);
   const folders = useMemo(() => distinct(all.map((view) => view.cwd)), [all]);
   if (agents.length < 2 && folders.length < 2 && !agent.value && !cwd.value) return null;
   return (
@@ -105,10 +107,6 @@ function Filters({ agent, cwd }: { agent: Choice; cwd: Choice }): JSX.Element | 
       </select>
     </div>
   );
-}
-
-function distinct(values: string[]): string[] {
-  return [...new Set(values)].sort((one, other) => one.localeCompare(other));
 }
 
 interface ContentProps {

@@ -35,8 +35,10 @@ function AgentCard({ agent, chosen, onChoose }: { agent: AgentView; chosen: bool
     <label class="new-agent">
       <input type="radio" name="agent" value={agent.name} checked={chosen} onChange={() => onChoose(agent.name)} />
       <AgentSign name={agent.name} size={32} />
-      <span class="new-agent-name">{agent.displayName} {agent.version && <small>{agent.version}</small>}</span>
-      {!agent.asksPermission && <Badge tone="warn" title={t('new.mayActHint')}>{t('new.mayAct')}</Badge>}
+      <span class="new-agent-words">
+        <span class="new-agent-name">{agent.displayName} {agent.version && <small>{agent.version}</small>}</span>
+        {!agent.asksPermission && <Badge tone="warn" title={t('new.mayActHint')}>{t('new.mayAct')}</Badge>}
+      </span>
     </label>
   );
 }

@@ -26,10 +26,11 @@ export interface CardProps {
 export function Card({ icon, title, end, open, onToggle, look, label, children, tools, flat }: CardProps): JSX.Element {
   const inside = useId();
   const shown = open && !flat;
+  const drawn = shown && children !== undefined;
   return (
     <div class={`session-card${look ? ` session-card-${look}` : ''}${shown ? ' session-card-open' : ''}`}>
       <div class="session-card-head">
-        <button type="button" class="session-card-line" aria-expanded={flat ? undefined : open} aria-controls={shown ? inside : undefined}
+        <button type="button" class="session-card-line" aria-expanded={flat ? undefined : open} aria-controls={drawn ? inside : undefined}
           aria-label={label} onClick={onToggle} disabled={flat}>
           <span class="session-card-icon">{icon}</span>
           <span class="session-card-title">{title}</span>
@@ -38,7 +39,7 @@ export function Card({ icon, title, end, open, onToggle, look, label, children, 
         </button>
         {shown && tools}
       </div>
-      {shown && children && <div class="session-card-inside" id={inside}>{children()}</div>}
+      {drawn && <div class="session-card-inside" id={inside}>{children()}</div>}
     </div>
   );
 }
