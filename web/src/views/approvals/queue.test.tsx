@@ -3,8 +3,10 @@ import { act } from 'preact/test-utils';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ACPEvent } from '../../generated/agent-context';
 import { link } from '../../hub/link';
-import { store } from '../../hub/sessions';
+import { askId, store } from '../../hub/sessions';
+import { PAUSE_MS, Sentence } from './keys';
 import { ApprovalsQueue } from './queue';
+import { noteEvent } from './resolutions';
 import { placesAfter, REST_MS, Steadiness } from './steady';
 
 const idOf = (one: string): string => one;
@@ -33,6 +35,12 @@ let seq = 0;
 const heard = (event: object): Promise<void> => act(() => (store as unknown as { heardAsk(event: ACPEvent): void }).heardAsk({ sessionId: 's', timestamp: '2026-01-01T00:00:00Z', seq: ++seq, ...event } as never));
 const asked = (requestId: string, expiresAt: string): Promise<void> => heard({ type: 'approval:requested', requestId, toolCallId: requestId, toolName: 'x', toolInput: {}, description: requestId, riskLevel: 'low', expiresAt });
 const resolved = (requestId: string): Promise<void> => heard({ type: 'approval:resolved', requestId, approved: true });
+const elsewhere = async (requestId: string): Promise<void> => {
+  await act(() => noteEvent({ type: 'approval:resolved', sessionId: 's', timestamp: '2026-01-01T00:00:00Z', seq, requestId, approved: true, resolvedBy: 'user', _meta: { by: 'Bo' } } as never));
+  await resolved(requestId);
+};
+const cardOf = (ask: string): HTMLElement | null => root.querySelector(`[data-ask="${ask}"]`);
+const type = (key: string): Promise<void> => act(() => { (document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })); });
 const shown = (): string[] => [...root.querySelectorAll<HTMLElement>('[data-ask]')].map((card) => card.dataset['ask'] ?? '');
 const approveOf = (ask: string): HTMLButtonElement | null => root.querySelector(`[data-ask="${ask}"] .ui-button-primary`);
 const decided = (): string[] => link.outbox.peek().map((sent) => (sent.command as { requestId: string }).requestId);
@@ -48,7 +56,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await act(() => render(null, root));
-  for (const ask of ['q-a', 'q-b', 'q-c']) await resolved(ask);
+  for (const ask of store.pending.peek()) await resolved(askId(ask));
   link.outbox.peek().forEach((sent) => sent.drop());
   (link as unknown as { currentScope: { value: string } }).currentScope.value = 'view';
   root.remove();
@@ -110,5 +118,71 @@ describe('the queue', () => {
     await act(() => approveOf('q-a')?.click());
     await act(() => approveOf('q-b')?.click());
     expect(decided()).toEqual(['q-a', 'q-b']);
+  });
+});
+
+describe('while a reason is typed and the ask ends elsewhere', () => {
+  const writing = async (one: string, other: string): Promise<HTMLInputElement> => {
+    await asked(one, '2026-01-01T00:10:00Z');
+    await asked(other, '2026-01-01T00:20:00Z');
+    await later(REST_MS + 200);
+    await type('d');
+    const field = cardOf(one)!.querySelector<HTMLInputElement>('input')!;
+    field.focus();
+    field.value = 'this would';
+    await act(() => { field.dispatchEvent(new Event('input', { bubbles: true })); });
+    await elsewhere(one);
+    return field;
+  };
+  it('the field stays with what was typed, and says by whom', async () => {
+    const field = await writing('w1-a', 'w1-b');
+    expect([field.isConnected, document.activeElement === field, field.value, field.readOnly]).toEqual([true, true, 'this would', true]);
+    expect(cardOf('w1-a')!.textContent).toContain('Approved by Bo');
+    await later(REST_MS + 200);
+    for (const key of [...' break a', 'Enter']) await type(key);
+    await act(() => { field.form!.dispatchEvent(new Event('submit', { bubbles: true, cancelable: true })); });
+    expect(decided()).toEqual([]);
+    await act(() => field.blur());
+    await later(10);
+    expect(shown()).toEqual(['w1-b']);
+  });
+  it('the clock of what is over is gone', async () => {
+    await asked('w2-a', new Date(Date.now() + 600_000).toISOString());
+    expect(cardOf('w2-a')!.querySelector('[role=timer]')).not.toBeNull();
+    await point('pointerenter');
+    await elsewhere('w2-a');
+    expect(cardOf('w2-a')!.querySelector('[role=timer]')).toBeNull();
+    await point('pointerleave');
+  });
+  it('keys rest until the typing pauses, should the field go after all', async () => {
+    const field = await writing('w3-a', 'w3-b');
+    await act(() => field.blur());
+    field.focus();
+    await later(REST_MS + 200);
+    await act(() => field.remove());
+    for (const key of 'a staging area') {
+      await type(key);
+      await later(PAUSE_MS / 3);
+    }
+    expect(decided()).toEqual([]);
+    await later(PAUSE_MS);
+    await type('a');
+    expect(decided()).toEqual(['w3-b']);
+  });
+});
+
+describe('a sentence', () => {
+  const key = (): KeyboardEvent => new KeyboardEvent('keydown', { key: 'a' });
+  it('ends where somebody leaves the field, and goes on where the field goes', () => {
+    const field = document.createElement('input');
+    root.append(field);
+    const sentence = new Sentence();
+    sentence.came(field);
+    sentence.left(100);
+    expect(sentence.goesOn(key(), 200)).toBe(false);
+    sentence.came(field);
+    field.remove();
+    sentence.left(300);
+    expect([sentence.goesOn(key(), 300 + PAUSE_MS - 1), sentence.goesOn(key(), 300 + PAUSE_MS + 10), sentence.goesOn(key(), 400 + 3 * PAUSE_MS)]).toEqual([true, true, false]);
   });
 });

@@ -3,19 +3,21 @@
  *
  * Rule 1: the selection is an ask, not a place in the list. When it goes, what took its place is selected, and keys rest for a moment.
  * Rule 2: places hold still while somebody points at the list or has a card in focus; see steady.ts.
- * Rule 3: what is decided elsewhere while it is looked at does not vanish without a word: it says by whom.
+ * Rule 3: what is decided elsewhere while it is looked at does not vanish without a word: it says by whom. While somebody types in
+ * it, it keeps its fields as well; see typing.ts.
  */
 import type { JSX } from 'preact';
-import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { askId, pending, type Pending } from '../../hub/sessions';
 import { t } from '../../i18n';
 import { sessionHref } from '../../route';
 import { Icon } from '../../ui';
 import { ApprovalCard, QuestionForm } from './card';
-import { isForPage, press, selectionAfter, stepFrom } from './keys';
+import { isForPage, press, selectionAfter, Sentence, stepFrom } from './keys';
 import { ResolutionLine } from './resolution_view';
 import { resolutions, type Resolution } from './resolutions';
 import { lookAtCards, placesAfter, REST_MS } from './steady';
+import { typedIn } from './typing';
 import '../../style/steering.css';
 
 const KEPT_DECIDED = 5;
@@ -33,7 +35,7 @@ export function ApprovalsQueue(): JSX.Element {
       </header>
       {places.length === 0 && <Nothing />}
       <ol class="approvals-list" aria-label={t('approvals.title')} {...hold}>
-        {places.map((ask) => <Place key={askId(ask)} ask={ask} over={!open.has(askId(ask))} selected={askId(ask) === selected} />)}
+        {places.map((ask) => <Place key={askId(ask)} ask={ask} over={!open.has(askId(ask)) && typedIn.value !== askId(ask)} selected={askId(ask) === selected} />)}
       </ol>
       <Decided waiting={waiting} places={places} />
       {waiting.length > 0 && <Keys />}
@@ -153,9 +155,10 @@ function useSelection(asks: string[]): string | null {
     restUntil.current = performance.now() + REST_MS;
     setSelected(current);
   });
+  const sentence = useSentence();
   useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
-      if (!isForPage(event)) return;
+      if (sentence.goesOn(event, performance.now()) || !isForPage(event)) return;
       if (event.key === 'j' || event.key === 'k') {
         const next = stepFrom(asks, chosen.current, event.key === 'j' ? 1 : -1);
         chosen.current = next;
@@ -171,6 +174,21 @@ function useSelection(asks: string[]): string | null {
     return () => document.removeEventListener('keydown', pressed);
   });
   return current;
+}
+
+function useSentence(): Sentence {
+  const sentence = useMemo(() => new Sentence(), []);
+  useEffect(() => {
+    const came = (event: FocusEvent): void => sentence.came(event.target);
+    const left = (): void => queueMicrotask(() => sentence.left(performance.now()));
+    document.addEventListener('focusin', came);
+    document.addEventListener('focusout', left);
+    return () => {
+      document.removeEventListener('focusin', came);
+      document.removeEventListener('focusout', left);
+    };
+  }, []);
+  return sentence;
 }
 
 function showCard(ask: string): void {
