@@ -7,7 +7,7 @@ import { askId, store } from '../../hub/sessions';
 import { PAUSE_MS, Sentence } from './keys';
 import { ApprovalsQueue } from './queue';
 import { noteEvent } from './resolutions';
-import { placesAfter, REST_MS, Steadiness } from './steady';
+import { placesAfter, REST_MS, scrolledByPage, Steadiness } from './steady';
 
 const idOf = (one: string): string => one;
 
@@ -41,6 +41,7 @@ const elsewhere = async (requestId: string): Promise<void> => {
 };
 const cardOf = (ask: string): HTMLElement | null => root.querySelector(`[data-ask="${ask}"]`);
 const type = (key: string): Promise<void> => act(() => { (document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })); });
+const sized = (scrollHeight: number): void => void Object.defineProperties(root, { scrollHeight: { value: scrollHeight, configurable: true }, clientHeight: { value: 100, configurable: true } });
 const shown = (): string[] => [...root.querySelectorAll<HTMLElement>('[data-ask]')].map((card) => card.dataset['ask'] ?? '');
 const approveOf = (ask: string): HTMLButtonElement | null => root.querySelector(`[data-ask="${ask}"] .ui-button-primary`);
 const decided = (): string[] => link.outbox.peek().map((sent) => (sent.command as { requestId: string }).requestId);
@@ -83,6 +84,20 @@ describe('the queue', () => {
     await later(REST_MS + 200);
     await act(() => approveOf('q-a')?.click());
     expect(decided()).toEqual(['q-a']);
+  });
+  it.each([
+    ['takes a press where the reader scrolled', (): void => void (root.scrollTop += 60), ['q-a']],
+    ['takes no press where the page scrolled by itself', (): void => { root.scrollTop += 60; scrolledByPage(root, 60); }, []],
+    ['takes no press where what is below shrank, so that the browser scrolled', (): void => { sized(130); root.scrollTop = 30; }, []],
+  ])('%s', async (_, scroll, taken) => {
+    sized(5_000);
+    root.scrollTop = 90;
+    await asked('q-a', '2');
+    cardOf('q-a')!.getBoundingClientRect = () => ({ top: 300 - root.scrollTop }) as DOMRect;
+    await later(2 * REST_MS + 200);
+    scroll();
+    await act(() => approveOf('q-a')?.click());
+    expect(decided()).toEqual(taken);
   });
   it('shows at once that a card that moved takes no press, also while a reason is written', async () => {
     await asked('q-a', '1');

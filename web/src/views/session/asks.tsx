@@ -10,12 +10,13 @@ import { ApprovalCard, QuestionForm } from '../approvals/card';
 import { typedIn } from '../approvals/typing';
 import { useRoom } from './context';
 import { oneLine } from './labels';
+import { Still } from './still';
 import { Decision } from './tool_inside';
 
 export function ApprovalRow({ item }: { item: ApprovalItem }): JSX.Element {
   const decision = item.resolved.value;
   const ask = useAsk(item.requestId, decision === undefined);
-  if (ask !== undefined) return <div class="session-ask"><ApprovalCard pending={ask} /></div>;
+  if (ask !== undefined) return <Still rowKey={item.key}><ApprovalCard pending={ask} /></Still>;
   return (
     <p class="session-line">
       <Icon name="shield" size={16} />
@@ -28,7 +29,7 @@ export function ApprovalRow({ item }: { item: ApprovalItem }): JSX.Element {
 export function QuestionRow({ item }: { item: QuestionItem }): JSX.Element {
   const answer = item.resolved.value;
   const ask = useAsk(item.questionId, answer === undefined);
-  if (ask !== undefined) return <div class="session-ask"><QuestionForm pending={ask} /></div>;
+  if (ask !== undefined) return <Still rowKey={item.key}><QuestionForm pending={ask} /></Still>;
   const elsewhere = item.asked._meta?.['answerable'] === false && answer === undefined;
   return (
     <div class="session-line session-question">
