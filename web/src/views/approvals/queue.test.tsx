@@ -201,3 +201,34 @@ describe('a sentence', () => {
     expect([sentence.goesOn(key(), 300 + PAUSE_MS - 1), sentence.goesOn(key(), 300 + PAUSE_MS + 10), sentence.goesOn(key(), 400 + 3 * PAUSE_MS)]).toEqual([true, true, false]);
   });
 });
+
+describe('who uses keys', () => {
+  const named = (): string[] => [...root.querySelectorAll('kbd')].map((key) => key.textContent ?? '');
+  const decidedHere = async (requestId: string): Promise<void> => {
+    await act(() => noteEvent({ type: 'approval:resolved', sessionId: 's', timestamp: '2026-01-01T00:00:00Z', seq, requestId, approved: false, resolvedBy: 'user' } as never));
+    await resolved(requestId);
+  };
+  const deny = async (requestId: string): Promise<void> => {
+    await later(REST_MS + 200);
+    await type('d');
+    expect(document.activeElement?.tagName).toBe('INPUT');
+    await act(() => { cardOf(requestId)!.querySelector('form')!.dispatchEvent(new Event('submit', { bubbles: true, cancelable: true })); });
+    expect(document.activeElement).toBe(cardOf(requestId));
+    await decidedHere(requestId);
+  };
+  it('is on the next card after a denial, and on the heading after the last', async () => {
+    await asked('k-a', '1');
+    await asked('k-b', '2');
+    await deny('k-a');
+    expect(document.activeElement).toBe(cardOf('k-b'));
+    await deny('k-b');
+    expect(document.activeElement).toBe(root.querySelector('h1'));
+    expect(decided()).toEqual(['k-a', 'k-b']);
+  });
+  it('is told of the keys that do something only', async () => {
+    await asked('k-c', '1');
+    expect(named()).toEqual(['j', 'k', 'a', 'd']);
+    await act(() => { (link as unknown as { currentScope: { value: string } }).currentScope.value = 'view'; });
+    expect(named()).toEqual(['j', 'k']);
+  });
+});
