@@ -4,7 +4,7 @@
 // Rule 2: a row's key is the key of what it shows, so that a row keeps its place and height when older pages come.
 // Rule 3: what a closed row hides is not looked at beyond that: the cost is that of the list's length.
 
-import type { Item, SubagentItem, ToolItem } from './items';
+import type { ApprovalItem, Item, QuestionItem, SubagentItem, ToolItem } from './items';
 
 export type Row =
   | { kind: 'item'; key: string; item: Item; depth: number }
@@ -15,6 +15,8 @@ export interface Showing {
   isOpen(key: string): boolean | undefined;
   /** Show every detail. */
   details: boolean;
+  /** The ask in whose card somebody types: it is shown as if it waited. */
+  typedIn?: string | null;
 }
 
 const LEAST_CALLS = 2;
@@ -44,7 +46,7 @@ function addItem(item: Item, showing: Showing, depth: number, rows: Row[]): void
   rows.push({ kind: 'item', key: item.key, item, depth });
   if (item.kind !== 'subagent') return;
   if (showing.isOpen(item.key)) collect(item.children, showing, depth + 1, rows);
-  else for (const child of waitingIn(item)) rows.push({ kind: 'item', key: child.key, item: child, depth: depth + 1 });
+  else for (const child of waitingIn(item, showing)) rows.push({ kind: 'item', key: child.key, item: child, depth: depth + 1 });
 }
 
 function addGroup(members: readonly Item[], showing: Showing, depth: number, rows: Row[]): void {
@@ -52,7 +54,7 @@ function addGroup(members: readonly Item[], showing: Showing, depth: number, row
   const open = showing.isOpen(key) ?? false;
   rows.push({ kind: 'group', key, members, open, depth });
   for (const member of members) {
-    if (open || isLoud(member)) rows.push({ kind: 'item', key: member.key, item: member, depth: depth + 1 });
+    if (open || isLoud(member, showing)) rows.push({ kind: 'item', key: member.key, item: member, depth: depth + 1 });
   }
 }
 
@@ -78,22 +80,25 @@ function isOfRun(item: Item): boolean {
 }
 
 /** What a closed group shows all the same. */
-function isLoud(item: Item): boolean {
+function isLoud(item: Item, showing: Showing): boolean {
   switch (item.kind) {
     case 'tool': return item.call.peek().status !== 'completed' && !item.call.peek().left;
-    case 'approval': return item.resolved.peek() === undefined;
+    case 'approval': return waits(item, showing);
     case 'git': return item.operation.kind === 'commit' || item.operation.kind === 'pr_create' || item.operation.kind === 'push';
     default: return false;
   }
 }
 
 /** What waits for somebody anywhere below. */
-function waitingIn(subagent: SubagentItem): Item[] {
+function waitingIn(subagent: SubagentItem, showing: Showing): Item[] {
   return subagent.children.flatMap((child) => {
-    if (child.kind === 'subagent') return waitingIn(child);
-    const waits = (child.kind === 'approval' || child.kind === 'question') && child.resolved.peek() === undefined;
-    return waits ? [child] : [];
+    if (child.kind === 'subagent') return waitingIn(child, showing);
+    return (child.kind === 'approval' || child.kind === 'question') && waits(child, showing) ? [child] : [];
   });
+}
+
+function waits(item: ApprovalItem | QuestionItem, { typedIn }: Showing): boolean {
+  return item.resolved.peek() === undefined || typedIn === (item.kind === 'approval' ? item.requestId : item.questionId);
 }
 
 function callIds(items: readonly Item[]): Set<string> {
@@ -105,7 +110,7 @@ function callIds(items: readonly Item[]): Set<string> {
 /** Asides are for who wants them; a decision is shown on its call. */
 function isShown(item: Item, showing: Showing, calls: ReadonlySet<string>): boolean {
   if (item.kind === 'notice') return !item.aside || showing.details;
-  if (item.kind === 'approval') return showing.details || item.resolved.peek() === undefined || !calls.has(item.callId);
+  if (item.kind === 'approval') return showing.details || waits(item, showing) || !calls.has(item.callId);
   return true;
 }
 

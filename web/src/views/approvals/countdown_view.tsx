@@ -1,13 +1,15 @@
 /**
  * The time that is left to decide: a small clock for eyes, a few sentences for ears.
  *
- * Rule: it counts by the hub's clock. A phone whose clock is wrong must not say that there is time where there is none.
+ * Rule 1: it counts by the hub's clock. A phone whose clock is wrong must not say that there is time where there is none.
+ * Rule 2: it is gone with the wait: what was decided is not denied in ten minutes.
  */
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../../i18n';
 import { Icon, now } from '../../ui';
 import { clockText, passedMark, remaining } from './countdown';
+import { Ended } from './ended';
 import { hubAhead } from './hub_clock';
 
 export interface CountdownProps {
@@ -18,8 +20,9 @@ export interface CountdownProps {
 }
 
 export function Countdown({ expiresAt, since, denies }: CountdownProps): JSX.Element | null {
+  const ended = useContext(Ended) !== null;
   const left = remaining(expiresAt, since, now.value + hubAhead.value);
-  if (!left) return null;
+  if (!left || ended) return null;
   const time = clockText(left.seconds);
   const words = left.urgency === 'over' ? t('approvals.overdue') : t(denies ? 'approvals.waits' : 'approvals.waitsQuestion', { time });
   return (

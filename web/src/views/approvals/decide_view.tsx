@@ -1,14 +1,16 @@
 /** Deciding with more than one press: with a reason, or for longer than once. */
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { ApprovalView } from '../../generated/api';
 import type { Pending } from '../../hub/sessions';
 import { t, type Key } from '../../i18n';
 import { Button, Sheet } from '../../ui';
 import type { Decision, Offered } from './decision';
+import { Ended, EndedLine } from './ended';
 import { ruleFor, type Scope } from './rule';
 import { RuleLimits, RuleText } from './rule_view';
 import { CardButton } from './steady_card';
+import { backToCard } from './typing';
 
 export interface DenyPanelProps {
   ways: Offered['deny'];
@@ -18,25 +20,37 @@ export interface DenyPanelProps {
   onBack: () => void;
 }
 
-/** Why not, in words that the agent reads. Enter denies. */
+/** Why not, in words that the agent reads. Enter denies. What ends elsewhere meanwhile says so, and the words stay to be read. */
 export function DenyPanel({ ways, longer, onDeny, onLonger, onBack }: DenyPanelProps): JSX.Element {
   const [reason, setReason] = useState('');
   const field = useRef<HTMLInputElement>(null);
+  const form = useRef<HTMLFormElement>(null);
+  const ended = useContext(Ended) !== null;
+  const Back = ended ? Button : CardButton; // the way out is there for as long as the panel is
   useEffect(() => field.current?.focus(), []);
-  const deny = (more: Partial<Decision> = {}): void => onDeny({ approve: false, reason, ...more });
+  const deny = (more: Partial<Decision> = {}): void => {
+    if (ended) return;
+    backToCard(form.current);
+    onDeny({ approve: false, reason, ...more });
+  };
+  const back = (): void => {
+    backToCard(form.current);
+    onBack();
+  };
   return (
-    <form class="approvals-deny-panel" onSubmit={(event) => { event.preventDefault(); deny(); }}
-      onKeyDown={(event) => { if (event.key === 'Escape') { event.stopPropagation(); onBack(); } }}>
+    <form ref={form} class="approvals-deny-panel" onSubmit={(event) => { event.preventDefault(); deny(); }}
+      onKeyDown={(event) => { if (event.key === 'Escape') { event.stopPropagation(); back(); } }}>
+      <EndedLine />
       <label>
         <span>{t('approvals.denyReason')}</span>
-        <input ref={field} type="text" value={reason} maxLength={1000} onInput={(event) => setReason(event.currentTarget.value)} autocomplete="off" enterkeyhint="done" />
+        <input ref={field} type="text" value={reason} readOnly={ended} maxLength={1000} onInput={(event) => setReason(event.currentTarget.value)} autocomplete="off" enterkeyhint="done" />
       </label>
       <footer class="approvals-actions">
         <CardButton kind="danger" icon="cross" type="submit">{t('approvals.deny')}</CardButton>
         <CardButton icon="stop" onClick={() => deny({ stop: true })}>{t('approvals.denyAndStop')}</CardButton>
         {ways.map((way) => <CardButton key={way.optionId} onClick={() => deny({ optionId: way.optionId })}>{way.name}</CardButton>)}
         {longer && <CardButton onClick={onLonger}>{t('approvals.denyLonger')}</CardButton>}
-        <CardButton kind="quiet" class="approvals-back" onClick={onBack}>{t('approvals.back')}</CardButton>
+        <Back kind="quiet" class="approvals-back" onClick={back}>{t('approvals.back')}</Back>
       </footer>
     </form>
   );
@@ -66,11 +80,13 @@ export function AlwaysSheet({ pending, approval, choices, allow, turnId, onDecid
   const [scope, setScope] = useState<Longer>(scopes.at(-1) ?? 'always');
   const rule = approval.always ? ruleFor(approval.always, allow, scope, pending.sessionId, turnId) : null;
   const optionId = choices.onlyForGood ? choices.approve[0]?.optionId : undefined;
+  const ended = useContext(Ended) !== null;
   const decide = (): void => onDecide({ approve: allow, scope, ...(optionId && allow ? { optionId } : {}) });
   return (
     <Sheet title={t(allow ? 'approvals.alwaysTitle' : 'approvals.neverTitle')} onClose={onClose}
-      actions={<Button kind={allow ? 'primary' : 'danger'} onClick={decide}>{t(allow ? SCOPES[scope].approve : SCOPES[scope].deny)}</Button>}>
+      actions={<Button kind={allow ? 'primary' : 'danger'} disabled={ended} onClick={decide}>{t(allow ? SCOPES[scope].approve : SCOPES[scope].deny)}</Button>}>
       <div class="approvals-always">
+        <EndedLine />
         {choices.onlyForGood && <p class="approvals-note">{t('approvals.onlyForGood')}</p>}
         <fieldset class="approvals-scopes">
           <legend>{t('approvals.scopeLabel')}</legend>

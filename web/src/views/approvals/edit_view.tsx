@@ -1,10 +1,11 @@
 /** Changing what a tool is called with before it is approved: by fields, or as JSON. */
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { ApprovalView } from '../../generated/api';
 import { t, type Key } from '../../i18n';
 import { Button, Sheet, Tabs } from '../../ui';
 import type { Decision } from './decision';
+import { Ended, EndedLine } from './ended';
 import { editedInput, editFields, inputFromJson, type Edited, type EditField } from './edit';
 
 const PROBLEMS: Record<string, Key> = { notNumber: 'approvals.notNumber', notJson: 'approvals.notJson', notObject: 'approvals.notObject' };
@@ -23,7 +24,9 @@ export function EditSheet({ approval, onDecide, onClose }: { approval: ApprovalV
     setJson(JSON.stringify(edited.input, null, 2));
     setWay(next);
   };
+  const ended = useContext(Ended) !== null;
   const submit = (): void => {
+    if (ended) return;
     const edited = read();
     if (edited.ok) onDecide({ approve: true, updatedInput: edited.input });
     else setProblems(edited.problems);
@@ -32,8 +35,9 @@ export function EditSheet({ approval, onDecide, onClose }: { approval: ApprovalV
   useEffect(() => inside.current?.querySelector<HTMLElement>('textarea, input')?.focus(), []);
   const change = (changed: EditField): void => setFields(fields.map((field) => (field.name === changed.name ? changed : field)));
   return (
-    <Sheet wide title={t('approvals.editTitle')} onClose={onClose} actions={<Button kind="primary" icon="check" onClick={submit}>{t('approvals.approveEdited')}</Button>}>
+    <Sheet wide title={t('approvals.editTitle')} onClose={onClose} actions={<Button kind="primary" icon="check" disabled={ended} onClick={submit}>{t('approvals.approveEdited')}</Button>}>
       <div class="approvals-edit" ref={inside}>
+        <EndedLine />
         <Tabs label={t('approvals.editTitle')} selected={way} onSelect={turnTo}
           tabs={[{ id: 'form', label: t('approvals.editForm') }, { id: 'json', label: t('approvals.editJson') }]} />
         <p class="approvals-note">{t('approvals.editWarning')}</p>

@@ -4,7 +4,10 @@
  * Rule 1: a key acts on the card that is selected, by the id of its ask, never on "the first one".
  * Rule 2: when the selection moved by itself, because somebody else decided, keys rest for a moment: the press was meant for
  * what was there before. So they do on a card that came or moved just now.
+ * Rule 3: when a field goes away under somebody who types, keys rest until the typing pauses: what comes is the rest of a sentence.
  */
+import { fieldOf } from './typing';
+
 export interface CardKeys {
   approve(): void;
   deny(): void;
@@ -28,6 +31,44 @@ export function keepKeys(ask: string, keys: CardKeys): () => void {
   return () => {
     if (cards.get(ask) === keys) cards.delete(ask);
   };
+}
+
+/** How long nobody types before letters are keys again. */
+export const PAUSE_MS = 1_500;
+
+/** Knows whether keys are the rest of what was typed into a field that went away. */
+export class Sentence {
+  private field: Element | null = null;
+  private cut = false;
+  private last = 0;
+
+  /** The focus is somewhere now. */
+  came(target: EventTarget | null): void {
+    this.field = fieldOf(target);
+  }
+
+  /** The focus left: somebody went, or the field did. Seen when all that happens at once has happened. */
+  left(now: number): void {
+    const { field } = this;
+    if (field === null || field === document.activeElement) return;
+    this.field = null;
+    if (!field.isConnected) this.cutAt(now);
+  }
+
+  /** A key was pressed; true where it belongs to the sentence. */
+  goesOn(event: KeyboardEvent, now: number): boolean {
+    if (fieldOf(event.target)) this.cut = false;
+    else if (this.field !== null && !this.field.isConnected) this.cutAt(now);
+    else if (now - this.last >= PAUSE_MS) this.cut = false;
+    this.last = now;
+    return this.cut;
+  }
+
+  private cutAt(now: number): void {
+    this.field = null;
+    this.cut = true;
+    this.last = now;
+  }
 }
 
 /** Whether a key means something to the page, and not to a field or to the browser. */

@@ -5,7 +5,7 @@
  * Rule 2: a page of the agent's opens with a click only, in its own window, and its host is shown.
  */
 import type { JSX } from 'preact';
-import { useContext, useEffect, useId, useState } from 'preact/hooks';
+import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { QuestionView } from '../../generated/api';
 import { link } from '../../hub/link';
 import type { Pending } from '../../hub/sessions';
@@ -15,6 +15,7 @@ import { Icon } from '../../ui';
 import { mayDo } from '../controls/states';
 import { CardHead, isOnItsWay, Progress, type CardProps } from './card';
 import { Countdown } from './countdown_view';
+import { Ended, EndedLine } from './ended';
 import { answerOf, fieldsOf, initialValues, isFreeText, problemsOf, type Field, type Problem, type Value, type Values } from './form';
 import { keepKeys } from './keys';
 import { resolutions } from './resolutions';
@@ -22,6 +23,7 @@ import { ResolutionLine } from './resolution_view';
 import { answer } from './sending';
 import { Resting } from './steady';
 import { CardButton, SteadyCard } from './steady_card';
+import { backToCard } from './typing';
 import { Unseen } from './unseen_view';
 
 export function QuestionForm({ pending, over = false }: CardProps): JSX.Element | null {
@@ -96,14 +98,19 @@ function Form({ question, busy, onSend }: AnswerProps & { question: QuestionView
   const [values, setValues] = useState<Values>(() => initialValues(fields));
   const [tried, setTried] = useState(false);
   const problems = problemsOf(fields, values);
+  const form = useRef<HTMLFormElement>(null);
+  const ended = useContext(Ended) !== null;
   const submit = (event: Event): void => {
     event.preventDefault();
     setTried(true);
-    if (!Object.keys(problems).length) onSend(answerOf(fields, values), 'accept');
+    if (ended || Object.keys(problems).length) return;
+    backToCard(form.current);
+    onSend(answerOf(fields, values), 'accept');
   };
   const set = (name: string, value: Value): void => setValues((before) => ({ ...before, [name]: value }));
   return (
-    <form class="approvals-form" onSubmit={submit} noValidate>
+    <form ref={form} class="approvals-form" onSubmit={submit} noValidate>
+      <EndedLine />
       {fields.map((field) => <FormField key={field.name} field={field} alone={isFreeText(fields)} values={values} problem={tried ? problems[field.name] : undefined} onChange={set} />)}
       <footer class="approvals-actions">
         <CardButton kind="primary" icon="send" type="submit" busy={busy}>{t('approvals.send')}</CardButton>
@@ -156,12 +163,13 @@ function FormField(props: FieldProps & { alone: boolean }): JSX.Element {
 const INPUTS: Partial<Record<Field['kind'], string>> = { email: 'email', url: 'url', date: 'date', datetime: 'datetime-local' };
 
 function TextField({ field, value, invalid, onInput }: { field: Field; value: string; invalid: boolean; onInput: (text: string) => void }): JSX.Element {
+  const ended = useContext(Ended) !== null;
   if (field.kind === 'text' && (field.name === '' || (field.maxLength ?? 1000) > 200)) {
-    return <textarea rows={2} value={value} aria-invalid={invalid} onInput={(event) => onInput(event.currentTarget.value)} />;
+    return <textarea rows={2} value={value} readOnly={ended} aria-invalid={invalid} onInput={(event) => onInput(event.currentTarget.value)} />;
   }
   const numeric = field.kind === 'number' ? 'decimal' : field.kind === 'integer' ? 'numeric' : undefined;
   return (
-    <input type={INPUTS[field.kind] ?? 'text'} inputMode={numeric} value={value} aria-invalid={invalid} class="approvals-text"
+    <input type={INPUTS[field.kind] ?? 'text'} inputMode={numeric} value={value} readOnly={ended} aria-invalid={invalid} class="approvals-text"
       onInput={(event) => onInput(event.currentTarget.value)} />
   );
 }
@@ -171,6 +179,7 @@ function Choices({ field, values, onChange }: FieldProps): JSX.Element {
   const chosen = values[field.name];
   const indexes = Array.isArray(chosen) ? chosen : [];
   const several = field.kind === 'choices';
+  const ended = useContext(Ended) !== null;
   const pick = (index: number, on: boolean): void => {
     if (!several) onChange(field.name, on ? [index] : []);
     else onChange(field.name, on ? [...indexes, index].sort((one, other) => one - other) : indexes.filter((each) => each !== index));
@@ -192,7 +201,7 @@ function Choices({ field, values, onChange }: FieldProps): JSX.Element {
       {field.other && (
         <label class="approvals-other">
           <span>{t('approvals.other')}</span>
-          <input type="text" value={String(values[field.other] ?? '')} onInput={(event) => write(event.currentTarget.value)} />
+          <input type="text" value={String(values[field.other] ?? '')} readOnly={ended} onInput={(event) => write(event.currentTarget.value)} />
         </label>
       )}
     </div>

@@ -3,9 +3,11 @@ import { act } from 'preact/test-utils';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ACPEvent } from '../../generated/agent-context';
 import { link } from '../../hub/link';
-import { store } from '../../hub/sessions';
+import { askId, store } from '../../hub/sessions';
+import { PAUSE_MS, Sentence } from './keys';
 import { ApprovalsQueue } from './queue';
-import { placesAfter, REST_MS, Steadiness } from './steady';
+import { noteEvent } from './resolutions';
+import { placesAfter, REST_MS, scrolledByPage, Steadiness } from './steady';
 
 const idOf = (one: string): string => one;
 
@@ -33,6 +35,13 @@ let seq = 0;
 const heard = (event: object): Promise<void> => act(() => (store as unknown as { heardAsk(event: ACPEvent): void }).heardAsk({ sessionId: 's', timestamp: '2026-01-01T00:00:00Z', seq: ++seq, ...event } as never));
 const asked = (requestId: string, expiresAt: string): Promise<void> => heard({ type: 'approval:requested', requestId, toolCallId: requestId, toolName: 'x', toolInput: {}, description: requestId, riskLevel: 'low', expiresAt });
 const resolved = (requestId: string): Promise<void> => heard({ type: 'approval:resolved', requestId, approved: true });
+const elsewhere = async (requestId: string): Promise<void> => {
+  await act(() => noteEvent({ type: 'approval:resolved', sessionId: 's', timestamp: '2026-01-01T00:00:00Z', seq, requestId, approved: true, resolvedBy: 'user', _meta: { by: 'Bo' } } as never));
+  await resolved(requestId);
+};
+const cardOf = (ask: string): HTMLElement | null => root.querySelector(`[data-ask="${ask}"]`);
+const type = (key: string): Promise<void> => act(() => { (document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })); });
+const sized = (scrollHeight: number): void => void Object.defineProperties(root, { scrollHeight: { value: scrollHeight, configurable: true }, clientHeight: { value: 100, configurable: true } });
 const shown = (): string[] => [...root.querySelectorAll<HTMLElement>('[data-ask]')].map((card) => card.dataset['ask'] ?? '');
 const approveOf = (ask: string): HTMLButtonElement | null => root.querySelector(`[data-ask="${ask}"] .ui-button-primary`);
 const decided = (): string[] => link.outbox.peek().map((sent) => (sent.command as { requestId: string }).requestId);
@@ -48,7 +57,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await act(() => render(null, root));
-  for (const ask of ['q-a', 'q-b', 'q-c']) await resolved(ask);
+  for (const ask of store.pending.peek()) await resolved(askId(ask));
   link.outbox.peek().forEach((sent) => sent.drop());
   (link as unknown as { currentScope: { value: string } }).currentScope.value = 'view';
   root.remove();
@@ -75,6 +84,20 @@ describe('the queue', () => {
     await later(REST_MS + 200);
     await act(() => approveOf('q-a')?.click());
     expect(decided()).toEqual(['q-a']);
+  });
+  it.each([
+    ['takes a press where the reader scrolled', (): void => void (root.scrollTop += 60), ['q-a']],
+    ['takes no press where the page scrolled by itself', (): void => { root.scrollTop += 60; scrolledByPage(root, 60); }, []],
+    ['takes no press where what is below shrank, so that the browser scrolled', (): void => { sized(130); root.scrollTop = 30; }, []],
+  ])('%s', async (_, scroll, taken) => {
+    sized(5_000);
+    root.scrollTop = 90;
+    await asked('q-a', '2');
+    cardOf('q-a')!.getBoundingClientRect = () => ({ top: 300 - root.scrollTop }) as DOMRect;
+    await later(2 * REST_MS + 200);
+    scroll();
+    await act(() => approveOf('q-a')?.click());
+    expect(decided()).toEqual(taken);
   });
   it('shows at once that a card that moved takes no press, also while a reason is written', async () => {
     await asked('q-a', '1');
@@ -110,5 +133,102 @@ describe('the queue', () => {
     await act(() => approveOf('q-a')?.click());
     await act(() => approveOf('q-b')?.click());
     expect(decided()).toEqual(['q-a', 'q-b']);
+  });
+});
+
+describe('while a reason is typed and the ask ends elsewhere', () => {
+  const writing = async (one: string, other: string): Promise<HTMLInputElement> => {
+    await asked(one, '2026-01-01T00:10:00Z');
+    await asked(other, '2026-01-01T00:20:00Z');
+    await later(REST_MS + 200);
+    await type('d');
+    const field = cardOf(one)!.querySelector<HTMLInputElement>('input')!;
+    field.focus();
+    field.value = 'this would';
+    await act(() => { field.dispatchEvent(new Event('input', { bubbles: true })); });
+    await elsewhere(one);
+    return field;
+  };
+  it('the field stays with what was typed, and says by whom', async () => {
+    const field = await writing('w1-a', 'w1-b');
+    expect([field.isConnected, document.activeElement === field, field.value, field.readOnly]).toEqual([true, true, 'this would', true]);
+    expect(cardOf('w1-a')!.textContent).toContain('Approved by Bo');
+    await later(REST_MS + 200);
+    for (const key of [...' break a', 'Enter']) await type(key);
+    await act(() => { field.form!.dispatchEvent(new Event('submit', { bubbles: true, cancelable: true })); });
+    expect(decided()).toEqual([]);
+    await act(() => field.blur());
+    await later(10);
+    expect(shown()).toEqual(['w1-b']);
+  });
+  it('the clock of what is over is gone', async () => {
+    await asked('w2-a', new Date(Date.now() + 600_000).toISOString());
+    expect(cardOf('w2-a')!.querySelector('[role=timer]')).not.toBeNull();
+    await point('pointerenter');
+    await elsewhere('w2-a');
+    expect(cardOf('w2-a')!.querySelector('[role=timer]')).toBeNull();
+    await point('pointerleave');
+  });
+  it('keys rest until the typing pauses, should the field go after all', async () => {
+    const field = await writing('w3-a', 'w3-b');
+    await act(() => field.blur());
+    field.focus();
+    await later(REST_MS + 200);
+    await act(() => field.remove());
+    for (const key of 'a staging area') {
+      await type(key);
+      await later(PAUSE_MS / 3);
+    }
+    expect(decided()).toEqual([]);
+    await later(PAUSE_MS);
+    await type('a');
+    expect(decided()).toEqual(['w3-b']);
+  });
+});
+
+describe('a sentence', () => {
+  const key = (): KeyboardEvent => new KeyboardEvent('keydown', { key: 'a' });
+  it('ends where somebody leaves the field, and goes on where the field goes', () => {
+    const field = document.createElement('input');
+    root.append(field);
+    const sentence = new Sentence();
+    sentence.came(field);
+    sentence.left(100);
+    expect(sentence.goesOn(key(), 200)).toBe(false);
+    sentence.came(field);
+    field.remove();
+    sentence.left(300);
+    expect([sentence.goesOn(key(), 300 + PAUSE_MS - 1), sentence.goesOn(key(), 300 + PAUSE_MS + 10), sentence.goesOn(key(), 400 + 3 * PAUSE_MS)]).toEqual([true, true, false]);
+  });
+});
+
+describe('who uses keys', () => {
+  const named = (): string[] => [...root.querySelectorAll('kbd')].map((key) => key.textContent ?? '');
+  const decidedHere = async (requestId: string): Promise<void> => {
+    await act(() => noteEvent({ type: 'approval:resolved', sessionId: 's', timestamp: '2026-01-01T00:00:00Z', seq, requestId, approved: false, resolvedBy: 'user' } as never));
+    await resolved(requestId);
+  };
+  const deny = async (requestId: string): Promise<void> => {
+    await later(REST_MS + 200);
+    await type('d');
+    expect(document.activeElement?.tagName).toBe('INPUT');
+    await act(() => { cardOf(requestId)!.querySelector('form')!.dispatchEvent(new Event('submit', { bubbles: true, cancelable: true })); });
+    expect(document.activeElement).toBe(cardOf(requestId));
+    await decidedHere(requestId);
+  };
+  it('is on the next card after a denial, and on the heading after the last', async () => {
+    await asked('k-a', '1');
+    await asked('k-b', '2');
+    await deny('k-a');
+    expect(document.activeElement).toBe(cardOf('k-b'));
+    await deny('k-b');
+    expect(document.activeElement).toBe(root.querySelector('h1'));
+    expect(decided()).toEqual(['k-a', 'k-b']);
+  });
+  it('is told of the keys that do something only', async () => {
+    await asked('k-c', '1');
+    expect(named()).toEqual(['j', 'k', 'a', 'd']);
+    await act(() => { (link as unknown as { currentScope: { value: string } }).currentScope.value = 'view'; });
+    expect(named()).toEqual(['j', 'k']);
   });
 });

@@ -3,19 +3,24 @@
  *
  * Rule 1: the selection is an ask, not a place in the list. When it goes, what took its place is selected, and keys rest for a moment.
  * Rule 2: places hold still while somebody points at the list or has a card in focus; see steady.ts.
- * Rule 3: what is decided elsewhere while it is looked at does not vanish without a word: it says by whom.
+ * Rule 3: what is decided elsewhere while it is looked at does not vanish without a word: it says by whom. While somebody types in
+ * it, it keeps its fields as well; see typing.ts.
+ * Rule 4: who decides with keys goes on from the next card, not from the top of the page. Only keys that do something are named.
  */
 import type { JSX } from 'preact';
-import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
+import { link } from '../../hub/link';
 import { askId, pending, type Pending } from '../../hub/sessions';
 import { t } from '../../i18n';
 import { sessionHref } from '../../route';
 import { Icon } from '../../ui';
+import { mayDo } from '../controls/states';
 import { ApprovalCard, QuestionForm } from './card';
-import { isForPage, press, selectionAfter, stepFrom } from './keys';
+import { isForPage, press, selectionAfter, Sentence, stepFrom } from './keys';
 import { ResolutionLine } from './resolution_view';
 import { resolutions, type Resolution } from './resolutions';
 import { lookAtCards, placesAfter, REST_MS } from './steady';
+import { fieldOf, typedIn } from './typing';
 import '../../style/steering.css';
 
 const KEPT_DECIDED = 5;
@@ -25,18 +30,20 @@ export function ApprovalsQueue(): JSX.Element {
   const { places, hold } = usePlaces(waiting);
   const open = new Set(waiting.map(askId));
   const selected = useSelection(places.map(askId).filter((ask) => open.has(ask)));
+  const heading = useRef<HTMLHeadingElement>(null);
+  useNextInFocus(open, selected, heading);
   return (
     <div class="approvals-view">
       <header class="approvals-title">
-        <h1>{t('approvals.title')}</h1>
+        <h1 ref={heading} tabIndex={-1}>{t('approvals.title')}</h1>
         {waiting.length > 0 && <p role="status">{t('approvals.count', { n: waiting.length })}</p>}
       </header>
       {places.length === 0 && <Nothing />}
       <ol class="approvals-list" aria-label={t('approvals.title')} {...hold}>
-        {places.map((ask) => <Place key={askId(ask)} ask={ask} over={!open.has(askId(ask))} selected={askId(ask) === selected} />)}
+        {places.map((ask) => <Place key={askId(ask)} ask={ask} over={!open.has(askId(ask)) && typedIn.value !== askId(ask)} selected={askId(ask) === selected} />)}
       </ol>
       <Decided waiting={waiting} places={places} />
-      {waiting.length > 0 && <Keys />}
+      {waiting.length > 0 && <Keys selected={waiting.find((ask) => askId(ask) === selected)} />}
     </div>
   );
 }
@@ -127,16 +134,33 @@ function Decided({ waiting, places }: { waiting: Pending[]; places: Pending[] })
   );
 }
 
-function Keys(): JSX.Element {
+function Keys({ selected }: { selected: Pending | undefined }): JSX.Element {
+  const decides = selected !== undefined && mayDecide(selected);
   return (
     <p class="approvals-keys">
       <span class="visually-hidden">{t('approvals.keys')}</span>
       <span><kbd>j</kbd> <kbd>k</kbd> {t('approvals.keyNext')}</span>
-      <span><kbd>a</kbd> {t('approvals.keyApprove')}</span>
-      <span><kbd>d</kbd> {t('approvals.keyDeny')}</span>
-      <span><kbd>e</kbd> {t('approvals.keyEdit')}</span>
+      {decides && <span><kbd>a</kbd> {t('approvals.keyApprove')}</span>}
+      {decides && <span><kbd>d</kbd> {t('approvals.keyDeny')}</span>}
+      {decides && selected.approval?.editable && <span><kbd>e</kbd> {t('approvals.keyEdit')}</span>}
     </p>
   );
+}
+
+function mayDecide(ask: Pending): boolean {
+  return mayDo(link.scope.value, ask.question?.cap ? 'control' : 'approve');
+}
+
+/** The focus is on a card that was decided here: it goes on to what is selected now, or to the heading where nothing waits. */
+function useNextInFocus(open: ReadonlySet<string>, selected: string | null, heading: { current: HTMLElement | null }): void {
+  const ends = resolutions.value;
+  useLayoutEffect(() => {
+    const active = document.activeElement;
+    const ask = active instanceof HTMLElement && !fieldOf(active) ? active.dataset['ask'] : undefined;
+    if (ask === undefined || open.has(ask) || !ends.get(ask)?.here) return;
+    if (selected !== null) showCard(selected);
+    else heading.current?.focus();
+  });
 }
 
 function useSelection(asks: string[]): string | null {
@@ -153,9 +177,10 @@ function useSelection(asks: string[]): string | null {
     restUntil.current = performance.now() + REST_MS;
     setSelected(current);
   });
+  const sentence = useSentence();
   useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
-      if (!isForPage(event)) return;
+      if (sentence.goesOn(event, performance.now()) || !isForPage(event)) return;
       if (event.key === 'j' || event.key === 'k') {
         const next = stepFrom(asks, chosen.current, event.key === 'j' ? 1 : -1);
         chosen.current = next;
@@ -171,6 +196,21 @@ function useSelection(asks: string[]): string | null {
     return () => document.removeEventListener('keydown', pressed);
   });
   return current;
+}
+
+function useSentence(): Sentence {
+  const sentence = useMemo(() => new Sentence(), []);
+  useEffect(() => {
+    const came = (event: FocusEvent): void => sentence.came(event.target);
+    const left = (): void => queueMicrotask(() => sentence.left(performance.now()));
+    document.addEventListener('focusin', came);
+    document.addEventListener('focusout', left);
+    return () => {
+      document.removeEventListener('focusin', came);
+      document.removeEventListener('focusout', left);
+    };
+  }, []);
+  return sentence;
 }
 
 function showCard(ask: string): void {

@@ -3,10 +3,11 @@
  *
  * Rule: the journal has every decision; here are the last ones only, by the id of the ask.
  */
-import { signal, type ReadonlySignal } from '@preact/signals';
+import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { ACPEvent } from '../../generated/agent-context';
 import type { HubError } from '../../hub/http';
 import { store } from '../../hub/sessions';
+import { typedIn } from './typing';
 
 export interface Resolution {
   how: 'approved' | 'denied' | 'answered' | 'declined' | 'withdrawn' | 'timeout';
@@ -29,7 +30,20 @@ export function answeredHere(ask: string, here = true): void {
   else answered.delete(ask);
 }
 
-export const resolutions: ReadonlySignal<ReadonlyMap<string, Resolution>> = known;
+/** How asks ended, without that in whose card somebody types: what it shows stays until they leave, and says so itself. */
+export const resolutions: ReadonlySignal<ReadonlyMap<string, Resolution>> = computed(() => {
+  const typed = typedIn.value;
+  const end = typed === null ? undefined : known.value.get(typed);
+  if (typed === null || end === undefined || end.here) return known.value;
+  const others = new Map(known.value);
+  others.delete(typed);
+  return others;
+});
+
+/** How an ask ended, whoever types. */
+export function resolutionOf(ask: string): Resolution | undefined {
+  return known.value.get(ask);
+}
 
 /** Begin to listen. */
 export function rememberDecisions(): void {

@@ -1,8 +1,8 @@
 /**
  * Cards that hold still: a press counts only where somebody could have seen what they press.
  *
- * Rule 1: a card that came or moved less than a moment ago takes no press, by mouse, finger or key. Scrolling moves nothing: the
- * whole list goes along with the eye.
+ * Rule 1: a card that came or moved less than a moment ago takes no press, by mouse, finger or key. Who scrolls moves nothing: the
+ * whole list goes along with the eye. What the page scrolls by itself, or the browser because what is below shrank, does move.
  * Rule 2: while somebody points at the list or has a card in focus, places do not change: what is new goes below, what is decided
  * stays where it was, without its buttons.
  */
@@ -13,7 +13,7 @@ export const REST_MS = 1_000;
 const LOOK_MS = 100;
 const STILL_PX = 4;
 
-/** Where a card is: on the screen, and in what it is a part of. */
+/** Where a card is: on the screen, and in what it is a part of, as far as the reader scrolls that. */
 export interface Spot {
   onScreen: number;
   inPage: number;
@@ -41,10 +41,29 @@ export class Steadiness {
   }
 }
 
+/** Scrolling that was not the reader's: how much in all, and where it was when this was looked at last. */
+const others = new WeakMap<Element, { by: number; top: number }>();
+
+/** The page itself has scrolled this. */
+export function scrolledByPage(view: Element, by: number): void {
+  others.set(view, { by: (others.get(view)?.by ?? 0) + by, top: view.scrollTop });
+}
+
+function scrolledByReader(view: Element): number {
+  const top = view.scrollTop;
+  const known = others.get(view);
+  if (known === undefined && top === 0) return 0;
+  const most = view.scrollHeight - view.clientHeight;
+  const shrunk = known !== undefined && known.top > most ? top - known.top : 0;
+  const by = (known?.by ?? 0) + shrunk;
+  others.set(view, { by, top });
+  return top - by;
+}
+
 function spotOf(element: Element): Spot {
   const onScreen = element.getBoundingClientRect().top;
   let scrolled = 0;
-  for (let around = element.parentElement; around !== null; around = around.parentElement) scrolled += around.scrollTop;
+  for (let around = element.parentElement; around !== null; around = around.parentElement) scrolled += scrolledByReader(around);
   return { onScreen, inPage: onScreen + scrolled };
 }
 

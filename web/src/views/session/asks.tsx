@@ -1,22 +1,22 @@
 // What the agent asks, at its place in the conversation: a form while it waits, a line when it was answered.
 
 import type { JSX } from 'preact';
-import { pending } from '../../hub/sessions';
+import { useRef } from 'preact/hooks';
+import { askId, pending, type Pending } from '../../hub/sessions';
 import { t } from '../../i18n';
 import type { ApprovalItem, QuestionItem } from '../../model/items';
 import { Icon } from '../../ui';
 import { ApprovalCard, QuestionForm } from '../approvals/card';
+import { typedIn } from '../approvals/typing';
 import { useRoom } from './context';
 import { oneLine } from './labels';
+import { Still } from './still';
 import { Decision } from './tool_inside';
 
 export function ApprovalRow({ item }: { item: ApprovalItem }): JSX.Element {
-  const { story } = useRoom();
   const decision = item.resolved.value;
-  if (decision === undefined) {
-    const ask = pending.value.find((one) => one.sessionId === story.sessionId && one.approval?.requestId === item.requestId);
-    if (ask !== undefined) return <div class="session-ask"><ApprovalCard pending={ask} /></div>;
-  }
+  const ask = useAsk(item.requestId, decision === undefined);
+  if (ask !== undefined) return <Still rowKey={item.key}><ApprovalCard pending={ask} /></Still>;
   return (
     <p class="session-line">
       <Icon name="shield" size={16} />
@@ -27,12 +27,9 @@ export function ApprovalRow({ item }: { item: ApprovalItem }): JSX.Element {
 }
 
 export function QuestionRow({ item }: { item: QuestionItem }): JSX.Element {
-  const { story } = useRoom();
   const answer = item.resolved.value;
-  if (answer === undefined) {
-    const ask = pending.value.find((one) => one.sessionId === story.sessionId && one.question?.questionId === item.questionId);
-    if (ask !== undefined) return <div class="session-ask"><QuestionForm pending={ask} /></div>;
-  }
+  const ask = useAsk(item.questionId, answer === undefined);
+  if (ask !== undefined) return <Still rowKey={item.key}><QuestionForm pending={ask} /></Still>;
   const elsewhere = item.asked._meta?.['answerable'] === false && answer === undefined;
   return (
     <div class="session-line session-question">
@@ -44,6 +41,16 @@ export function QuestionRow({ item }: { item: QuestionItem }): JSX.Element {
       </div>
     </div>
   );
+}
+
+/** The ask as it waits; as it was while somebody still types in its card. */
+function useAsk(id: string, waits: boolean): Pending | undefined {
+  const { story } = useRoom();
+  const last = useRef<Pending>();
+  const typed = typedIn.value === id;
+  const ask = waits ? pending.value.find((one) => one.sessionId === story.sessionId && askId(one) === id) : undefined;
+  last.current = ask ?? (typed ? last.current : undefined);
+  return last.current;
 }
 
 function answerInWords({ action, by, content }: NonNullable<QuestionItem['resolved']['value']>): string {

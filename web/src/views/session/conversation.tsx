@@ -42,11 +42,13 @@ function Before(): JSX.Element {
 function ToNewest(): JSX.Element | null {
   const { story, scroller } = useRoom();
   const left = useRef(0);
-  const stuck = scroller.stuck.value && story.atEnd.value;
+  const atEnd = scroller.stuck.value && story.atEnd.value;
+  const stuck = atEnd && !scroller.still.value;
   const count = story.timeline.items.value.length;
   if (stuck) left.current = count;
   if (stuck) return null;
   const fresh = story.atEnd.value ? Math.max(0, count - left.current) : 0;
+  if (atEnd && fresh === 0) return null;
   const go = (): void => void story.toEnd().then(() => scroller.toEnd());
   return (
     <button type="button" class={fresh > 0 ? 'session-newest session-newest-fresh' : 'session-newest'} onClick={go} aria-label={t('session.newest')} title={t('session.newest')}>

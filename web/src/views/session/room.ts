@@ -4,6 +4,7 @@ import { computed, type ReadonlySignal } from '@preact/signals';
 import type { Item } from '../../model/items';
 import { rowsOf, type Row } from '../../model/rows';
 import type { Story } from '../../model/story';
+import { typedIn } from '../approvals/typing';
 import { openedIn, type Opened } from './opened';
 import { keepPlace } from './places';
 import { Scroller, type Anchor } from './scroller';
@@ -21,7 +22,7 @@ const NESTED_MOST = 8;
 
 export function makeRoom(story: Story): Room {
   const opened = openedIn(story.sessionId);
-  const rows = computed(() => rowsOf(story.timeline.items.value, { isOpen: (key) => opened.of(key), details: opened.details.value }));
+  const rows = computed(() => rowsOf(story.timeline.items.value, { isOpen: (key) => opened.of(key), details: opened.details.value, typedIn: typedIn.value }));
   let lastSeq = 0;
   const moved = (anchor: Anchor | undefined): void => {
     if (story.state.peek() !== 'ready') return;

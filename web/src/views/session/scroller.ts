@@ -1,11 +1,14 @@
 // Scrolling of a long list of which only what is near the screen is drawn.
 //
 // Rule 1: what the reader looks at does not move: when rows come before it or change their height, the row at the top of the screen
-// keeps its place. At the end of the list, the end keeps its place instead.
+// keeps its place. At the end of the list, the end keeps its place instead, but for as long as somebody is about to press something:
+// then that row does.
 // Rule 2: only the reader leaves the end, and comes back to it: by scrolling, by opening something, by a button.
 // Rule 3: heights are measured before the browser paints, so that nobody sees a guess.
+// Rule 4: what this scrolls by itself is told to those who take presses (steady.ts); it is not the reader's doing.
 
-import { signal, type ReadonlySignal } from '@preact/signals';
+import { computed, signal, type ReadonlySignal } from '@preact/signals';
+import { lookAtCards, scrolledByPage } from '../approvals/steady';
 import { Heights } from './heights';
 
 export interface Range {
@@ -37,6 +40,8 @@ export class Scroller {
   private drawn: Range = { first: 0, end: 0 };
   private readonly drawings = signal(0);
   private readonly _stuck = signal(true);
+  private readonly stillKey = signal<string | undefined>(undefined);
+  private readonly _still = computed(() => this.stillKey.value !== undefined);
   private parts: ScrollerParts | undefined;
   private anchor: Anchor | undefined;
   private lastTop = 0;
@@ -64,6 +69,11 @@ export class Scroller {
     return this._stuck;
   }
 
+  /** Whether a row is kept where it is, although the reader is at the end. */
+  get still(): ReadonlySignal<boolean> {
+    return this._still;
+  }
+
   attach(parts: ScrollerParts): void {
     this.parts = parts;
     this.observer?.observe(parts.view);
@@ -78,7 +88,7 @@ export class Scroller {
   /** The rows there are from now on. What has to be drawn for them is in `range` at once. */
   setRows(keys: readonly string[], estimate: (index: number) => number): void {
     this.heights.setRows(keys, estimate);
-    this.drawn = this.rangeAt(this._stuck.peek() ? 0 : this.wantedTop());
+    this.drawn = this.rangeAt(this.follows ? 0 : this.wantedTop());
   }
 
   /** After drawing: measure, place, and see whether more has to be drawn. */
@@ -88,11 +98,12 @@ export class Scroller {
     this.measure(parts);
     this.place(parts);
     const top = this.wantedTop();
-    if (Math.abs(parts.view.scrollTop - top) >= 1) parts.view.scrollTop = top;
+    this.scrollTo(parts.view, top);
     if (this.distance(parts) <= AT_END && performance.now() > this.heldUntil) this._stuck.value = true;
     this.remember(parts);
     this.choose(parts.view.scrollTop);
     this.place(parts);
+    lookAtCards();
   }
 
   /** The reader scrolled, or we did. */
@@ -120,8 +131,22 @@ export class Scroller {
     this._stuck.value = false;
   }
 
+  /** Keep this row where it is until it is let go: somebody is about to press something in it. */
+  keepStill(key: string): void {
+    if (this.stillKey.peek() === key) return;
+    this.stillKey.value = key;
+    if (this.parts !== undefined) this.remember(this.parts);
+  }
+
+  letGo(key: string): void {
+    if (this.stillKey.peek() !== key) return;
+    this.stillKey.value = undefined;
+    this.settle();
+  }
+
   toEnd(): void {
     this._stuck.value = true;
+    this.stillKey.value = undefined;
     this.anchor = undefined;
     this.settle();
   }
@@ -139,7 +164,19 @@ export class Scroller {
 
   toTop(): void {
     this._stuck.value = false;
-    if (this.parts !== undefined) this.parts.view.scrollTop = 0;
+    if (this.parts !== undefined) this.scrollTo(this.parts.view, 0);
+  }
+
+  /** Whether the end of the list keeps its place. */
+  private get follows(): boolean {
+    return this._stuck.peek() && this.stillKey.peek() === undefined;
+  }
+
+  private scrollTo(view: HTMLElement, top: number): void {
+    const from = view.scrollTop;
+    if (Math.abs(from - top) < 1) return;
+    view.scrollTop = top;
+    scrolledByPage(view, view.scrollTop - from);
   }
 
   private wantMore(parts: ScrollerParts): void {
@@ -180,7 +217,7 @@ export class Scroller {
   private wantedTop(): number {
     const { parts } = this;
     if (parts === undefined) return 0;
-    if (this._stuck.peek()) return Math.max(0, parts.view.scrollHeight - parts.view.clientHeight);
+    if (this.follows) return Math.max(0, parts.view.scrollHeight - parts.view.clientHeight);
     const { anchor } = this;
     if (anchor === undefined) return parts.view.scrollTop;
     const at = this.heights.indexOf(anchor.key) ?? this.heights.indexOf(this.stands(anchor.key) ?? '');
@@ -194,14 +231,17 @@ export class Scroller {
   private remember(parts: ScrollerParts): void {
     this.lastTop = parts.view.scrollTop;
     this.lastHeight = parts.view.scrollHeight;
-    this.anchor = this.firstSeen(parts);
+    this.anchor = this.anchorAt(parts, this.heights.indexOf(this.stillKey.peek() ?? '')) ?? this.firstSeen(parts);
     this.moved(this._stuck.peek() ? undefined : this.anchor);
   }
 
   private firstSeen(parts: ScrollerParts): Anchor | undefined {
     if (this.heights.count === 0) return undefined;
-    const at = this.heights.rowAt(parts.view.scrollTop - parts.space.offsetTop);
-    return { key: this.heights.keyAt(at)!, below: this.topOf(at) - parts.view.scrollTop };
+    return this.anchorAt(parts, this.heights.rowAt(parts.view.scrollTop - parts.space.offsetTop));
+  }
+
+  private anchorAt(parts: ScrollerParts, at: number | undefined): Anchor | undefined {
+    return at === undefined ? undefined : { key: this.heights.keyAt(at)!, below: this.topOf(at) - parts.view.scrollTop };
   }
 
   /** What has to be drawn when the view is there. */
@@ -209,7 +249,7 @@ export class Scroller {
     const { parts, heights } = this;
     if (heights.count === 0) return { first: 0, end: 0 };
     const height = parts?.view.clientHeight ?? 800;
-    if (this._stuck.peek()) return { first: heights.rowAt(heights.total - height - OVERSCAN), end: heights.count };
+    if (this.follows) return { first: heights.rowAt(heights.total - height - OVERSCAN), end: heights.count };
     const from = top - (parts?.space.offsetTop ?? 0);
     return { first: heights.rowAt(from - OVERSCAN), end: heights.rowAt(from + height + OVERSCAN) + 1 };
   }
