@@ -124,7 +124,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/agents", sessions.agents, "view", "The agents that can be run: installed, version, capabilities.",
           response=list[AgentInfo]),
     Route("POST", "/sessions", sessions.create, "control", "Start a session.", request=NewSession, response=SessionView,
-          status=201, headers=(Query("Idempotency-Key", "The same key twice is one session."),)),
+          status=201, headers=(Query("Idempotency-Key", "The same key twice is one session; for another body it is refused."),)),
     Route("GET", "/sessions", sessions.listing, "view", "Sessions, newest activity first.", response=sessions.SessionPage,
           query=(Query("status", "One status or several, with commas between."), Query("agent", "The agent's name."),
                  Query("text", "Matches title, agent or folder, ignoring case."),
