@@ -13,6 +13,7 @@
     │   ├── TurnInProgress         409  turn_in_progress
     │   ├── AlreadyResolved        409  already_resolved
     │   ├── Expired                409  expired
+    │   ├── KeyReused              409  key_reused
     │   ├── Conflict               412  conflict
     │   ├── TooLarge               413  too_large
     │   ├── UnsupportedMediaType   415  unsupported_media_type
@@ -142,6 +143,13 @@ class Expired(LocalError):
     """The approval, question or code is past its time."""
 
     code = "expired"
+    http_status = 409
+
+
+class KeyReused(LocalError):
+    """The ``Idempotency-Key`` was used for something else before; nothing was done."""
+
+    code = "key_reused"
     http_status = 409
 
 

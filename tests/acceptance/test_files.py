@@ -243,7 +243,7 @@ def test_a_preview_needs_only_its_address_and_runs_as_nobody(puppet: Session) ->
     assert (page.status, page.body) == (200, b"<script src=app.js></script>")
     assert page.headers["content-type"].startswith("text/html")
     policy = page.headers["content-security-policy"]
-    assert "sandbox allow-scripts" in policy and "allow-same-origin" not in policy
+    assert "sandbox; " in policy and "script-src 'none'" in policy and "allow-same-origin" not in policy
     assert preview(puppet, url + "app.js").body == b"alert(1)"
     assert "set-cookie" not in page.headers
 

@@ -107,7 +107,7 @@ CALLS: list[tuple[str, Callable[[Client], Awaitable[Any]], str, object, object]]
     ("revoke", lambda hub: hub.revoke_device("d"), "DELETE /devices/d", None, None),
     ("code", lambda hub: hub.new_code(), "POST /auth/codes", {}, {"code": "c", "path": "/#code=c"}),
     ("artifact", lambda hub: hub.artifact("s1", "a"), "GET /sessions/s1/artifacts/a", None, {"id": "a", "preview_url": None}),
-    ("preview", lambda hub: hub.preview("s1", "a", remote=True), "POST /sessions/s1/artifacts/a/preview", {"remote": True},
+    ("preview", lambda hub: hub.preview("s1", "a", live=True), "POST /sessions/s1/artifacts/a/preview", {"live": True},
      {"preview_url": "/preview/0/"}),
     ("files", lambda hub: hub.files("s1", "src"), "GET /sessions/s1/files?path=src", None, {"path": "src", "entries": []}),
     ("content", lambda hub: hub.file_content("s1", "a b"), "GET /sessions/s1/files/content?path=a+b", None, {}),

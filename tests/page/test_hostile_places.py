@@ -86,15 +86,22 @@ def test_names_of_files_and_their_contents(clear_hub: HubProcess, make_person: M
 def test_an_artifact_reaches_nothing_of_the_page(clear_hub: HubProcess, make_person: MakePerson) -> None:
     session = clear_hub.new_session("trusted")
     (session.folder / "site").mkdir()
-    evil = f"<!doctype html><h1>Mine</h1><script>try {{ top.hacked = 1 }} catch {{}} try {{ parent.{SET} }} catch {{}}</script>"
+    evil = f"<!doctype html><h1>Mine</h1><script>try {{ top.hacked = 1 }} catch {{}} try {{ parent.{SET} }} catch {{}}"
+    evil += " document.body.append('ran to its end')</script>"
     target = session.folder / "site" / "index.html"
     puppet_says(session, [["ask", "fs/write_text_file", {"path": str(target), "content": evil}]])
     eventually(lambda: session.view()["artifacts"], "there is an artifact")
-    page = watched(make_person(clear_hub.url), clear_hub, f"#/s/{session.id}/artifacts")
+    person = make_person(clear_hub.url)
+    page = watched(person, clear_hub, f"#/s/{session.id}/artifacts")
+    person.expect_loss("Blocked script execution")
     page.get_by_role("complementary").get_by_text("site", exact=True).first.click()
     expect(page.frame_locator("iframe").get_by_role("heading", name="Mine")).to_be_visible()
     assert_stands(page)
-    assert "allow-same-origin" not in (page.locator("iframe").get_attribute("sandbox") or "allow-same-origin")
+    assert page.locator("iframe").get_attribute("sandbox") == ""
+    page.get_by_role("button", name="Run scripts and load remote content").click()
+    expect(page.frame_locator("iframe").get_by_text("ran to its end")).to_be_visible()
+    assert_stands(page)
+    assert page.locator("iframe").get_attribute("sandbox") == "allow-scripts"
 
 
 def test_links_are_marked_and_open_in_a_window_of_their_own(clear_hub: HubProcess, make_person: MakePerson) -> None:

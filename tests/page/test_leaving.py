@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.page.conftest import MakePerson
-from tests.page.journal import texts
+from tests.page.journal import texts, wait_until_idle
 from tests.page.person import Person
 from tests.tooling.hub_process import HubProcess, Session
 
@@ -104,3 +104,31 @@ def test_who_cannot_be_logged_out_is_told_so_and_stays_in(clear_hub: HubProcess,
     page.reload()
     state(page, "Logged out")
     assert session.view()["title"] == "Mine"
+
+
+def test_what_was_written_offline_is_not_sent_under_another_login(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = clear_hub.new_session("fast")
+    person = make_person(clear_hub.url)
+    page = person.log_in(clear_hub, f"#/s/{session.id}", scope="control")
+    box = page.get_by_role("combobox", name="Message to the agent")
+    expect(box).to_be_visible()
+    state(page, "Connected")
+    person.expect_loss("net::ERR_|WebSocket")
+    person.context.set_offline(True)
+    state(page, "Offline")
+    box.fill("words of the first")
+    box.press("Enter")
+    code = clear_hub.wire.post("/auth/codes", {"scope": "admin"}, 201)["path"].partition("code=")[2]
+    person.context.clear_cookies()
+    person.context.request.post(f"{clear_hub.url}/auth/login", data={"code": code}, headers={"Origin": clear_hub.url})
+    person.context.set_offline(False)
+    state(page, "Connected")
+    box.fill("words of the second")
+    box.press("Enter")
+    wait_until_idle(session)
+    assert texts(session, "user") == ["words of the second"]
+    page.get_by_role("button", name="1 unsent").click()
+    expect(page.get_by_role("dialog")).to_contain_text("written by another login")
+    page.get_by_role("dialog").get_by_role("button", name="Drop").click()
+    expect(page.get_by_role("button", name=re.compile("unsent"))).to_have_count(0)
+    assert "first" not in kept(page)

@@ -258,7 +258,8 @@ def stage_session(clear_hub: HubProcess, tmp_path: Path) -> tuple[HubProcess, Se
 
 def test_an_artifact_is_shown_in_a_sandbox(clear_hub: HubProcess, make_person: MakePerson) -> None:
     session = clear_hub.new_session("trusted")
-    page_text = "<!doctype html><title>x</title><h1>An artifact</h1><script>try { parent.hacked = 1 } catch {}</script>"
+    page_text = "<!doctype html><title>x</title><h1>An artifact</h1><script>try { parent.hacked = 1 } catch {}"
+    page_text += " document.body.append('ran to its end')</script>"
     target = session.folder / "site" / "index.html"
     target.parent.mkdir()
     steps = [["ask", "fs/write_text_file", {"path": str(target), "content": page_text}]]
@@ -266,10 +267,14 @@ def test_an_artifact_is_shown_in_a_sandbox(clear_hub: HubProcess, make_person: M
     wait_until_idle(session)
     eventually(lambda: session.view()["artifacts"], "there is an artifact")
     person = make_person(clear_hub.url)
+    person.expect_loss("Blocked script execution")
     page = person.log_in(clear_hub, f"#/s/{session.id}/artifacts")
     page.get_by_role("complementary").get_by_text("site", exact=True).first.click()
     frame = page.locator("iframe")
     expect(frame).to_be_attached()
     assert "allow-same-origin" not in (frame.get_attribute("sandbox") or "")
-    expect(page.frame_locator("iframe").get_by_role("heading", name="An artifact")).to_be_visible()
+    framed = page.frame_locator("iframe")
+    expect(framed.get_by_role("heading", name="An artifact")).to_be_visible()
+    page.get_by_role("button", name="Run scripts and load remote content").click()
+    expect(framed.get_by_text("ran to its end")).to_be_visible()
     assert page.evaluate("window.hacked") is None

@@ -117,7 +117,7 @@ def test_a_preview_cannot_leave_its_folder(tmp_path: Path, path: str) -> None:
     run(check())
 
 
-def test_a_preview_runs_as_nobody_and_may_load_only_its_own_files(tmp_path: Path) -> None:
+def test_a_preview_runs_no_scripts_and_may_load_only_its_own_files(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:
             _, listed = await with_artifacts(hub)
@@ -126,11 +126,11 @@ def test_a_preview_runs_as_nobody_and_may_load_only_its_own_files(tmp_path: Path
                 answer = await hub.ask("GET", url, token=None)
                 rules = (answer.header("content-security-policy") or "").split(";")
                 policy = dict(rule.strip().partition(" ")[::2] for rule in rules)
-                assert policy["sandbox"] == "allow-scripts"
+                assert policy["sandbox"] == "" and policy["script-src"] == policy["worker-src"] == "'none'"
                 assert policy["frame-ancestors"] == "'self'"
                 own = f"http://localhost:7420/preview/{url.split('/')[2]}/"
-                assert policy["connect-src"].split() == [own, "data:", "blob:"]
-                assert "'self'" not in policy["default-src"]
+                assert policy["default-src"].split() == [own, "data:", "blob:"]
+                assert policy["connect-src"] == "'none'"
                 assert answer.header("cache-control") == "no-store"
                 assert answer.header("x-content-type-options") == "nosniff"
                 assert answer.header("referrer-policy") == "no-referrer"
@@ -248,7 +248,7 @@ async def policy_at(hub: Site, url: str) -> dict[str, str]:
     return dict(rule.strip().partition(" ")[::2] for rule in rules)
 
 
-def test_a_preview_loads_nothing_from_elsewhere_unless_somebody_asked_for_that_preview(tmp_path: Path) -> None:
+def test_a_preview_is_still_unless_somebody_asked_for_it_live(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:
             session, listed = await with_artifacts(hub)
@@ -258,14 +258,14 @@ def test_a_preview_loads_nothing_from_elsewhere_unless_somebody_asked_for_that_p
             assert (again.status, again.json()) == (201, {"preview_url": shop["preview_url"]})
             plain = await policy_at(hub, shop["preview_url"])
             assert not [name for name, rule in plain.items() if {"http:", "https:", "*"} & set(rule.split())]
-            wanted = (await hub.ask("POST", path, json_body={"remote": True})).json()["preview_url"]
+            wanted = (await hub.ask("POST", path, json_body={"live": True})).json()["preview_url"]
             assert wanted != shop["preview_url"]
-            remote = await policy_at(hub, wanted)
-            assert [name for name, rule in remote.items() if "https:" in rule.split()] == list(REMOTE)
-            assert (remote["sandbox"], remote["connect-src"].split()[1:]) == ("allow-scripts", ["data:", "blob:"])
+            live = await policy_at(hub, wanted)
+            assert [name for name, rule in live.items() if "https:" in rule.split()] == list(REMOTE)
+            assert (live["sandbox"], live["connect-src"].split()[1:]) == ("allow-scripts", ["data:", "blob:"])
             assert await policy_at(hub, shop["preview_url"]) == plain
             none = f"/sessions/{session.id}/artifacts/{listed['next']['id']}/preview"
-            assert (await hub.ask("POST", none, json_body={"remote": True})).json() == {"preview_url": None}
+            assert (await hub.ask("POST", none, json_body={"live": True})).json() == {"preview_url": None}
 
     run(check())
 
@@ -279,16 +279,16 @@ def test_a_preview_ends_with_the_token_it_was_made_for_and_nobody_elses_does(tmp
             browser, _ = tokens.mint("browser", "view", kind="browser", parent=token.id)
             path = f"/sessions/{session.id}/artifacts/{mine['shop']['id']}"
             theirs = (await hub.ask("GET", path, token=secret)).json()["preview_url"]
-            remote = (await hub.ask("POST", f"{path}/preview", json_body={"remote": True}, token=secret)).json()["preview_url"]
+            live = (await hub.ask("POST", f"{path}/preview", json_body={"live": True}, token=secret)).json()["preview_url"]
             behind = hub.app.parts.previews.url(session.id, session.artifact(mine["shop"]["id"]), browser.id) or ""
             told = hub.hub.preview_url(session.id, session.artifact(mine["shop"]["id"]))
-            assert len({theirs, remote, behind, told, mine["shop"]["preview_url"]}) == 5
-            for url in (theirs, remote, behind, told):
+            assert len({theirs, live, behind, told, mine["shop"]["preview_url"]}) == 5
+            for url in (theirs, live, behind, told):
                 assert (await hub.ask("GET", url, token=None)).status == 200
             tokens.mint("another", "view")  # a token that begins ends nothing
             assert (await hub.ask("GET", told, token=None)).status == 200
             tokens.revoke(token.id)
-            for url in (theirs, remote, behind, told):
+            for url in (theirs, live, behind, told):
                 assert (await hub.ask("GET", url, token=None)).status == 404, url
             assert (await hub.ask("GET", mine["shop"]["preview_url"], token=None)).status == 200
 

@@ -6,6 +6,8 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.aio import run
 from tests.server.site import TOKEN, Answer, Site, site
 from trunkline.hub import Hub, HubOptions
@@ -26,9 +28,36 @@ def test_the_same_key_is_the_same_session_also_while_it_is_being_started(tmp_pat
     async def check() -> None:
         async with site(tmp_path) as hub:
             at_once = await asyncio.gather(*(start(hub, "k") for _ in range(3)))
-            later = await start(hub, "k", title="another")
+            later = await start(hub, "k")
             assert {each.status for each in (*at_once, later)} == {201}
             assert {each.json()["id"] for each in (*at_once, later)} == set(await listed(hub))
+            assert len(await listed(hub)) == 1
+
+    run(check(), 20)
+
+
+@pytest.mark.parametrize("other", [
+    {"title": "another"}, {"agent": "other"}, {"prompt": "/echo meant for elsewhere"}, {"cwd": "/"}, {"env": {"A": "b"}}])
+def test_the_same_key_for_something_else_is_refused_and_nothing_is_started_or_sent(tmp_path: Path, other: dict[str, Any]) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            first = await start(hub, "k")
+            refused = await start(hub, "k", **other)
+            assert (refused.status, refused.json()["code"]) == (409, "key_reused")
+            assert "Idempotency-Key" in refused.json()["message"]
+            session = await hub.hub.session(first.json()["id"])
+            assert await listed(hub) == [session.id]
+            assert (session.fold.turns, session.fold.turn, len(session.fold.queue)) == (0, None, 0)
+            assert (await start(hub, "k")).json()["id"] == session.id
+
+    run(check(), 20)
+
+
+def test_the_same_key_for_something_else_is_refused_while_the_first_is_being_started(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            answers = await asyncio.gather(start(hub, "k", title="one"), start(hub, "k", title="two"))
+            assert sorted(each.status for each in answers) == [201, 409]
             assert len(await listed(hub)) == 1
 
     run(check(), 20)
@@ -81,6 +110,7 @@ def test_a_key_outlives_a_restart(tmp_path: Path) -> None:
             async with Hub(HubOptions(data_dir=data)) as hub:
                 served = Site(hub, build_app(hub, ServerOptions(data_dir=data, port=7420, token=TOKEN)), work)
                 found.append((await start(served, "k")).json()["id"])
+                assert (await start(served, "k", title="another")).status == 409
         assert found[0] == found[1]
 
     run(check(), 30)

@@ -262,10 +262,10 @@ class Client(HubCalls):
         """One thing that the agent made."""
         return await self._get(path_of("sessions", session_id, "artifacts", artifact_id), Artifact)
 
-    async def preview(self, session_id: str, artifact_id: str, *, remote: bool = False) -> str | None:
-        """The path under which an artifact can be seen for a while; None where there is nothing to show. With ``remote`` what is
-        shown there may load from elsewhere."""
-        response = await self._ask(post(path_of("sessions", session_id, "artifacts", artifact_id, "preview"), {"remote": remote}))
+    async def preview(self, session_id: str, artifact_id: str, *, live: bool = False) -> str | None:
+        """The path under which an artifact can be seen for a while; None where there is nothing to show. With ``live`` its
+        scripts run there, and it may load from elsewhere."""
+        response = await self._ask(post(path_of("sessions", session_id, "artifacts", artifact_id, "preview"), {"live": live}))
         return msgspec.json.decode(response.body, type=PreviewAddress).preview_url
 
     async def files(self, session_id: str, path: str | None = None) -> FileList:

@@ -50,7 +50,7 @@ from trunkline.hub.setup import (
     now_us,
 )
 from trunkline.hub.shapes import AgentInfo, HubMetrics, HubOptions, NewSession, PendingAsk, content_blocks, pending_ask
-from trunkline.hub.starting import Starts
+from trunkline.hub.starting import Starts, digest_of
 from trunkline.journal.base import Journal, RowFilter, SessionRow
 from trunkline.journal.committer import Committer
 from trunkline.journal.search import SearchIndex
@@ -186,16 +186,18 @@ class Hub:
         return list(await asyncio.gather(*(self._agent_info(spec) for spec in self.agents.values())))
 
     async def create(self, new: NewSession, *, by: str, key: str | None = None) -> Session:
-        """Start a session: the agent is running and ready when this returns. The same ``key`` again is the same session."""
+        """Start a session: the agent is running and ready when this returns. The same ``key`` again is the same session; for
+        something else it is refused."""
         self._check_open()
         if key is None:
-            return await self._create(new, by, None)
-        session = await self._starts.once(key, new.agent, lambda: self._create(new, by, key))
+            return await self._create(new, by)
+        digest = digest_of(new)
+        session = await self._starts.once(key, digest, lambda: self._create(new, by, key, digest))
         if new.prompt is not None and session.fold.turns == 0:
             await session.send(content_blocks(new.prompt), idempotency_key=key, by=by)  # known again, unless it was cut off
         return session
 
-    async def _create(self, new: NewSession, by: str, key: str | None) -> Session:
+    async def _create(self, new: NewSession, by: str, key: str | None = None, digest: str | None = None) -> Session:
         spec = self._drivers.spec(new.agent)
         cwd = folder(new.cwd, self._lent.guarded)
         session_id = self._lent.new_id("ses")
@@ -203,7 +205,7 @@ class Hub:
         if new.title is not None:
             check_title(new.title)
         fold = Fold(session_id=session_id, agent=spec.name, cwd=cwd, created_at=now, updated_at=now,
-                    mcp_servers=[mcp_server(raw) for raw in new.mcp_servers], start_key=key)
+                    mcp_servers=[mcp_server(raw) for raw in new.mcp_servers], start_key=key, start_digest=digest)
 
         async def open(session: Session) -> None:
             await session.open(env=allowed_env(new.env, spec), mode=new.mode, title=new.title, by=by)

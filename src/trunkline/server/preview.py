@@ -3,8 +3,9 @@
 Rule 1: a preview's address is its permission: 128 random bits, good for an hour. It reads no cookie and no token.
 Rule 2: a key ends with the token that it was made for. A key in a packet was made for everybody who reads the session; nobody can
 say who has it, so it ends as soon as any token does, and who is still let in asks for the artifact again.
-Rule 3: what is shown there runs in a sandbox without an origin: it can reach nothing of the hub but its own files, and nothing
-elsewhere. Only a key that somebody asked for with ``remote`` lets it load what lies elsewhere.
+Rule 3: what is shown there is still: it runs no scripts and loads nothing but its own files, in a sandbox without an origin. Only
+a key that somebody asked for with ``live`` runs scripts and loads what lies elsewhere. There is nothing between: a browser lets a
+script that runs speak with others (WebRTC asks no policy), so who runs one lets it tell what it was shown.
 Rule 4: what is shown there is never a script, a worker or a style of the hub's own page.
 Rule 5: the hub never starts an app; an app without static output has no preview.
 """
@@ -49,9 +50,10 @@ class ArtifactView(msgspec.Struct, kw_only=True):
 
 
 class NewPreview(msgspec.Struct, forbid_unknown_fields=True):
-    """How an artifact is to be shown. ``remote``: it may load scripts, styles, pictures and fonts from elsewhere (https)."""
+    """How an artifact is to be shown. ``live``: its scripts run, and it may load scripts, styles, pictures and fonts from
+    elsewhere (https)."""
 
-    remote: bool = False
+    live: bool = False
 
 
 class PreviewAddress(msgspec.Struct):
@@ -66,13 +68,13 @@ class Shown(msgspec.Struct, frozen=True):
     session_id: str
     artifact_id: str
     token_id: str | None
-    remote: bool
+    live: bool
     expires_at: float
 
     @property
     def purpose(self) -> tuple[str, str, str | None, bool]:
         """What one key is enough for."""
-        return self.session_id, self.artifact_id, self.token_id, self.remote
+        return self.session_id, self.artifact_id, self.token_id, self.live
 
 
 class Previews:
@@ -89,13 +91,13 @@ class Previews:
     def __len__(self) -> int:
         return len(self._keys)
 
-    def url(self, session_id: str, artifact: Artifact, token_id: str | None = None, *, remote: bool = False) -> str | None:
+    def url(self, session_id: str, artifact: Artifact, token_id: str | None = None, *, live: bool = False) -> str | None:
         """The path under which the artifact can be seen now; None for an app without static output."""
         root = static_root(artifact)
         if root is None:
             return None
         name = quote(os.fsencode(artifact.name)) if artifact.type in ("file", "image") else ""
-        return f"/preview/{self._key(session_id, artifact.id, token_id, remote)}/{name}"
+        return f"/preview/{self._key(session_id, artifact.id, token_id, live)}/{name}"
 
     def shown(self, key: str) -> Shown:
         """What a key shows, or NotFound."""
@@ -113,10 +115,10 @@ class Previews:
     def _has_owner(self, shown: Shown) -> bool:
         return shown.token_id is None or self._is_live(shown.token_id)
 
-    def _key(self, session_id: str, artifact_id: str, token_id: str | None, remote: bool) -> str:
+    def _key(self, session_id: str, artifact_id: str, token_id: str | None, live: bool) -> str:
         """A key with at least half of its time left: asking again and again makes no new ones."""
         now = self._clock()
-        made = Shown(session_id, artifact_id, token_id, remote, now + self._lifetime_s)
+        made = Shown(session_id, artifact_id, token_id, live, now + self._lifetime_s)
         held = self._newest.get(made.purpose)
         if held is not None and self._keys[held].expires_at - now > self._lifetime_s / 2:
             return held
@@ -152,11 +154,11 @@ async def artifact(call: Call) -> Reply:
 
 
 async def new_preview(call: Call) -> Reply:
-    """An address to see one artifact at; with ``remote`` it may load what lies elsewhere."""
+    """An address to see one artifact at: still, or ``live``."""
     session = await call.session()
     wanted = await call.body(NewPreview, default=NewPreview())
     artifact = session.artifact(call.part("artifactId"))
-    url = call.parts.previews.url(session.id, artifact, call.caller.token_id, remote=wanted.remote)
+    url = call.parts.previews.url(session.id, artifact, call.caller.token_id, live=wanted.live)
     return reply(PreviewAddress(url), 201)
 
 
@@ -167,29 +169,40 @@ async def preview(call: Call) -> Reply:
     shown = call.parts.previews.shown(key)
     session = await call.hub.session(shown.session_id)
     answer = await asyncio.to_thread(_file, call, session.artifact(shown.artifact_id), session.workspace, path)
-    answer.raw_headers += preview_headers(f"{own_origin(call.request)}/preview/{key}/", remote=shown.remote)
+    answer.raw_headers += preview_headers(f"{own_origin(call.request)}/preview/{key}/", live=shown.live)
     return answer
 
 
-def preview_headers(prefix: str, *, remote: bool = False) -> list[tuple[bytes, bytes]]:
-    """The sandbox: scripts may run, as nobody. ``prefix`` is the only address of ours that they may load from, and without
-    ``remote`` the only one at all."""
+def preview_headers(prefix: str, *, live: bool = False) -> list[tuple[bytes, bytes]]:
+    """The sandbox. ``prefix`` is the only address of ours that anything is loaded from; unless ``live``, the only one at all, and
+    no script runs. Those that do run as nobody."""
+    return [
+        (b"content-security-policy", "; ".join(_live(prefix) if live else _still(prefix)).encode("latin-1", "replace")),
+        # A name that is looked up is a message to who answers for it.
+        (b"x-dns-prefetch-control", b"on" if live else b"off"),
+        # The sandbox has no origin, so even its own fonts, modules and fetches are cross-origin requests.
+        (b"access-control-allow-origin", b"*"),
+        (b"cross-origin-resource-policy", b"cross-origin"),
+    ]
+
+
+def _still(prefix: str) -> tuple[str, ...]:
     own = f"{prefix} data: blob:"
-    seen = f"{own} https:" if remote else own
-    policy = "; ".join((
+    return (
+        "sandbox", f"default-src {own}", "script-src 'none'", "worker-src 'none'", "connect-src 'none'",
+        f"style-src {own} 'unsafe-inline'", f"base-uri {prefix}", "form-action 'none'", "frame-ancestors 'self'",
+    )
+
+
+def _live(prefix: str) -> tuple[str, ...]:
+    own = f"{prefix} data: blob:"
+    seen = f"{own} https:"
+    return (
         "sandbox allow-scripts", f"default-src {own} 'unsafe-inline' 'unsafe-eval'",
         f"script-src {seen} 'unsafe-inline' 'unsafe-eval'", f"style-src {seen} 'unsafe-inline'",
         f"img-src {seen}", f"font-src {seen}", f"connect-src {own}", f"base-uri {prefix}", "form-action 'none'",
         "frame-ancestors 'self'",
-    ))
-    return [
-        (b"content-security-policy", policy.encode("latin-1", "replace")),
-        # A name that is looked up is a message to who answers for it.
-        (b"x-dns-prefetch-control", b"on" if remote else b"off"),
-        # The sandbox has no origin, so even its own modules and fetches are cross-origin requests.
-        (b"access-control-allow-origin", b"*"),
-        (b"cross-origin-resource-policy", b"cross-origin"),
-    ]
+    )
 
 
 _SHOWN_AS = frozenset(("document", "iframe", "frame", "image", "empty"))

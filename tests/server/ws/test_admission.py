@@ -51,6 +51,10 @@ def test_a_token_in_the_first_frame_lets_in_and_the_welcome_says_as_what(tmp_pat
             assert welcome["type"] == "welcome"
             assert (welcome["version"], welcome["scope"], welcome["pending"]) == ("1.0.0", "admin", [])
             assert welcome["pos"] == session.feed.last_seq
+            token, secret = hub.app.parts.tokens.mint("phone", "view")
+            phone = Socket(hub)
+            assert (await phone.hello(secret))["tokenId"] == token.id != welcome["tokenId"]
+            await phone.leave()
             await socket.leave()
 
     run(check())

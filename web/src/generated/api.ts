@@ -383,9 +383,9 @@ export interface NewPolicy {
   autoApprove?: PermissionPolicy | null;
 }
 
-/** How an artifact is to be shown. `remote`: it may load scripts, styles, pictures and fonts from elsewhere (https). */
+/** How an artifact is to be shown. `live`: its scripts run, and it may load scripts, styles, pictures and fonts from */
 export interface NewPreview {
-  remote?: boolean;
+  live?: boolean;
 }
 
 /** A rule as a client sends it. */

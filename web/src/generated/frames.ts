@@ -66,6 +66,7 @@ export interface Welcome {
   version: string;
   hub: HubInfo;
   scope: 'admin' | 'approve' | 'control' | 'view';
+  tokenId: string;
   pos: number;
   pending: PendingAsk[];
 }

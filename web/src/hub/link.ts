@@ -291,6 +291,7 @@ export class Link {
     this.failures = 0;
     this.currentScope.value = welcome.scope;
     this.currentHub.value = welcome.hub.version;
+    this.box.entered(welcome.tokenId);
     this.welcomes.forEach((listener) => listener(welcome));
     for (const [name, follow] of this.follows) this.subscribe(name, follow);
     this.sendWaiting();

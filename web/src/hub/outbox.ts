@@ -6,6 +6,8 @@
  * drops it.
  * Rule 3: what was stored stays stored: what does not fit beside it lives as long as the page.
  * Rule 4: what lies in storage is sent only by the tab whose it is (tab.ts).
+ * Rule 5: what was said under one login is not sent under another (somebody else may have logged in in this browser): it has failed,
+ * and stays until it is dropped.
  */
 import { signal, type ReadonlySignal } from '@preact/signals';
 import type { ACPCommand } from '../generated/agent-context';
@@ -25,17 +27,23 @@ export interface Sent {
 }
 
 interface Kept extends Pick<Sent, 'id' | 'sessionId' | 'command' | 'at'> {
+  /** The login under which it was said; none where the hub had not let anybody in yet. */
+  by?: string;
   /** Why it was refused. */
   refused?: { code: string; message: string };
 }
 
 const KEY = 'trunkline.outbox';
 
+/** The error's code of what was said under another login. */
+export const ANOTHER_LOGIN = 'another_login';
+
 class Entry implements Sent {
   state: Sent['state'] = 'queued';
   /** It came out of the storage, and whether it is ours is not known yet. */
   held = false;
   error?: HubError;
+  by: string | undefined;
   readonly done: Promise<unknown>;
   resolve!: (result: unknown) => void;
   reject!: (error: HubError) => void;
@@ -63,6 +71,7 @@ export class Outbox {
   private readonly entries = new Map<string, Entry>();
   private readonly listed = signal<Sent[]>([]);
   private stored = new Set<string>();
+  private login: string | undefined;
 
   /** `ours`: whether what is in the storage is this tab's; nothing of it is sent before that is known. */
   constructor(private readonly storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null, ours?: Promise<boolean>, private readonly claimed = (): void => undefined) {
@@ -81,12 +90,30 @@ export class Outbox {
       entry.held = false;
       if (!ours) this.drop(entry);
     }
+    this.refuseOthers();
     this.claimed();
   }
 
   /** Forget everything: somebody leaves. */
   clear(): void {
     for (const entry of [...this.entries.values()]) this.drop(entry);
+    this.login = undefined;
+  }
+
+  /** The hub let us in under this login. */
+  entered(login: string): void {
+    this.login = login;
+    this.refuseOthers();
+  }
+
+  /** What was said before anybody was let in is of who comes first. */
+  private refuseOthers(): void {
+    if (this.login === undefined) return;
+    for (const entry of this.unanswered) {
+      entry.by ??= this.login;
+      if (entry.by !== this.login) this.answered(entry.id, null, new HubError(ANOTHER_LOGIN, t('common.outboxAnotherLogin')));
+    }
+    this.changed();
   }
 
   get all(): ReadonlySignal<Sent[]> {
@@ -99,7 +126,7 @@ export class Outbox {
   }
 
   add(sessionId: string, command: ACPCommand, now: number): Sent {
-    const entry = this.insert({ id: newId(), sessionId, command, at: now });
+    const entry = this.insert({ id: newId(), sessionId, command, at: now, ...(this.login === undefined ? {} : { by: this.login }) });
     this.changed();
     return entry;
   }
@@ -133,6 +160,7 @@ export class Outbox {
 
   private insert(kept: Kept): Entry {
     const entry = new Entry(kept.id, kept.sessionId, kept.command, kept.at, (gone) => this.drop(gone));
+    entry.by = kept.by;
     this.entries.set(entry.id, entry);
     if (kept.refused) {
       entry.state = 'failed';
@@ -196,9 +224,9 @@ function isWorthKeeping(entry: Entry): boolean {
   return entry.state !== 'failed' || entry.command.command === 'send_message';
 }
 
-function keptOf({ id, sessionId, command, at, state, error }: Entry): Kept {
+function keptOf({ id, sessionId, command, at, by, state, error }: Entry): Kept {
   const refused = state === 'failed' ? { refused: { code: error?.code ?? 'failed', message: error?.message ?? '' } } : {};
-  return { id, sessionId, command, at, ...refused };
+  return { id, sessionId, command, at, ...(by === undefined ? {} : { by }), ...refused };
 }
 
 function isKept(thing: unknown): thing is Kept {

@@ -2,8 +2,9 @@
 
 Rule 1: pure; one entry in, at most one note out, and the type is read from the bytes before anything is decoded.
 Rule 2: a note has the session's title and a short preview, and nothing else of what was said: it lies on a locked screen.
-Rule 3: what a reader would not see is spelled out, and approving is offered only where the whole text is there to be read and the
-risk is low or medium: nobody decides on what they have not seen.
+Rule 3: what a reader would not see is spelled out, and nobody decides on what they have not seen: approving is offered only for a
+command that stands in the note whole, with its folder where that is not the session's, and whose risk is low or medium. A change,
+a fetch and any other tool have more to them than fits, and their titles are the agent's own words: these are opened or denied.
 Rule 4: all notes about one ask have one tag and one topic: what is newer takes the place of what is older, undelivered or shown.
 Rule 5: there is no silent note: each has something to show. That an ask was answered is told as the answer, in its place.
 """
@@ -14,12 +15,14 @@ import base64
 import hashlib
 import re
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from trunkline.dialects import context
+from trunkline.dialects.roles import role_of_tool
 from trunkline.errors import Invalid
 from trunkline.journal.base import Entry
 from trunkline.server.push.subscriptions import Kind
@@ -48,7 +51,24 @@ Urgency = Literal["high", "normal", "low"]
 Outcome = Literal["approved", "denied", "answered", "dismissed", "expired", "over"]
 """How an ask ended; ``over``: somehow, while nobody followed."""
 
+_TOLD_MEMBERS = frozenset({
+    "command", "cmd", "commandline", "shellcommand", "script", "args", "arguments", "env", "cwd", "workdir", "workingdir",
+    "workingdirectory", "dirpath"})
+"""Members of a command's input that its preview tells, by their bare names."""
+_IDLE_MEMBERS = frozenset({
+    "description", "reason", "justification", "explanation", "timeout", "timeoutms", "timeoutseconds", "callid", "turnid",
+    "parsedcmd", "parsedcommand", "proposedexecpolicyamendment", "availabledecisions"})
+"""And those that change nothing of what is run."""
+
 _TOKEN_ID = re.compile(r" \([0-9a-f]{12}\)$")
+
+
+class About(NamedTuple):
+    """The session that a note is about."""
+
+    title: str
+    last_text: str = ""
+    cwd: str = ""
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +77,8 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
     kind: Kind
     session_id: str
     text: str = ""
+    runs_in: str | None = None
+    """The folder, where it is a command that ``text`` and this tell wholly; else None."""
     ask: str | None = None
     risk_level: str | None = None
     until: float | None = None
@@ -118,8 +140,7 @@ def note_of(session_id: str, entry: Entry) -> Note | None:
         return None  # nested beyond reason, so no face can show it either
     match event:
         case context.ApprovalRequestedEvent():
-            return Note(kind="approval", session_id=session_id, ask=event.request_id, text=event.description,
-                        risk_level=event.risk_level, until=_seconds(event.expires_at))
+            return _asked(session_id, event)
         case context.UserQuestionEvent():
             return Note(kind="question", session_id=session_id, ask=event.question_id, text=event.question,
                         until=_seconds(event.expires_at))
@@ -135,17 +156,51 @@ def note_of(session_id: str, entry: Entry) -> Note | None:
     return None
 
 
-def payload_of(note: Note, title: str, last_text: str, scope: Scope) -> bytes:
+def payload_of(note: Note, about: About, scope: Scope) -> bytes:
     """A note as it is encrypted. Who may not decide is offered no way to."""
+    text = _told_text(note, about)
     can_decide = note.kind == "approval" and allows(scope, "approve") and not note.resolves
-    can_approve = note.risk_level in APPROVED_UNOPENED and _is_whole(note.text, PREVIEW_MOST)
+    can_approve = note.runs_in is not None and note.risk_level in APPROVED_UNOPENED and _is_whole(text, PREVIEW_MOST)
     return msgspec.json.encode(Payload(
-        kind="resolved" if note.resolves else note.kind, session_id=note.session_id, title=_short(title, TITLE_MOST),
-        body="" if note.resolves else _short(note.text or last_text, PREVIEW_MOST), tag=note.tag,
+        kind="resolved" if note.resolves else note.kind, session_id=note.session_id, title=_short(about.title, TITLE_MOST),
+        body="" if note.resolves else _short(text, PREVIEW_MOST), tag=note.tag,
         request_id=UNSET if note.ask is None else note.ask,
         risk_level=UNSET if note.risk_level is None or note.resolves else note.risk_level,
         actions=UNSET if not can_decide else ["approve", "deny"] if can_approve else ["deny"],
         outcome=UNSET if note.outcome is None else note.outcome, by=_person(note) or UNSET))
+
+
+def _told_text(note: Note, about: About) -> str:
+    """What is told: a command with its folder, where that is not the session's own."""
+    if note.runs_in is None:
+        return note.text or about.last_text
+    elsewhere = note.runs_in.rstrip("/") != about.cwd.rstrip("/")
+    return f"Run in {note.runs_in or '/'}: {note.text}" if elsewhere else f"Run: {note.text}"
+
+
+def _asked(session_id: str, event: context.ApprovalRequestedEvent) -> Note:
+    """What is asked for, beginning with its kind."""
+    told = Note(kind="approval", session_id=session_id, ask=event.request_id, risk_level=event.risk_level,
+                until=_seconds(event.expires_at))
+    match event.preview:
+        case context.CommandPreview() if role_of_tool(event.tool_name) == "terminal" and _tells_all(event.tool_input):
+            return replace(told, text=event.preview.command, runs_in=event.preview.working_dir)
+        case context.CommandPreview():
+            return replace(told, text=f"{event.tool_name}, which runs: {event.preview.command}")
+        case context.DiffPreview():
+            return replace(told, text=f"Change a file: {event.preview.path}")
+    named = event.description in ("", event.tool_name)
+    return replace(told, text=f"Use {event.tool_name}" if named else f"Use {event.tool_name}: {event.description}")
+
+
+def _tells_all(tool_input: msgspec.Raw) -> bool:
+    """Whether the command and its folder are all that the input says. (One that was too long for the event is empty.)"""
+    members = {_bare(name) for name, value in msgspec.json.decode(tool_input, type=dict[str, Any]).items() if value}
+    return bool(members & _TOLD_MEMBERS) and members <= _TOLD_MEMBERS | _IDLE_MEMBERS
+
+
+def _bare(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
 
 
 def _finished(session_id: str, event: context.SessionStatusChangedEvent | context.CustomEvent) -> Note | None:
@@ -191,8 +246,8 @@ def _short(text: str, most: int) -> str:
 
 
 def _is_whole(text: str, most: int) -> bool:
-    """Whether all of it is told: in one line, uncut."""
-    return len(text) <= most and len(_one_line(text)) <= most and len(text.strip().splitlines()) == 1
+    """Whether all of it is told: in one line, uncut, and with the spaces that it has."""
+    return len(text) <= most and len(_one_line(text)) <= most and " ".join(text.split()) == text.strip()
 
 
 def _one_line(text: str) -> str:

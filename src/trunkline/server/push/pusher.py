@@ -21,7 +21,7 @@ from trunkline.errors import HubStopping, StorageError
 from trunkline.hub import Hub
 from trunkline.journal.base import RowFilter
 from trunkline.server.notify.outbox import Clock
-from trunkline.server.push.notes import Note, note_of, payload_of
+from trunkline.server.push.notes import About, Note, note_of, payload_of
 from trunkline.server.push.sender import CONTACT, Sender
 from trunkline.server.push.subscriptions import Subscription, Subscriptions
 from trunkline.server.push.told import ToldAsks
@@ -112,34 +112,34 @@ class Pusher:
                 await self._send(note, lambda: self._is_open(note))
 
     async def _resolve(self, note: Note) -> None:
-        title, _ = await self._about(note.session_id)
+        about = await self._about(note.session_id)
         told = self._told.pop(note.ask)
         if told is None:
             return  # nobody was told of it, or its time was up
         for subscription in self._subscriptions.wanting(note.kind):
             if subscription.token_id in told.devices and f"({subscription.token_id})" not in note.by:
                 # The end of an ask is worth telling as long as the ask itself was.
-                self._hand_over(subscription, replace(note, until=told.note.until), title, "", lambda: True)
+                self._hand_over(subscription, replace(note, until=told.note.until), about, lambda: True)
 
     async def _send(self, note: Note, wanted: Callable[[], bool]) -> None:
-        title, last_text = await self._about(note.session_id)
-        if not title:
+        about = await self._about(note.session_id)
+        if not about.title:
             return  # it was deleted
         wanting = self._subscriptions.wanting(note.kind)
         if note.ask is not None and wanting:
             self._told.add(note, frozenset(each.token_id for each in wanting))
         for subscription in wanting:
-            self._hand_over(subscription, note, title, last_text, wanted)
+            self._hand_over(subscription, note, about, wanted)
 
-    async def _about(self, session_id: str) -> tuple[str, str]:
-        """What a session is called, and its last words; nothing where it was deleted."""
+    async def _about(self, session_id: str) -> About:
+        """The session; nothing where it was deleted."""
         views = await self._hub.list(RowFilter(id=session_id, limit=1))
-        return (views[0].title or views[0].agent, views[0].last_text) if views else ("", "")
+        return About(views[0].title or views[0].agent, views[0].last_text, views[0].cwd) if views else About("")
 
-    def _hand_over(self, subscription: Subscription, note: Note, title: str, last_text: str, wanted: Callable[[], bool]) -> None:
+    def _hand_over(self, subscription: Subscription, note: Note, about: About, wanted: Callable[[], bool]) -> None:
         scope = self._scope_of(subscription.token_id)
         if scope is not None:
-            self._sender.send(subscription, note, payload_of(note, title, last_text, scope), wanted)
+            self._sender.send(subscription, note, payload_of(note, about, scope), wanted)
 
     def _is_open(self, note: Note) -> bool:
         for ask in self._hub.pending():

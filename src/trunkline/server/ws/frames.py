@@ -85,11 +85,13 @@ class HubInfo(Struct, kw_only=True, frozen=True, rename="camel"):
 class Welcome(ServerFrame, tag="welcome", kw_only=True, frozen=True):
     """The client is let in. ``pending`` is what waits for somebody, in every session, as of ``pos``.
 
-    What comes of it, and what is asked later, arrives as events, whatever is subscribed to."""
+    What comes of it, and what is asked later, arrives as events, whatever is subscribed to. ``tokenId`` says under which login:
+    what was written under another is not to be sent under this one."""
 
     version: str
     hub: HubInfo
     scope: Scope
+    token_id: str
     pos: int
     pending: list[PendingAsk]
 

@@ -92,6 +92,8 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     """The agent's options that somebody set, to be set again when it comes back."""
     start_key: str | None = None
     """The key under which somebody started it, so that the same key again starts no other."""
+    start_digest: str | None = None
+    """The digest of what was asked for under that key."""
     agent_start: str | None = None
     """How the agent came to its session last: new, resumed, loaded or forked."""
     fork_of: str | None = None

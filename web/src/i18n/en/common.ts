@@ -38,6 +38,7 @@ export const common = {
   locked: 'Logged out',
   outbox: { one: '{n} unsent', other: '{n} unsent' },
   outboxTitle: 'Waiting to be sent',
+  outboxAnotherLogin: 'It was written by another login and is not sent under this one.',
   outboxDropped: 'It was dropped before it was sent.',
   command_approve_tool_call: 'Approve a tool call',
   command_deny_tool_call: 'Deny a tool call',

@@ -1,9 +1,9 @@
-// What the agent made: a list, and a live preview in a sandbox.
+// What the agent made: a list, and a preview in a sandbox, still or live.
 //
-// Rule 1: a preview runs without an origin: `sandbox="allow-scripts"`, never `allow-same-origin`. It can reach nothing of the page.
+// Rule 1: a preview has no origin: never `allow-same-origin`. It can reach nothing of the page.
 // Rule 2: its address expires; it is asked for anew when the artifact changed or the reader asks.
-// Rule 3: it loads nothing from elsewhere until the reader asks for that, which is an address of another kind. The next version, or
-// coming back to it, begins without again.
+// Rule 3: it is still (no scripts, nothing from elsewhere) until the reader asks for it live, which is an address of another kind: a
+// script that runs may tell others what it was shown. The next version, or coming back to it, begins still again.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -64,6 +64,8 @@ function Artifact({ artifact, back, refresh }: { artifact: ArtifactView; back: (
   const hasSides = isFile && (PAGE.test(artifact.path) || isMarkdownPath(artifact.path));
   const [side, setSide] = useState<Side>('preview');
   const preview = safePreview(artifact.preview_url);
+  const [live, setLive] = useState<string | null>(null);
+  const address = live ?? preview;
   return (
     <article class="files-preview" aria-label={artifact.name}>
       <header class="files-preview-head">
@@ -71,13 +73,13 @@ function Artifact({ artifact, back, refresh }: { artifact: ArtifactView; back: (
         <h2 title={artifact.path}><bdi><Shown text={artifact.name} /></bdi></h2>
         <IconButton icon="refresh" label={t('files.reloadPreview')} onClick={refresh} />
         {isFile && <a class="ui-icon-button" href={contentHref(artifact.sessionId, artifact.path)} download={artifact.name} aria-label={t('files.download')} title={t('files.download')}><Icon name="download" /></a>}
-        {preview !== null && <a class="ui-icon-button" href={preview} target="_blank" rel="noopener noreferrer" aria-label={t('files.openInTab')} title={t('files.openInTab')}><Icon name="external" /></a>}
+        {address !== null && <a class="ui-icon-button" href={address} target="_blank" rel="noopener noreferrer" aria-label={t('files.openInTab')} title={t('files.openInTab')}><Icon name="external" /></a>}
       </header>
       {hasSides && <Tabs label={t('files.sides')} selected={side} onSelect={setSide} tabs={[{ id: 'preview', label: t('files.preview') }, { id: 'source', label: t('files.source') }]} />}
       <div class="files-preview-body">
         {isFile && (side === 'source' || !PAGE.test(artifact.path))
           ? <Content address={contentHref(artifact.sessionId, artifact.path)} path={artifact.path} line={null} version={artifact.version} rendered={side === 'preview'} />
-          : <Live artifact={artifact} preview={preview} />}
+          : <Framed artifact={artifact} preview={preview} live={live} run={setLive} />}
       </div>
     </article>
   );
@@ -88,31 +90,39 @@ function safePreview(address: string | null): string | null {
   return address !== null && /^\/preview\/[0-9a-f]+\/[^\\]*$/.test(address) ? address : null;
 }
 
-function Live({ artifact, preview }: { artifact: ArtifactView; preview: string | null }): JSX.Element {
-  const [remote, setRemote] = useState<string | null>(null);
+interface FramedProps {
+  artifact: ArtifactView;
+  /** The address of the still preview; null where there is nothing to show. */
+  preview: string | null;
+  /** The address of the live one, once the reader asked for it. */
+  live: string | null;
+  run: (address: string | null) => void;
+}
+
+function Framed({ artifact, preview, live, run }: FramedProps): JSX.Element {
   if (preview === null) return <div class="ui-empty"><Icon name="box" size={32} /><p>{t('files.noPreview')}</p></div>;
   return (
     <>
-      <RemoteBar artifact={artifact} allowed={remote !== null} allow={setRemote} />
-      <iframe key={remote ?? preview} class="files-frame" src={remote ?? preview} sandbox="allow-scripts" referrerpolicy="no-referrer" title={t('files.previewOf', { name: artifact.name })} loading="lazy" />
+      <LiveBar artifact={artifact} live={live !== null} run={run} />
+      <iframe key={live ?? preview} class="files-frame" src={live ?? preview} sandbox={live === null ? '' : 'allow-scripts'} referrerpolicy="no-referrer" title={t('files.previewOf', { name: artifact.name })} loading="lazy" />
     </>
   );
 }
 
-/** Says whether the preview may load from elsewhere, and lets the reader allow it. */
-function RemoteBar({ artifact, allowed, allow }: { artifact: ArtifactView; allowed: boolean; allow: (address: string | null) => void }): JSX.Element {
+/** Says whether the preview is still or live, and lets the reader run it. */
+function LiveBar({ artifact, live, run }: Pick<FramedProps, 'artifact' | 'run'> & { live: boolean }): JSX.Element {
   const [busy, setBusy] = useState(false);
   const [failed, setFailed] = useState<string | null>(null);
   const ask = (): void => {
     setBusy(true);
-    http.post<PreviewAddress>(pathOf(['sessions', artifact.sessionId, 'artifacts', artifact.id, 'preview']), { remote: true })
-      .then((made) => allow(safePreview(made.preview_url)), (error: unknown) => setFailed(asHubError(error).message))
+    http.post<PreviewAddress>(pathOf(['sessions', artifact.sessionId, 'artifacts', artifact.id, 'preview']), { live: true })
+      .then((made) => run(safePreview(made.preview_url)), (error: unknown) => setFailed(asHubError(error).message))
       .finally(() => setBusy(false));
   };
   return (
     <div class="files-remote">
-      <span role={failed === null ? 'status' : 'alert'}>{failed ?? t(allowed ? 'files.remoteAllowed' : 'files.remoteBlocked')}</span>
-      {!allowed && <Button kind="quiet" busy={busy} onClick={ask}>{t('files.remoteAllow')}</Button>}
+      <span role={failed === null ? 'status' : 'alert'}>{failed ?? t(live ? 'files.live' : 'files.still')}</span>
+      {!live && <Button kind="quiet" busy={busy} onClick={ask}>{t('files.stillRun')}</Button>}
     </div>
   );
 }

@@ -122,25 +122,26 @@ describe('the artifacts tab', () => {
     await act(() => place.querySelector<HTMLElement>('.files-artifact')?.click());
   }
 
-  it('frames a page in a sandbox without an origin', async () => {
+  it('frames a page that is still: without an origin and without scripts', async () => {
     await shown([artifact]);
     const frame = place.querySelector('iframe');
-    expect(frame?.getAttribute('sandbox')).toBe('allow-scripts');
+    expect(frame?.getAttribute('sandbox')).toBe('');
     expect(frame?.getAttribute('src')).toBe('/preview/00ff/made.html');
   });
 
-  it('asks for an address of another kind only when the reader wants what lies elsewhere', async () => {
+  it('asks for an address of another kind only when the reader wants it live', async () => {
     await shown([artifact]);
-    expect(place.textContent).toContain('Content from other servers is not loaded.');
+    expect(place.textContent).toContain('Shown without scripts and remote content.');
     const asked = vi.mocked(fetch);
     const before = asked.mock.calls.length;
     answers['/sessions/s1/artifacts/a1/preview'] = { preview_url: '/preview/11ee/made.html' };
-    await act(() => [...place.querySelectorAll('button')].find((button) => button.textContent === 'Load remote content')?.click());
+    await act(() => [...place.querySelectorAll('button')].find((button) => button.textContent === 'Run scripts and load remote content')?.click());
     await settled();
-    expect(asked.mock.calls.slice(before).map(([path, init]) => [path, init?.method, init?.body])).toEqual([['/sessions/s1/artifacts/a1/preview', 'POST', '{"remote":true}']]);
+    expect(asked.mock.calls.slice(before).map(([path, init]) => [path, init?.method, init?.body])).toEqual([['/sessions/s1/artifacts/a1/preview', 'POST', '{"live":true}']]);
     const frame = place.querySelector('iframe');
     expect([frame?.getAttribute('src'), frame?.getAttribute('sandbox')]).toEqual(['/preview/11ee/made.html', 'allow-scripts']);
-    expect(place.textContent).not.toContain('Load remote content');
+    expect(place.textContent).not.toContain('Run scripts');
+    expect(place.querySelector('a[target="_blank"]')?.getAttribute('href')).toBe('/preview/11ee/made.html');
   });
 
   it.each(['https://evil.example/', 'javascript:pwned()', '/sessions/s1', '//evil.example/x', '/preview/../sessions'])('never frames %s', async (address) => {

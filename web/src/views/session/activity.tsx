@@ -3,6 +3,7 @@
 import type { JSX } from 'preact';
 import type { SendMessageCommand } from '../../generated/agent-context';
 import { link } from '../../hub/link';
+import { ANOTHER_LOGIN } from '../../hub/outbox';
 import { t } from '../../i18n';
 import type { OwnPrompt } from '../../model/prompts';
 import { Button, Elapsed, Icon, Spinner } from '../../ui';
@@ -49,7 +50,7 @@ function OnItsWay({ prompt }: { prompt: OwnPrompt }): JSX.Element {
         {sent.state === 'failed'
           ? <>
             <span class="session-error-text">{t('session.promptFailed', { why: sent.error?.message ?? '' })}</span>
-            <Button kind="quiet" icon="refresh" onClick={again}>{t('session.promptAgain')}</Button>
+            {sent.error?.code !== ANOTHER_LOGIN && <Button kind="quiet" icon="refresh" onClick={again}>{t('session.promptAgain')}</Button>}
             <Button kind="quiet" onClick={() => sent.drop()}>{t('session.promptDrop')}</Button>
           </>
           : sent.state === 'queued'
