@@ -167,6 +167,16 @@ describe('sub-agents', () => {
     const keys = rowsOf(timeline.items.value, { isOpen: () => undefined, details: false }).map((row) => row.key);
     expect(keys).toEqual(['c:c', 'a:r']);
   });
+
+  test('keep an approval that was decided elsewhere while somebody types in it', () => {
+    const timeline = folded(told(
+      start('c', 'task'), spawned, start('d', 'bash', { _meta: { parentToolCallId: 'c' } }),
+      { type: 'approval:requested', requestId: 'r', toolCallId: 'd', toolName: 'bash', toolInput: {}, description: '', riskLevel: 'low', expiresAt: '' },
+      { type: 'approval:resolved', requestId: 'r', approved: true, resolvedBy: 'user' },
+    ));
+    const keys = (typedIn: string | null): string[] => rowsOf(timeline.items.value, { isOpen: () => undefined, details: false, typedIn }).map((row) => row.key);
+    expect([keys('r'), keys(null)]).toEqual([['c:c', 'a:r'], ['c:c']]);
+  });
 });
 
 describe('what is left', () => {
