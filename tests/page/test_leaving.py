@@ -123,6 +123,8 @@ def test_what_was_written_offline_is_not_sent_under_another_login(clear_hub: Hub
     person.context.request.post(f"{clear_hub.url}/auth/login", data={"code": code}, headers={"Origin": clear_hub.url})
     person.context.set_offline(False)
     state(page, "Connected")
+    expect(page.get_by_text("written by another login")).to_be_visible()
+    expect(page.get_by_role("button", name="Send again")).to_have_count(0)
     box.fill("words of the second")
     box.press("Enter")
     wait_until_idle(session)

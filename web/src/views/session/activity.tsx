@@ -40,6 +40,7 @@ function OnItsWay({ prompt }: { prompt: OwnPrompt }): JSX.Element {
     sent.drop();
     link.command(sent.sessionId, sent.command);
   };
+  void link.outbox.value; // What became of it is written into it: the list says when.
   return (
     <div class="session-row session-asked session-on-its-way" role="article" aria-label={t('session.saidBy', { who: t('session.you') })}>
       <div class="session-bubble">
