@@ -237,7 +237,8 @@ COVERED = """async lines => {
       const rows = [...card.querySelectorAll('.approvals-diff .matter-line, .approvals-command pre')].slice(0, lines);
       const first = [card.querySelector('h2'), card.querySelector('.approvals-risk'), ...rows];
       const end = Math.max(...first.map(part => part.getBoundingClientRect().bottom));
-      if (end > box.top) found.push(`${card.querySelector('h2').textContent} at ${top}: ${Math.round(box.top)} above ${Math.round(end)}`);
+      const where = `${card.querySelector('h2').textContent} at ${top}`;
+      if (end > box.top) found.push(`${where}: ${Math.round(box.top)} above ${Math.round(end)}`);
     }
     if (top + innerHeight >= document.documentElement.scrollHeight) return [pressed.size, found];
   }
@@ -264,7 +265,8 @@ def test_on_a_phone_nothing_is_approved_that_was_not_shown(stage: Stage, make_pe
 
 
 @pytest.mark.parametrize("phone", PHONES, ids=lambda phone: f"{phone[0]}x{phone[1]}")
-def test_on_a_phone_the_first_ask_is_decided_with_the_thumb(stage: Stage, make_person: MakePerson, phone: tuple[int, int]) -> None:
+def test_on_a_phone_the_first_ask_is_decided_with_the_thumb(stage: Stage, make_person: MakePerson,
+                                                            phone: tuple[int, int]) -> None:
     session = stage.hub.new_session("actor", title="On the way")
     tell(session, json.dumps([edit_of(stage, 1), ["wait"]]))
     eventually(lambda: session.view()["pendingApprovals"], "somebody is asked")

@@ -94,7 +94,7 @@ def test_a_network_that_goes_wrong_at_random_garbles_nothing(hub: HubProcess, ma
         person = make_person(proxy.url)
         session = begin_burst(hub, 3000, 250)
         page = person.log_in(hub, f"#/s/{session.id}")
-        with person.losing_the_network():
+        with person.losing_the_network("worker-src"):  # a policy that is cut off in the middle allows less
             proxy.trouble(seed, between=(3_000, 60_000))
             proxy.cut()
             wait_until_idle(session, 60)
