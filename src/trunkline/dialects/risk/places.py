@@ -16,6 +16,7 @@ from typing import Final, Literal, NamedTuple
 from msgspec import Struct
 
 from trunkline.dialects.risk import secrets_list
+from trunkline.dialects.shell.engine import READS_POSSESSIVE
 
 Kind = Literal[
     "inside",
@@ -142,7 +143,7 @@ def _interned(cwd: str | None, roots: tuple[str, ...], home: str | None, calm: b
 
 def _is_ordinary(sketch: str) -> bool:
     """Whether a name is, below a calm place, a file of the session and nothing else."""
-    return _ORDINARY.fullmatch(sketch) is not None and _NOTABLE.search(sketch.lower()) is None
+    return READS_POSSESSIVE and _ORDINARY.fullmatch(sketch) is not None and _NOTABLE.search(sketch.lower()) is None
 
 
 def _is_calm(places: Places) -> bool:

@@ -16,6 +16,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from trunkline.dialects.shell.engine import READS_POSSESSIVE
 from trunkline.dialects.shell.syntax import Redirect
 from trunkline.dialects.shell.words import Word
 
@@ -60,7 +61,7 @@ class PlainCommand(Struct, frozen=True, gc=False):
 
 def plain_line(text: str) -> list[PlainCommand] | None:
     """The commands of a line that needs no grammar; None: it does."""
-    if not text.isascii() or "IFS" in text or "\\" in text or "`" in text:
+    if not READS_POSSESSIVE or not text.isascii() or "IFS" in text or "\\" in text or "`" in text:
         return None
     quoted = "'" in text or '"' in text or "$" in text
     commands: list[PlainCommand] = []

@@ -12,6 +12,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from trunkline.dialects.shell.engine import READS_POSSESSIVE
 from trunkline.dialects.shell.syntax import Redirect
 from trunkline.dialects.shell.words import Word, expanded, expansion_sketch
 
@@ -43,7 +44,7 @@ def plain_word(written: bytes) -> Word | None:
 
 def plain_string(written: bytes) -> Word | None:
     """A string or a variable; None: it must be read from its node."""
-    return _token(written) if b"IFS" not in written and _TOKENS.fullmatch(written) is not None else None
+    return _token(written) if READS_POSSESSIVE and b"IFS" not in written and _TOKENS.fullmatch(written) is not None else None
 
 
 def _tokens(written: bytes) -> list[Word]:
@@ -58,6 +59,8 @@ def plain_command(written: bytes, alone: bool) -> list[Word] | None:
     """The words of a command of bare words, simple strings and variables; None: look at its nodes.
 
     ``alone``: nothing stands behind it that belongs to it."""
+    if not READS_POSSESSIVE:
+        return None
     if BARE_COMMAND.fullmatch(written) is not None:
         if not alone and (b" =" in written or b" - " in written or written.endswith(b" -")):
             return None
@@ -75,7 +78,7 @@ def plain_command(written: bytes, alone: bool) -> list[Word] | None:
 @lru_cache(maxsize=1024)
 def plain_redirect(written: bytes) -> Redirect | None:
     """A redirection to or from one simple word; None: look at its nodes."""
-    found = _REDIRECT.fullmatch(written)
+    found = _REDIRECT.fullmatch(written) if READS_POSSESSIVE else None
     if found is None or b"IFS" in written:
         return None
     if found[5] is not None:
