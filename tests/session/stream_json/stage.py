@@ -8,12 +8,13 @@ import os
 import shlex
 import sys
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from tests.aio import run
 from tests.tooling import fake_claude
 from trunkline.agents import catalog
 from trunkline.agents.environment import clean_env
@@ -141,3 +142,15 @@ def fake_program(folder: Path, log_file: Path, options: Json) -> Path:
     program.write_text(f'#!/bin/sh\n{settings} exec "{sys.executable}" -S "{fake_claude.__file__}" "$@"\n')
     program.chmod(0o755)
     return program
+
+
+def played(stage: ClaudeStage, play: Coroutine[Any, Any, None]) -> None:
+    """Run a play and end the CLI afterwards, whatever happened."""
+
+    async def both() -> None:
+        try:
+            await play
+        finally:
+            await stage.driver.stop()
+
+    run(both(), timeout_s=30)

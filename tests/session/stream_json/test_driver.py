@@ -4,252 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
 
-from tests.aio import run
-from tests.session.stream_json.stage import ClaudeStage
+from tests.session.stream_json.stage import ClaudeStage, played
 from tests.tooling.processes import is_alive
 from trunkline.dialects.signals import AskWithdrawn, Malformed, PermissionAsk, TurnEnd, Update
 from trunkline.errors import (
-    AgentAuthRequired,
     AgentError,
-    AgentNotInstalled,
-    AgentProtocolMismatch,
-    AgentStartFailed,
     Invalid,
-    NotFound,
-    TrunklineError,
     Unsupported,
 )
 from trunkline.session.stream_json import driver as claude_driver
 from trunkline.session.stream_json import process as claude_process
-
-OLD = "11111111-1111-4111-8111-111111111111"
-
-
-def played(stage: ClaudeStage, play: Coroutine[Any, Any, None]) -> None:
-    """Run a play and end the CLI afterwards, whatever happened."""
-
-    async def both() -> None:
-        try:
-            await play
-        finally:
-            await stage.driver.stop()
-
-    run(both(), timeout_s=30)
-
-
-def refused(stage: ClaudeStage, previous: str | None = None, *, adopt: bool = False) -> TrunklineError:
-    """The error with which the driver does not start."""
-    errors: list[TrunklineError] = []
-
-    async def play() -> None:
-        with pytest.raises(TrunklineError) as caught:
-            await stage.driver.start(previous, adopt=adopt)
-        errors.append(caught.value)
-
-    played(stage, play())
-    return errors[0]
-
-
-# Starting
-
-
-def test_a_new_session_has_an_id_that_we_chose_and_that_the_cli_was_told(tmp_path: Path) -> None:
-    stage = ClaudeStage(tmp_path)
-
-    async def play() -> None:
-        started = await stage.driver.start(None)
-        assert started.how == "new"
-        assert f"--session-id={started.agent_session_id}" in stage.argv()
-        assert stage.log()[1]["request"]["subtype"] == "initialize"
-
-    played(stage, play())
-
-
-def test_a_session_tells_its_modes_models_and_commands_before_the_first_prompt(tmp_path: Path) -> None:
-    stage = ClaudeStage(tmp_path)
-
-    async def play() -> None:
-        started = await stage.driver.start(None)
-        assert started.modes is not None and started.config_options is not None and started.agent_info is not None
-        assert "plan" in [mode["id"] for mode in msgspec.json.decode(started.modes)["availableModes"]]
-        assert "model" in [option["id"] for option in msgspec.json.decode(started.config_options)]
-        assert msgspec.json.decode(started.agent_info)["version"] == "2.1.112"
-        await stage.ears.until(Update)
-        (commands,) = stage.ears.updates("available_commands_update")
-        assert [command["name"] for command in commands["availableCommands"]] == ["compact"]
-
-    played(stage, play())
-
-
-def test_a_session_that_comes_back_is_resumed_and_nothing_of_it_is_told_again(tmp_path: Path) -> None:
-    stage = ClaudeStage(tmp_path, history={OLD: [_said("before")]})
-
-    async def play() -> None:
-        started = await stage.driver.start(OLD)
-        assert (started.how, started.agent_session_id) == ("resumed", OLD)
-        assert f"--resume={OLD}" in stage.argv()
-        assert stage.ears.text() == ""
-
-    played(stage, play())
-
-
-def test_a_session_that_is_adopted_tells_its_history(tmp_path: Path) -> None:
-    stage = ClaudeStage(tmp_path, history={OLD: [_said("one "), TurnEnd(stop="end_turn"), _said("two")]})
-
-    async def play() -> None:
-        started = await stage.driver.start(OLD, adopt=True)
-        assert (started.how, started.agent_session_id) == ("loaded", OLD)
-        assert stage.ears.text() == "one two"
-        assert not any(isinstance(signal, TurnEnd) for signal in stage.ears.signals), "the end of a past turn ends none of ours"
-
-    played(stage, play())
-
-
-def test_a_fork_has_the_history_of_its_source_and_an_id_of_its_own(tmp_path: Path) -> None:
-    stage = ClaudeStage(tmp_path, history={OLD: [_said("before")]}, fork=True)
-
-    async def play() -> None:
-        started = await stage.driver.start(OLD, adopt=True)
-        assert started.how == "forked" and started.agent_session_id != OLD
-        assert {f"--resume={OLD}", "--fork-session", f"--session-id={started.agent_session_id}"} <= set(stage.argv())
-        assert stage.ears.text() == "before"
-
-    played(stage, play())
-
-
-def test_a_conversation_that_the_cli_lost_is_begun_anew_and_people_are_told(tmp_path: Path) -> None:
-    stage = ClaudeStage(tmp_path, missing=[OLD], is_known=True)
-
-    async def play() -> None:
-        started = await stage.driver.start(OLD)
-        assert started.how == "new" and started.agent_session_id != OLD
-        assert f"--session-id={started.agent_session_id}" in stage.argv(1)
-        assert (await stage.turn(["say", "hello"])).stop == "end_turn"
-        (notice,) = stage.ears.updates("notice")
-        assert notice["severity"] == "warning" and OLD in notice["description"]
-        assert stage.ears.exits == [], "the first process was never the session's"
-
-    played(stage, play())
-
-
-def test_a_conversation_in_which_nothing_was_said_is_begun_anew_silently(tmp_path: Path) -> None:
-    stage = ClaudeStage(tmp_path, missing=[OLD])
-
-    async def play() -> None:
-        assert (await stage.driver.start(OLD)).how == "new"
-        await stage.turn(["say", "hello"])
-        assert stage.ears.updates("notice") == []
-
-    played(stage, play())
-
-
-def test_an_old_version_is_not_asked_for_a_conversation_that_it_does_not_have(tmp_path: Path) -> None:
-    stage = ClaudeStage(tmp_path, version="2.0.77")
-
-    async def play() -> None:
-        started = await stage.driver.start(OLD)
-        assert started.how == "new"
-        assert f"--session-id={started.agent_session_id}" in stage.argv()
-
-    played(stage, play())
-
-
-@pytest.mark.parametrize("fork", [False, True])
-def test_a_conversation_that_was_asked_for_by_its_id_is_there_or_it_is_an_error(tmp_path: Path, fork: bool) -> None:
-    error = refused(ClaudeStage(tmp_path, missing=[OLD], fork=fork), OLD, adopt=True)
-    assert isinstance(error, NotFound)
-    assert OLD in error.message and "start a new session" in error.message
-
-
-def test_mcp_servers_reach_the_cli_in_a_private_file_that_is_gone_afterwards(tmp_path: Path) -> None:
-    server = {"name": "files", "command": "/bin/true", "args": [], "env": [{"name": "KEY", "value": "secret"}]}
-    stage = ClaudeStage(tmp_path, mcp_servers=[server])
-
-    async def play() -> None:
-        await stage.driver.start(None)
-        path = stage.argv()[stage.argv().index("--mcp-config") + 1]
-        seen = stage.log()[0]["files"][path]
-        assert json.loads(seen["content"])["mcpServers"]["files"]["env"] == {"KEY": "secret"}
-        assert seen["mode"] == 0o600
-        assert not _exists(path)
-
-    played(stage, play())
-
-
-# What keeps it from starting
-
-
-def test_a_cli_that_is_not_installed_is_named_with_how_to_install_it(tmp_path: Path) -> None:
-    stage = ClaudeStage(tmp_path)
-    (tmp_path / "bin" / "claude").unlink()
-    error = refused(stage)
-    assert isinstance(error, AgentNotInstalled)
-    assert "npm install -g @anthropic-ai/claude-code" in error.message
-
-
-def test_a_cli_that_is_too_old_is_not_started(tmp_path: Path) -> None:
-    stage = ClaudeStage(tmp_path, version="1.0.128")
-    error = refused(stage)
-    assert isinstance(error, AgentProtocolMismatch)
-    assert "1.0.128" in error.message and "2.0.77" in error.message
-    assert stage.log() == []
-
-
-@pytest.mark.parametrize(("said", "kind", "advice"), [
-    ("Not logged in · Please run /login", AgentAuthRequired, "run `claude` once"),
-    ("Error: ENOSPC: no space left on device, mkdir", AgentStartFailed, "free some space"),
-    ("error: unknown option '--permission-prompt-tool'", AgentProtocolMismatch, "Update it"),
-    ("Cannot find module 'x'", AgentStartFailed, "by hand"),
-])
-def test_a_cli_that_ends_at_once_is_quoted_and_what_to_do_is_said(
-        tmp_path: Path, said: str, kind: type[TrunklineError], advice: str) -> None:
-    error = refused(ClaudeStage(tmp_path, fail=said))
-    assert type(error) is kind
-    assert said in error.message and advice in error.message
-
-
-def test_on_a_full_disk_nothing_is_started(tmp_path: Path) -> None:
-    stage = ClaudeStage(tmp_path)
-    stage.free = 4096
-    error = refused(stage)
-    assert isinstance(error, AgentStartFailed)
-    assert "free some space" in error.message
-    assert stage.log() == []
-
-
-def test_when_the_disk_becomes_full_prompts_are_refused_until_there_is_room_again(tmp_path: Path) -> None:
-    stage = ClaudeStage(tmp_path)
-
-    async def play() -> None:
-        await stage.driver.start(None)
-        stage.free = 0
-        end = await stage.turn(["say", "lost"])
-        assert end.error is not None and "free some space" in end.error.message
-        stage.free = 1 << 30
-        assert (await stage.turn(["say", "kept"])).stop == "end_turn"
-        assert stage.ears.text() == "kept"
-
-    played(stage, play())
-
-
-def test_a_cli_that_never_answers_does_not_hold_the_start_up_for_ever(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(claude_driver, "START_TIMEOUT_S", 0.5)
-    monkeypatch.setattr(claude_process, "INTERRUPT_S", 0.2)
-    error = refused(ClaudeStage(tmp_path, deaf=True))
-    assert isinstance(error, AgentStartFailed)
-    assert "initialize" in error.message
-
-
-# Turns
 
 
 def test_text_streams_and_the_turn_ends_once(tmp_path: Path) -> None:
@@ -596,14 +365,6 @@ def test_one_that_hangs_is_ended_all_the_same(tmp_path: Path, monkeypatch: pytes
 async def _notices(stage: ClaudeStage, count: int) -> None:
     while len(stage.ears.updates("notice")) < count:  # noqa: ASYNC110 - the notice is what is waited for
         await asyncio.sleep(0.01)
-
-
-def _exists(path: str) -> bool:
-    return os.path.exists(path)
-
-
-def _said(text: str) -> Update:
-    return Update(msgspec.json.encode({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}))
 
 
 def _option(ask: PermissionAsk, kind: str) -> str:
