@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,26 @@ def test_a_reader_that_leaves_ends_the_pump_and_nothing_more_is_sent() -> None:
         assert ended.is_set()
         assert len(streams) == 0
         assert len(pipe.sent) == 1
+
+    run(check())
+
+
+def test_who_watched_until_a_moment_ago_is_remembered_for_what_happened_before() -> None:
+    async def check() -> None:
+        streams, began = Streams(), time.time()
+
+        async def watch() -> None:
+            return
+
+        pump = asyncio.create_task(watch())
+        streams.opened(pump, "watched".__eq__, "")
+        assert streams.watching("watched")
+        await pump
+        await asyncio.sleep(0)  # for the callback of its end
+        assert not streams.watching("watched")
+        assert streams.watching("watched", since=began)
+        assert not streams.watching("watched", since=time.time() + 1), "it happened after they left"
+        assert not streams.watching("other", since=began)
 
     run(check())
 

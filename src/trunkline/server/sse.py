@@ -11,7 +11,9 @@ Rule 5: a stream lasts no longer than the token it was opened with, whether that
 from __future__ import annotations
 
 import asyncio
+import math
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
@@ -32,6 +34,10 @@ HEADERS = (
 LOOK_AGAIN_S = 60.0
 LOOK_AGAIN_LEAST_S = 0.05
 """How far apart it is looked whether a token that expires has expired."""
+
+REMEMBERED_S = 30.0
+REMEMBERED_MOST = 200
+"""How long, and how many, streams that have ended are known to have been there."""
 
 
 class Outlet:
@@ -79,13 +85,17 @@ class Streams:
         self._left_s = left_s
         self._pumps: dict[asyncio.Task[None], tuple[Watches, str]] = {}
         self._looks: dict[asyncio.Task[None], asyncio.TimerHandle] = {}
+        self._gone: deque[tuple[float, Watches]] = deque(maxlen=REMEMBERED_MOST)
+        """Streams that have ended lately, the last one last, each with when."""
 
     def __len__(self) -> int:
         return len(self._pumps)
 
-    def watching(self, session_id: str) -> bool:
-        """Whether somebody looks at this session right now, over Server-Sent Events or a WebSocket."""
-        return any(watches(session_id) for watches, _ in self._pumps.values())
+    def watching(self, session_id: str, since: float = math.inf) -> bool:
+        """Whether somebody looks at this session right now, over Server-Sent Events or a WebSocket, or did until after ``since``
+        (seconds since the epoch): who leaves with the last event has seen it, however late somebody asks."""
+        return any(watches(session_id) for watches, _ in self._pumps.values()) or any(
+            watches(session_id) for ended_at, watches in self._gone if ended_at >= since)
 
     def connected(self, token_id: str) -> bool:
         """Whether a stream or WebSocket of this token is open right now."""
@@ -109,9 +119,15 @@ class Streams:
         self._look_again(pump, token_id)
 
     def _ended(self, pump: asyncio.Task[None]) -> None:
-        self._pumps.pop(pump, None)
+        self._remember(self._pumps.pop(pump)[0])
         if (look := self._looks.pop(pump, None)) is not None:
             look.cancel()
+
+    def _remember(self, watches: Watches) -> None:
+        now = time.time()
+        while self._gone and self._gone[0][0] < now - REMEMBERED_S:
+            self._gone.popleft()
+        self._gone.append((now, watches))
 
     def _look_again(self, pump: asyncio.Task[None], token_id: str) -> None:
         """End a stream whose token no longer counts, and look again when it may have expired."""

@@ -17,6 +17,7 @@ from trunkline.server.notify import ledger
 from trunkline.server.notify.ledger import Ledger, Owed, key_of
 from trunkline.server.notify.notifier import Notifier
 from trunkline.server.notify.outbox import Outbox
+from trunkline.server.sse import Streams
 
 FINISHED = {"events": ("finished",)}
 
@@ -58,7 +59,7 @@ async def following(hub: Site, there: Receiver, path: Path, clock: HandClock, se
     """A notifier that follows the hub for a while, as one run of the hub would."""
     outbox = Outbox(clock=clock)
     hook = there.hook(**{**FINISHED, **rule})
-    notifier = Notifier(hub.hub, lambda session_id: False, (hook,), "https://hub.example", clock=clock, outbox=outbox,
+    notifier = Notifier(hub.hub, Streams().watching, (hook,), "https://hub.example", clock=clock, outbox=outbox,
                         ledger=Watched(path, settled or asyncio.Event()))
     task = asyncio.create_task(notifier.run())
     await asyncio.sleep(0)

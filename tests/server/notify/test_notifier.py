@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.aio import run
 from tests.server.notify.receiver import HandClock, Receiver, receiver
 from tests.server.site import Site, site
@@ -102,6 +104,30 @@ def test_who_streams_the_turn_has_seen_its_end(tmp_path: Path) -> None:
             assert (await it.there.got()).json()["data"]["sessionId"] == alone.id
             await it.outbox.settled()
             assert it.there.arrived.empty()
+
+    run(check())
+
+
+def test_who_left_with_the_end_of_the_turn_has_seen_it_however_late_the_notifier_hears(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def check() -> None:
+        async with scene(tmp_path) as it:
+            watched, alone = await it.hub.session(), await it.hub.session()
+            may_read, read = asyncio.Event(), it.hub.hub.everything.read
+
+            async def late(after: int) -> Any:
+                await may_read.wait()
+                return await read(after=after)
+
+            monkeypatch.setattr(it.hub.hub.everything, "read", late)
+            await it.hub.turn(watched, "/echo hello")
+            await it.idle(watched)
+            assert not it.hub.app.parts.streams.watching(watched.id)
+            await it.prompt(alone, "/echo hello")
+            may_read.set()
+            assert (await it.there.got()).json()["data"]["sessionId"] == alone.id
+            await it.prompt(watched, "/echo after they left")
+            assert (await it.there.got()).json()["data"]["sessionId"] == watched.id
 
     run(check())
 

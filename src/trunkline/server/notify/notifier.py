@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from typing import Protocol
 
 from trunkline.errors import HubStopping, StorageError
 from trunkline.hub import Hub, SessionView
@@ -30,10 +30,16 @@ STORAGE_PAUSE_S = 5.0
 WAITING_MOST = 1_000
 
 
-class Notifier:
-    """Tells webhooks. ``watching`` says whether somebody looks at a session right now."""
+class Watching(Protocol):
+    """Says whether somebody looks at a session right now, or did so until after ``since`` (seconds since the epoch)."""
 
-    def __init__(self, hub: Hub, watching: Callable[[str], bool], hooks: tuple[Webhook, ...], page: str, *,
+    def __call__(self, session_id: str, since: float = ...) -> bool: ...
+
+
+class Notifier:
+    """Tells webhooks what nobody watches."""
+
+    def __init__(self, hub: Hub, watching: Watching, hooks: tuple[Webhook, ...], page: str, *,
                  clock: Clock | None = None, outbox: Outbox | None = None, ledger: Ledger | None = None) -> None:
         self._hub = hub
         self._watching = watching
@@ -81,7 +87,7 @@ class Notifier:
     async def _heard(self, notices: list[tuple[Notice, int]], position: int) -> None:
         """Something is to be told: it is written down first."""
         told = [(hook, notice, Owed(id=new_id(), hook=key_of(hook), session_id=notice.session_id, pos=pos))
-                for notice, pos in notices if notice.ask is not None or not self._watching(notice.session_id)
+                for notice, pos in notices if notice.ask is not None or not self._watching(notice.session_id, notice.at / 1e6)
                 for hook in self._hooks if notice.occasion in hook.events and self._is_young(notice)]
         owed = [(hook, notice, owed.id) for hook, notice, owed in told if self._ledger.owe(owed)]
         if len(owed) < len(told):
