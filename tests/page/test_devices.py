@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -128,19 +128,35 @@ def notifications(page: Page) -> list[dict[str, object]]:
     return shown
 
 
-def deliver(person: Person, page: Page, hub: HubProcess, message: dict[str, object]) -> None:
-    """Hand a push to the page's service worker, as the browser would."""
+NOTE_SHOWN = """() => {
+  self.shownSoFar = [];
+  self.registration.showNotification = (title, options) =>
+    ServiceWorkerRegistration.prototype.showNotification.call(self.registration, title, options).then(() => {
+      self.shownSoFar.push({title, body: options.body, tag: options.tag, silent: options.silent});
+    });
+}"""
+
+
+def deliver(person: Person, page: Page, hub: HubProcess, *messages: Mapping[str, object]) -> list[dict[str, object]]:
+    """Hand pushes to the page's service worker, as the browser would, and wait until it has shown each; returns what it showed.
+
+    It is noted in the worker: Chromium forgets what is being shown while somebody asks for the list."""
     tools = person.context.new_cdp_session(page)
-    tools.send("ServiceWorker.enable")
-    page.evaluate("navigator.serviceWorker.ready.then(() => null)")
     found: list[str] = []
     tools.on("ServiceWorker.workerRegistrationUpdated", lambda told: found.extend(
         each["registrationId"] for each in told["registrations"]
         if not each["isDeleted"] and each["scopeURL"].startswith(hub.url)))
-    tools.send("ServiceWorker.disable")
+    page.evaluate("navigator.serviceWorker.ready.then(() => null)")
     tools.send("ServiceWorker.enable")
     eventually(lambda: page.evaluate("1") and found, "the browser tells of its service worker")
-    tools.send("ServiceWorker.deliverPushMessage", {"origin": hub.url, "registrationId": found[0], "data": json.dumps(message)})
+    worker = next(each for each in person.context.service_workers if each.url.startswith(hub.url))
+    worker.evaluate(NOTE_SHOWN)
+    for message in messages:
+        tools.send("ServiceWorker.deliverPushMessage",
+                   {"origin": hub.url, "registrationId": found[0], "data": json.dumps(message)})
+    eventually(lambda: worker.evaluate("self.shownSoFar.length") == len(messages), "the worker has shown every push")
+    tools.detach()
+    return list(worker.evaluate("self.shownSoFar"))
 
 
 def test_an_approval_is_pushed_encrypted_and_shown_by_the_service_worker(pushing: HubProcess, make_person: MakePerson) -> None:
@@ -154,7 +170,6 @@ def test_an_approval_is_pushed_encrypted_and_shown_by_the_service_worker(pushing
         said = subscribed.read(pushed, pushing.wire.get("/push")["publicKey"])
         assert said["kind"] == "approval" and said["sessionId"] == session.id
         deliver(person, page, pushing, said)
-        eventually(lambda: notifications(page), "a notification is shown")
         shown = notifications(page)[0]
         assert "Needs me" in json.dumps(shown) and shown["actions"] == ["approve", "deny"]
 
@@ -171,19 +186,7 @@ def test_each_push_shows_something_also_the_one_that_tells_that_an_ask_was_answe
         session.post(f"permissions/{asked['requestId']}", {"decision": "deny"})
         ended = next(said for said in iter(lambda: subscribed.read(service.next(), key), None) if said["kind"] == "resolved")
         deliver(person, page, pushing, asked)
-        eventually(lambda: notifications(page), "the ask is shown")
-        worker = person.context.service_workers[0]
-        worker.evaluate("""() => {
-          self.showed = [];
-          const show = ServiceWorkerRegistration.prototype.showNotification;
-          ServiceWorkerRegistration.prototype.showNotification = function (title, {body, tag, silent}) {
-            self.showed.push({title, body, tag, silent});
-            return show.apply(this, arguments);
-          };
-        }""")
-        deliver(person, page, pushing, ended)
-        eventually(lambda: worker.evaluate("self.showed"), "the answer is shown")
-        assert worker.evaluate("self.showed") == [
+        assert deliver(person, page, pushing, ended) == [
             {"title": "Needs somebody", "body": "Denied by main", "tag": asked["tag"], "silent": True}]
         eventually(lambda: not [each for each in notifications(page) if each["actions"]], "nothing can be answered any more")
 
@@ -221,7 +224,6 @@ def test_deciding_from_a_notification_needs_the_devices_own_login(pushing: HubPr
         outside = pushing.wire.as_nobody().ask("POST", f"{session.path}/permissions/{request_id}", {"decision": "allow"})
         assert outside.status == 401
         deliver(person, page, pushing, said)
-        eventually(lambda: notifications(page), "a notification is shown")
         person.context.service_workers[0].evaluate("""async () => {
           const [notification] = await self.registration.getNotifications();
           self.dispatchEvent(new NotificationEvent('notificationclick', {notification, action: 'approve'}));

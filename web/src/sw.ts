@@ -24,7 +24,7 @@ self.addEventListener('fetch', (event) => {
   const answer = answerFor(event.request);
   if (answer) event.respondWith(answer);
 });
-self.addEventListener('push', (event) => event.waitUntil(show(event.data)));
+self.addEventListener('push', (event) => event.waitUntil(inTurn(() => show(event.data))));
 self.addEventListener('notificationclick', (event) => {
   event.notification.close();
   event.waitUntil(act(event.notification.data as NoticeData, event.action));
@@ -32,7 +32,8 @@ self.addEventListener('notificationclick', (event) => {
 self.addEventListener('pushsubscriptionchange', (event) => (event as ExtendableEvent).waitUntil(subscribeAgain(event as ChangedSubscription)));
 self.addEventListener('message', (event) => {
   const said = event.data as { type?: unknown; asks?: unknown } | null;
-  if (said?.type === 'pending' && Array.isArray(said.asks)) event.waitUntil(closeResolved(said.asks.map(String)));
+  const asks = said?.type === 'pending' && Array.isArray(said.asks) ? said.asks.map(String) : null;
+  if (asks) event.waitUntil(inTurn(() => closeResolved(asks)));
 });
 
 // The shell
@@ -93,6 +94,15 @@ function buildName(files: string[]): string {
 }
 
 // Notifications
+
+let before: Promise<unknown> = Promise.resolve();
+
+/** One after the other: Chromium forgets a notification that is being shown while somebody asks for the list of them. */
+function inTurn(work: () => Promise<void>): Promise<void> {
+  const done = before.then(work);
+  before = done.catch(() => undefined);
+  return done;
+}
 
 async function show(data: PushMessageData | null): Promise<void> {
   const shown = shownOf(readPush(data));
