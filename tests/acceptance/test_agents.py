@@ -159,8 +159,10 @@ def test_how_an_agent_came_back_is_said(new_hub: NewHub, tmp_path: Path, agent: 
 def test_what_was_said_after_a_turn_is_whole_after_a_restart(new_hub: NewHub, tmp_path: Path) -> None:
     hub = new_hub()
     session = hub.new_session("puppet")
-    session.say(steps(["end", {"stopReason": "end_turn"}], ["say", "late "], ["say", "words"]))
+    over = tmp_path / "over"
+    session.say(steps(["end", {"stopReason": "end_turn"}], ["await", str(over)], ["say", "late "], ["say", "words"]))
     with session.attach() as stream:
+        over.touch()
         stream.until("agent_message_chunk", where=lambda packet: packet["content"]["text"] == "words")
     hub.restart()
     session.say(steps(["say", "next"]))

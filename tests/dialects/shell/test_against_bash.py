@@ -10,6 +10,7 @@ import os
 import random
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -43,8 +44,8 @@ def ran_by_bash(line: str, folder: Path) -> set[str]:
     """The names that bash called; everything else it could start is out of its reach."""
     bash = shutil.which("bash")
     assert bash is not None
-    record = folder.parent / "record"
-    descriptor = os.open(record, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+    # A file of its own: what an earlier line left running in the background may still write to its own.
+    descriptor, record = tempfile.mkstemp(dir=folder.parent)
     try:
         script = f"exec 9>&{descriptor}\n{PRELUDE}{line}"
         command = [bash, "--norc", "--noprofile", "-c", script]
@@ -54,7 +55,7 @@ def ran_by_bash(line: str, folder: Path) -> set[str]:
         return set()
     finally:
         os.close(descriptor)
-    return {word.removeprefix("CALL:") for word in record.read_text().split() if word.startswith("CALL:")}
+    return {word.removeprefix("CALL:") for word in Path(record).read_text().split() if word.startswith("CALL:")}
 
 
 def seen_by_us(line: str) -> set[str | None]:

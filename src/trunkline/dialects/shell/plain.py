@@ -18,23 +18,29 @@ from msgspec import Struct
 
 from trunkline.dialects.shell.engine import READS_POSSESSIVE
 from trunkline.dialects.shell.syntax import Redirect
-from trunkline.dialects.shell.words import Word
+from trunkline.dialects.shell.words import Word, expanded
 
 _VARIABLE: Final = r"\$[A-Za-z_]\w*+"
-_ANY_WORD: Final = rf"(?>(?:[\w./=:,@%+~^-]|{_VARIABLE})++|'[^']*+'|\"(?:[^\"$`\\]|{_VARIABLE})*+\")"
+_STRING: Final = rf"'[^']*+'|\"(?:[^\"$`\\]|{_VARIABLE})*+\""
+_CHARACTERS: Final = r"[\w./=:,@%+~^*?-]"
+_BRACED: Final = rf"(?:{_CHARACTERS}*+\{{{_CHARACTERS}*+\}})++{_CHARACTERS}*+"
+_ANY_WORD: Final = rf"(?>(?:{_CHARACTERS}|{_VARIABLE})++(?!\{{)|{_BRACED}|{_STRING})"
 _WORD: Final = rf"(?!=|-(?:\s|$)){_ANY_WORD}"
-_NAME: Final = r"(?=[\w./])[\w./+-]++"
+_TARGET: Final = rf"(?!=|-(?:\s|$))(?>(?:[\w./=:,@%+~^-]|{_VARIABLE})++|{_STRING})"
 _END: Final = r"(?=[\s;|&]|$)"
-_VALUE: Final = rf"(?>{_VARIABLE}|[\w./=:,@%+~^-]++|'[^']*+'|\"(?:[^\"$`\\]|{_VARIABLE})*+\")"
+_TIGHT: Final = r"(?=[A-Za-z_./])[\w./]++(?=[<>])"
+"""A redirection follows without a blank. Of other words before it, the grammar takes a part for a descriptor."""
+_NAME: Final = rf"(?:(?=[\w./])[\w./+-]++{_END}|{_TIGHT})"
+_VALUE: Final = rf"(?>{_VARIABLE}|[\w./=:,@%+~^-]++|{_STRING})"
 _ASSIGNMENT: Final = rf"[A-Za-z_]\w*+=(?:{_VALUE}{_END}|(?=[\s;]|$))[ \t]*+"
-_REDIRECT: Final = rf"[0-9]?(?:>>?+[ \t]*+{_WORD}|<[ \t]*+{_WORD}|>&[0-9]){_END}"
+_REDIRECT: Final = rf"(?:(?:[0-9]?[<>]|&>|[0-9]?>>|&>>)[ \t]*+{_TARGET}|[0-9]?>&[0-9]){_END}"
 _COMMAND: Final = re.compile(
-    rf"[ \t\n]*+((?:{_ASSIGNMENT})*+)((?:{_NAME}{_END}(?:[ \t]++{_WORD}{_END})*+)?+)((?:[ \t]++{_REDIRECT})*+)"
+    rf"[ \t\n]*+((?:{_ASSIGNMENT})*+)((?:{_NAME}(?:[ \t]++(?:{_WORD}{_END}|{_TIGHT}))*+)?+)((?:[ \t]*+{_REDIRECT})*+)"
     r"[ \t]*+(&&|\|\||[;|&\n]|$)", re.ASCII)  # fmt: skip
 _WORDS: Final = re.compile(_ANY_WORD, re.ASCII)
-_ONE_REDIRECT: Final = re.compile(rf"([0-9]?)(>>|>&|[<>])[ \t]*+({_WORD})", re.ASCII)
+_ONE_REDIRECT: Final = re.compile(rf"([0-9]?)(>>|>&|&>>?|[<>])[ \t]*+({_TARGET})", re.ASCII)
 _ONE_ASSIGNMENT: Final = re.compile(rf"([A-Za-z_]\w*+=)((?:{_VALUE})?+)", re.ASCII)
-_GRAMMATICAL: Final = frozenset(
+GRAMMATICAL: Final = frozenset(
     "if then else elif fi case esac for select while until do done in function time coproc "
     "declare typeset export readonly local unset unsetenv".split()
 )
@@ -56,14 +62,14 @@ class PlainCommand(Struct, frozen=True, gc=False):
 
     def words(self) -> list[Word]:
         """Each word with how it is written."""
-        return [_word(word) for word in _WORDS.findall(self.text)]
+        return _words(self.text)
 
 
 def plain_line(text: str) -> list[PlainCommand] | None:
     """The commands of a line that needs no grammar; None: it does."""
     if not READS_POSSESSIVE or not text.isascii() or "IFS" in text or "\\" in text or "`" in text:
         return None
-    quoted = "'" in text or '"' in text or "$" in text
+    bare = "'" not in text and '"' not in text and "$" not in text and "{" not in text
     commands: list[PlainCommand] = []
     at, end = 0, len(text)
     before = ended_by = ";"
@@ -75,15 +81,15 @@ def plain_line(text: str) -> list[PlainCommand] | None:
         if not written and (not assigned or redirected or ended_by == "|" or before == "|"):
             nothing = not (assigned or redirected or ended_by) and commands and before not in _JOINERS
             return commands if nothing else None
-        if quoted and ("'" in written or '"' in written or "$" in written):
-            written, values, sketch = _read(written)
-        else:
+        if bare or ("'" not in written and '"' not in written and "$" not in written and "{" not in written):
             sketch = tuple(written.split())
             written, values = " ".join(sketch), sketch
-        if values and values[0] in _GRAMMATICAL:
+        else:
+            written, values, sketch = _read(written)
+        if values and values[0] in GRAMMATICAL:
             return None
-        if redirected and ended_by == "|" and before == "|":
-            return None  # the grammar makes a pipeline in a pipeline of it
+        if redirected and ended_by == "|" and before in _JOINERS:
+            return None  # the grammar makes a pipeline of all before it
         commands.append(PlainCommand(written, values, sketch, _redirects(redirected) if redirected else (),
                                      _assignments(assigned) if assigned else (), ended_by))
         at, before = found.end(), ended_by
@@ -95,15 +101,24 @@ _Read = tuple[str, tuple[str | None, ...], tuple[str, ...]]
 
 
 def _read(written: str) -> _Read:
+    words = _words(written)
+    return (" ".join([word.written for word in words]), tuple([word.value for word in words]),
+            tuple([word.sketch for word in words]))
+
+
+def _words(written: str) -> list[Word]:
     parts = _WORDS.findall(written)
-    words = [_word(part) for part in parts]
-    return " ".join(parts), tuple([word.value for word in words]), tuple([word.sketch for word in words])
+    if "{" not in written:
+        return [_word(part) for part in parts]
+    return [word for part in parts for word in
+            (expanded(part, False, part) if "{" in part and part[0] not in "'\"" else (_word(part),))]
 
 
 @lru_cache(maxsize=4096)
 def _word(written: str) -> Word:
-    bare = written[1:-1] if written[0] in "'\"" else written
-    return Word(None if "$" in bare and written[0] != "'" else bare, bare, written)
+    quoted = written[0] in "'\""
+    bare = written[1:-1] if quoted else written
+    return Word(None if "$" in bare and written[0] != "'" else bare, bare, written, not quoted and ("*" in bare or "?" in bare))
 
 
 def _redirects(written: str) -> tuple[Redirect, ...]:

@@ -101,27 +101,25 @@ class LineReader(CommandReader):
             self._compound(node, place, behind)
 
     def _list(self, node: Node, place: Place, behind: Behind) -> None:
-        """``a && b || c`` leans to the left, so a long one is taken apart by a loop; redirections belong to its last command."""
-        parts: list[Node] = []
-        while node.type == "list":
-            named = node.named_children
-            parts.extend(reversed(named[1:]))
-            node = named[0]
-        parts.append(node)
-        for part in reversed(parts[1:]):
+        """``a && b || c``; redirections belong to its last command."""
+        *parts, last = _parts(node)
+        for part in parts:
             self._statement(part, place)
-        self._statement(parts[0], place, behind)
+        self._statement(last, place, behind)
 
     def _pipeline(self, node: Node, place: Place, behind: Behind, first: int = -1) -> None:
         """``a | b | c``: each stage may be fed by all before it. ``first`` is where a pipeline went on behind a here-doc."""
         number = self._next_pipeline()
         begin = len(self.commands) if first < 0 else first
-        stages = [child for child in node.named_children if child.type != "comment"]
+        stages, after = _stages(node)
+        last = after[-1] if after else stages[-1]
         for position, stage in enumerate(stages, start=0 if first < 0 else 1):
             stdin_from = place.stdin_from if position == 0 else begin
-            own = behind if stage is stages[-1] else ()
+            own = behind if stage is last else ()
             below = Place(place.inside, place.parent, stdin_from, place.depth + 1, self._scope(place))
             self._statement(stage, below, own, number, position)
+        for part in after:
+            self._statement(part, place, behind if part is last else ())
 
     def _redirected(self, node: Node, place: Place, behind: Behind, pipeline: int, position: int) -> None:
         """A statement and its redirections; without a statement, what follows them is the command (``> x ls``)."""
@@ -208,6 +206,31 @@ class LineReader(CommandReader):
                 self._finish(self._reserve(), [], tuple(self._redirects([child], below)), (), below, -1, 0)
             else:
                 self._statement(child, below)
+
+
+def _parts(node: Node) -> list[Node]:
+    """The statements of a list. It leans to the left, so a long one is taken apart by a loop."""
+    parts: list[Node] = []
+    while node.type == "list":
+        named = node.named_children
+        parts.extend(reversed(named[1:]))
+        node = named[0]
+    return [node, *reversed(parts)]
+
+
+def _named(node: Node) -> list[Node]:
+    return [child for child in node.named_children if child.type != "comment"]
+
+
+def _stages(node: Node) -> tuple[list[Node], list[Node]]:
+    """The stages of a pipeline, and what stands behind it: the grammar takes ``a | b | c && d`` for ``a | (b | c && d)``."""
+    stages = _named(node)
+    after: list[Node] = []
+    while stages[-1].type == "list":
+        goes_on, *more = _parts(stages.pop())
+        after[:0] = more
+        stages.extend(_named(goes_on) if goes_on.type == "pipeline" else [goes_on])
+    return stages, after
 
 
 def _deeper(place: Place) -> Place:

@@ -18,8 +18,17 @@ def read_redirect(node: Node, source: bytes, nested: Nested) -> Redirect:
     target = next((child for child in node.named_children if child.type != "file_descriptor"), None)
     value, sketch = ("", "") if target is None else read_text(target, source, nested)
     body = value if node.type == "herestring_redirect" else None
-    shown = "" if descriptor is None else _slice(descriptor, source)
+    shown = "" if descriptor is None or mistaken_word(node, source) else _slice(descriptor, source)
     return Redirect(operator=operator, target=value, sketch=sketch, descriptor=shown, body=body)
+
+
+def mistaken_word(node: Node, source: bytes) -> str:
+    """The word that the grammar has taken for a redirection's descriptor: ``-l2`` of ``ls -l2>f``."""
+    first = node.named_children[0] if node.named_child_count else None
+    if first is None or first.type != "file_descriptor":
+        return ""
+    written = _slice(first, source)
+    return "" if written.isdigit() or written.startswith("{") else written
 
 
 def read_heredoc(node: Node, source: bytes, nested: Nested) -> Redirect:

@@ -14,9 +14,9 @@ from msgspec import Struct, structs
 
 from trunkline.dialects.shell.doubts import backtick_texts, heredoc_ends
 from trunkline.dialects.shell.plain import PlainCommand
-from trunkline.dialects.shell.redirects import read_heredoc, read_redirect
+from trunkline.dialects.shell.redirects import mistaken_word, read_heredoc, read_redirect
 from trunkline.dialects.shell.syntax import Redirect, SimpleCommand
-from trunkline.dialects.shell.tokens import plain_command, plain_redirect, plain_string, plain_word
+from trunkline.dialects.shell.tokens import Inside, plain_command, plain_redirect, plain_string, plain_word, substituted_command
 from trunkline.dialects.shell.words import Nested, Word, add_words, read_text, read_words
 from trunkline.dialects.shell.wrappers import Inner, may_start, unwrap
 
@@ -34,7 +34,7 @@ ARGUMENTS: Final = frozenset(
 
 _PLACEHOLDER: Final = SimpleCommand(text="", words=())
 _SAME_SHELL: Final = frozenset({"eval", "command", "builtin", "alias", "trap"})
-_BARE: Final = frozenset({"word", "command_name"})
+_BARE: Final = frozenset({"word", "number", "command_name"})
 _SUBSTITUTIONS: Final = frozenset({"command_substitution", "process_substitution"})
 _STRINGS: Final = frozenset({"string", "raw_string", "simple_expansion"})
 
@@ -73,7 +73,8 @@ class CommandReader(ABC):
     def _command(self, node: Node | None, place: Place, behind: Behind, pipeline: int, position: int) -> None:
         """A simple command: its words, its assignments, its redirections, and then what it runs itself."""
         index = self._reserve()
-        plain = plain_command(self._source[node.start_byte : node.end_byte], not behind) if node is not None else None
+        written = self._source[node.start_byte : node.end_byte] if node is not None else b""
+        plain = plain_command(written, not behind) if written else None
         if plain and not behind:
             self._finish(index, plain, (), (), place, pipeline, position)
             return
@@ -82,8 +83,14 @@ class CommandReader(ABC):
             found, more = self._behind(behind, deeper)
             self._finish(index, plain + more, found, (), place, pipeline, position)
             return
+        parts = substituted_command(written) if written else None
+        if parts is not None:
+            words = [part if isinstance(part, Word) else self._inside(part, deeper) for part in parts]
+            found, more = self._behind(behind, deeper) if behind else ((), [])
+            self._finish(index, words + more, found, (), place, pipeline, position)
+            return
         nested = self._nested(deeper)
-        words: list[Word] = []
+        words = []
         assignments: list[str] = []
         redirects: list[Redirect] = []
         source, ends_at, joins = self._source, -1, False
@@ -106,6 +113,16 @@ class CommandReader(ABC):
             redirects.extend(found)
             words.extend(more)
         self._finish(index, words, tuple(redirects), tuple(assignments), place, pipeline, position)
+
+    def _inside(self, part: Inside, place: Place) -> Word:
+        """Read a substitution whose command is known already; gives the word that it is."""
+        stdin_from = place.stdin_from if part.sign == ">(…)" else -1
+        below = Place(part.sign, place.parent, stdin_from, place.depth + 2, self._scope(place))
+        if below.depth > MAX_DEPTH or len(self.commands) > MAX_COMMANDS:
+            self._doubt("nested too deep" if below.depth > MAX_DEPTH else "too many commands")
+        else:
+            self._plain_command(part.command, below, self._next_pipeline(), 0)
+        return part.word
 
     def _plain_command(self, plain: PlainCommand, place: Place, pipeline: int, position: int) -> None:
         """A command whose words are known already."""
@@ -152,7 +169,8 @@ class CommandReader(ABC):
         return words
 
     def _trailing(self, redirect: Node, nested: Nested) -> list[Word]:
-        """Arguments that the grammar files under the redirection before them."""
+        """Arguments that the grammar files under a redirection."""
+        before = mistaken_word(redirect, self._source)
         skip = 1 if redirect.type == "file_redirect" else 0
         parts = [child for child in redirect.named_children if child.type in ARGUMENTS]
         if redirect.type == "herestring_redirect":
@@ -162,7 +180,8 @@ class CommandReader(ABC):
         after = redirect.next_sibling
         if parts[skip:] and after is not None and parts[-1].end_byte == after.start_byte and self._slice(parts[-1]).isdigit():
             parts.pop()  # the descriptor of the redirection that follows: ``>& x 0>&1``
-        return [word for child in parts[skip:] for word in self._words(child, nested)]
+        words = [word for child in parts[skip:] for word in self._words(child, nested)]
+        return [Word(before, before, before), *words] if before else words
 
     def _declaration(self, node: Node, place: Place, behind: Behind, pipeline: int, position: int) -> None:
         """``export A=1``, ``unset A``: a command whose name the grammar makes a keyword."""

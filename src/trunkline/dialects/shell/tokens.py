@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final
+from typing import Final, cast
+
+from msgspec import Struct
 
 from trunkline.dialects.shell.engine import READS_POSSESSIVE
+from trunkline.dialects.shell.plain import GRAMMATICAL, PlainCommand
 from trunkline.dialects.shell.syntax import Redirect
 from trunkline.dialects.shell.words import Word, expanded, expansion_sketch
 
@@ -28,6 +31,11 @@ _COMMAND: Final = re.compile(rb"[\w./+-]++(?:[ \t]++(?!=|-(?:\s|$)|\\ )" + _TOKE
 BARE_COMMAND: Final = re.compile(rb"[\w./+-]++(?: (?>[\w./=:,@%+~^-]++|'[^']*+'|\"[^\"$`\\]*+\"))*+")
 """Words that the grammar takes for operators (``==``, ``-``) are read here only among the simplest."""
 _TARGET: Final = rb"(?!=|-$)(?>(?:[\w./=:,@%+~^-]|\$[A-Za-z_]\w*+)++|'[^']*+'|\"[^\"$`\\]*+\")"
+_INNER: Final = rb"(?=[\w./])[\w./+-]++(?: (?!=|-(?:[\s)`]|$))[\w./=:,@%+~^*?-]++)*+"
+_SUBSTITUTION: Final = rb"(?:`" + _INNER + rb"`|[$<>]\(" + _INNER + rb"\)|\"\$\(" + _INNER + rb"\)\")"
+_SUBSTITUTED: Final = re.compile(rb"[\w./+-]++(?: (?>" + _SUBSTITUTION + rb"|(?!=|-(?:\s|$))[\w./=:,@%+~^*?-]++))++")
+_PARTS: Final = re.compile(_SUBSTITUTION + rb"|[^ ]++")
+_SIGNS: Final = {b"$": "$(…)", b'"': "$(…)", b"`": "$(…)", b"<": "<(…)", b">": ">(…)"}
 _REDIRECT: Final = re.compile(rb"([0-9]?)(>>|&>|&>>|[<>])[ \t]*+(" + _TARGET + rb")|([0-9]?)(>&)([0-9])")
 _GLOB: Final = re.compile(r"[*?]")
 _EXPANSION: Final = re.compile(r"\\.|(\$(?:\w+|\{\w+\}))")
@@ -48,8 +56,8 @@ def plain_string(written: bytes) -> Word | None:
 
 
 def _tokens(written: bytes) -> list[Word]:
-    """The words that a token becomes, of which braces make several."""
-    if b"{" not in written or written[:1] in b"'\"" or b"$" in written or b"\\" in written:
+    """The words that a token with a brace becomes: several, where it lists them."""
+    if written[:1] in b"'\"" or b"$" in written or b"\\" in written:
         return [_token(written)]
     text = written.decode()
     return expanded(text, False, text)
@@ -68,11 +76,43 @@ def plain_command(written: bytes, alone: bool) -> list[Word] | None:
         return None
     quoted = b"'" in written or b'"' in written or b"\\" in written
     tokens = _TOKENS.findall(written) if quoted else written.split()
-    if b"{" in written:
+    if b"{" in written and b"{" in written.replace(b" {}", b""):
         if b"$" in written and written.count(b"{") > written.count(b"${"):
             return None  # the grammar may take the two for one word
-        return [word for token in tokens for word in _tokens(token)]
+        return [word for token in tokens for word in (_tokens(token) if b"{" in token else (_token(token),))]
     return [_token(token) for token in tokens]
+
+
+class Inside(Struct, frozen=True, gc=False):
+    """A substitution of one plain command: the word that it is, its sign, and the command."""
+
+    word: Word
+    sign: str
+    command: PlainCommand
+
+
+def substituted_command(written: bytes) -> list[Word | Inside] | None:
+    """The words of a command of bare words and of substitutions of such commands; None: look at its nodes."""
+    if not READS_POSSESSIVE or b"IFS" in written or _SUBSTITUTED.fullmatch(written) is None:
+        return None
+    if written.count(b"`") > 2:
+        return None  # the grammar takes what is between the first and the last for one
+    parts = [_part(part) for part in _PARTS.findall(written)]
+    return None if None in parts else cast(list[Word | Inside], parts)
+
+
+@lru_cache(maxsize=4096)
+def _part(written: bytes) -> Word | Inside | None:
+    sign = _SIGNS.get(written[:1])
+    if sign is None:
+        return _token(written)
+    text = written.decode()
+    shown = text[1:-1] if text[0] == '"' else text
+    inside = shown[1:-1] if shown[0] == "`" else shown[2:-1]
+    words = tuple(inside.split(" "))
+    if words[0] in GRAMMATICAL:
+        return None
+    return Inside(Word(None, shown, text), sign, PlainCommand(inside, words, words, (), (), ""))
 
 
 @lru_cache(maxsize=1024)
