@@ -57,6 +57,20 @@ def test_a_session_that_is_deleted_elsewhere_leaves_the_list(clear_hub: HubProce
     assert kept.view()["title"] == "Kept"
 
 
+def test_a_session_whose_last_turn_failed_says_so_until_it_goes_on(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = clear_hub.new_session("fast", title="Broken")
+    page = make_person(clear_hub.url).log_in(clear_hub)
+    row = group(page, "Idle").get_by_role("listitem").filter(has_text="Broken")
+    tell(session, "/error")
+    expect(row).to_contain_text("Last turn failed")
+    expect(row).to_contain_text("The demo failed, as /error asks")
+    page.reload()
+    expect(row).to_contain_text("Last turn failed")
+    tell(session, "/echo well again")
+    expect(row).to_contain_text("well again")
+    expect(row).not_to_contain_text("Last turn failed")
+
+
 def test_an_empty_home_says_how_to_begin(clear_hub: HubProcess, make_person: MakePerson) -> None:
     page = make_person(clear_hub.url).log_in(clear_hub)
     expect(page.get_by_role("heading", name="No sessions yet")).to_be_visible()

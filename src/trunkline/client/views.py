@@ -131,6 +131,14 @@ class Changes(View):
     lines_removed: int = 0
 
 
+class Failure(View):
+    """How a session's last turn broke off."""
+
+    code: str = ""
+    message: str = ""
+    at: str = ""
+
+
 class SessionView(View):
     """The state of one session."""
 
@@ -166,6 +174,7 @@ class SessionView(View):
     watch_only: bool = False
     last_text: str = ""
     changes: Changes = msgspec.field(default_factory=Changes)
+    failed: Failure | None = None
 
 
 class Accepted(View):

@@ -55,6 +55,20 @@ def test_a_failure_is_one_error_packet_with_both_codes() -> None:
     assert told.fold.status == "idle" and told.fold.turn is None
 
 
+def failure_of(told: Told) -> tuple[str, str] | None:
+    failed = told.fold.failed
+    return None if failed is None else (failed.code, failed.message)
+
+
+def test_how_a_turn_broke_off_is_known_until_the_next_one_begins() -> None:
+    told = Told().turn()
+    assert failure_of(told) is None
+    told.at().turns.fail(AgentError("x" * 2_000))
+    assert failure_of(told) == ("agent_error", "x" * 500)
+    told.at().turns.start("turn-2", [msgspec.Raw(b'{"type":"text","text":"again"}')], by="me")
+    assert failure_of(told) is None
+
+
 def test_a_permission_makes_its_call_known_first_and_shows_what_it_is_about() -> None:
     told = Told().turn()
     diff = {"type": "diff", "path": "/w/a.py", "oldText": "a\n", "newText": "b\n"}

@@ -268,6 +268,13 @@ export interface Explanation {
   considered: RuleLookedAt[];
 }
 
+/** How the last turn broke off. */
+export interface Failure {
+  code: string;
+  message: string;
+  at: string;
+}
+
 /** One changed file. */
 export interface FileDiff {
   path: string;
@@ -740,6 +747,7 @@ export interface SessionState {
   watchOnly: boolean;
   commands: AvailableCommand[] | null;
   changes: Changes;
+  failed: Failure | null;
   capabilities?: ACPCapabilities;
 }
 
@@ -777,6 +785,7 @@ export interface SessionView {
   watchOnly: boolean;
   commands: AvailableCommand[] | null;
   changes: Changes;
+  failed: Failure | null;
 }
 
 /** One of the session's options and its new value. */

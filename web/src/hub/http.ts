@@ -2,10 +2,18 @@
  * Asking the hub over HTTP. The browser's cookie says who asks; requests go to our own origin only.
  *
  * Rule 1: every failure is a HubError: the hub's own code and words where it answered, `unreachable` where it did not.
+ * An answer that is cut off, or does not come in time, is no answer.
  * Rule 2: an answer of 401 is told to who listens with `onUnauthorized`: the line to the hub finds out whether we are still let in.
  */
 import type { ErrorBody } from '../generated/api';
 import { t } from '../i18n';
+
+/** How long it may take until an answer begins: to a question, to an order (an agent may have to start), to a file. */
+const READ_MS = 30_000;
+const WRITE_MS = 150_000;
+const UPLOAD_MS = 600_000;
+/** And until it has ended. */
+const BODY_MS = 120_000;
 
 export class HubError extends Error {
   constructor(
@@ -40,27 +48,49 @@ export function onUnauthorized(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-async function ask(method: string, path: string, body?: BodyInit, headers: Record<string, string> = {}): Promise<Response> {
+/** An answer, read to its end. */
+interface Answer {
+  status: number;
+  ok: boolean;
+  text: string;
+}
+
+async function ask(method: string, path: string, body?: BodyInit, headers: Record<string, string> = {}, patienceMs = patienceFor(method)): Promise<string> {
   if (!path.startsWith('/') || path.startsWith('//')) throw new TypeError(`not a path of the hub: ${path}`);
-  let answer: Response;
+  const answer = await inTime(patienceMs, (signal) => fetch(path, { method, body: body ?? null, headers, credentials: 'same-origin', cache: 'no-store', signal }));
+  if (!answer.ok) throw failure(answer);
+  return answer.text;
+}
+
+/** A connection that stalls is given up: to wait for ever looks like working. */
+async function inTime(patienceMs: number, fetching: (signal: AbortSignal) => Promise<Response>): Promise<Answer> {
+  const patience = new AbortController();
+  const giveUp = (): void => patience.abort();
+  let timer = setTimeout(giveUp, patienceMs);
   try {
-    answer = await fetch(path, { method, body: body ?? null, headers, credentials: 'same-origin', cache: 'no-store' });
+    const answer = await fetching(patience.signal);
+    clearTimeout(timer);
+    timer = setTimeout(giveUp, BODY_MS);
+    return { status: answer.status, ok: answer.ok, text: await answer.text() };
   } catch {
-    throw new HubError('unreachable', t('common.unreachable'), 0, undefined, true);
+    throw new HubError('unreachable', t(patience.signal.aborted ? 'common.stalled' : 'common.unreachable'), 0, undefined, true);
+  } finally {
+    clearTimeout(timer);
   }
-  if (!answer.ok) throw await failure(answer);
-  return answer;
 }
 
-async function failure(answer: Response): Promise<HubError> {
-  const body = await errorBody(answer);
+function patienceFor(method: string): number {
+  return method === 'GET' ? READ_MS : WRITE_MS;
+}
+
+function failure(answer: Answer): HubError {
   if (answer.status === 401) listeners.forEach((listener) => listener());
-  return HubError.of(body, answer.status);
+  return HubError.of(errorBody(answer), answer.status);
 }
 
-async function errorBody(answer: Response): Promise<ErrorBody> {
+function errorBody(answer: Answer): ErrorBody {
   try {
-    const body = (await answer.json()) as Partial<ErrorBody>;
+    const body = JSON.parse(answer.text) as Partial<ErrorBody>;
     if (typeof body.code === 'string') return { recoverable: false, message: body.code, ...body } as ErrorBody;
   } catch {
     // Not JSON: somebody between us and the hub answered.
@@ -72,8 +102,7 @@ async function json<T>(method: string, path: string, body?: unknown, more: Recor
   const text = body === undefined ? undefined : JSON.stringify(body);
   const headers: Record<string, string> = { Accept: 'application/json', ...more };
   if (text !== undefined) headers['Content-Type'] = 'application/json';
-  const answer = await ask(method, path, text, headers);
-  const said = await answer.text();
+  const said = await ask(method, path, text, headers);
   return (said ? JSON.parse(said) : undefined) as T;
 }
 
@@ -83,8 +112,8 @@ export const http = {
   put: <T>(path: string, body?: unknown): Promise<T> => json<T>('PUT', path, body),
   patch: <T>(path: string, body?: unknown): Promise<T> => json<T>('PATCH', path, body),
   del: <T = void>(path: string, body?: unknown): Promise<T> => json<T>('DELETE', path, body),
-  upload: async (path: string, form: FormData): Promise<unknown> => (await ask('POST', path, form)).json(),
-  text: async (path: string): Promise<string> => (await ask('GET', path)).text(),
+  upload: async (path: string, form: FormData): Promise<unknown> => JSON.parse(await ask('POST', path, form, {}, UPLOAD_MS)),
+  text: (path: string): Promise<string> => ask('GET', path),
 };
 
 /** An address: its parts are quoted, what is undefined is left out of the query. */

@@ -226,6 +226,8 @@ function told(view: SessionView, event: ACPEvent): Partial<SessionView> {
       return { status: event.to };
     case 'session:completed':
       return { status: 'completed' };
+    case 'session:error':
+      return { failed: { code: event.error.code, message: event.error.message, at: event.timestamp } };
     case 'message:complete':
       return event.role === 'assistant' ? { lastText: textOf(event.content) || view.lastText } : {};
     case 'resource:cost':

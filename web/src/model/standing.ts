@@ -37,7 +37,7 @@ export function blank(sessionId: string): SessionState {
     id: sessionId, status: 'starting', agent: '', cwd: '', title: '', createdAt: '', updatedAt: '', lastSeq: 0, turn: null, pendingApprovals: [],
     pendingQuestions: [], queue: [], todos: [], usage: null, cost: null, mode: null, modes: null, configOptions: null, artifacts: 0, paused: null,
     caps: null, waits: {}, rules: [], permissionPolicy: null, tokens: null, agentInfo: null, agentStart: null, lastText: '', agentSessionId: null,
-    watchOnly: false, commands: null,
+    watchOnly: false, commands: null, failed: null,
   } as unknown as SessionState;
 }
 
@@ -51,7 +51,7 @@ function toldBy(view: SessionState, event: ACPEvent): Partial<SessionState> | un
     case 'session:status_changed':
       return { status: event.to, ...(endsTurn(event.to, event._meta) ? { turn: null } : {}), ...(event.from === 'paused' ? { paused: null } : {}) };
     case 'session:error':
-      return { turn: null };
+      return { turn: null, failed: { code: event.error.code, message: event.error.message, at: event.timestamp } };
     case 'session:resumed':
       return { paused: null };
     case 'session:started':
@@ -83,7 +83,7 @@ function toldByCustom(view: SessionState, event: CustomEvent): Partial<SessionSt
     case 'trunkline/turn_started': {
       const turnId = word(data, 'turnId') ?? '';
       const turn = { turnId, startedAt: event.timestamp, by: word(event._meta, 'by') ?? '', seq: event.seq };
-      return { turn, queue: view.queue.filter((waiting) => waiting.turnId !== turnId) };
+      return { turn, failed: null, queue: view.queue.filter((waiting) => waiting.turnId !== turnId) };
     }
     case 'trunkline/turn_ended':
       return { turn: null };

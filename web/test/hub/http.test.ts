@@ -44,6 +44,25 @@ describe('asking the hub', () => {
     await expect(http.get('/x')).rejects.toMatchObject({ code: 'unreachable', status: 0, recoverable: true });
   });
 
+  it('gives up an answer that does not come, and one that does not end', async () => {
+    vi.useFakeTimers();
+    const aborted = (signal: AbortSignal): Promise<never> => new Promise((_, fail) => signal.addEventListener('abort', () => fail(signal.reason)));
+    vi.stubGlobal('fetch', vi.fn((_: string, { signal }: { signal: AbortSignal }) => aborted(signal)));
+    const silent = http.get('/x').catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(await silent).toMatchObject({ code: 'unreachable', message: 'The hub has not answered in time.', recoverable: true });
+    vi.stubGlobal('fetch', vi.fn(async (_: string, { signal }: { signal: AbortSignal }) => ({ ok: true, status: 200, text: () => aborted(signal) })));
+    const endless = http.get('/x').catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(await endless).toMatchObject({ code: 'unreachable' });
+    vi.useRealTimers();
+  });
+
+  it('takes an answer that is cut off for none', async () => {
+    vi.stubGlobal('fetch', vi.fn(async () => ({ ok: true, status: 200, text: () => Promise.reject(new TypeError('cut')) })));
+    await expect(http.get('/x')).rejects.toMatchObject({ code: 'unreachable', recoverable: true });
+  });
+
   it('tells who listens that it is not let in', async () => {
     const told = vi.fn();
     const stop = onUnauthorized(told);

@@ -9,7 +9,7 @@ function view(id: string, more: Partial<SessionView> = {}): SessionView {
     id, status: 'idle', agent: 'demo', cwd: '/p', title: id, createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-01-01T00:00:00Z', lastSeq: 10,
     turn: null, pendingApprovals: [], pendingQuestions: [], queue: [], todos: [], usage: null, cost: null, mode: null, modes: null,
     configOptions: null, artifacts: 0, paused: null, caps: null, waits: {}, rules: [], permissionPolicy: null, tokens: null, agentInfo: null,
-    agentStart: null, lastText: '', agentSessionId: null, watchOnly: false, commands: null, changes: { files: 0, linesAdded: 0, linesRemoved: 0 },
+    agentStart: null, lastText: '', agentSessionId: null, watchOnly: false, commands: null, changes: { files: 0, linesAdded: 0, linesRemoved: 0 }, failed: null,
     ...more,
   };
 }
@@ -74,6 +74,17 @@ describe('the list of sessions', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(asked).toEqual(['a']);
     expect(store.sessions.value[0]!.title).toBe('from the hub');
+  });
+
+  it('knows that a turn failed as soon as it is told, and that another one runs', async () => {
+    const again = { turnId: 't', startedAt: '', by: '', seq: 13 };
+    answers.set('a', view('a', { lastSeq: 14, status: 'running', turn: again }));
+    store.reset([view('a')], []);
+    store.heard({ type: 'session:error', ...base('a', 11), error: { code: 'agent_exited', message: 'gone', recoverable: true } });
+    expect(store.sessions.value[0]!.failed).toMatchObject({ code: 'agent_exited', message: 'gone' });
+    store.heard({ type: 'custom', ...base('a', 14), namespace: 'trunkline', eventName: 'turn_started', data: { turnId: 't' } });
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(store.sessions.value[0]!.failed).toBeNull();
   });
 
   it('never goes back to an older view', async () => {

@@ -105,6 +105,9 @@ test('what the first page tells beyond the snapshot counts for how the session s
   await story.load();
   expect(story.view.value.turn).toBeNull();
   expect(story.view.value.status).toBe('idle');
+  expect(story.view.value.failed).toMatchObject({ code: 'agent_error', message: 'it failed' });
+  hub.say({ type: 'custom', namespace: 'trunkline', eventName: 'turn_started', data: { turnId: 'turn_2' } });
+  expect(story.view.value.failed).toBeNull();
   story.close();
 });
 

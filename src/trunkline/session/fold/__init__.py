@@ -21,6 +21,7 @@ from trunkline.session.fold.kept import (
     Changes,
     CommandDone,
     Cost,
+    Failure,
     FileTally,
     Pause,
     QueuedPrompt,
@@ -36,6 +37,6 @@ from trunkline.session.fold.state import LIGHT_BODY, NULL, Fold, checkpoint, res
 from trunkline.session.fold.view import SessionView, TurnView, shown, view_of
 
 __all__ = ["KEPT_COMMANDS", "KEPT_DECISIONS", "KEPT_FILES", "KEPT_KEYS", "LIGHT_BODY", "NULL", "ApprovalView", "Artifact",
-           "Changes", "CommandDone", "Cost", "Decided", "Denial", "Evidence", "FileTally", "Fold", "OpenCall", "OpenText",
-           "OpenUserMessage", "Pause", "QuestionView", "QueuedPrompt", "Sent", "SessionView", "Todo", "Told", "Turn",
+           "Changes", "CommandDone", "Cost", "Decided", "Denial", "Evidence", "Failure", "FileTally", "Fold", "OpenCall",
+           "OpenText", "OpenUserMessage", "Pause", "QuestionView", "QueuedPrompt", "Sent", "SessionView", "Todo", "Told", "Turn",
            "TurnView", "Usage", "Waits", "checkpoint", "remember", "restore", "shown", "view_of"]

@@ -121,6 +121,14 @@ class Pause(msgspec.Struct, rename="camel"):
     held: list[str]
 
 
+class Failure(msgspec.Struct, rename="camel"):
+    """How the last turn broke off."""
+
+    code: str
+    message: str
+    at: str
+
+
 class Waits(msgspec.Struct, rename="camel", omit_defaults=True):
     """How long this session's approvals wait, and what the agent is told when nobody answered."""
 

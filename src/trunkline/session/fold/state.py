@@ -17,6 +17,7 @@ from trunkline.session.fold.kept import (
     Changes,
     CommandDone,
     Cost,
+    Failure,
     FileTally,
     Pause,
     QueuedPrompt,
@@ -104,6 +105,8 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     """The bytes of that file that are in the journal."""
     mcp_servers: list[msgspec.Raw] = msgspec.field(default_factory=list)
     last_text: str = ""
+    failed: Failure | None = None
+    """How the last turn broke off, until the next one begins."""
     thinking_changes: list[int] = msgspec.field(default_factory=list)
     """When the status last changed to or from thinking, to keep such changes to a few a second."""
     messages: int = 0

@@ -9,7 +9,7 @@ import msgspec
 from trunkline.dialects.context import PermissionPolicy, TokenUsage
 from trunkline.session.caps import Caps
 from trunkline.session.fold.asks import ApprovalView, QuestionView
-from trunkline.session.fold.kept import Changes, Cost, Pause, QueuedPrompt, Todo, Usage, Waits
+from trunkline.session.fold.kept import Changes, Cost, Failure, Pause, QueuedPrompt, Todo, Usage, Waits
 from trunkline.session.fold.state import Fold
 from trunkline.session.policy import Rule
 
@@ -62,6 +62,8 @@ class SessionView(msgspec.Struct, kw_only=True, rename="camel"):
     commands: list[dict[str, Any]] | None = None
     """Only in the view of a single session."""
     changes: Changes = msgspec.field(default_factory=Changes)
+    failed: Failure | None = None
+    """How the last turn broke off; None while the next one runs, and where it did not."""
 
 
 def shown(view: ApprovalView) -> ApprovalView:
@@ -84,5 +86,5 @@ def view_of(fold: Fold, *, created_at: str, updated_at: str) -> SessionView:
         paused=fold.paused, caps=fold.caps, waits=fold.waits, rules=list(fold.rules), permission_policy=fold.permission_policy,
         tokens=fold.tokens,
         agent_info=fold.agent_info, agent_start=fold.agent_start, last_text=fold.last_text,
-        agent_session_id=fold.agent_session_id, watch_only=fold.watches is not None, changes=fold.changes,
+        agent_session_id=fold.agent_session_id, watch_only=fold.watches is not None, changes=fold.changes, failed=fold.failed,
     )

@@ -15,13 +15,16 @@ import msgspec
 from trunkline.dialects import acp, context, packets
 from trunkline.dialects.signals import StopReason
 from trunkline.errors import TrunklineError
-from trunkline.session.fold import KEPT_KEYS, Fold, QueuedPrompt, Sent, Turn
+from trunkline.session.fold import KEPT_KEYS, Failure, Fold, QueuedPrompt, Sent, Turn
 from trunkline.session.interpret.asks import AskStory
 from trunkline.session.interpret.lifecycle import standing
 from trunkline.session.interpret.text import TextStory, entitle, part_of
 from trunkline.session.interpret.tools import ToolStory
 from trunkline.session.interpret.usage import UsageStory
 from trunkline.session.interpret.writer import Writer
+
+FAILURE_SHOWN = 500
+"""Characters of an error that the state of the session keeps; all of it is in the event."""
 
 
 class TurnStory:
@@ -40,6 +43,7 @@ class TurnStory:
         self._text.close()
         self._tools.forget_turn()
         fold.turns += 1
+        fold.failed = None
         turn = fold.turn = Turn(turn_id=turn_id, started_at=context.iso_ms(writer.at), by=by, seq=fold.seq)
         if key is not None:
             _keep(fold, key, Sent(turn_id, fold.seq, False))
@@ -76,6 +80,7 @@ class TurnStory:
         )
         packet = packets.error_packet(error.message, writer.at, rpc_code, details)
         writer.fold.errors += 1
+        writer.fold.failed = Failure(error.code, error.message[:FAILURE_SHOWN], context.iso_ms(writer.at))
         writer.add(context.SessionErrorEvent(error=info, meta={"turnId": turn.turn_id}), packet=packet)
         writer.status(_at_rest(writer.fold), reason=error.code)
 

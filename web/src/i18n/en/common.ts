@@ -32,6 +32,7 @@ export const common = {
   connecting: 'Connecting …',
   offline: 'Offline',
   unreachable: 'The hub cannot be reached.',
+  stalled: 'The hub has not answered in time.',
   hubAnswered: 'The hub answered {status}.',
   offlineSince: 'The hub has not been reached since {time}. Trying again.',
   outdated: 'The hub was updated and does not speak with this version of the page. Load the page again.',

@@ -52,6 +52,7 @@ export const home = {
   status_idle: 'Idle',
   status_completed: 'Finished',
   status_error: 'Failed',
+  failed: 'Last turn failed',
   watchOnly: 'Watching',
   watchOnlyHint: 'Somebody else runs this agent; it can only be watched from here.',
   queued: { one: '{n} queued', other: '{n} queued' },

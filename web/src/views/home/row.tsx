@@ -41,15 +41,22 @@ export function SessionRow({ view, asks, onRename, onDelete }: RowProps): JSX.El
   );
 }
 
-/** What it waits for, or what it said last. */
+/** How its last turn broke off, where nothing has been tried since. */
+function failedOf(view: SessionView): SessionView['failed'] {
+  return view.turn || view.status === 'completed' ? null : view.failed;
+}
+
+/** What it waits for, how it failed, or what it said last. */
 function lineOf(view: SessionView, asks: readonly Pending[]): string {
   const ask = asks[0];
   if (ask?.approval) return t('home.asksApproval', { what: lastLine(ask.approval.title || ask.approval.description || ask.approval.toolName) });
   if (ask?.question) return t('home.asksQuestion', { what: lastLine(ask.question.question) });
+  if (failedOf(view)) return lastLine(failedOf(view)!.message);
   return lastLine(view.lastText) || (view.turn ? t('home.nothingSaid') : '');
 }
 
 function StatusBadge({ view, waiting }: { view: SessionView; waiting: boolean }): JSX.Element | null {
+  if (failedOf(view) && !waiting) return <Badge tone="bad"><Icon name="warning" size={12} />{t('home.failed')}</Badge>;
   const text = t(`home.status_${view.status}` as Key);
   if (waiting || view.status === 'waiting_for_approval' || view.status === 'waiting_for_input') return <Badge tone="warn">{text}</Badge>;
   switch (view.status) {
