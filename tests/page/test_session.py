@@ -17,6 +17,8 @@ from tests.page.stage import COLOURS, FIX, Stage, call, permission, text_content
 from tests.tooling.hub_process import HubProcess, Session
 from tests.tooling.processes import eventually
 
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
 
 def puppet_says(session: Session, *steps: Sequence[object]) -> None:
     """Have the puppet take steps."""
@@ -239,6 +241,18 @@ def test_a_failed_turn_says_why_and_can_be_tried_again(hub: HubProcess, anybody:
     eventually(lambda: texts(session, "user") == ["/error", "/error"], "it was sent again")
 
 
+def test_trying_again_sends_the_pictures_again(hub: HubProcess, anybody: Person) -> None:
+    session = hub.new_session("fast")
+    page = anybody.log_in(hub, f"#/s/{session.id}")
+    picture = {"type": "image", "mimeType": "image/png", "data": PIXEL}
+    session.post("send-message", {"content": [{"type": "text", "text": "/error"}, picture]}, 202)
+    page.get_by_role("group", name="The turn failed").get_by_role("button", name="Try again").click()
+    eventually(lambda: len(texts(session, "user")) == 2, "it was sent again")
+    asked = [event["content"] for event in history(session) if event["type"] == "message:complete" and event["role"] == "user"]
+    first, second = ([part.get("url", "") for part in content if part["type"] == "image"] for content in asked)
+    assert first == second == [f"data:image/png;base64,{PIXEL}"]
+
+
 def test_a_crash_of_the_agent_is_told_and_the_session_goes_on(hub: HubProcess, anybody: Person) -> None:
     session = hub.new_session("fast")
     page = anybody.log_in(hub, f"#/s/{session.id}")
@@ -387,8 +401,7 @@ def test_an_approval_waits_in_the_conversation_where_it_was_asked(hub: HubProces
 def test_pictures_are_shown_and_remote_ones_only_after_a_click(hub: HubProcess, anybody: Person) -> None:
     session = hub.new_session("puppet")
     page = anybody.log_in(hub, f"#/s/{session.id}")
-    pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-    picture = {"type": "image", "mimeType": "image/png", "data": pixel}
+    picture = {"type": "image", "mimeType": "image/png", "data": PIXEL}
     puppet_says(session, update("agent_message_chunk", content=picture),
                 ["say", "![a chart](https://pictures.example/chart.png)"])
     wait_until_idle(session)

@@ -196,6 +196,8 @@ export interface ErrorItem extends Base {
   readonly turnId?: string;
   /** What was asked for in the turn that failed. */
   readonly prompt?: string;
+  /** The addresses of the pictures that went with it. */
+  readonly pictures: readonly string[];
 }
 
 /** A turn ended, and what it took. */

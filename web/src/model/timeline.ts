@@ -205,7 +205,7 @@ export class Timeline {
       const images = event.content.filter((part) => part.type === 'image');
       state.value = { ...state.peek(), done: true, images, ...defined({ model: event.model, by: word(event._meta, 'by') }) };
       this.open.delete(item);
-      if (event.role === 'user') this.tally.prompted(whole);
+      if (event.role === 'user') this.tally.prompted(whole, images.map(({ url }) => url));
     }
     return item.key;
   }
@@ -469,9 +469,9 @@ export class Timeline {
   private failed(event: SessionErrorEvent): string {
     this.closeOpen(event);
     const turnId = word(event._meta, 'turnId');
-    const prompt = this.tally.prompt;
+    const { prompt, pictures } = this.tally;
     this.tally = new TurnTally();
-    return this.add({ kind: 'error', key: `x:${event.seq}`, ...placeOf(event), error: event.error, ...defined({ turnId, prompt }) }).key;
+    return this.add({ kind: 'error', key: `x:${event.seq}`, ...placeOf(event), error: event.error, pictures, ...defined({ turnId, prompt }) }).key;
   }
 
   private closeOpen(event: ACPEvent): void {

@@ -9,6 +9,8 @@ type Took = Pick<TurnEndItem, 'durationMs' | 'tokens' | 'cost' | 'currency' | 'f
 export class TurnTally {
   /** What was asked for. */
   prompt: string | undefined;
+  /** The addresses of its pictures. */
+  pictures: readonly string[] = [];
   private tokens: TokenUsage | undefined;
   private cost: number | undefined;
   private currency: string | undefined;
@@ -16,8 +18,9 @@ export class TurnTally {
 
   constructor(private readonly turnId?: string, private readonly startedAt?: number) {}
 
-  prompted(text: string): void {
+  prompted(text: string, pictures: readonly string[]): void {
     this.prompt = text;
+    this.pictures = pictures;
   }
 
   spent(delta: TokenUsage): void {

@@ -143,6 +143,7 @@ export const session = {
   failedTitle: 'The turn failed',
   retry: 'Try again',
   retried: 'Sent again',
+  retryWithoutPictures: 'Its pictures cannot be had any more. Send it again yourself.',
   errorDetails: 'Details',
   link: 'Link to this',
 

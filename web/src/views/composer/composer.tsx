@@ -17,6 +17,7 @@ import { actStates } from '../controls/states';
 import { Attachments, filesIn } from './attachments';
 import { draftOf, enterSends, flushDrafts, keepDraft, setEnterSends } from './drafts';
 import { meansHistory, PromptHistory } from './history';
+import { messageOf } from './pictures';
 import { Queue } from './queue';
 import { SuggestionList } from './suggestion_list';
 import { Suggesting, type Suggestion } from './suggesting';
@@ -156,11 +157,6 @@ function FilePicker({ onFiles }: { onFiles: (files: File[]) => void }): JSX.Elem
 export function leftOf(now: string, said: string): string {
   if (now === said) return '';
   return now.startsWith(said) ? now.slice(said.length).trimStart() : now;
-}
-
-function messageOf(text: string, pictures: { url: string }[]): SendMessageCommand {
-  const attachments = pictures.map(({ url }) => ({ type: 'image' as const, url }));
-  return { command: 'send_message', message: text.trim(), ...(attachments.length ? { attachments } : {}) };
 }
 
 /** The path of an uploaded file goes where the caret is. */

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { fitted, isPicture, readPicture, roomFor, ROOM } from './pictures';
+import { describe, expect, it, vi } from 'vitest';
+import { fitted, isPicture, messageOf, readPicture, roomFor, ROOM, sentBefore } from './pictures';
 
 describe('pictures of a message', () => {
   it('share the room of one message', () => expect([roomFor(1), roomFor(4), roomFor(0)]).toEqual([ROOM, ROOM / 4, ROOM]));
@@ -11,6 +11,17 @@ describe('pictures of a message', () => {
   });
   it('are told from other files; drawings that may carry scripts are files', () => {
     expect([{ type: 'image/png' }, { type: 'image/svg+xml' }, { type: 'text/plain' }].map(isPicture)).toEqual([true, false, false]);
+  });
+  it('are had again from the hub, or as they are, and not from anywhere else', async () => {
+    const asked = vi.fn(async (url: string) => new Response(url.endsWith('/7') ? new Uint8Array([137, 80, 78, 71]) : null,
+      { status: url.endsWith('/7') ? 200 : 404, headers: { 'Content-Type': 'image/png' } }));
+    vi.stubGlobal('fetch', asked);
+    expect((await sentBefore(['data:image/png;base64,AA==', '/sessions/s/images/7']))?.map(({ url }) => url))
+      .toEqual(['data:image/png;base64,AA==', 'data:image/png;base64,iVBORw==']);
+    expect([await sentBefore(['/sessions/s/images/8']), await sentBefore(['https://elsewhere.example/7'])]).toEqual([null, null]);
+    expect(asked).toHaveBeenCalledTimes(2);
+    expect(messageOf(' look ', [{ url: 'data:x' }])).toEqual({ command: 'send_message', message: 'look', attachments: [{ type: 'image', url: 'data:x' }] });
+    vi.unstubAllGlobals();
   });
   it('stay as they are where they fit', async () => {
     const picture = await readPicture(new File([new Uint8Array([137, 80, 78, 71])], 'dot.png', { type: 'image/png' }), 1000);

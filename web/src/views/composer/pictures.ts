@@ -4,6 +4,7 @@
  * Rule 1: a message over the WebSocket has at most 1 MiB; its pictures share what is left beside the text.
  * Rule 2: a picture that fits stays as it is, byte for byte. One that does not is drawn smaller, then with less detail.
  */
+import type { SendMessageCommand } from '../../generated/agent-context';
 
 /** What agents take; anything else that a browser can draw becomes one of these. */
 const AS_THEY_ARE = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
@@ -40,6 +41,25 @@ export async function readPicture(file: File, room: number): Promise<Picture | n
   const asItIs = AS_THEY_ARE.has(file.type) && file.size * 1.37 + 64 <= room ? await dataUrl(file) : null;
   const url = asItIs ?? (await shrunk(file, room));
   return url === null ? null : { name: file.name || 'picture', url };
+}
+
+/** A message with its pictures. */
+export function messageOf(text: string, pictures: { url: string }[]): SendMessageCommand {
+  const attachments = pictures.map(({ url }) => ({ type: 'image' as const, url }));
+  return { command: 'send_message', message: text.trim(), ...(attachments.length ? { attachments } : {}) };
+}
+
+/** Pictures that were sent before, to be sent again; null where one of them cannot be had any more. */
+export async function sentBefore(urls: readonly string[]): Promise<Picture[] | null> {
+  const pictures = await Promise.all(urls.map((url) => readAgain(url, roomFor(urls.length)).catch(() => null)));
+  return pictures.some((picture) => picture === null) ? null : (pictures as Picture[]);
+}
+
+async function readAgain(url: string, room: number): Promise<Picture | null> {
+  if (url.startsWith('data:image/')) return { name: 'picture', url };
+  if (!url.startsWith('/sessions/')) return null;
+  const answer = await fetch(url, { credentials: 'same-origin' });
+  return answer.ok ? readPicture(new File([await answer.blob()], 'picture', { type: answer.headers.get('Content-Type') ?? '' }), room) : null;
 }
 
 async function shrunk(file: Blob, room: number): Promise<string | null> {

@@ -6,7 +6,8 @@ import { link, type Sent } from '../../hub/link';
 import { t } from '../../i18n';
 import { Json } from '../../matter/json';
 import type { ErrorItem, Item } from '../../model/items';
-import { Button, Icon } from '../../ui';
+import { Button, Icon, toast } from '../../ui';
+import { messageOf, sentBefore } from '../composer/pictures';
 import { useOpened, useRoom } from './context';
 
 /** Whether nothing was said since: only the newest failure can be tried again, whoever tried an older one. */
@@ -28,14 +29,16 @@ export function ErrorRow({ item }: { item: ErrorItem }): JSX.Element {
   const { story } = useRoom();
   const [open, toggle] = useOpened(item.key);
   const [again, setAgain] = useState(false);
-  const { error, prompt } = item;
-  const retry = (): void => {
+  const { error, prompt, pictures } = item;
+  const retry = async (): Promise<void> => {
     setAgain(true);
-    link.command(story.sessionId, { command: 'send_message', message: prompt! });
+    const found = await sentBefore(pictures);
+    if (found) link.command(story.sessionId, messageOf(prompt!, found));
+    else toast(t('session.retryWithoutPictures'), 'bad');
   };
   const view = story.view.value;
   const waits = link.outbox.value.some((sent) => isAgain(sent, story.sessionId, prompt));
-  const canRetry = prompt !== undefined && prompt !== '' && !view.watchOnly && (again || waits || (view.turn === null && isNewest(story.timeline.items.value, item)));
+  const canRetry = prompt !== undefined && (prompt !== '' || pictures.length > 0) && !view.watchOnly && (again || waits || (view.turn === null && isNewest(story.timeline.items.value, item)));
   return (
     <div class="session-banner" role="group" aria-label={t('session.failedTitle')}>
       <Icon name="warning" size={18} />
@@ -46,7 +49,7 @@ export function ErrorRow({ item }: { item: ErrorItem }): JSX.Element {
       </div>
       <div class="session-banner-actions">
         {error.details !== undefined && <Button kind="quiet" expanded={open} onClick={toggle}>{t('session.errorDetails')}</Button>}
-        {canRetry && <Button icon="refresh" disabled={again || waits} onClick={retry}>{again || waits ? t('session.retried') : t('session.retry')}</Button>}
+        {canRetry && <Button icon="refresh" disabled={again || waits} onClick={() => void retry()}>{again || waits ? t('session.retried') : t('session.retry')}</Button>}
       </div>
     </div>
   );
