@@ -4,7 +4,7 @@
 // Rule 2: a row's key is the key of what it shows, so that a row keeps its place and height when older pages come.
 // Rule 3: what a closed row hides is not looked at beyond that: the cost is that of the list's length.
 
-import type { ApprovalItem, Item, QuestionItem, SubagentItem, ToolItem } from './items';
+import type { ApprovalItem, Item, QuestionItem, SubagentItem } from './items';
 
 export type Row =
   | { kind: 'item'; key: string; item: Item; depth: number }
@@ -112,70 +112,4 @@ function isShown(item: Item, showing: Showing, calls: ReadonlySet<string>): bool
   if (item.kind === 'notice') return !item.aside || showing.details;
   if (item.kind === 'approval') return showing.details || waits(item, showing) || !calls.has(item.callId);
   return true;
-}
-
-// --- what a run of calls did
-
-export type Deed = 'read' | 'edited' | 'wrote' | 'ran' | 'searched' | 'fetched' | 'todos' | 'used';
-
-export interface Deeds {
-  /** How often, in the order of the first time. Files are counted once each. */
-  counts: { deed: Deed; count: number; name?: string }[];
-  failed: number;
-  running: number;
-  linesAdded: number;
-  linesRemoved: number;
-  durationMs: number;
-}
-
-const BY_NAME: Record<string, Deed> = {
-  bash: 'ran', read: 'read', write: 'wrote', edit: 'edited', apply_patch: 'edited', glob: 'searched', grep: 'searched', webfetch: 'fetched',
-  websearch: 'fetched', todowrite: 'todos',
-};
-const BY_CATEGORY: Record<string, Deed> = {
-  file_read: 'read', file_write: 'wrote', file_edit: 'edited', terminal: 'ran', search: 'searched', web: 'fetched', git: 'ran',
-};
-
-export function deedOf(name: string, category: string): Deed {
-  return BY_NAME[name] ?? BY_CATEGORY[category] ?? 'used';
-}
-
-export function deedsOf(members: readonly Item[]): Deeds {
-  const counted = new Map<string, { deed: Deed; name?: string; things: Set<string> }>();
-  const deeds: Deeds = { counts: [], failed: 0, running: 0, linesAdded: 0, linesRemoved: 0, durationMs: 0 };
-  for (const member of members) if (member.kind === 'tool') count(member, counted, deeds);
-  deeds.counts = [...counted.values()].map(({ deed, name, things }) => ({ deed, count: things.size, ...(name !== undefined ? { name } : {}) }));
-  return deeds;
-}
-
-function count(tool: ToolItem, counted: Map<string, { deed: Deed; name?: string; things: Set<string> }>, deeds: Deeds): void {
-  const call = tool.call.peek();
-  const deed = deedOf(call.name, call.category);
-  const id = deed === 'used' ? `used ${call.name}` : deed;
-  const entry = counted.get(id) ?? { deed, things: new Set<string>(), ...(deed === 'used' ? { name: call.name } : {}) };
-  counted.set(id, entry);
-  entry.things.add(subjectOf(tool));
-  if (call.status === 'failed') deeds.failed += 1;
-  else if (call.status !== 'completed' && !call.left) deeds.running += 1;
-  for (const change of call.changes) {
-    deeds.linesAdded += change.linesAdded ?? 0;
-    deeds.linesRemoved += change.linesRemoved ?? 0;
-  }
-  deeds.durationMs += call.durationMs ?? 0;
-}
-
-/** What is counted once: a file for calls about files, else the call itself. */
-function subjectOf(tool: ToolItem): string {
-  const call = tool.call.peek();
-  const deed = deedOf(call.name, call.category);
-  if (deed !== 'read' && deed !== 'edited' && deed !== 'wrote') return tool.key;
-  return call.changes[0]?.path ?? pathOf(call.input) ?? tool.key;
-}
-
-export function pathOf(input: Record<string, unknown> | undefined): string | undefined {
-  for (const name of ['filePath', 'file_path', 'path', 'absolute_path', 'notebook_path']) {
-    const value = input?.[name];
-    if (typeof value === 'string' && value !== '') return value;
-  }
-  return undefined;
 }

@@ -5,18 +5,18 @@
 // Rule 2: pages that come before what is loaded are folded together with it, by the same fold; keys of items stay.
 // Rule 3: a gap in what is heard is filled from history; a reset of the stream begins anew.
 
-import { computed, effect, signal, type ReadonlySignal } from '@preact/signals';
+import { effect, signal, type ReadonlySignal } from '@preact/signals';
 import type { ACPEvent, SessionStatusChangedEvent } from '../generated/agent-context';
 import type { EventPage, SessionState, Snapshot } from '../generated/api';
 import { asHubError, http, pathOf, type HubError } from '../hub/http';
 import { link, type Link } from '../hub/link';
 import { append } from './events';
-import { isPrompt, unseen, type OwnPrompt } from './prompts';
-import { Spending, SPENDING_TYPES } from './spending';
+import { JournalPages } from './journal_pages';
+import { OwnPrompts, type OwnPrompt } from './prompts';
+import { Spending } from './spending';
 import { advance, blank, needsSnapshot } from './standing';
 import { Timeline } from './timeline';
 
-export const PAGE = 1_000;
 const SNAPSHOT_PAUSE_MS = 200;
 const RETRY_FIRST_MS = 1_000;
 const RETRY_LONGEST_MS = 8_000;
@@ -46,12 +46,12 @@ export class Story {
   readonly prompts: ReadonlySignal<OwnPrompt[]>;
 
   private readonly _view;
-  private readonly own = signal<OwnPrompt[]>([]);
+  private readonly own: OwnPrompts;
+  private readonly pages: JournalPages;
   private events: ACPEvent[] = [];
   private before: number | null = null;
   private heardSeq = 0;
   private viewSeq = 0;
-  private joined = true;
   /** How often it was loaded: only the last time counts. */
   private loads = 0;
   /** How often in a row it could not be loaded. */
@@ -60,14 +60,16 @@ export class Story {
   private newer: Promise<boolean> | undefined;
   private unfollow: () => void = () => undefined;
   private snapshotTimer: ReturnType<typeof setTimeout> | undefined;
-  private readonly stopWatching: (() => void)[] = [];
+  private readonly stopWatching: () => void;
   private closed = false;
 
   constructor(readonly sessionId: string, private readonly world: StoryWorld) {
     this._view = signal(blank(sessionId));
     this.view = this._view;
-    this.prompts = computed(() => unseen(this.own.value, this.timeline.items.value, this._view.value.queue));
-    this.stopWatching.push(effect(() => this.collectPrompts()), effect(() => this.forgetSeen()), effect(() => this.retryWhenOnline()));
+    this.pages = new JournalPages(sessionId, world.get);
+    this.own = new OwnPrompts(sessionId, world.link.outbox, this.timeline, () => this._view.value.queue);
+    this.prompts = this.own.unseen;
+    this.stopWatching = effect(() => this.retryWhenOnline());
   }
 
   /** Begin, at the end or around an entry. */
@@ -76,7 +78,7 @@ export class Story {
     this.unfollow();
     this.state.value = 'loading';
     try {
-      const [snapshot, page] = await Promise.all([this.snapshot(), this.firstPage(around)]);
+      const [snapshot, page] = await Promise.all([this.snapshot(), this.pages.first(around)]);
       if (this.closed || load !== this.loads) return;
       this.begin(snapshot, page, around === undefined);
       void this.fillSpending();
@@ -123,31 +125,12 @@ export class Story {
     this.closed = true;
     clearTimeout(this.snapshotTimer);
     this.unfollow();
-    this.stopWatching.forEach((stop) => stop());
+    this.stopWatching();
+    this.own.close();
   }
-
-  // --- loading
 
   private snapshot(): Promise<Snapshot> {
     return this.world.get<Snapshot>(pathOf(['sessions', this.sessionId, 'snapshot']));
-  }
-
-  private firstPage(around: number | undefined): Promise<EventPage> {
-    return around === undefined ? this.page({ before: Number.MAX_SAFE_INTEGER }) : this.page({ after: Math.max(0, around - PAGE / 4) });
-  }
-
-  /** A page with runs of pieces joined, where the hub can. */
-  private async page(cursor: { after?: number; before?: number }): Promise<EventPage> {
-    const query = { ...cursor, limit: PAGE };
-    const path = (more: object): string => pathOf(['sessions', this.sessionId, 'history'], { ...query, ...more });
-    if (!this.joined) return this.world.get<EventPage>(path({}));
-    try {
-      return await this.world.get<EventPage>(path({ joined: 'true' }));
-    } catch (error) {
-      if (asHubError(error).status !== 400) throw error;
-      this.joined = false;
-      return this.world.get<EventPage>(path({}));
-    }
   }
 
   /** `newest`: the page was asked for as the last one, so what came after it while it was on its way is heard by following. */
@@ -176,7 +159,7 @@ export class Story {
   private async pageBefore(): Promise<boolean> {
     if (this.before === null || this.state.peek() !== 'ready') return false;
     const before = this.before;
-    const page = await this.page({ before });
+    const page = await this.pages.page({ before });
     if (this.closed || before !== this.before) return false;
     this.before = page.nextBefore;
     this.hasOlder.value = page.nextBefore !== null;
@@ -188,7 +171,7 @@ export class Story {
 
   private async pageAfter(): Promise<boolean> {
     if (this.atEnd.peek() || this.state.peek() !== 'ready') return false;
-    const page = await this.page({ after: this.events[this.events.length - 1]?.seq ?? 0 });
+    const page = await this.pages.page({ after: this.events[this.events.length - 1]?.seq ?? 0 });
     if (this.closed) return false;
     this.events.push(...page.events);
     this.timeline.applyAll(page.events);
@@ -197,8 +180,7 @@ export class Story {
   }
 
   private async fillSpending(): Promise<void> {
-    const query = { types: SPENDING_TYPES, before: Number.MAX_SAFE_INTEGER, limit: PAGE };
-    const page = await this.world.get<EventPage>(pathOf(['sessions', this.sessionId, 'history'], query)).catch(() => undefined);
+    const page = await this.pages.spending().catch(() => undefined);
     if (page !== undefined) this.spending.refill([...page.events, ...this.events.filter((event) => event.seq > page.lastSeq)]);
   }
 
@@ -207,8 +189,6 @@ export class Story {
     if (first === undefined) return true;
     return (seq >= first || !this.hasOlder.peek()) && (seq <= this.timeline.seq || this.atEnd.peek());
   }
-
-  // --- hearing
 
   private hear(event: ACPEvent): void {
     if (event.seq <= this.heardSeq) return;
@@ -232,7 +212,7 @@ export class Story {
 
   /** Something between was not heard: the journal has it. */
   private async heal(event: ACPEvent): Promise<void> {
-    const page = await this.page({ after: this.heardSeq }).catch(() => undefined);
+    const page = await this.pages.page({ after: this.heardSeq }).catch(() => undefined);
     if (page === undefined || this.closed) return;
     for (const one of page.events) if (one.seq > this.heardSeq) this.takeIn(one);
     if (event.seq > this.heardSeq) this.takeIn(event);
@@ -275,30 +255,6 @@ export class Story {
 
   private retryWhenOnline(): void {
     if (this.world.link.state.value === 'online' && this.state.peek() === 'failed') void this.load();
-  }
-
-  // --- prompts on their way
-
-  private collectPrompts(): void {
-    const sent = this.world.link.outbox.value.filter((one) => one.sessionId === this.sessionId && isPrompt(one));
-    const known = new Map(this.own.peek().map((prompt) => [prompt.sent.id, prompt]));
-    const kept = this.own.peek().filter((prompt) => prompt.turnId !== undefined || sent.includes(prompt.sent) || prompt.sent.state === 'done');
-    const fresh = sent.filter((one) => !known.has(one.id)).map((one) => ({ sent: one, after: this.timeline.seq }));
-    for (const prompt of fresh) prompt.sent.done.then((result) => this.taken(prompt.sent.id, result), () => undefined);
-    this.own.value = [...kept, ...fresh];
-  }
-
-  /** A prompt that the journal has told of is never shown as on its way again, whatever becomes of it. */
-  private forgetSeen(): void {
-    const unseen = this.prompts.value;
-    const kept = this.own.peek().filter((prompt) => prompt.turnId === undefined || unseen.includes(prompt));
-    if (kept.length < this.own.peek().length) this.own.value = kept;
-  }
-
-  private taken(id: string, result: unknown): void {
-    const turnId = (result as { turnId?: unknown } | undefined)?.turnId;
-    if (typeof turnId !== 'string') return;
-    this.own.value = this.own.peek().map((prompt) => (prompt.sent.id === id ? { ...prompt, turnId } : prompt));
   }
 }
 

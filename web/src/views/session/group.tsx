@@ -2,7 +2,8 @@
 
 import type { JSX } from 'preact';
 import { t } from '../../i18n';
-import { deedsOf, type Row } from '../../model/rows';
+import { deedsOf } from '../../model/deeds';
+import type { Row } from '../../model/rows';
 import { Icon, Spinner } from '../../ui';
 import { Card, CardIcon } from './card';
 import { useRoom } from './context';

@@ -3,7 +3,7 @@
 import type { GitOperation, ToolCategory } from '../../generated/agent-context';
 import { language, t } from '../../i18n';
 import type { Call, Item } from '../../model/items';
-import { deedsOf, pathOf } from '../../model/rows';
+import { deedsOf, pathOf } from '../../model/deeds';
 import { span, type IconName } from '../../ui';
 
 const BY_NAME: Record<string, IconName> = {

@@ -14,7 +14,7 @@ import { StructuredResult } from '../../matter/structured';
 import { Terminal } from '../../matter/terminal';
 import { isOver } from '../../model/calls';
 import type { Call, Change, ToolItem } from '../../model/items';
-import { deedOf, pathOf } from '../../model/rows';
+import { deedOf, pathOf } from '../../model/deeds';
 import { runningText } from '../../model/running';
 import { Badge, Button, Icon } from '../../ui';
 import { useRoom } from './context';
