@@ -82,6 +82,48 @@ def test_the_conversation_holds_still_while_somebody_points_at_an_ask(clear_hub:
     assert [view["requestId"] for view in session.view()["pendingApprovals"]] == [other]
 
 
+def test_on_a_phone_an_ask_that_is_seen_keeps_its_place_for_as_long_as_it_waits(clear_hub: HubProcess, make_person: MakePerson
+                                                                                ) -> None:
+    session = clear_hub.new_session("puppet", title="Goes on by touch")
+    go_on = clear_hub.root / "go-on-by-touch"
+    go_on.unlink(missing_ok=True)
+    said = [["say", f"line {number}\n\n"] for number in range(30)]
+    asked = permission(1, "make 1", "execute", {"command": "make 1"})
+    tell(session, json.dumps([*said, asked, ["await", str(go_on)], *said, ["say", "the end of it"], ["wait"]]))
+    eventually(lambda: session.view()["pendingApprovals"], "it is asked")
+    page = make_person(clear_hub.url, "phone").log_in(clear_hub, f"#/s/{session.id}")
+    button = approve_button(page, session.view()["pendingApprovals"][0]["requestId"])
+    expect(button).to_be_enabled()
+    before = button.bounding_box()
+    go_on.touch()
+    expect(page.get_by_role("button", name=re.compile("newest", re.IGNORECASE))).to_be_visible()
+    assert button.bounding_box() == before, "what is said below moves nothing under a finger on its way"
+    button.tap()
+    eventually(lambda: resolutions(session), "the press counts")
+    expect(page.get_by_text("the end of it")).to_be_in_viewport()
+
+
+def test_a_reason_goes_along_when_the_denial_is_for_longer(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = ask(clear_hub, "For longer")
+    page = make_person(clear_hub.url).log_in(clear_hub, "#/approvals")
+    eventually(lambda: session.view()["pendingApprovals"], "it is asked")
+    asked = session.view()["pendingApprovals"][0]["requestId"]
+    expect(approve_button(page, asked)).to_be_enabled()
+    card = page.locator(f"[data-ask='{asked}']")
+    card.get_by_role("button", name="Deny", exact=True).click()
+    card.get_by_label(re.compile("Reason")).fill("not in this folder")
+    card.get_by_role("button", name="Deny for longer").click()
+    sheet = page.get_by_role("dialog")
+    expect(sheet).to_contain_text("The agent is told: not in this folder")
+    page.keyboard.press("Escape")
+    expect(card.get_by_label(re.compile("Reason"))).to_have_value("not in this folder")
+    card.get_by_role("button", name="Deny for longer").click()
+    sheet.get_by_role("radio", name=re.compile("^This session")).check()
+    sheet.get_by_role("button", name=re.compile("^Deny")).click()
+    eventually(lambda: resolutions(session), "it is denied")
+    assert [(event["approved"], event["_meta"]["reason"]) for event in resolutions(session)] == [(False, "not in this folder")]
+
+
 def test_who_denies_by_keys_is_on_the_next_card(clear_hub: HubProcess, make_person: MakePerson) -> None:
     session = ask(clear_hub, "On and on", "/ask 2")
     first, second = both_asks(session)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import socket
 
-from playwright.sync_api import Route, expect
+import pytest
+from playwright.sync_api import Browser, Route, expect
 
 from tests.page.conftest import MakePerson
 from tests.page.journal import tell, wait_until_idle
@@ -27,13 +28,17 @@ DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d=
 RUN = "Run scripts and load remote content"
 
 
-def with_site(hub: HubProcess, port: int = 9) -> Session:
+KEEPS_CONNECTIONS = 156
+"""The first version of Chromium that is known to heed Connection-Allowlist."""
+
+
+def with_site(hub: HubProcess, port: int = 9, page: str = SITE) -> Session:
     """A session whose agent made a small site, which also asks a server at that port for its way into the net."""
     session = hub.new_session("trusted")
     (session.folder / "site").mkdir()
     steps = [["ask", "fs/write_text_file", {"path": str(session.folder / "site" / name), "content": content}]
              for name, content in (("own.js", "document.body.append('own script')"), ("own.svg", DRAWING),
-                                   ("index.html", SITE.replace("PORT", str(port))))]
+                                   ("index.html", page.replace("PORT", str(port))))]
     tell(session, json.dumps(steps))
     wait_until_idle(session)
     eventually(lambda: session.view()["artifacts"], "there is an artifact")
@@ -80,9 +85,33 @@ def test_a_preview_runs_nothing_and_tells_nobody_until_somebody_clicks(own_hub: 
         expect(page.get_by_role("button", name=RUN)).to_have_count(0)
         assert page.locator("iframe").get_attribute("sandbox") == "allow-scripts"
         eventually(lambda: heard(listener), "what runs can speak with others, as the page says")
-        eventually(lambda: f"{ELSEWHERE}/x.js" in asked, "what lies elsewhere is loaded")
+        remote = {f"{ELSEWHERE}/{name}" for name in ("x.js", "x.png", "told?x")}
+        eventually(lambda: remote <= set(asked), "what lies elsewhere is loaded")
         # What was refused is told as a request, too; what counts is what left the browser.
         person.faults[:] = [fault for fault in person.faults if ELSEWHERE not in fault]
+
+
+def test_a_still_preview_does_not_even_connect_elsewhere(own_hub: HubProcess, make_person: MakePerson, browser: Browser) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        listener.setblocking(False)
+        elsewhere = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        person = make_person(own_hub.url)
+        if int(browser.version.split(".")[0]) < KEEPS_CONNECTIONS:
+            pytest.skip("this browser connects to the address of a frame before it asks what is allowed")
+        person.expect_loss(REFUSED)
+        site = f'<h1>Framing</h1><img src="own.svg" alt="A drawing"><iframe src="{elsewhere}/x"></iframe><p>The end</p>'
+        session = with_site(own_hub, page=site)
+        page = person.log_in(own_hub, f"#/s/{session.id}/artifacts")
+        page.get_by_role("complementary").get_by_text("site", exact=True).first.click()
+        framed = page.frame_locator("iframe")
+        expect(framed.get_by_text("The end")).to_be_visible()
+        expect(framed.get_by_role("img", name="A drawing")).to_be_visible()
+        page.wait_for_timeout(1_000)  # nothing tells that no connection was made
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+        person.faults[:] = [fault for fault in person.faults if elsewhere not in fault]
 
 
 def test_what_an_agent_made_is_no_script_of_the_page(own_hub: HubProcess, make_person: MakePerson) -> None:

@@ -108,6 +108,23 @@ def test_what_is_sent_while_a_turn_runs_waits_and_can_be_edited_and_dropped(hub:
     assert texts(session, "user") == ["/silent", "/echo three"]
 
 
+def test_what_is_written_into_a_waiting_message_comes_back_when_that_goes_out_first(hub: HubProcess, anybody: Person) -> None:
+    page, session = opened(anybody, hub)
+    tell(session, "/silent")
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    composer(page).fill("/echo early")
+    page.get_by_role("button", name="Queue", exact=True).click()
+    queue = page.get_by_role("region", name=re.compile("1 message waits"))
+    queue.get_by_role("button", name="Edit this message").click()
+    queue.get_by_role("textbox").fill("/echo late words")
+    composer(page).fill("something else")
+    session.post("cancel", {})
+    expect(page.get_by_text("early", exact=True)).to_be_visible()
+    expect(page.get_by_text("Your words are in the message field.")).to_be_visible()
+    expect(composer(page)).to_have_value("something else\n\n/echo late words")
+    assert texts(session, "user") == ["/silent", "/echo early"]
+
+
 def test_a_turn_is_stopped(hub: HubProcess, anybody: Person) -> None:
     page, session = opened(anybody, hub)
     tell(session, "/slow 60")

@@ -176,7 +176,10 @@ async def preview(call: Call) -> Reply:
 def preview_headers(prefix: str, *, live: bool = False) -> list[tuple[bytes, bytes]]:
     """The sandbox. ``prefix`` is the only address of ours that anything is loaded from; unless ``live``, the only one at all, and
     no script runs. Those that do run as nobody."""
+    # A browser may connect before it asks the policy: Chromium does for the address of a frame.
+    confined = [] if live else [(b"connection-allowlist", b"(response-origin)")]
     return [
+        *confined,
         (b"content-security-policy", "; ".join(_live(prefix) if live else _still(prefix)).encode("latin-1", "replace")),
         # A name that is looked up is a message to who answers for it.
         (b"x-dns-prefetch-control", b"on" if live else b"off"),

@@ -45,6 +45,7 @@ export const approvals = {
   denyAlways: 'Always deny',
   onlyForGood: 'This agent offers to allow it for good only, in settings of its own.',
   deny: 'Deny',
+  tellsReason: 'The agent is told: {reason}',
   denyReason: 'Reason, which the agent reads (optional)',
   denyAndStop: 'Deny and stop the turn',
   denyLonger: 'Deny for longer …',

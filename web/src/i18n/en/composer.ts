@@ -27,6 +27,7 @@ export const composer = {
   waitingFor: 'Sent to the agent when this turn is over',
   waitingPaused: 'The session is paused',
   editQueued: 'Edit this message',
+  editedTooLate: 'That message has gone out, or was dropped, before you saved it. Your words are in the message field.',
   dropQueued: 'Drop this message',
   dropAll: 'Drop all',
   saveQueued: 'Save',

@@ -98,6 +98,7 @@ export function CardHead({ id, pending, icon, title, children }: CardHeadProps):
 
 function Decide({ pending, approval, over }: { pending: Pending; approval: ApprovalView; over: boolean }): JSX.Element {
   const [panel, setPanel] = useState<'none' | 'deny' | 'always' | 'never' | 'edit'>('none');
+  const [reason, setReason] = useState('');
   const ask = approval.requestId;
   const decide = (decision: Decision): void => {
     setPanel('none');
@@ -117,10 +118,10 @@ function Decide({ pending, approval, over }: { pending: Pending; approval: Appro
     <>
       <Progress ask={ask} />
       {panel === 'deny'
-        ? <DenyPanel ways={choices.deny} longer={choices.scopes.length > 1} onDeny={decide} onLonger={() => setPanel('never')} onBack={() => setPanel('none')} />
+        ? <DenyPanel ways={choices.deny} longer={choices.scopes.length > 1} reason={reason} onReason={setReason} onDeny={decide} onLonger={() => setPanel('never')} onBack={() => setPanel('none')} />
         : <Buttons approval={approval} choices={choices} busy={isOnItsWay(ask)} onApprove={approve} onDecide={decide} onPanel={setPanel} />}
       {(panel === 'always' || panel === 'never') && (
-        <AlwaysSheet pending={pending} approval={approval} choices={choices} allow={panel === 'always'} {...turn} onDecide={decide} onClose={() => setPanel('none')} />
+        <AlwaysSheet pending={pending} approval={approval} choices={choices} allow={panel === 'always'} reason={reason} {...turn} onDecide={decide} onClose={() => setPanel(panel === 'never' ? 'deny' : 'none')} />
       )}
       {panel === 'edit' && <EditSheet approval={approval} onDecide={decide} onClose={() => setPanel('none')} />}
     </>

@@ -15,19 +15,23 @@ import { backToCard } from './typing';
 export interface DenyPanelProps {
   ways: Offered['deny'];
   longer: boolean;
+  reason: string;
+  onReason: (reason: string) => void;
   onDeny: (decision: Decision) => void;
   onLonger: () => void;
   onBack: () => void;
 }
 
 /** Why not, in words that the agent reads. Enter denies. What ends elsewhere meanwhile says so, and the words stay to be read. */
-export function DenyPanel({ ways, longer, onDeny, onLonger, onBack }: DenyPanelProps): JSX.Element {
-  const [reason, setReason] = useState('');
+export function DenyPanel({ ways, longer, reason, onReason, onDeny, onLonger, onBack }: DenyPanelProps): JSX.Element {
   const field = useRef<HTMLInputElement>(null);
   const form = useRef<HTMLFormElement>(null);
   const ended = useContext(Ended) !== null;
   const Back = ended ? Button : CardButton; // the way out is there for as long as the panel is
-  useEffect(() => field.current?.focus(), []);
+  useEffect(() => {
+    field.current?.focus();
+    form.current?.scrollIntoView({ block: 'nearest' });
+  }, []);
   const deny = (more: Partial<Decision> = {}): void => {
     if (ended) return;
     backToCard(form.current);
@@ -43,7 +47,7 @@ export function DenyPanel({ ways, longer, onDeny, onLonger, onBack }: DenyPanelP
       <EndedLine />
       <label>
         <span>{t('approvals.denyReason')}</span>
-        <input ref={field} type="text" value={reason} readOnly={ended} maxLength={1000} onInput={(event) => setReason(event.currentTarget.value)} autocomplete="off" enterkeyhint="done" />
+        <input ref={field} type="text" value={reason} readOnly={ended} maxLength={1000} onInput={(event) => onReason(event.currentTarget.value)} autocomplete="off" enterkeyhint="done" />
       </label>
       <footer class="approvals-actions">
         <CardButton kind="danger" icon="cross" type="submit">{t('approvals.deny')}</CardButton>
@@ -69,24 +73,27 @@ export interface AlwaysSheetProps {
   approval: ApprovalView;
   choices: Offered;
   allow: boolean;
+  /** What the agent is told of a denial. */
+  reason: string;
   turnId?: string;
   onDecide: (decision: Decision) => void;
   onClose: () => void;
 }
 
 /** For how long, and exactly the rule that this writes: before it is written. */
-export function AlwaysSheet({ pending, approval, choices, allow, turnId, onDecide, onClose }: AlwaysSheetProps): JSX.Element {
+export function AlwaysSheet({ pending, approval, choices, allow, reason, turnId, onDecide, onClose }: AlwaysSheetProps): JSX.Element {
   const scopes = choices.scopes.filter((scope): scope is Longer => scope !== 'once');
   const [scope, setScope] = useState<Longer>(scopes.at(-1) ?? 'always');
   const rule = approval.always ? ruleFor(approval.always, allow, scope, pending.sessionId, turnId) : null;
   const optionId = choices.onlyForGood ? choices.approve[0]?.optionId : undefined;
   const ended = useContext(Ended) !== null;
-  const decide = (): void => onDecide({ approve: allow, scope, ...(optionId && allow ? { optionId } : {}) });
+  const decide = (): void => onDecide({ approve: allow, scope, ...(allow ? {} : { reason }), ...(optionId && allow ? { optionId } : {}) });
   return (
     <Sheet title={t(allow ? 'approvals.alwaysTitle' : 'approvals.neverTitle')} onClose={onClose}
       actions={<Button kind={allow ? 'primary' : 'danger'} disabled={ended} onClick={decide}>{t(allow ? SCOPES[scope].approve : SCOPES[scope].deny)}</Button>}>
       <div class="approvals-always">
         <EndedLine />
+        {!allow && reason.trim() && <p class="approvals-note">{t('approvals.tellsReason', { reason: reason.trim() })}</p>}
         {choices.onlyForGood && <p class="approvals-note">{t('approvals.onlyForGood')}</p>}
         <fieldset class="approvals-scopes">
           <legend>{t('approvals.scopeLabel')}</legend>

@@ -103,7 +103,8 @@ function Form({ question, busy, onSend }: AnswerProps & { question: QuestionView
   const submit = (event: Event): void => {
     event.preventDefault();
     setTried(true);
-    if (ended || Object.keys(problems).length) return;
+    if (ended) return;
+    if (Object.keys(problems).length) return focusProblem(form.current);
     backToCard(form.current);
     onSend(answerOf(fields, values), 'accept');
   };
@@ -118,6 +119,11 @@ function Form({ question, busy, onSend }: AnswerProps & { question: QuestionView
       </footer>
     </form>
   );
+}
+
+/** To the first field that is not as it must be, once that is told beside it. */
+function focusProblem(form: HTMLFormElement | null): void {
+  requestAnimationFrame(() => form?.querySelector('.approvals-problem')?.closest('.approvals-field, label')?.querySelector<HTMLElement>('input, textarea, select')?.focus());
 }
 
 interface FieldProps {

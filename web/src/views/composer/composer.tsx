@@ -32,15 +32,16 @@ export function Composer({ story }: { story: Story }): JSX.Element {
   const view = story.view.value;
   const can = actStates(view, true, link.scope.value).prompt;
   const editable = can.can && link.state.value === 'online';
+  const takeBack = useRef((words: string): void => keepDraft(story.sessionId, joined(draftOf(story.sessionId), words)));
   return (
     <div class="composer">
-      <Queue story={story} editable={editable} />
-      {can.can ? <Writing key={story.sessionId} story={story} /> : <p class="composer-cannot"><Icon name="eye" size={16} /> {t(can.why === 'watchOnly' ? 'composer.watchOnly' : 'composer.noScope')}</p>}
+      <Queue key={story.sessionId} story={story} editable={editable} onLeft={(words) => takeBack.current(words)} />
+      {can.can ? <Writing key={story.sessionId} story={story} takeBack={takeBack} /> : <p class="composer-cannot"><Icon name="eye" size={16} /> {t(can.why === 'watchOnly' ? 'composer.watchOnly' : 'composer.noScope')}</p>}
     </div>
   );
 }
 
-function Writing({ story }: { story: Story }): JSX.Element {
+function Writing({ story, takeBack }: { story: Story; takeBack: { current: (words: string) => void } }): JSX.Element {
   const view = story.view.value;
   const [text, setText] = useState(() => draftOf(story.sessionId));
   const [over, setOver] = useState(false);
@@ -56,6 +57,10 @@ function Writing({ story }: { story: Story }): JSX.Element {
     if (caret !== undefined) requestAnimationFrame(() => field.current?.setSelectionRange(caret, caret));
   };
   latest.current = { text, write };
+  takeBack.current = (words) => {
+    write(joined(latest.current.text, words));
+    field.current?.focus();
+  };
   const attachments = useMemo(() => new Attachments(story.sessionId, (path) => addPath(latest.current, field.current, path)), [story]);
   const suggesting = useMemo(() => new Suggesting(story.sessionId, () => commandsOf(story.view.peek().commands as Record<string, unknown>[] | null)), [story]);
   const history = useHistory(story);
@@ -157,6 +162,11 @@ function FilePicker({ onFiles }: { onFiles: (files: File[]) => void }): JSX.Elem
 export function leftOf(now: string, said: string): string {
   if (now === said) return '';
   return now.startsWith(said) ? now.slice(said.length).trimStart() : now;
+}
+
+/** Words that come back stand behind what is written. */
+function joined(text: string, words: string): string {
+  return text.trim() ? `${text.trimEnd()}\n\n${words}` : words;
 }
 
 /** The path of an uploaded file goes where the caret is. */

@@ -3,31 +3,41 @@
  *
  * Rule 1: a browser may forbid storage; then a draft lives as long as the page.
  * Rule 2: a key costs nothing: what is written is put into storage when somebody pauses, and when the page is left.
- * Rule 3: drafts are of who wrote them: they go when another person may come (hub/leave.ts).
+ * Rule 3: each tab has its own. What one tab sends takes away no other tab's draft; who comes anew gets the one that was kept last.
+ * Rule 4: drafts are of who wrote them: they go when another person may come (hub/leave.ts).
+ * Rule 5: how Enter is meant is of the device: all tabs share it.
  */
 import { onLeave } from '../../hub/leave';
 
 const DRAFT = 'trunkline.draft.';
 const ENTER = 'trunkline.enter';
 
+/** What this tab has written or read last. */
 const memory = new Map<string, string>();
 
 function read(key: string): string | null {
-  try {
-    return localStorage.getItem(key) ?? memory.get(key) ?? null;
-  } catch {
-    return memory.get(key) ?? null;
-  }
+  const found = memory.get(key) ?? stored(() => sessionStorage.getItem(key) ?? localStorage.getItem(key));
+  if (found) memory.set(key, found);
+  return found ?? null;
 }
 
 function write(key: string, value: string): void {
+  const before = memory.get(key);
   if (value) memory.set(key, value);
   else memory.delete(key);
-  try {
+  stored(() => (value ? sessionStorage.setItem(key, value) : sessionStorage.removeItem(key)));
+  stored(() => {
     if (value) localStorage.setItem(key, value);
-    else localStorage.removeItem(key);
+    else if (localStorage.getItem(key) === before) localStorage.removeItem(key);
+  });
+}
+
+/** Storage may be full or forbidden: then there is the memory. */
+function stored<T>(use: () => T): T | undefined {
+  try {
+    return use();
   } catch {
-    // Full or forbidden: it is in memory.
+    return undefined;
   }
 }
 
@@ -71,10 +81,12 @@ onLeave(forgetDrafts);
 
 /** Whether Enter sends. On a touch screen it begins a new line unless somebody said otherwise: there is no Shift to hold. */
 export function enterSends(touch: boolean): boolean {
-  const said = read(ENTER);
+  const said = stored(() => localStorage.getItem(ENTER)) ?? memory.get(ENTER) ?? null;
   return said === null ? !touch : said === 'send';
 }
 
 export function setEnterSends(sends: boolean): void {
-  write(ENTER, sends ? 'send' : 'newline');
+  const said = sends ? 'send' : 'newline';
+  memory.set(ENTER, said);
+  stored(() => localStorage.setItem(ENTER, said));
 }

@@ -1,14 +1,41 @@
-/** Messages that wait for their turn: they can be changed and dropped until it comes. */
+/**
+ * Messages that wait for their turn: they can be changed and dropped until it comes.
+ *
+ * Rule: what somebody writes here is never lost. Where the message goes out, or is dropped, before it is saved, the words are given back.
+ */
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ContentBlock, QueuedPrompt } from '../../generated/api';
 import { asHubError, http, pathOf } from '../../hub/http';
 import { t } from '../../i18n';
 import type { Story } from '../../model/story';
 import { Button, Icon, IconButton, toast } from '../../ui';
 
-export function Queue({ story, editable }: { story: Story; editable: boolean }): JSX.Element | null {
+/** A message whose words somebody changes, as they were and as they are by now. */
+interface Editing {
+  turnId: string;
+  was: string;
+  text: string;
+}
+
+export interface QueueProps {
+  story: Story;
+  editable: boolean;
+  /** Takes words whose message has gone out without them. */
+  onLeft: (words: string) => void;
+}
+
+export function Queue({ story, editable, onLeft }: QueueProps): JSX.Element | null {
   const { queue, paused } = story.view.value;
+  const [editing, setEditing] = useState<Editing | null>(null);
+  const gone = editing !== null && !queue.some((prompt) => prompt.turnId === editing.turnId);
+  useLayoutEffect(() => {
+    if (!gone) return;
+    setEditing(null);
+    if (editing.text.trim() === editing.was.trim()) return;
+    onLeft(editing.text);
+    toast(t('composer.editedTooLate'));
+  }, [gone]);
   if (!queue.length) return null;
   return (
     <section class="composer-queue" aria-label={t('composer.waiting', { n: queue.length })}>
@@ -17,35 +44,50 @@ export function Queue({ story, editable }: { story: Story; editable: boolean }):
         <span>{t('composer.waiting', { n: queue.length })} · {t(paused ? 'composer.waitingPaused' : 'composer.waitingFor')}</span>
         {queue.length > 1 && editable && <Button kind="quiet" onClick={() => void change(() => http.del(pathOf(['sessions', story.sessionId, 'queue'])))}>{t('composer.dropAll')}</Button>}
       </header>
-      <ol>{queue.map((prompt) => <Waiting key={prompt.turnId} prompt={prompt} sessionId={story.sessionId} editable={editable} />)}</ol>
+      <ol>{queue.map((prompt) => <Waiting key={prompt.turnId} prompt={prompt} sessionId={story.sessionId} editable={editable} editing={editing} edit={setEditing} />)}</ol>
     </section>
   );
 }
 
-function Waiting({ prompt, sessionId, editable }: { prompt: QueuedPrompt; sessionId: string; editable: boolean }): JSX.Element {
-  const [text, setText] = useState<string | null>(null);
-  const path = pathOf(['sessions', sessionId, 'queue', prompt.turnId]);
-  const words = textOf(prompt.content);
-  const others = prompt.content.length - prompt.content.filter((block) => block.type === 'text').length;
+interface WaitingProps {
+  prompt: QueuedPrompt;
+  sessionId: string;
+  editable: boolean;
+  editing: Editing | null;
+  edit: (editing: Editing | null) => void;
+}
+
+function Waiting({ prompt, sessionId, editable, editing, edit }: WaitingProps): JSX.Element {
+  const { turnId, content } = prompt;
+  const row = useRef<HTMLLIElement>(null);
+  const path = pathOf(['sessions', sessionId, 'queue', turnId]);
+  const words = textOf(content);
+  const others = content.length - content.filter((block) => block.type === 'text').length;
+  const text = editing?.turnId === turnId ? editing.text : null;
+  const leave = (): void => {
+    edit(null);
+    // The field goes, and with it the focus: back to where the editing began.
+    requestAnimationFrame(() => row.current?.querySelector('button')?.focus());
+  };
   const save = async (): Promise<void> => {
-    if (text !== null && (await change(() => http.patch(path, { content: withText(prompt.content, text) })))) setText(null);
+    if (text !== null && (await change(() => http.patch(path, { content: withText(content, text) })))) leave();
   };
   if (text !== null) {
     return (
-      <li class="composer-waiting">
+      <li class="composer-waiting" ref={row}>
         <form onSubmit={(event) => { event.preventDefault(); void save(); }}>
           <textarea rows={Math.min(8, text.split('\n').length + 1)} value={text} aria-label={t('composer.editQueued')} ref={focusOnce}
-            onInput={(event) => setText(event.currentTarget.value)} onKeyDown={(event) => event.key === 'Escape' && setText(null)} />
+            onInput={(event) => edit({ turnId, was: editing?.was ?? words, text: event.currentTarget.value })} onKeyDown={(event) => event.key === 'Escape' && leave()} />
           <Button kind="primary" type="submit" disabled={!text.trim() && !others}>{t('composer.saveQueued')}</Button>
-          <Button kind="quiet" onClick={() => setText(null)}>{t('common.cancel')}</Button>
+          <Button kind="quiet" onClick={leave}>{t('common.cancel')}</Button>
         </form>
       </li>
     );
   }
   return (
-    <li class="composer-waiting">
+    <li class="composer-waiting" ref={row}>
       <span class="composer-waiting-text">{words || t('composer.picture')}{others > 0 && words && <small> +{others}</small>}</span>
-      {editable && <IconButton icon="edit" size={16} label={t('composer.editQueued')} onClick={() => setText(words)} />}
+      {editable && <IconButton icon="edit" size={16} label={t('composer.editQueued')} onClick={() => edit({ turnId, was: words, text: words })} />}
       {editable && <IconButton icon="trash" size={16} label={t('composer.dropQueued')} onClick={() => void change(() => http.del(path))} />}
     </li>
   );

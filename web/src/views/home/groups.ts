@@ -3,6 +3,7 @@
  */
 import type { SessionView } from '../../generated/api';
 import type { Sought } from '../../hub/sessions';
+import { spelledOut } from '../../text/unseen';
 
 export const GROUPS = ['waiting', 'running', 'idle', 'finished'] as const;
 export type Group = (typeof GROUPS)[number];
@@ -72,6 +73,12 @@ export function projectOf(path: string): string {
 export function lastLine(text: string): string {
   const lines = text.split('\n').map((line) => line.trim()).filter((line) => line && !/^(```|---|\|?[\s:|-]+\|?$)/.test(line));
   return plain(lines.at(-1) ?? '');
+}
+
+/** The first line of an error, as it is written; what cannot be seen is spelled out. */
+export function failureLine({ code, message }: { code: string; message: string }): string {
+  const first = message.split('\n').map((line) => line.trim()).find((line) => /[\p{L}\p{N}]/u.test(line));
+  return spelledOut((first ?? code).slice(0, 300));
 }
 
 function plain(line: string): string {

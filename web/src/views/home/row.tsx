@@ -5,7 +5,7 @@ import { agentName } from '../../hub/agents';
 import { language, t, type Key } from '../../i18n';
 import { sessionHref } from '../../route';
 import { AgentSign, Badge, Elapsed, Icon, Menu, Spinner, Time } from '../../ui';
-import { groupOf, lastLine, money, projectOf } from './groups';
+import { failureLine, groupOf, lastLine, money, projectOf } from './groups';
 
 export interface RowProps {
   view: SessionView;
@@ -24,6 +24,7 @@ export function SessionRow({ view, asks, onRename, onDelete }: RowProps): JSX.El
       <div class="home-row-head">
         <a class="home-row-title" href={sessionHref(view.id)} title={title}>{title}</a>
         <StatusBadge view={view} waiting={asks.length > 0} />
+        {failedOf(view) && !asks.length && <Badge tone="bad"><Icon name="warning" size={12} />{t('home.failed')}</Badge>}
         {view.watchOnly && <Badge title={t('home.watchOnlyHint')}>{t('home.watchOnly')}</Badge>}
         {view.queue.length > 0 && <Badge>{t('home.queued', { n: view.queue.length })}</Badge>}
       </div>
@@ -43,7 +44,7 @@ export function SessionRow({ view, asks, onRename, onDelete }: RowProps): JSX.El
 
 /** How its last turn broke off, where nothing has been tried since. */
 function failedOf(view: SessionView): SessionView['failed'] {
-  return view.turn || view.status === 'completed' ? null : view.failed;
+  return !view.turn && (view.status === 'idle' || view.status === 'paused') ? view.failed : null;
 }
 
 /** What it waits for, how it failed, or what it said last. */
@@ -51,12 +52,12 @@ function lineOf(view: SessionView, asks: readonly Pending[]): string {
   const ask = asks[0];
   if (ask?.approval) return t('home.asksApproval', { what: lastLine(ask.approval.title || ask.approval.description || ask.approval.toolName) });
   if (ask?.question) return t('home.asksQuestion', { what: lastLine(ask.question.question) });
-  if (failedOf(view)) return lastLine(failedOf(view)!.message);
+  const failed = failedOf(view);
+  if (failed) return failureLine(failed);
   return lastLine(view.lastText) || (view.turn ? t('home.nothingSaid') : '');
 }
 
 function StatusBadge({ view, waiting }: { view: SessionView; waiting: boolean }): JSX.Element | null {
-  if (failedOf(view) && !waiting) return <Badge tone="bad"><Icon name="warning" size={12} />{t('home.failed')}</Badge>;
   const text = t(`home.status_${view.status}` as Key);
   if (waiting || view.status === 'waiting_for_approval' || view.status === 'waiting_for_input') return <Badge tone="warn">{text}</Badge>;
   switch (view.status) {
