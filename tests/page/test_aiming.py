@@ -121,7 +121,7 @@ def test_a_reason_goes_along_when_the_denial_is_for_longer(clear_hub: HubProcess
     sheet.get_by_role("radio", name=re.compile("^This session")).check()
     sheet.get_by_role("button", name=re.compile("^Deny")).click()
     eventually(lambda: resolutions(session), "it is denied")
-    assert [(event["approved"], event["_meta"]["reason"]) for event in resolutions(session)] == [(False, "not in this folder")]
+    assert [(event["approved"], event["reason"]) for event in resolutions(session)] == [(False, "not in this folder")]
 
 
 def test_who_denies_by_keys_is_on_the_next_card(clear_hub: HubProcess, make_person: MakePerson) -> None:
