@@ -44,8 +44,16 @@ _LOADERS: Final = re.compile(
     r"|RSYNC_RSH|GREP_OPTIONS|LESS|GCONV_PATH|GOFLAGS|CC|CXX|LD)=(.*)$",
     re.DOTALL,
 )
-_COMMON_LOADERS: Final = frozenset(("PATH", "PYTHONPATH", "NODE_OPTIONS", "GOFLAGS", "MAKEFLAGS"))
+_LOADING: Final = {
+    "NODE_OPTIONS": re.compile(r"(^|[\s'\"])(-r|--require|--import|--loader|--experimental-loader)\b"),
+    "GOFLAGS": re.compile(r"-(tool)?exec\b"),
+    "MAKEFLAGS": re.compile(r"--eval\b|\bSHELL="),
+    "PATH": re.compile(r"(^|:)(\.|(/tmp|/var/tmp|/dev/shm)(/[^:]*)?)(:|$)"),
+    "PYTHONPATH": re.compile(r"(^|:)(/tmp|/var/tmp|/dev/shm)(/[^:]*)?(:|$)"),
+}
+"""In variables that builds set every day: what makes them load a file, or find programs where anybody can put some."""
 _QUIET_LOADERS: Final = re.compile(r"^(cat|less|more|true|:|vi|vim|nano|echo|gcc|clang|cc|g\+\+|c\+\+|clang\+\+|)$|^-[A-Za-z]+$")
+_LOADS_MODULES: Final = frozenset(("PERL5OPT", "RUBYOPT"))
 
 
 Noted = list[T] | tuple[()]
@@ -178,8 +186,9 @@ class Call(Struct, eq=False, gc=False):
     def assign(self, assignment: str) -> None:
         """It sets a variable; some make other programs load or run something."""
         found = _LOADERS.match(assignment)
-        if found is not None and not _QUIET_LOADERS.match(found[2]):
-            level: RiskLevel = "medium" if found[1] in _COMMON_LOADERS else "high"
+        if found is not None and (found[1] in _LOADS_MODULES or not _QUIET_LOADERS.match(found[2])):
+            loading = _LOADING.get(found[1])
+            level: RiskLevel = "high" if loading is None or loading.search(found[2]) else "medium"
             self.note(level, "changes what other programs load or run", assignment)
 
     def run(self, path: str) -> None:

@@ -24,6 +24,13 @@ _UNPACKERS: Final = frozenset(
 _MOVERS: Final = frozenset("mv cp install ln chmod".split())
 _ANYTHING: Final = "*"
 """An unpacked download: any file that is run afterwards may come from it."""
+_SAYS_WHAT_RUNS: Final = tuple(
+    "Makefile makefile GNUmakefile justfile Justfile Rakefile Taskfile.yml package.json setup.py setup.cfg pyproject.toml "
+    "conftest.py tox.ini noxfile.py build.gradle build.gradle.kts settings.gradle pom.xml CMakeLists.txt meson.build build.rs "
+    "Cargo.toml build.xml Gemfile composer.json .npmrc .pnpmfile.cjs build.ninja SConstruct tasks.py fabfile.py".split()
+)
+"""Files by which build tools, package managers and test runners know what to run."""
+_RUN_WHAT_IS_HERE: Final = frozenset(("pytest", "py.test"))
 _PRINTERS: Final = ("echo", "printf", "cat", "print")
 
 
@@ -70,7 +77,9 @@ def _fetched_and_run(calls: list[Call]) -> Iterator[Finding]:
     for index, call in enumerate(calls):
         fetches, executes = call.traits & Trait.FETCHES, call.traits & Trait.EXECUTES
         source = _fetching_source(calls, index) if executes or call.writes or call.name in _UNPACKERS else None
-        if downloads and (executes or call.runs):
+        if downloads and _follows(call, downloads):
+            yield Finding("critical", f"runs what a downloaded file says: {call.command.text[:50]}")
+        elif downloads and (executes or call.runs):
             read = [path for other in feeding(calls, index) for path in other.reads] if executes else []
             if any([_is_download(path, downloads) for path in (*call.runs, *read)]):
                 yield Finding("critical", f"runs what it downloaded: {call.command.text[:50]}")
@@ -126,6 +135,17 @@ def _is_download(path: str, downloads: set[str]) -> bool:
     end = len(path)
     while (end := path.rfind("/", 0, end)) >= 0:
         if path[:end] in downloads or path[: end + 1] in downloads:
+            return True
+    return False
+
+
+def _follows(call: Call, downloads: set[str]) -> bool:
+    """Whether it does what a downloaded file of its folder says, as ``make`` does."""
+    if not call.runs and call.name not in _RUN_WHAT_IS_HERE:
+        return False
+    for folder in call.runs or (call.places.resolve("."),):
+        before = "" if folder in ("", ".") else f"{folder}/"
+        if any([before + name in downloads for name in _SAYS_WHAT_RUNS]):
             return True
     return False
 

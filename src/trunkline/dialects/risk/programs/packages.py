@@ -121,7 +121,9 @@ def manages(call: Call) -> None:
 
 
 def _installs(call: Call) -> None:
-    names = call.operands[1:]
+    names = (*call.operands[1:], call.value("--from") or "")
+    if call.name == "pipx" and call.operands[:1] == ("run",) and any("://" in name for name in names):
+        call.note("critical", "runs a script from the network", call.command.text)
     if (
         any(name in _BEYOND for name in call.longs)
         or "--location=global" in call.args
@@ -155,6 +157,9 @@ def _other_verb(call: Call, verb: str) -> None:
         return
     else:
         _elsewhere(call)
+        foreign = next((name for name in call.operands[1:2] if _FOREIGN.search(name) and ":" in name), None)
+        if foreign is not None:
+            call.note("high", "runs a package that is not from the registry", foreign)
         call.run(".")
         call.note("medium", "runs scripts of the project or its packages", call.command.text)
 

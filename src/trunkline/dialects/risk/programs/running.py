@@ -55,6 +55,9 @@ _LANGUAGES: Final[dict[str, str]] = {
 def run_file(call: Call) -> None:
     """A program given by its path: a file that somebody made."""
     path = call.command.words[0] or ""
+    if "://" in path:  # uv run https://…
+        call.note("critical", "runs a script from the network", path)
+        return
     call.run(path)
     call.note("medium", "runs a file", call.command.text)
 
@@ -137,7 +140,10 @@ def _interpreter(call: Call) -> None:
 
 def _bun(call: Call) -> None:
     """bun is an interpreter, a package manager and a test runner."""
-    if call.has("ep", "--eval", "--print") or "-" in call.args:
+    remote = next((word for word in call.operands[:2] if "://" in word), None)
+    if remote is not None and call.operands[0] in ("run", remote):
+        call.note("critical", "runs a script from the network", remote)
+    elif call.has("ep", "--eval", "--print") or "-" in call.args:
         _interpreter(call)
     else:
         manages(call)
@@ -191,9 +197,12 @@ def _file_or_input(call: Call, language: str) -> None:
     operands = [path for path in call.operands if path not in ("-", "/dev/stdin")]
     if language == "deno" and operands[:1] in (["run"], ["test"], ["eval"], ["repl"]):
         operands = operands[1:]
-        if call.has("A", "--allow-all") or any("://" in path for path in operands):
-            call.note("high", "runs a script that may do everything, or comes from the network", call.command.text)
-    if operands and None not in call.command.words[1:2]:
+        if call.has("A", "--allow-all"):
+            call.note("high", "runs a script that may do everything", call.command.text)
+    remote = next((path for path in operands[:1] if "://" in path), None)
+    if remote is not None:
+        call.note("critical", "runs a script from the network", remote)
+    elif operands and None not in call.command.words[1:2]:
         _script(call, operands[0])
     elif operands:
         call.traits |= Trait.EXECUTES
@@ -242,6 +251,11 @@ def _compiles(call: Call) -> None:
 
 def _go(call: Call) -> None:
     verb = call.operands[0] if call.operands else ""
+    fetched = next((name for name in call.operands[1:2] if re.search(r"^[^./][^@]*@", name)), None)
+    if fetched is not None and verb in ("run", "install"):
+        reason = "fetches a program and runs it" if verb == "run" else "fetches a program and installs it"
+        call.note("high" if verb == "run" else "medium", reason, fetched)
+        return
     if any(arg.startswith(("-exec", "-toolexec", "--exec", "--toolexec", "-vettool")) for arg in call.args):
         call.note("high", "runs a program", call.command.text)
     if verb in ("run", "generate", "install", "get", "mod", "work", "tool", "clean", "fix"):

@@ -67,13 +67,16 @@ def _escape_apart(call: Call, at: int, arg: str) -> bool:
     )
 
 
+_CREDENTIAL: Final = re.compile(
+    r"secrets?(/.*)?|get-secret-value|get-session-token|print-access-token|get-access-token|get-parameters?|export-credentials"
+    r"|([\w-]+\.)?(aws_)?(secret_access_key|session_token)"
+)
+
+
 def _cluster(call: Call) -> None:
     """kubectl, helm, terraform and clouds: the first word that says what happens decides."""
     words = call.operands
-    if any(
-        re.fullmatch(r"secrets?(/.*)?|get-secret-value|get-session-token|print-access-token|get-access-token|get-parameters?", w)
-        for w in words
-    ):
+    if any(_CREDENTIAL.fullmatch(word) for word in words):
         call.traits |= Trait.SECRET
         call.note("high", "reads credentials", call.command.text)
     verb = next((word for word in words if _DESTROYS.match(word) or _LOOKS.match(word)), "")
