@@ -177,7 +177,9 @@ def test_a_new_session_takes_attachments_by_paste(clear_hub: HubProcess, make_pe
 
 def test_a_session_is_renamed_and_deleted_from_the_list(clear_hub: HubProcess, make_person: MakePerson) -> None:
     session = clear_hub.new_session("fast", title="To be renamed")
-    page = make_person(clear_hub.url).log_in(clear_hub)
+    person = make_person(clear_hub.url)
+    person.expect_loss("404")  # what was being asked of it when it went
+    page = person.log_in(clear_hub)
     page.get_by_role("button", name="Actions for To be renamed").click()
     page.get_by_role("menuitem", name="Rename").click()
     page.get_by_label("Title").fill("Renamed")

@@ -2,7 +2,7 @@
  * The frame of the page: the bar at the top with the state of the line to the hub, and the view that the address names.
  *
  * Rule 1: every view but the list of sessions is fetched when it is first shown.
- * Rule 2: without a token that counts there is only the login.
+ * Rule 2: without a token that counts there is only the login; while one is being got, there is nothing.
  * Rule 3: a view that fails takes nothing else with it.
  */
 import type { JSX } from 'preact';
@@ -15,6 +15,7 @@ import { Banner } from './shell/banner';
 import { Button, lazy, Toasts } from './ui';
 import { pairingCode } from './views/devices/pairing';
 import { HomeView } from './views/home/home';
+import { entering } from './views/login/enter';
 
 const ApprovalsQueue = lazy(() => import('./views/approvals/queue').then((part) => part.ApprovalsQueue));
 const ClaimView = lazy(() => import('./views/devices/claim').then((part) => part.ClaimView));
@@ -32,7 +33,7 @@ export function App(): JSX.Element {
       <a class="shell-skip" href="#main" onClick={skip}>{t('common.skip')}</a>
       <TopBar />
       <Banner />
-      <Main>{code !== null ? <ClaimView code={code} /> : locked ? <LoginView /> : <View at={route.value} />}</Main>
+      <Main>{code !== null ? <ClaimView code={code} /> : entering.value ? null : locked ? <LoginView /> : <View at={route.value} />}</Main>
       <Toasts />
     </div>
   );
@@ -44,7 +45,7 @@ function skip(event: Event): void {
   document.getElementById('main')?.focus();
 }
 
-function Main({ children }: { children: JSX.Element }): JSX.Element {
+function Main({ children }: { children: JSX.Element | null }): JSX.Element {
   const main = useRef<HTMLElement>(null);
   const place = placeOf(route.value);
   const first = useRef(true);
@@ -60,7 +61,7 @@ function placeOf(at: Route): string {
   return at.view === 'session' ? `session ${at.id}` : at.view;
 }
 
-function Boundary({ children }: { children: JSX.Element }): JSX.Element {
+function Boundary({ children }: { children: JSX.Element | null }): JSX.Element | null {
   const [error, retry] = useErrorBoundary((failure) => console.error(failure));
   if (error === undefined) return children;
   return (

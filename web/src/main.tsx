@@ -25,12 +25,13 @@ countInTitle();
 onUnauthorized(() => link.probe());
 wakeWithThePage(link);
 
+const entered = enterWith(secret?.kind === 'code' ? secret : null); // A pairing code waits for its owner's word.
 const root = document.getElementById('page');
 if (root) render(<App />, root);
 
-void enterWith(secret?.kind === 'code' ? secret : null).finally(() => link.start()); // A pairing code waits for its owner's word.
+void entered.finally(() => link.start());
 startWorker();
 effect(() => {
   const late = lateSecret.value;
-  if (late?.kind === 'code') void enterWith(late).then((entered) => entered && link.retryNow());
+  if (late?.kind === 'code') void enterWith(late).then((inside) => inside && link.retryNow());
 });

@@ -12,10 +12,20 @@ const trouble = signal<HubError | null>(null);
 /** Why the last try did not let us in. */
 export const enterTrouble: ReadonlySignal<HubError | null> = trouble;
 
+const trying = signal(false);
+
+/** What came in the address is being tried: until that is known, nothing is asked of the hub that it would refuse. */
+export const entering: ReadonlySignal<boolean> = trying;
+
 /** Try what came in the address; true where it let us in. */
 export async function enterWith(secret: Secret): Promise<boolean> {
   if (!secret) return false;
-  return secret.kind === 'pair' ? claim(secret.value) : enter({ code: secret.value });
+  trying.value = true;
+  try {
+    return await (secret.kind === 'pair' ? claim(secret.value) : enter({ code: secret.value }));
+  } finally {
+    trying.value = false;
+  }
 }
 
 /** Trade a code or a token for the cookie. */
