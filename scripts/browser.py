@@ -133,12 +133,12 @@ def _of_the_registry() -> Iterator[Browser]:
 
 
 def _unpacked(archive: Path, folder: Path) -> Browser:
-    _extract(archive, folder)
+    extract(archive, folder)
     inner = folder / "package" / "bin"
     parts = {"chromium": folder / "chromium", "al2023.tar": folder / "libraries.tar", "fonts.tar": folder / "fonts.tar"}
     _with_node(["node", "-e", UNPACK, json.dumps({str(inner / f"{name}.br"): str(to) for name, to in parts.items()})])
     for name in ("libraries.tar", "fonts.tar"):
-        _extract(folder / name, folder)
+        extract(folder / name, folder)
     (folder / "fonts.conf").write_text(FONTS.format(folder=folder))
     shutil.rmtree(folder / "package")
     for path in (archive, folder / "libraries.tar", folder / "fonts.tar"):
@@ -147,12 +147,13 @@ def _unpacked(archive: Path, folder: Path) -> Browser:
     return Browser(str(folder / "chromium"), env)
 
 
-def _extract(archive: Path, folder: Path) -> None:
+def extract(archive: Path, folder: Path) -> None:
+    """Unpack an archive of a package whose version we chose."""
     with tarfile.open(archive) as packed:
         if hasattr(tarfile, "data_filter"):  # since 3.11.4
             packed.extractall(folder, filter="data")
         else:
-            packed.extractall(folder)  # the archive is one whose hash we know
+            packed.extractall(folder)
 
 
 WAYS: dict[str, Callable[[], Iterator[Browser]]] = {

@@ -12,10 +12,11 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 
 import pytest
+
+from scripts.browser import extract
 
 ROOT = Path(__file__).parents[2] / ".peers"
 INSTALL_S = 600.0
@@ -68,8 +69,7 @@ def source_of(package: str, version: str) -> Path:
         folder.mkdir(parents=True)
         options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--no-binary", ":all:", "--dest", str(folder)]
         _run([sys.executable, "-m", "pip", "download", *options, f"{package}=={version}"])
-        with tarfile.open(next(folder.glob("*.tar.gz"))) as archive:
-            archive.extractall(folder, filter="data")
+        extract(next(folder.glob("*.tar.gz")), folder)
         _stamp(folder, (version,))
     return next(path for path in folder.iterdir() if path.is_dir())
 

@@ -12,6 +12,8 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from trunkline import __version__, discovery
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
@@ -73,7 +75,17 @@ class Drivers:
             spec, cwd=session.fold.cwd, env=env,
             calls=EditorCalls(session.editors, session.id, session.workspace, env, spec.quirks, session.permits, session.acted,
                               session.printed, session.prints),
-            mcp_servers=session.fold.mcp_servers, sink=session, new_id=lambda: self._new_id("req"), version=__version__)
+            mcp_servers=session.fold.mcp_servers, sink=session, new_id=lambda: self._new_id("req"), version=__version__,
+            fork=_forks(session.fold))
+
+    def capabilities_of(self, agent: str) -> msgspec.Raw | None:
+        """What an agent can do whose driver is ours, so that it need not be asked."""
+        spec = self._agents.get(agent)
+        if spec is None or spec.driver != "stream-json":
+            return None
+        from trunkline.session.stream_json.driver import CAPABILITIES
+
+        return CAPABILITIES
 
     async def ask_for_sessions(self, spec: AgentSpec, folders: Sequence[str]) -> Sequence[AgentSession]:
         """Ask an agent that is started for the question; one that cannot be asked has only its files, which others read."""
@@ -96,7 +108,7 @@ class Drivers:
         return StreamJsonDriver(
             spec, cwd=fold.cwd, env=env, mcp_servers=fold.mcp_servers, sink=session, new_id=self._new_id,
             new_uuid=_new_uuid, past=_Past(store), verdict=session.verdict_on, is_known=fold.turns > 0,
-            waits=lambda: _waits(fold), fork=fold.fork_of is not None and fold.fork_of == fold.agent_session_id)
+            waits=lambda: _waits(fold), fork=_forks(fold))
 
     def _watch_driver(self, spec: AgentSpec, session: Session, path: str) -> WatchDriver:
         store = discovery.store_of(spec.store, catalog.expand(spec.paths.sessions, self._environ))
@@ -109,6 +121,11 @@ class Drivers:
 
     def _env_for(self, spec: AgentSpec, more: Mapping[str, str]) -> dict[str, str]:
         return clean_env(spec.env_allow, {**self._environ, **more}, {**spec.env})
+
+
+def _forks(fold: Fold) -> bool:
+    """Whether the session is a branch that is still to be made."""
+    return fold.fork_of is not None and fold.fork_of == fold.agent_session_id
 
 
 class _Past:

@@ -224,14 +224,14 @@ class Hub:
         return await self._begin(self._session_of(fold), lambda session: session.adopt(by=by))
 
     async def fork(self, session_id: str, *, cwd: str | None = None, title: str | None = None,
-                   env: Mapping[str, str] | None = None, by: str) -> Session:
+                   env: Mapping[str, str] | None = None, mcp_servers: Sequence[msgspec.Raw] = (), by: str) -> Session:
         """Branch a session off another one, with all that was said in it so far; both go on by themselves. The branch's agent
-        has the variables of the source's, as far as they are not given anew."""
+        has the variables and MCP servers of the source's, as far as they are not given anew."""
         self._check_open()
         source = await self.session(session_id)
         fold = source.fold
         spec = self._drivers.spec(fold.agent)
-        if not self.forks(fold.agent) or fold.watches is not None:
+        if not await self.forks(fold.agent) or fold.watches is not None:
             raise Unsupported(f"sessions with {spec.display_name} cannot be forked")
         if fold.turns == 0 or fold.agent_session_id is None:
             raise Invalid("nothing was said in this session yet; start a new one instead of a fork")
@@ -240,7 +240,7 @@ class Hub:
             session_id=self._lent.new_id("ses"), agent=fold.agent,
             cwd=folder(cwd, self._lent.guarded) if cwd is not None else fold.cwd, created_at=now, updated_at=now,
             title=title or fold.title, agent_session_id=fold.agent_session_id,
-            fork_of=fold.agent_session_id, mcp_servers=fold.mcp_servers))
+            fork_of=fold.agent_session_id, mcp_servers=[*mcp_servers] or fold.mcp_servers))
         branch.env = source.env
         self.lend_env(branch, env or {})
         return await self._begin(branch, lambda session: session.adopt(by=by))
@@ -254,13 +254,13 @@ class Hub:
                     updated_at=found.created_at, title=found.title, agent_session_id=found.id, watches=found.path)
         return await self._begin(self._session_of(fold), lambda session: session.watch(by=by))
 
-    def forks(self, agent: str) -> bool:
-        """Whether sessions with this agent can be forked."""
-        return self._drivers.spec(agent).driver != "acp"
+    async def forks(self, agent: str) -> bool:
+        """Whether sessions with this agent can be forked, as far as is known."""
+        return (await self.capabilities_of(agent)).session.fork is not None
 
     async def capabilities_of(self, agent: str) -> acp.AgentCapabilities:
         """What an agent said of itself when it was last started, by this hub or an earlier one; nothing where it never was."""
-        known = self._capabilities.get(agent)
+        known = self._capabilities.get(agent) or self._drivers.capabilities_of(agent)
         if known is None:
             rows = await self._journal.rows(RowFilter(agent=agent, limit=1))
             try:

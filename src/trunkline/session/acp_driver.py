@@ -51,12 +51,15 @@ class AcpDriver:
     """One ACP agent process with one session in it."""
 
     def __init__(self, spec: AgentSpec, *, cwd: str, env: Mapping[str, str], calls: Calls,
-                 mcp_servers: Sequence[msgspec.Raw], sink: DriverSink, new_id: Callable[[], str], version: str) -> None:
+                 mcp_servers: Sequence[msgspec.Raw], sink: DriverSink, new_id: Callable[[], str], version: str,
+                 fork: bool = False) -> None:
+        """``fork``: the session that it begins with is a branch of the previous one."""
         self._spec = spec
         self._cwd = cwd
         self._env = env
         self._calls = calls
         self._sink = sink
+        self._fork = fork
         self._inbox = Inbox()
         self._opening = Opening(spec, cwd, list(mcp_servers), version, self._inbox, self._call)
         self._peer = jsonrpc.Peer(methods=acp.CLIENT_METHODS)
@@ -101,7 +104,8 @@ class AcpDriver:
     async def _open(self, previous: str | None, adopt: bool) -> tuple[acp.InitializeResponse, How, Opened]:
         hello = await self._launch()
         if adopt and previous is not None:
-            return hello, *await self._opening.adopt(hello, previous)
+            way_in = self._opening.fork if self._fork else self._opening.adopt
+            return hello, *await way_in(hello, previous)
         return hello, *await self._opening.open(hello, previous)
 
     async def _in_time(self, starting: Coroutine[Any, Any, T]) -> T:

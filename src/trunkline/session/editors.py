@@ -112,6 +112,7 @@ class EditorCalls(ClientCalls):
         ask: acp.ReadTextFileRequest = acp.decode_params(acp.FS_READ_TEXT_FILE, params)
         if editor is not None and editor.offers.fs is not None and editor.offers.fs.read_text_file:
             self._workspace.resolve(ask.path)
+            self._permits.read(ask.path)
             ask = self._absolute(ask)
             # A file that the editor has no buffer of may be on disk all the same.
             with suppress(LocalError, RemoteError, Unavailable):

@@ -8,6 +8,7 @@ The replay of a session that somebody else began is: the journal has nothing of 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Protocol
 
 import msgspec
@@ -163,6 +164,17 @@ class Opening:
                 self._inbox.session_id = None
         assert refused is not None, "a way back was refused or led back"
         raise refused
+
+    async def fork(self, hello: acp.InitializeResponse, source: str) -> tuple[How, Opened]:
+        """Branch a session off one that the agent has. Its history is news to us, so it is loaded where the agent can."""
+        if hello.capabilities.session.fork is None:
+            raise Unsupported(f"{self._spec.display_name} cannot fork a session")
+        forked = await self._logged_in(hello, acp.SESSION_FORK, self._params_for(source))
+        if hello.capabilities.load_session:
+            assert self._inbox.session_id is not None, "an answer without an id is an error"
+            with suppress(AgentError):  # it is open all the same; only what was said before is not told
+                await self._open_by(acp.SESSION_LOAD, self._params_for(self._inbox.session_id))
+        return "forked", forked
 
     async def _reopen(self, hello: acp.InitializeResponse, previous: str) -> tuple[How, Opened] | None:
         """The session as it was, by resume, else by load; None where the agent can do neither or has lost it."""

@@ -43,6 +43,9 @@ EXTRA = {
 }
 """Members that the schema has elsewhere, in a branch of a union."""
 
+UNSTABLE = {(acp.SessionCapabilities, "fork")}
+"""Members that only the unstable schema has."""
+
 PLAIN = [kind for kind in ALL if kind not in OF_OUR_OWN and kind not in COMPOSED]
 
 
@@ -52,7 +55,7 @@ def properties(kind: Any) -> dict[str, Any]:
 
 
 def members(kind: Any) -> dict[str, msgspec.structs.FieldInfo]:
-    return {field.encode_name: field for field in msgspec.structs.fields(kind) if (kind, field.encode_name) not in EXTRA}
+    return {field.encode_name: field for field in msgspec.structs.fields(kind) if (kind, field.encode_name) not in EXTRA | UNSTABLE}
 
 
 def marks(annotation: Any) -> set[str]:

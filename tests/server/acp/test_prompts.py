@@ -238,7 +238,9 @@ def test_a_prompt_that_is_said_after_a_failure_waits_behind_what_runs_now(tmp_pa
             await made.ask("session/list")
             (tmp_path / "on").touch()
             assert [result_of(await turn) for turn in (running, waiting)] == [{"stopReason": "end_turn"}] * 2
-            assert made.text(session_id) == "firstsecondthird"
+            said = made.text(session_id)
+            assert (said[:5], said[-11:]) == ("first", "secondthird")
+            assert said.count("started afresh") == 1, "the agent died, and cannot come back to its session"
 
     run(check())
 

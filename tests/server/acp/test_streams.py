@@ -37,7 +37,7 @@ def test_messages_are_numbered_from_one_and_a_carriage_return_ends_no_line() -> 
     async def check() -> None:
         stream, reader = MessageStream(), Reader()
         await stream.put([b'{"a":\r1}', b"{}"])
-        pumping = asyncio.create_task(stream.pump(reader))
+        pumping = asyncio.create_task(stream.pump(reader, stream.claim()))
         await reader.until(b"id: 2")
         assert reader.frames == b'id: 1\ndata: {"a": 1}\n\nid: 2\ndata: {}\n\n'
         stream.close()
@@ -52,7 +52,7 @@ def test_who_writes_waits_while_too_much_is_unread() -> None:
         writing = asyncio.create_task(stream.put([b"x" * UNREAD_BYTES, b"y" * 10]))
         await asyncio.sleep(0)
         assert not writing.done()
-        pumping = asyncio.create_task(stream.pump(reader))
+        pumping = asyncio.create_task(stream.pump(reader, stream.claim()))
         await writing
         stream.close()
         await pumping
@@ -65,17 +65,16 @@ def test_who_writes_waits_while_too_much_is_unread() -> None:
 def test_a_reader_goes_back_as_far_as_is_kept() -> None:
     async def check() -> None:
         stream, reader = MessageStream(), Reader()
-        pumping = asyncio.create_task(stream.pump(reader))
+        pumping = asyncio.create_task(stream.pump(reader, stream.claim()))
         for _ in range(20):
             await stream.put([b"x" * (KEPT_BYTES // 10)])
         await reader.until(b"id: 20\n")
         with pytest.raises(Expired):
-            stream.seek(5)
+            stream.claim(5)
         with pytest.raises(Expired):
-            stream.seek(21)
-        stream.seek(18)
+            stream.claim(21)
         again = Reader()
-        second = asyncio.create_task(stream.pump(again))
+        second = asyncio.create_task(stream.pump(again, stream.claim(18)))
         await again.until(b"id: 20\n")
         assert again.frames.startswith(b"id: 19\n")
         await pumping

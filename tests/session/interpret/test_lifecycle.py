@@ -50,12 +50,22 @@ def test_the_environment_is_told_again_only_when_it_is_new() -> None:
 
 
 def test_an_agent_that_comes_back_without_its_memory_is_remarked() -> None:
-    told = Told()
+    told = Told().turn()
+    told.fold.turn = None
+    told.take()
     told.at().lifecycle.resumed("old", "new", agentSessionId="fresh")
     told.at().lifecycle.resumed("old", "loaded")
     entries = told.take()
     assert names(entries) == ["session:resumed", "interaction:notification", "session:resumed"]
-    assert events(entries)[0]["_meta"] == {"how": "new", "agentSessionId": "fresh"}
+    assert events(entries)[0]["_meta"] == {"how": "new", "forgets": True, "agentSessionId": "fresh"}
+
+
+def test_an_agent_that_comes_back_to_a_session_in_which_nothing_was_said_has_forgotten_nothing() -> None:
+    for told in (Told(), Told().turn()):  # before the first turn, and in it
+        told.take()
+        told.at().lifecycle.resumed("old", "new")
+        (resumed,) = events(told.take())
+        assert resumed["_meta"] == {"how": "new"}
 
 
 @pytest.mark.parametrize(("asks", "then"), [((), "running"), (("permission",), "waiting_for_approval"),

@@ -93,6 +93,7 @@ def test_every_call_that_starts_gets_exactly_one_end(steps: list[Step]) -> None:
     player.stop()
     player.play(GO)  # what an agent told of after its turn is ended with the next one
     player.stop()
+    player.act(lambda now: now.tools.agent_gone())  # what goes on in the background ends with its agent
     check(player)
     events = [msgspec.json.decode(entry.event) for entry in player.entries]
     started = Counter(event["toolCallId"] for event in events if event["type"] == "tool:start")

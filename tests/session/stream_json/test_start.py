@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from tests.session.stream_json.stage import ClaudeStage, played
-from trunkline.dialects.signals import TurnEnd, Update
+from trunkline.dialects.signals import Note, TurnEnd, Update
 from trunkline.errors import (
     AgentAuthRequired,
     AgentNotInstalled,
@@ -23,6 +23,11 @@ from trunkline.session.stream_json import driver as claude_driver
 from trunkline.session.stream_json import process as claude_process
 
 OLD = "11111111-1111-4111-8111-111111111111"
+
+
+def lost_of(stage: ClaudeStage) -> list[Note]:
+    """What was noted of conversations that the CLI does not have any more."""
+    return [signal for signal in stage.ears.signals if isinstance(signal, Note) and signal.kind == "conversation_lost"]
 
 
 def refused(stage: ClaudeStage, previous: str | None = None, *, adopt: bool = False) -> TrunklineError:
@@ -102,7 +107,7 @@ def test_a_fork_has_the_history_of_its_source_and_an_id_of_its_own(tmp_path: Pat
     played(stage, play())
 
 
-def test_a_conversation_that_the_cli_lost_is_begun_anew_and_people_are_told(tmp_path: Path) -> None:
+def test_a_conversation_that_the_cli_lost_is_begun_anew_and_it_is_noted_why(tmp_path: Path) -> None:
     stage = ClaudeStage(tmp_path, missing=[OLD], is_known=True)
 
     async def play() -> None:
@@ -110,8 +115,8 @@ def test_a_conversation_that_the_cli_lost_is_begun_anew_and_people_are_told(tmp_
         assert started.how == "new" and started.agent_session_id != OLD
         assert f"--session-id={started.agent_session_id}" in stage.argv(1)
         assert (await stage.turn(["say", "hello"])).stop == "end_turn"
-        (notice,) = stage.ears.updates("notice")
-        assert notice["severity"] == "warning" and OLD in notice["description"]
+        (note,) = lost_of(stage)
+        assert OLD in json.loads(note.data)["message"]
         assert stage.ears.exits == [], "the first process was never the session's"
 
     played(stage, play())
@@ -123,7 +128,7 @@ def test_a_conversation_in_which_nothing_was_said_is_begun_anew_silently(tmp_pat
     async def play() -> None:
         assert (await stage.driver.start(OLD)).how == "new"
         await stage.turn(["say", "hello"])
-        assert stage.ears.updates("notice") == []
+        assert lost_of(stage) == []
 
     played(stage, play())
 

@@ -2,8 +2,9 @@
 
 Rule 1: an update is passed on by its bytes, unread. Only requests, answers and positions are looked at.
 Rule 2: a lost connection is taken up again by itself: the hub is found, or started, the handshake is made again, each session
-goes on after the last position that the editor was sent, and what was not answered is asked again. A prompt has a key, so that
-asking again never says it twice.
+goes on after the last position that the editor was sent, and what was not answered is asked again, in the editor's order, and is
+taken back again where the editor did. A prompt has a key, so that asking again never says it twice, and taking it back never ends
+another's turn.
 Rule 3: what the hub asked over a lost connection is taken back from the editor; the hub asks again over the next.
 Rule 4: the editor's variables go to a hub on this machine and nowhere else. Which of them, the answer to initialize says: a
 request that opens a session, and all that the editor says after it, wait for that answer.
@@ -61,6 +62,10 @@ class Unanswered(msgspec.Struct):
     method: str
     session_id: str
     line: bytes
+    key: str = ""
+    """Of a prompt."""
+    taken_back: bytes | None = None
+    """What the editor said to end it, as it is said after it when both have to be said again."""
 
 
 class Bridge:
@@ -82,7 +87,8 @@ class Bridge:
         self._held: bytes | None = None
         """The request that waits for the answer to initialize; it was not sent."""
         self._asked: dict[bytes, None] = {}
-        self._later: list[bytes] = []
+        self._later: list[tuple[bytes | None, bytes]] = []
+        """What waits for a connection: lines, and the ids of those that are requests."""
         self._own: dict[bytes, asyncio.Future[bool]] = {}
         self._own_number = 0
         self._changed = asyncio.Event()
@@ -135,7 +141,7 @@ class Bridge:
             if told is None:
                 continue
             if self._ready and self._socket is not None:
-                await self._say(self._socket, told)
+                await self._say(self._socket, told[1])
             else:
                 self._later.append(told)
 
@@ -155,23 +161,38 @@ class Bridge:
             await self._changed.wait()
         self._held = None
 
-    def _from_editor(self, line: bytes) -> bytes | None:
-        """What the hub is sent for a line; None for an answer that nobody waits for."""
+    def _from_editor(self, line: bytes) -> tuple[bytes | None, bytes] | None:
+        """What the hub is sent for a line, with the id of a request; None for an answer that nobody waits for."""
         message = messages.read(line)
         if message is None:
-            return line  # the hub says what is wrong with it
+            return None, line  # the hub says what is wrong with it
         if message.method is msgspec.UNSET:
             known = message.id is not msgspec.UNSET and bytes(message.id) in self._asked
             if known:
                 del self._asked[bytes(message.id)]  # type: ignore[arg-type]  # known: it is set
-            return line if known else None
+            return (None, line) if known else None
         if message.id is msgspec.UNSET or not jsonrpc.is_id(message.id):
-            return line
+            self._note_end(line, message)
+            return None, line
         return self._request(line, message)
 
-    def _request(self, line: bytes, message: Envelope) -> bytes:
+    def _note_end(self, line: bytes, message: Envelope) -> None:
+        """Remember that the editor takes requests back, for as long as they are not answered."""
+        assert message.method is not msgspec.UNSET, "only what has a method takes something back"
+        method, about = acp.canonical_method(message.method, side="agent"), params_of(message.params)
+        if method == acp.CANCEL_REQUEST:
+            asked = self._unanswered.get(bytes(about.request_id))
+            if asked is not None:
+                asked.taken_back = line
+        elif method == acp.SESSION_CANCEL:
+            for asked in self._unanswered.values():
+                if asked.method == acp.SESSION_PROMPT and asked.session_id == about.session_id and asked.taken_back is None:
+                    asked.taken_back = messages.cancel_of(asked.session_id, asked.key)
+
+    def _request(self, line: bytes, message: Envelope) -> tuple[bytes, bytes]:
         assert message.id is not msgspec.UNSET and message.method is not msgspec.UNSET, "a request has both"
         request_id, method = bytes(message.id), acp.canonical_method(message.method, side="agent")
+        key = ""
         if method == acp.INITIALIZE:
             self._hello = messages.with_meta(message.params, _WANTS, inside="clientCapabilities")
             line = messages.request(request_id, method, self._hello)
@@ -179,10 +200,10 @@ class Bridge:
             env = allowed_env(self._env_allow, os.environ) if self._local else {}
             line = messages.request(request_id, method, messages.with_meta(message.params, {"env": env}))
         elif method == acp.SESSION_PROMPT:
-            key = {"key": secrets.token_hex(16)}
-            line = messages.request(request_id, method, messages.with_meta(message.params, key))
-        self._unanswered[request_id] = Unanswered(method, params_of(message.params).session_id, line)
-        return line
+            key = secrets.token_hex(16)
+            line = messages.request(request_id, method, messages.with_meta(message.params, {"key": key}))
+        self._unanswered[request_id] = Unanswered(method, params_of(message.params).session_id, line, key)
+        return request_id, line
 
     # -- the hub's frames
 
@@ -220,9 +241,7 @@ class Bridge:
                 if not await self._ask_hub(socket, acp.SESSION_RESUME, self._resume_params(session_id, after)):
                     del self._sessions[session_id]
         while self._later:
-            later, self._later = self._later, []
-            for line in later:
-                await self._say(socket, line)
+            await self._say(socket, self._later.pop(0)[1])
         self._ready = True
         self._changed.set()
 
@@ -297,16 +316,34 @@ class Bridge:
             own.cancel()
         self._own.clear()
         asked, self._asked = self._asked, {}
-        waiting = [each.line for each in self._unanswered.values()]
-        self._later = [*map(self._again, self._unanswered.values()), *(line for line in self._later if line not in waiting)]
+        waiting = {request_id for request_id, _ in self._later}
+        said = [(request_id, each.line) for request_id, each in self._unanswered.items() if request_id not in waiting]
+        self._later = [each for request_id, line in [*said, *self._later] for each in self._again(request_id, line)]
         lines = [messages.taken_back(request_id) for request_id in asked]
         if lines:
             await self._out.write(b"\n".join([*lines, b""]))
 
-    def _again(self, asked: Unanswered) -> bytes:
-        """A request that is sent once more. A load goes on where it was: the editor has what came before."""
+    def _again(self, request_id: bytes | None, line: bytes) -> list[tuple[bytes | None, bytes]]:
+        """What is said for a line over the next connection: nothing for a request that was answered, and for what took one back,
+        since that comes behind its request. A load goes on where it was: the editor has what came before."""
+        if request_id is None:
+            return [] if self._takes_back(line) else [(None, line)]
+        asked = self._unanswered.get(request_id)
+        if asked is None:
+            return []
         after = self._sessions.get(asked.session_id)
-        return messages.with_after(asked.line, after) if asked.method == acp.SESSION_LOAD and after else asked.line
+        line = messages.with_after(asked.line, after) if asked.method == acp.SESSION_LOAD and after else asked.line
+        return [(request_id, line)] if asked.taken_back is None else [(request_id, line), (None, asked.taken_back)]
+
+    def _takes_back(self, line: bytes) -> bool:
+        message = messages.read(line)
+        if message is None or message.method is msgspec.UNSET or message.id is not msgspec.UNSET:
+            return False
+        method, about = acp.canonical_method(message.method, side="agent"), params_of(message.params)
+        if method == acp.CANCEL_REQUEST:
+            return True
+        return method == acp.SESSION_CANCEL and any(
+            asked.taken_back is not None and asked.session_id == about.session_id for asked in self._unanswered.values())
 
     async def _refuse_all(self, hub: asyncio.Task[None]) -> None:
         """There will be no hub: whoever waits hears why."""

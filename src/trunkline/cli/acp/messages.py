@@ -14,8 +14,7 @@ from trunkline.dialects.jsonrpc import MAX_LINE
 
 UPDATE_HEAD = b'{"jsonrpc":"2.0","method":"session/update"'
 CURSOR_HEAD = b'{"jsonrpc":"2.0","method":"_trunkline/cursor"'
-SESSION_FORK = "session/fork"
-OPENING = frozenset({acp.SESSION_NEW, acp.SESSION_LOAD, acp.SESSION_RESUME, SESSION_FORK})
+OPENING = frozenset({acp.SESSION_NEW, acp.SESSION_LOAD, acp.SESSION_RESUME, acp.SESSION_FORK})
 """The requests after whose answer the editor has a session open."""
 
 NOT_TEXT = b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Not UTF-8"}}'
@@ -127,6 +126,12 @@ def _is_id(token: bytes) -> bool:
 def taken_back(request_id: bytes) -> bytes:
     """Tells the editor that nobody waits for its answer any more."""
     return b'{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":%b}}' % request_id
+
+
+def cancel_of(session_id: str, key: str) -> bytes:
+    """Ends the prompt with this key, and nobody else's turn."""
+    params = {"sessionId": session_id, "_meta": {"trunkline": {"key": key}}}
+    return b'{"jsonrpc":"2.0","method":"session/cancel","params":%b}' % _encode(params)
 
 
 def with_meta(params: Raw | UnsetType, ours: Mapping[str, Any], *, inside: str | None = None) -> bytes:

@@ -96,6 +96,8 @@ class SessionCapabilities(Shape, frozen=True, kw_only=True):
     additional_directories: Offered | None = None
     resume: Offered | None = None
     close: Offered | None = None
+    fork: Offered | None = None
+    """Unstable in the schema."""
 
 
 class AgentAuthCapabilities(Shape, frozen=True, kw_only=True):

@@ -17,7 +17,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -31,9 +32,7 @@ from trunkline.server.acp.attachment import Attachment, OpenPrompt
 from trunkline.server.acp.line import EditorLine, Left, Wire
 from trunkline.server.acp.listing import Listing
 from trunkline.server.acp.offers import (
-    Capabilities,
     OurMeta,
-    SessionCapabilities,
     default_agent,
     encoded_servers,
     logins,
@@ -47,7 +46,6 @@ from trunkline.server.tokens import Scope, allows
 if TYPE_CHECKING:
     from trunkline.hub import Session
 
-SESSION_FORK = "session/fork"
 REQUESTS_AT_ONCE = 64
 
 log = logging.getLogger("trunkline.server")
@@ -98,7 +96,7 @@ class AcpAgent:
             acp.SESSION_LIST: ("view", self._list),
             acp.SESSION_CLOSE: ("control", self._close),
             acp.SESSION_DELETE: ("control", self._delete),
-            SESSION_FORK: ("control", self._fork),
+            acp.SESSION_FORK: ("control", self._fork),
             acp.SESSION_PROMPT: ("control", self._prompt),
             acp.SESSION_CANCEL: ("control", self._cancel_asked),
             acp.SESSION_SET_MODE: ("control", self._set_mode),
@@ -142,7 +140,7 @@ class AcpAgent:
         for request in requests:
             request.cancel()
         await asyncio.gather(*requests, return_exceptions=True)
-        for attached in self._attached.values():
+        for attached in [*self._attached.values()]:
             await attached.end()
         self._attached.clear()
         await asyncio.gather(*self._errands, return_exceptions=True)
@@ -153,6 +151,18 @@ class AcpAgent:
         self._errands.add(task)
         task.add_done_callback(self._errands.discard)
         return task
+
+    async def _carry_out(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do what cannot be broken off halfway. Who takes the request back learns that it was done."""
+        task = asyncio.create_task(work)
+        self._errands.add(task)
+        task.add_done_callback(self._errands.discard)
+        while not task.done():
+            try:
+                await asyncio.wait((task,))
+            except asyncio.CancelledError:
+                continue
+        task.result()
 
     def _count(self, task: asyncio.Task[None]) -> None:
         """The editor may have only so much under way."""
@@ -239,11 +249,11 @@ class AcpAgent:
         known = await self._hub.capabilities_of(spec.name)
         offered = acp.Offered()
         session: dict[str, Any] = {name: offered for name in ("list", "delete", "resume", "close")}
-        return Capabilities(
+        return acp.AgentCapabilities(
             load_session=True, prompt_capabilities=acp.PromptCapabilities(
                 image=known.prompt.image, audio=known.prompt.audio, embedded_context=True),
             mcp_capabilities=known.mcp,
-            session_capabilities=SessionCapabilities(**session, fork=offered if self._hub.forks(spec.name) else None),
+            session_capabilities=acp.SessionCapabilities(**session, fork=known.session.fork),
             meta={"trunkline": {"cursor": True, "lines": True, "key": True, "after": True, "eventIds": True}})
 
     async def _authenticate(self, asked: Asked) -> None:
@@ -277,9 +287,10 @@ class AcpAgent:
 
     async def _fork(self, asked: Asked) -> None:
         ask: acp.ResumeSessionRequest = acp.decode_params(acp.SESSION_RESUME, asked.params)  # the same shape
-        session = await self._hub.fork(ask.session_id, cwd=ask.cwd, env=ours_of(ask.meta).env, by=self._by)
-        attached = await self._opened(asked, session)
-        async with attached.opening:
+        session = await self._hub.fork(ask.session_id, cwd=ask.cwd, env=ours_of(ask.meta).env, by=self._by,
+                                       mcp_servers=encoded_servers(ask.mcp_servers or []))
+        await self._opened(asked, session)
+        async with self._opening(session) as attached:
             newest = (await session.snapshot()).last_seq  # who forks knows what was said so far
             await attached.tell_commands(newest)
             attached.follow(newest)
@@ -296,26 +307,32 @@ class AcpAgent:
 
     async def _load(self, asked: Asked) -> None:
         ask: acp.LoadSessionRequest = acp.decode_params(acp.SESSION_LOAD, asked.params)
+        after = ours_of(ask.meta).after
         session = await self._taken_up(ask.session_id, ask.mcp_servers, ours_of(ask.meta))
-        attached = self._attach(session)
-        async with attached.opening:
+        async with self._opening(session) as attached:
             until = (await session.snapshot()).last_seq
-            await attached.replay(min(ours_of(ask.meta).after or 0, until), until, asked.stream)
-            await self._reply(asked, settings_of(session.fold, self._line.offers))
+            followed = attached.following
+            try:
+                await attached.replay(min(after or 0, until), until, asked.stream, lost_since=after)
+                await self._reply(asked, settings_of(session.fold, self._line.offers))
+            except BaseException:
+                if followed:  # broken off, or taken back: the editor's prompts in there still want their answers
+                    await attached.go_on()
+                raise
             attached.follow(until)
 
     async def _resume(self, asked: Asked) -> None:
         ask: acp.ResumeSessionRequest = acp.decode_params(acp.SESSION_RESUME, asked.params)
         ours = ours_of(ask.meta)
         session = await self._taken_up(ask.session_id, ask.mcp_servers or [], ours)
-        attached = self._attach(session)
-        async with attached.opening:
+        async with self._opening(session) as attached:
             newest = (await session.snapshot()).last_seq
             await self._reply(asked, settings_of(session.fold, self._line.offers))
-            if not attached.following:
-                if ours.after is None:
-                    await attached.tell_commands(newest)
-                attached.follow(newest if ours.after is None else min(ours.after, newest))
+            if ours.after is not None:
+                await attached.rewind(min(ours.after, newest))
+            elif not attached.following:
+                await attached.tell_commands(newest)
+                attached.follow(newest)
 
     async def _taken_up(self, session_id: str, servers: list[acp.McpServer], ours: OurMeta) -> Session:
         """A session that somebody opens again: what came with it counts when its agent is started next, if it may steer it."""
@@ -333,24 +350,26 @@ class AcpAgent:
     async def _close(self, asked: Asked) -> None:
         """Stop the agent, for everybody; what was said stays."""
         session = await self._hub.session(acp.decode_params(acp.SESSION_CLOSE, asked.params).session_id)
-        await session.terminate(by=self._by)
-        attached = self._attached.pop(session.id, None)
-        if attached is not None:
-            await attached.reached(session.feed.last_seq)
-            await attached.end()
+        await self._carry_out(self._end(session))
         await self._reply(asked, {})
+
+    async def _end(self, session: Session) -> None:
+        await session.terminate(by=self._by)
+        await self._detach(session)
 
     async def _delete(self, asked: Asked) -> None:
         session_id = acp.decode_params(acp.SESSION_DELETE, asked.params).session_id
+        await self._carry_out(self._erase(session_id))
+        await self._reply(asked, {})
+
+    async def _erase(self, session_id: str) -> None:
         try:
             await self._hub.delete(session_id)
         except SessionNotFound:
             pass  # the protocol wants it so: who deletes twice has what it wants
-        attached = self._attached.pop(session_id, None)
+        attached = self._attached.get(session_id)
         if attached is not None:
-            await attached.reached(attached.session.feed.last_seq)
-            await attached.end()
-        await self._reply(asked, {})
+            await self._detach(attached.session)
 
     # -- work
 
@@ -361,12 +380,13 @@ class AcpAgent:
         await attached.prompt(prompt, ask.prompt)
 
     async def _cancel_asked(self, asked: Asked) -> None:
-        await (await self._joined(acp.decode_params(acp.SESSION_CANCEL, asked.params).session_id)).cancel()
+        await self._cancel(asked.params)
         await self._reply(asked, {})
 
     async def _cancel(self, params: bytes | None) -> None:
         check_scope(self._caller, "control")
-        await (await self._joined(acp.decode_params(acp.SESSION_CANCEL, params).session_id)).cancel()
+        ask: acp.CancelNotification = acp.decode_params(acp.SESSION_CANCEL, params)
+        await (await self._joined(ask.session_id)).cancel(ours_of(ask.meta).key)
 
     async def _cancel_request(self, params: bytes | None) -> None:
         """The editor takes a request back: a prompt ends as cancelled, anything else is broken off."""
@@ -413,13 +433,35 @@ class AcpAgent:
     async def _joined(self, session_id: str) -> Attachment:
         """The editor's place in a session; one that it did not open in this connection is joined where it stands."""
         session = await self._hub.session(session_id)
-        attached = self._attach(session)
-        if not attached.following:
+        attached = self._attached.get(session_id)
+        if attached is not None and attached.following:
+            return attached
+        async with self._opening(session) as attached:
+            newest = (await session.snapshot()).last_seq
+            if not attached.following:
+                attached.follow(newest)
+            return attached
+
+    @asynccontextmanager
+    async def _opening(self, session: Session) -> AsyncIterator[Attachment]:
+        """The editor's place in a session, while it is told where it starts: never one that it has left meanwhile."""
+        while True:
+            attached = self._attach(session)
             async with attached.opening:
-                newest = (await session.snapshot()).last_seq
-                if not attached.following:
-                    attached.follow(newest)
-        return attached
+                if self._attached.get(session.id) is attached:
+                    yield attached
+                    return
+
+    async def _detach(self, session: Session) -> None:
+        """The editor leaves a session that has ended, once it was told of the end. What it says to it meanwhile keeps it."""
+        attached = self._attached.get(session.id)
+        if attached is None:
+            return
+        async with attached.opening:
+            await attached.reached(session.feed.last_seq)
+            if not attached.busy and self._attached.get(session.id) is attached:
+                del self._attached[session.id]
+                await attached.end()
 
 
 async def _quietly(work: Coroutine[Any, Any, None]) -> None:

@@ -13,6 +13,7 @@ import asyncio
 import logging
 import secrets
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,9 @@ READS_S = 5.0
 """How long an editor that ends a session may take to read what is left of it."""
 
 SLICE_BYTES = 64 << 10
+
+ANSWERED = 32
+"""Answered prompts that are remembered, for an editor whose connection lost their answers."""
 
 log = logging.getLogger("trunkline.server")
 
@@ -77,6 +81,8 @@ class Attachment:
         self._view = UpdateView(session, self)
         self._asks = OpenAsks(session, line, self._view, by, spawn, scope)
         self._prompts: list[OpenPrompt] = []
+        self._answered: deque[tuple[int, OpenPrompt]] = deque(maxlen=ANSWERED)
+        """With the place in the journal that ended them."""
         self._reader: asyncio.Task[None] | None = None
         self._rests = False
         """The reader waits for news, or for who reads what is kept, so that it can be ended without losing any."""
@@ -101,6 +107,11 @@ class Attachment:
     # -- reading along
 
     @property
+    def busy(self) -> bool:
+        """Whether the editor waits for the answer to a prompt, or says one."""
+        return bool(self._prompts) or self._sending.locked()
+
+    @property
     def following(self) -> bool:
         """Whether the editor is being told what happens."""
         return self._reader is not None and not self._reader.done()
@@ -111,11 +122,25 @@ class Attachment:
         self._halting = False
         self._reader = asyncio.create_task(self._read_on())
 
-    async def replay(self, after: int, until: int, stream: str | None) -> None:
-        """Tell the editor what was, up to a position. What it waits for and has not been told yet may be in there, too."""
+    async def rewind(self, after: int) -> None:
+        """Tell the editor again what comes after a position: it has lost what it was sent since."""
+        await self.halt()
+        self._reopen(after)
+        self.follow(after)
+
+    async def go_on(self) -> None:
+        """Follow again where a replay was broken off."""
+        await self.halt()
+        self.follow(self.position)
+
+    async def replay(self, after: int, until: int, stream: str | None, *, lost_since: int | None = None) -> None:
+        """Tell the editor what was, up to a position. What it waits for and has not been told yet may be in there, too; and what
+        it was told, but says that it has lost."""
         followed = self.following
         await self.halt()
         heard = self.position if followed else until
+        if lost_since is not None and self._reopen(lost_since):
+            heard = min(heard, lost_since)
         if after == 0:
             self._view.forget()
         position = after
@@ -129,6 +154,8 @@ class Attachment:
             answers = [line for entry in entries if entry.seq > heard for line in self._owed(entry)]
             if answers:
                 self._spawn(self._line.send(answers, self.session.id))
+            if followed:
+                self.position = max(self.position, position)
             await asyncio.sleep(0)  # a long history must not keep the hub to itself
         self.position = until
 
@@ -249,7 +276,7 @@ class Attachment:
         told = told_by(entry)
         match kind:
             case "custom":
-                return self._custom(told) if told.namespace == "trunkline" else []
+                return self._custom(told, entry.seq) if told.namespace == "trunkline" else []
             case "approval:requested":
                 return self._asks.permission(told.request_id)
             case "approval:resolved":
@@ -258,29 +285,31 @@ class Attachment:
                 return self._asks.question(told.question_id)
             case "tool:error":
                 return self._view.failed(told.tool_call_id)
+            case "session:resumed":
+                return self._view.started_afresh() if told.meta.forgets else []
             case "session:error":
                 return self._turn_failed(told, entry.seq)
             case _:
-                return self._turn_ended(told.meta)
+                return self._turn_ended(told.meta, entry.seq)
 
-    def _custom(self, told: Told) -> list[bytes]:
+    def _custom(self, told: Told, seq: int) -> list[bytes]:
         match told.event_name:
             case "turn_started":
                 self._view.own_turn = any(self._turn_of(prompt) == told.meta.turn_id for prompt in self._prompts)
             case "turn_ended":  # of a session that is held: its status does not change
-                return self._turn_ended(told.meta)
+                return self._turn_ended(told.meta, seq)
             case "prompt_dropped":
-                return self._dropped(told.about().turn_id)
+                return self._dropped(told.about().turn_id, seq)
             case "question_resolved":
                 return self._asks.settled(told.about().question_id)
         return []
 
-    def _turn_ended(self, meta: Meta) -> list[bytes]:
+    def _turn_ended(self, meta: Meta, seq: int) -> list[bytes]:
         if not meta.stop_reason:
             return []
         self._view.own_turn = False
         answer = _encode({"stopReason": meta.stop_reason})
-        return [line for prompt in self._settled(meta.turn_id) for line in self._line.result(prompt.request_id, answer)]
+        return [line for prompt in self._settled(meta.turn_id, seq) for line in self._line.result(prompt.request_id, answer)]
 
     def _turn_failed(self, told: Told, seq: int) -> list[bytes]:
         if not told.meta.turn_id or told.error is None:
@@ -289,16 +318,16 @@ class Attachment:
         error = told.error
         details = msgspec.json.decode(error.details)
         fault = told_fault(error.code, error.message, details, error.agent_code)
-        lines = [line for prompt in self._settled(told.meta.turn_id)
+        lines = [line for prompt in self._settled(told.meta.turn_id, seq)
                  for line in self._line.fault(prompt.request_id, fault.code, fault.message, _encode(fault.data))]
         behind = [prompt for prompt in self._prompts if self._waits(prompt) and prompt.since < seq]
         if behind:
             self._spawn(self._take_back([(prompt, prompt.turn_id) for prompt in behind]))
         return lines
 
-    def _dropped(self, turn_id: str) -> list[bytes]:
+    def _dropped(self, turn_id: str, seq: int) -> list[bytes]:
         lines: list[bytes] = []
-        for prompt in self._settled(turn_id):
+        for prompt in self._settled(turn_id, seq):
             if prompt.failed_before:
                 failed = Unavailable("the turn before this prompt failed, so it was not sent; send it again")
                 lines += self._line.error(prompt.request_id, failed)
@@ -341,8 +370,15 @@ class Attachment:
         prompt.turn_id, prompt.since = accepted.turn_id, max(prompt.since, accepted.seq)
         return accepted
 
-    async def cancel(self) -> None:
-        """Stop what this editor began: its prompts that wait, and the turn that runs, unless only others' prompts run."""
+    async def cancel(self, key: str | None = None) -> None:
+        """Stop what this editor began: its prompts that wait, and the turn that runs, unless only others' prompts run; or only
+        the prompt that it names by its key."""
+        if key is not None:
+            async with self._sending:  # what was said before has been taken
+                named = [prompt for prompt in self._prompts if prompt.key == key]
+            for prompt in named:
+                await self.cancel_prompt(prompt)
+            return
         async with self._sending:
             waiting = [prompt for prompt in self._prompts if self._waits(prompt)]
             for prompt in waiting:
@@ -399,11 +435,19 @@ class Attachment:
                     return
             position = entries[-1].seq
 
-    def _settled(self, turn_id: str) -> list[OpenPrompt]:
+    def _settled(self, turn_id: str, seq: int) -> list[OpenPrompt]:
         found = [prompt for prompt in self._prompts if turn_id and self._turn_of(prompt) == turn_id]
         for prompt in found:
             self._forget(prompt)
+            self._answered.append((seq, prompt))
         return found
+
+    def _reopen(self, after: int) -> bool:
+        """Wait again for the ends of prompts that the editor was told of after a position; returns whether there are any."""
+        lost = [prompt for seq, prompt in self._answered if seq > after]
+        self._prompts += lost
+        self._answered = deque([each for each in self._answered if each[0] <= after], ANSWERED)
+        return bool(lost)
 
     def _forget(self, prompt: OpenPrompt) -> None:
         self._prompts.remove(prompt)

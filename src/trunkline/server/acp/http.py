@@ -191,13 +191,13 @@ async def hear(call: Call) -> Reply:
         await call.hub.session(session_id)  # it may be opened before the session is loaded, but not for one that is not there
     stream = connection.stream(session_id)
     last = call.request.headers.get("last-event-id")
-    if last:
-        stream.seek(whole_number("Last-Event-ID", last))
+    # Who only asks for the head reads nothing, and takes over from nobody.
+    claim = stream.claim(whole_number("Last-Event-ID", last) if last else None) if call.request.method == "GET" else 0
 
     async def pump(outlet: Outlet) -> None:
         connection.readers += 1
         try:
-            await stream.pump(outlet)
+            await stream.pump(outlet, claim)
         finally:
             connection.readers -= 1
             call.parts.editors.used(connection)

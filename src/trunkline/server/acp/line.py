@@ -18,7 +18,7 @@ from trunkline.dialects import acp, jsonrpc
 from trunkline.errors import Invalid, NotFound, TrunklineError, Unavailable, Unsupported
 from trunkline.server.acp.faults import fault_of
 
-AGENT_METHODS = acp.with_aliases({*acp.AGENT_REQUESTS - {acp.LOGOUT}, acp.SESSION_CANCEL, "session/fork"}, side="agent")
+AGENT_METHODS = acp.with_aliases({*acp.AGENT_REQUESTS - {acp.LOGOUT}, acp.SESSION_CANCEL, acp.SESSION_FORK}, side="agent")
 """The requests that are served. A cancel is a notification; who sends it as a request is answered all the same."""
 
 MESSAGE_BYTES = 64 << 20

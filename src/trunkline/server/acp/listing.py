@@ -7,6 +7,7 @@ last page, if the editor has not been told of it before.
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 
 from trunkline.dialects import acp
@@ -34,6 +35,7 @@ class Listing:
     async def page(self, cwd: str | None, cursor: str | None) -> acp.ListSessionsResponse:
         """The sessions after a cursor, or the first, in a folder, or all."""
         before = _place_of(cursor)
+        cwd = _as_kept(cwd) if cwd is not None else None
         if before is None:
             self._newest, self._told = None, set()
         elif cursor != self._cursor:
@@ -79,6 +81,11 @@ class Listing:
 def _info(view: SessionView) -> acp.SessionInfo:
     return acp.SessionInfo(session_id=view.id, cwd=view.cwd, title=view.title or None, updated_at=view.updated_at,
                            meta={"trunkline": {"agent": view.agent, "status": view.status}})
+
+
+def _as_kept(cwd: str) -> str:
+    """A folder as a session's is kept, whatever way to it somebody names."""
+    return os.path.realpath(cwd) if "\0" not in cwd else cwd
 
 
 def _place_of(cursor: str | None) -> Place | None:

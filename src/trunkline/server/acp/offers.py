@@ -33,18 +33,6 @@ class OurMeta(msgspec.Struct, rename="camel"):
     """In the client's capabilities: several messages may share a frame, one a line."""
 
 
-class SessionCapabilities(acp.SessionCapabilities, frozen=True, kw_only=True):
-    """With what the schema calls unstable."""
-
-    fork: acp.Offered | None = None
-
-
-class Capabilities(acp.AgentCapabilities, frozen=True, kw_only=True):
-    """The hub's own."""
-
-    session_capabilities: SessionCapabilities | None = None
-
-
 def default_agent(hub: Hub) -> str:
     """The first agent of the catalog that is installed; the demo agent where none is."""
     for name, spec in hub.agents.items():

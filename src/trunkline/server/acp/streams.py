@@ -51,8 +51,16 @@ class MessageStream:
         self._closed = True
         self._change()
 
-    def seek(self, last: int) -> None:
-        """Go on after this number, or Expired when what came after it is not kept."""
+    def claim(self, last: int | None = None) -> int:
+        """A new reader's right to be the one that reads, from now on: after this number, or Expired when what came after it is
+        not kept. Whoever read so far gets nothing more, so that nothing goes to a connection that may be dead."""
+        if last is not None:
+            self._seek(last)
+        self._reader += 1
+        self._change()
+        return self._reader
+
+    def _seek(self, last: int) -> None:
         if not self._sent - len(self._kept) <= last <= self._sent:
             raise Expired(f"what came after {last} is not kept any more; load or resume the sessions")
         while self._sent > last:
@@ -62,12 +70,9 @@ class MessageStream:
             self._unread_bytes += len(line)
             self._sent -= 1
 
-    async def pump(self, outlet: Outlet) -> None:
-        """Write messages to a reader until there will be no more, or another reader takes over."""
-        self._reader += 1
-        mine = self._reader
-        self._change()
-        while not self._closed and self._reader == mine:
+    async def pump(self, outlet: Outlet, claim: int) -> None:
+        """Write messages to the reader with this claim until there will be no more, or another reader takes over."""
+        while not self._closed and self._reader == claim:
             frames = self._take()
             if frames:
                 await outlet.write(frames)

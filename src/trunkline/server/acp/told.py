@@ -8,9 +8,9 @@ from trunkline.dialects.context.filters import encoded_type
 from trunkline.journal.base import Entry
 
 HEARD = frozenset({"custom", "approval:requested", "approval:resolved", "interaction:question", "session:status_changed",
-                   "session:error", "tool:error"})
+                   "session:error", "session:resumed", "tool:error"})
 
-TOLD_OTHERWISE = frozenset({"approval:requested", "interaction:question", "tool:error"})
+TOLD_OTHERWISE = frozenset({"approval:requested", "interaction:question", "session:resumed", "tool:error"})
 """What a replay tells by itself, or who follows after it is asked."""
 
 
@@ -19,6 +19,8 @@ class Meta(msgspec.Struct, rename="camel"):
 
     turn_id: str = ""
     stop_reason: str = ""
+    forgets: bool = False
+    """The agent that came back does not know what was said."""
 
 
 class Error(msgspec.Struct, rename="camel"):

@@ -15,6 +15,7 @@ import msgspec
 from trunkline.dialects import acp
 from trunkline.journal.base import Entry
 from trunkline.server.acp.settings import shown_options
+from trunkline.session.interpret.lifecycle import AFRESH, LOST
 
 if TYPE_CHECKING:
     from trunkline.session.editors import Editor
@@ -69,6 +70,15 @@ class UpdateView:
             return []
         self._see(tool_call_id)
         return [self._line(acp.encode(self._told_now(acp.ToolCallUpdate(tool_call_id=tool_call_id), b"", live=True)))]
+
+    def started_afresh(self) -> list[bytes]:
+        """The message that the agent has lost what was said. No editor may miss that, so it is said where it cannot be noted."""
+        takes = self._editor.offers.session
+        if takes is not None and takes.notices is not None:
+            told: msgspec.Struct = acp.Notice(severity="warning", title=AFRESH, description=LOST)
+        else:
+            told = acp.AgentMessageChunk(content=acp.TextContent(text=f"**{AFRESH}.** {LOST}\n\n"))
+        return [self._line(acp.encode(told))]
 
     def failed(self, tool_call_id: str) -> list[bytes]:
         """The message that ends a call whose agent never did."""

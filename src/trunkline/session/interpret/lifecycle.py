@@ -30,6 +30,9 @@ UNKNOWN = "unknown"
 
 Level = Literal["info", "warning", "error", "success"]
 
+AFRESH = "The agent started afresh"
+LOST = "It could not bring its earlier session back and does not remember what was said before."
+
 
 class _AgentInfo(msgspec.Struct):
     name: str | None = None
@@ -56,10 +59,12 @@ class LifecycleStory:
     def resumed(self, previous: str | None, how: str, **more: Any) -> None:
         """The agent is there again; ``how`` it came to its session: resumed, loaded or new. ``more`` rides in ``_meta``."""
         self._tools.agent_gone()
-        self._writer.add(context.SessionResumedEvent(previous_session_id=previous or msgspec.UNSET, meta={"how": how, **more}))
-        if how == "new":
-            self.notify("warning", "The agent started afresh",
-                        "It could not bring its earlier session back and does not remember what was said before.")
+        fold = self._writer.fold
+        forgets = how == "new" and fold.turns > (fold.turn is not None)
+        meta = {"how": how, **({"forgets": True} if forgets else {}), **more}
+        self._writer.add(context.SessionResumedEvent(previous_session_id=previous or msgspec.UNSET, meta=meta))
+        if forgets:
+            self.notify("warning", AFRESH, LOST)
 
     def paused(self, reason: str, held: list[str], by: str) -> None:
         """Somebody holds the session; ``held`` names what stands still (``turn``, ``approvals``, ``queue``)."""

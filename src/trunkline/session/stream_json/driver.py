@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -26,7 +26,7 @@ from trunkline.agents.process import Exit
 from trunkline.dialects import acp
 from trunkline.dialects.claude import outgoing
 from trunkline.dialects.claude.translate import Ruling
-from trunkline.dialects.signals import AgentFault, Signal, TurnEnd, Update
+from trunkline.dialects.signals import AgentFault, Note, Signal, TurnEnd, Update
 from trunkline.errors import AgentNotRunning, Invalid, NotFound, TrunklineError, Unsupported
 from trunkline.session.deadlines import SilenceWatch
 from trunkline.session.driver import AgentSession, DriverSink, How, Started
@@ -61,12 +61,13 @@ class Past(Protocol):
         """How much more fits where they are kept; None where that cannot be told."""
 
 
-_CAPABILITIES: dict[str, Any] = {
+CAPABILITIES = msgspec.Raw(msgspec.json.encode({
     "loadSession": True,
     "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
     "mcpCapabilities": {"http": True, "sse": True},
     "sessionCapabilities": {"resume": {}, "fork": {}},
-}
+}))
+"""What every agent has that is driven so."""
 
 _HOW: dict[str, How] = {"new": "new", "resume": "resumed", "fork": "forked"}
 
@@ -284,7 +285,7 @@ class StreamJsonDriver:
         info = {"name": self._spec.name, "title": self._spec.display_name, "version": self._version or "unknown"}
         return Started(
             how="loaded" if adopt and way.kind == "resume" else _HOW[way.kind], agent_session_id=way.session_id,
-            agent_info=msgspec.Raw(_encode(info)), capabilities=msgspec.Raw(_encode(_CAPABILITIES)), modes=self._modes(cli),
+            agent_info=msgspec.Raw(_encode(info)), capabilities=CAPABILITIES, modes=self._modes(cli),
             config_options=cli.translator.options())
 
     def _modes(self, cli: ClaudeProcess) -> msgspec.Raw:
@@ -297,9 +298,9 @@ class StreamJsonDriver:
             self._sink.heard([signal for signal in told if not isinstance(signal, TurnEnd)])
 
     def _say_lost(self, lost: NotFound) -> None:
+        """Why it begins anew. That it does, the session tells."""
         if self._is_known:
-            self._notice("warning", "The agent begins anew", f"{lost.message} What was said before is still shown here, but the "
-                         "agent does not know of it.")
+            self._hear([Note("conversation_lost", _encode({"message": lost.message}))])
 
     def _send(self, blocks: Sequence[msgspec.Raw]) -> None:
         cli = self._running()
