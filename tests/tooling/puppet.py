@@ -17,7 +17,7 @@
     ["die", CODE, FILE]          writes the monotonic clock (ns) to FILE and exits; a negative CODE is a signal to itself
 
 Options: ``--session ID`` (the id it gives every session), ``--new ERROR_CODE MESSAGE`` (how it refuses session/new),
-``--store FILE`` (sessions of its own: ``{"offers": ["list", "load", "resume"], "sessions": [SessionInfo], "pageSize": N,
+``--store FILE`` (sessions of its own: ``{"offers": ["list", "load", "resume", "fork"], "sessions": [SessionInfo], "pageSize": N,
 "history": {ID: [UPDATE]}, "scoped": BOOL}``; a load tells the updates again, a session without history is refused, and a scoped
 store lists only the sessions of the folder that is named), ``--plays FILE`` (``{PROMPT: STEPS}``: prompts in plain words that
 stand for steps).
@@ -98,8 +98,13 @@ class Puppet:
         if params["sessionId"] not in self._store["history"]:
             self._send({"id": message["id"], "error": {"code": -32002, "message": "no such session"}})
             return
-        self.session_id = params["sessionId"]
         self._opened = params
+        if method == "session/fork":
+            self.session_id = f"{params['sessionId']}-fork"
+            self._store["history"][self.session_id] = self._store["history"][params["sessionId"]]
+            self._send({"id": message["id"], "result": {"sessionId": self.session_id}})
+            return
+        self.session_id = params["sessionId"]
         for update in self._store["history"][self.session_id] if method == "session/load" else []:
             self._step_update(update)
         self._send({"id": message["id"], "result": {}})

@@ -283,6 +283,58 @@ def test_what_the_editor_says_meanwhile_waits_in_its_order(tmp_path: Path) -> No
     run(check())
 
 
+async def taken_up(hub: Hub) -> ServerConnection:
+    """The bridge's next connection, with the handshake and its session behind it."""
+    socket = await hub.connection()
+    for _ in range(2):
+        await tell(socket, {"id": (await heard(socket))["id"], "result": {}})
+    return socket
+
+
+def test_the_order_stays_over_a_hub_that_hangs_up_again_at_once(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with bridged(tmp_path) as (editor, hub, _):
+            socket = await greeted(editor, hub)
+            editor.say(id=3, method="session/prompt", params={"sessionId": "s", "prompt": []})
+            first = await heard(socket)
+            await socket.close()
+            editor.say(method="session/cancel", params={"sessionId": "s"})
+            editor.say(id=4, method="session/prompt", params={"sessionId": "s", "prompt": []})
+            await (await hub.connection()).close()
+            socket = await taken_up(hub)
+            said = [await heard(socket) for _ in range(3)]
+            assert [(each["method"], each.get("id")) for each in said] == [
+                ("session/prompt", 3), ("session/cancel", None), ("session/prompt", 4)]
+            keys = [each["params"]["_meta"]["trunkline"]["key"] for each in said[:2]]
+            assert keys == [first["params"]["_meta"]["trunkline"]["key"]] * 2, "only its own prompt is ended"
+
+    run(check())
+
+
+def test_a_cancel_that_a_cut_swallowed_is_said_again_until_its_prompt_is_answered(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with bridged(tmp_path) as (editor, hub, _):
+            socket = await greeted(editor, hub)
+            editor.say(id=3, method="session/prompt", params={"sessionId": "s", "prompt": []})
+            editor.say(id=4, method="session/list", params={})
+            editor.say(method="session/cancel", params={"sessionId": "s"})
+            editor.say(method="$/cancel_request", params={"requestId": 4})
+            for _ in range(4):
+                await heard(socket)
+            await socket.close()  # whether the hub has taken them, nobody knows
+            socket = await taken_up(hub)
+            said = [(await heard(socket))["method"] for _ in range(4)]
+            assert said == ["session/prompt", "session/cancel", "session/list", "$/cancel_request"]
+            await tell(socket, {"id": 3, "result": {"stopReason": "cancelled"}}, {"id": 4, "result": {"sessions": []}})
+            await editor.until(4)
+            await socket.close()
+            socket = await taken_up(hub)
+            editor.say(id=5, method="session/list", params={})
+            assert (await heard(socket))["id"] == 5, "what was answered is not taken back again"
+
+    run(check())
+
+
 def test_a_session_that_was_closed_is_not_taken_up_again(tmp_path: Path) -> None:
     async def check() -> None:
         async with bridged(tmp_path) as (editor, hub, _):

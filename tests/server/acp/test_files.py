@@ -33,6 +33,20 @@ def test_an_unsaved_buffer_is_what_the_agent_reads(tmp_path: Path) -> None:
     run(check())
 
 
+def test_what_a_rule_denies_is_not_read_from_the_editor_either(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site, "puppet", **FILES) as made:
+            site.hub.policies.replace('[[rules]]\npath = ["**/.env"]\naction = "deny"\n')
+            session_id = await made.new(site.folder)
+            made.serves["fs/read_text_file"] = lambda params: {"content": "s3cret"}
+            await made.play(session_id, step("fs/read_text_file", path=str(site.folder / ".env")),
+                            step("fs/read_text_file", path=str(site.folder / "sub" / ".." / ".env")))
+            assert "s3cret" not in made.text(session_id) and made.text(session_id).count("denies it") == 2
+            assert not [each for each in made.heard if each.get("method") == "fs/read_text_file"], "nobody was asked"
+
+    run(check())
+
+
 def test_an_editor_is_asked_by_absolute_paths_also_where_the_agent_names_others(tmp_path: Path) -> None:
     async def check() -> None:
         async with hub_site(tmp_path) as site, editor(site, "trusted", **FILES) as made:

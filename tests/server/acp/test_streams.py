@@ -62,6 +62,25 @@ def test_who_writes_waits_while_too_much_is_unread() -> None:
     run(check())
 
 
+def test_who_takes_over_gets_all_from_there_on_although_the_reader_before_seems_to_be_there() -> None:
+    async def check() -> None:
+        stream, old, new = MessageStream(), Reader(), Reader()
+        pumping = asyncio.create_task(stream.pump(old, stream.claim()))
+        await stream.put([b"1", b"2", b"3"])
+        await old.until(b"id: 3\n")
+        claim = stream.claim(1)
+        await stream.put([b"4"])
+        await pumping  # it ends at once, and without what came after the claim
+        assert old.frames.count(b"id:") == 3
+        taking_over = asyncio.create_task(stream.pump(new, claim))
+        await new.until(b"id: 4\n")
+        assert new.frames == b"".join(b"id: %d\ndata: %d\n\n" % (number, number) for number in (2, 3, 4))
+        stream.close()
+        await taking_over
+
+    run(check())
+
+
 def test_a_reader_goes_back_as_far_as_is_kept() -> None:
     async def check() -> None:
         stream, reader = MessageStream(), Reader()
