@@ -55,7 +55,8 @@ def properties(kind: Any) -> dict[str, Any]:
 
 
 def members(kind: Any) -> dict[str, msgspec.structs.FieldInfo]:
-    return {field.encode_name: field for field in msgspec.structs.fields(kind) if (kind, field.encode_name) not in EXTRA | UNSTABLE}
+    left_out = EXTRA | UNSTABLE
+    return {field.encode_name: field for field in msgspec.structs.fields(kind) if (kind, field.encode_name) not in left_out}
 
 
 def marks(annotation: Any) -> set[str]:

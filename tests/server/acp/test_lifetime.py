@@ -1,4 +1,4 @@
-"""An editor's place in a session while that is closed, loaded, taken back or lost: every prompt is answered, nothing comes twice."""
+"""An editor's place in a session that is closed, loaded, taken back or lost: every prompt is answered, nothing comes twice."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_a_delete_that_is_taken_back_too_late_says_that_it_was_done(tmp_path: Pa
 @pytest.mark.parametrize("notices", [False, True])
 def test_no_editor_misses_that_the_agent_has_forgotten_what_was_said(tmp_path: Path, notices: bool) -> None:
     async def check() -> None:
-        offers = {"session": {"notices": {}}} if notices else {}
+        offers: Json = {"session": {"notices": {}}} if notices else {}
         async with hub_site(tmp_path) as site, editor(site, "puppet", **offers) as made:
             session_id = await made.new(site.folder)
             await made.play(session_id, ["say", "before"])
@@ -154,7 +154,8 @@ def test_no_editor_misses_that_the_agent_has_forgotten_what_was_said(tmp_path: P
 def test_a_session_is_forked_by_an_agent_that_can_and_its_history_is_the_branchs(tmp_path: Path) -> None:
     async def check() -> None:
         store = tmp_path / "store.json"
-        store.write_text(json.dumps({"offers": ["load", "resume", "fork"], "history": {"puppet-session": [text_update("old words")]}}))
+        history = {"puppet-session": [text_update("old words")]}
+        store.write_text(json.dumps({"offers": ["load", "resume", "fork"], "history": history}))
         command = " ".join([*PUPPET, "--store", str(store)])
         async with hub_site(tmp_path, forks=command) as site, editor(site, "forks") as first:
             source = await first.new(site.folder)
