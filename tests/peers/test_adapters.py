@@ -15,6 +15,8 @@ from tests.tooling.scripted_model import ScriptedModel
 pytestmark = [pytest.mark.peers, pytest.mark.slow]
 __all__ = ["model"]
 
+FORKS = {"opencode-peer"}
+
 
 @pytest.fixture(scope="module", params=WORKERS, ids=lambda recipe: recipe.name)
 def peer(request: pytest.FixtureRequest, model: ScriptedModel, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
@@ -41,3 +43,20 @@ def test_a_session_that_the_hub_forgot_is_listed_by_its_agent_and_joined_with_it
     assert text_of(say(joined, "say hello"))
     joined.delete()
     beside.delete()
+
+
+def test_a_session_is_forked_where_its_agent_can_and_both_go_on_by_themselves(peer: Peer) -> None:
+    source = peer.session()
+    answered = text_of(say(source, "say hello"))
+    asked = peer.hub.wire.ask("POST", f"{source.path}/fork", {}, wait_s=TURN_S)
+    if peer.recipe.name not in FORKS:
+        assert asked.status == 501, "it does not offer to"
+        return source.delete()
+    view = asked.expect(201)
+    assert (view["agentStart"], view["agentSessionId"] != source.view()["agentSessionId"]) == ("forked", True)
+    branch = Session(peer.hub, view["id"], source.folder)
+    told = [json.loads(packet) for _, packet in branch.history()]
+    assert answered.strip() in text_of(told), "what was said before is in the branch"
+    assert text_of(say(branch, "say hello")) and text_of(say(source, "say hello"))
+    branch.delete()
+    source.delete()
