@@ -35,6 +35,7 @@ from trunkline.session.policy_commands import (
     values,
 )
 from trunkline.session.policy_hidden import TEXTS, hidden, runs_unknown, without_options
+from trunkline.session.policy_searches import glob_outline
 
 if TYPE_CHECKING:
     from trunkline.dialects.shell import ParsedLine, SimpleCommand
@@ -59,6 +60,8 @@ class PolicyAsk(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults
     agent: str
     risk: RiskLevel
     paths: tuple[str, ...] = ()
+    globs: tuple[str, ...] = ()
+    """Globs among the paths, and patterns that may be globs: what they find is not named, but a rule may be about it."""
     command: str | None = None
     root: str
     session_id: str = ""
@@ -159,8 +162,16 @@ class Subject:
         if not self.is_whole or len(self._words) + len(hidden) > WORDS:
             return (ANYTHING,)
         found = [path_outline(word, self._base) for word in self._words]
+        found += self._glob_outlines
         named = [globs.escape(globs.place(piece, ask.root, ask.home, self._base).absolute) for piece in hidden]
         return tuple(dict.fromkeys((*(one for one in found if one is not None), *named)))
+
+    @cached_property
+    def _glob_outlines(self) -> list[str | None]:
+        """What the globs may find, and what only may be a glob as it is written."""
+        ask = self.ask
+        unsure = [globs.escape(path) for path in ask.globs if path not in ask.paths]
+        return [*unsure, *(glob_outline(globs.place(path, ask.root), ask.root) for path in ask.globs)]
 
     @cached_property
     def outlines(self) -> tuple[str, ...]:

@@ -128,10 +128,11 @@ class AskStory:
     def _about(self, call: OpenCall) -> PolicyAsk:
         """What the rules look at: the input in whatever form it was told, and the paths that the agent named beside it."""
         fold, facts = self._writer.fold, self._tools.facts(call)
+        brings_changes = any(isinstance(item, acp.Diff) for item in call.state.content or [])
         return policy_ask(name_of(call.state), call.state.kind, facts.subject, agent=fold.agent, cwd=fold.cwd,
                           roots=self._roots or (fold.cwd,), home=self._home, session_id=fold.session_id,
                           turn_id=fold.turn.turn_id if fold.turn else None, locations=paths_of(call.state),
-                          guarded=self._guarded, writes=any(isinstance(item, acp.Diff) for item in call.state.content or []))
+                          guarded=self._guarded, guessed=not (call.state.tool or call.state.name), writes=brings_changes)
 
     def _preview(self, call: OpenCall, about: PolicyAsk) -> context.ApprovalPreview:
         folder = posixpath.join(self._writer.fold.cwd, about.cwd or "").rstrip("/")
