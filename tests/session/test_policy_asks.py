@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from trunkline.dialects.context import AutoApprove, PermissionPolicy
+from trunkline.dialects.context import AutoApprove, PermissionPolicy, ToolCategory, categorize_tool
 from trunkline.session.policy import Policy, PolicyAsk, Rule, policy_ask
 from trunkline.session.policy_asks import BEYOND_RULES, PATHS
 
@@ -284,6 +284,41 @@ def test_a_read_that_brings_a_change_is_an_edit() -> None:
     assert asked("Read", "read", {"path": "lib/a"}, writes=True).category == "file_edit"
     assert asked("Read", "read", {"path": "lib/a", "diff": DIFF}).category == "file_edit"
     assert asked("Read", "read", {"path": "lib/a"}).category == "file_read"
+
+
+CATEGORIES = [
+    # tool, kind, input, the category in its events, what it is judged as
+    ("Grep", "search", {"pattern": "x"}, "file_read", "search"),
+    ("Glob", "search", {"pattern": "x"}, "file_read", "search"),
+    ("Read", "read", {"path": "a", "diff": DIFF}, "file_read", "file_edit"),
+    ("search", "search", {"path": "a", "content": "x"}, "search", "file_edit"),
+    ("Read", "read", {"path": "a", "command": "ls"}, "file_read", "terminal"),
+    ("x", "other", {"command": "ls"}, "other", "terminal"),
+    ("Read", "read", {"path": "a"}, "file_read", "file_read"),
+    ("search", "search", {"pattern": "x"}, "search", "search"),
+    ("Bash", "execute", {"command": "ls"}, "terminal", "terminal"),
+    ("mcp__x__y", "other", {"command": "ls"}, "mcp", "mcp"),
+]
+
+
+@pytest.mark.parametrize(("tool", "kind", "tool_input", "told_as", "judged_as"), CATEGORIES)
+def test_a_rule_restricts_by_either_category_and_allows_by_both(
+    tool: str, kind: str, tool_input: dict[str, Any], told_as: ToolCategory, judged_as: ToolCategory,
+) -> None:
+    ask = asked(tool, kind, tool_input)
+    assert (categorize_tool(tool, kind), ask.category) == (told_as, judged_as)
+    for one in {told_as, judged_as}:
+        assert action(ask, Rule(action="deny", category=[one])) == "deny"
+        assert action(ask, Rule(action="ask", category=[one]), Rule(action="allow", tool=["*"])) == "ask"
+        assert action(ask, Rule(action="allow", category=[one])) == ("allow" if told_as == judged_as else "ask")
+    assert action(ask, Rule(action="allow", category=[told_as, judged_as])) == "allow"
+    assert action(ask, Rule(action="deny", category=["web"]), Rule(action="allow", tool=["*"])) == "allow"
+
+
+def test_a_denied_category_is_not_approved_under_its_other_name() -> None:
+    grep = asked("Grep", "search", {"pattern": "x"})
+    denied = Policy((Rule(action="deny", category=["file_read"]),), USUAL).decide(grep, now_us=NOW_US)
+    assert denied.action == "deny"
 
 
 @pytest.mark.parametrize("where", ["input", "locations", "members"])

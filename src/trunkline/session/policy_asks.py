@@ -34,13 +34,15 @@ def policy_ask(tool: str, kind: str | None, tool_input: Mapping[str, Any], *, ag
     root = roots[0] if roots else cwd
     command = command_of(tool_input, kind)
     folder = folder_of(tool_input) if command is not None else None
-    category = _category(category or categorize_tool(tool, kind), kind, command, writes or has_new_text(tool_input))
+    told_as = category or categorize_tool(tool, kind)
+    category = _category(told_as, kind, command, writes or has_new_text(tool_input))
     spelled, patterns = named_in(tool_input, locations, tool="" if guessed else tool, kind=kind, is_command=command is not None,
                                  strict=command is None and category in _WRITES)
     risk = _risk(tool, kind, tool_input, command, folder, spelled, {"cwd": cwd, "roots": list(roots) or [cwd], "home": home})
     paths = tuple(dict.fromkeys(_with_real(spelled, cwd, root, home, resolve)))
     return PolicyAsk(
-        tool=tool, category=category, agent=agent, command=command, risk=risk.level, risk_reason=risk.reason,
+        tool=tool, category=category, told_as=told_as if told_as != category else None, agent=agent, command=command,
+        risk=risk.level, risk_reason=risk.reason,
         paths=paths if len(paths) <= PATHS else (*paths[:PATHS], BEYOND_RULES),
         globs=tuple(_in_full(path, cwd, root, home, resolve) for path in patterns),
         root=resolve(root) if resolve is not None else root, session_id=session_id, turn_id=turn_id,

@@ -57,6 +57,8 @@ class PolicyAsk(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults
 
     tool: str
     category: ToolCategory
+    told_as: ToolCategory | None = None
+    """The category in the call's events, where it is another than what the call is judged as."""
     agent: str
     risk: RiskLevel
     paths: tuple[str, ...] = ()
@@ -255,13 +257,22 @@ def _in_force(rule: Rule, ask: PolicyAsk, now_us: int) -> Fit:
         return Fit(False, "it is for another turn")
     if rule.root is not None and not _is_root(rule.root, ask):
         return Fit(False, f"it is for sessions in {rule.root}")
-    if rule.category and ask.category not in rule.category:
-        return Fit(False, f"it is about {_listed(rule.category)}, not {ask.category}")
+    if rule.category and not _is_category(rule, ask):
+        return Fit(False, f"it is about {_listed(rule.category)}, not {_listed(_categories(ask))}")
     if rule.tool and not globs.text_listed(rule.tool, ask.tool):
         return Fit(False, f"it is about the tool {_listed(rule.tool)}")
     if rule.agent and not globs.text_listed(rule.agent, ask.agent):
         return Fit(False, f"it is about the agent {_listed(rule.agent)}")
     return Fit(True)
+
+
+def _is_category(rule: Rule, ask: PolicyAsk) -> bool:
+    """Whoever writes a rule may have either category in mind: one is enough to restrict, and to allow it must be both."""
+    return (all if rule.action == "allow" else any)(category in rule.category for category in _categories(ask))
+
+
+def _categories(ask: PolicyAsk) -> tuple[ToolCategory, ...]:
+    return (ask.category,) if ask.told_as is None else (ask.category, ask.told_as)
 
 
 def _is_root(pattern: str, ask: PolicyAsk) -> bool:
