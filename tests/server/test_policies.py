@@ -9,7 +9,9 @@ import pytest
 
 from tests.aio import run
 from tests.server.site import Site, site
+from trunkline.dialects import context
 from trunkline.dialects.acp.calls import CallState
+from trunkline.hub import Session
 from trunkline.session.interpret.facts import name_of
 from trunkline.session.policy import Rule, always_rule, policy_ask
 from trunkline.session.policy_text import written_rule
@@ -170,5 +172,70 @@ def test_only_an_admin_changes_the_policy(tmp_path: Path) -> None:
             made = (await hub.ask("POST", "/auth/tokens", json_body={"name": "page", "scope": "control"})).json()
             assert (await hub.ask("PUT", "/policy", json_body={"text": TEXT}, token=made["secret"])).status == 403
             assert (await hub.ask("GET", "/policy", token=made["secret"])).json()["text"] == ""
+
+    run(check())
+
+
+async def asked(hub: Site, *sessions: Session) -> list[str]:
+    """The demo agent asks for a command in each of the sessions; the ids of its asks."""
+    feed, found = hub.hub.everything, []
+    for session in sessions:
+        await hub.ask("POST", f"/sessions/{session.id}/send-message", json_body={"content": "/ask"})
+        while not session.fold.approvals:
+            await feed.wait(feed.last_pos)
+        found += list(session.fold.approvals)
+    return found
+
+
+async def resolved(session: Session) -> context.ApprovalResolvedEvent:
+    """How the session's ask ended, once it has."""
+    while True:
+        events = [context.decode_event(entry.event) for entry in await session.feed.read(after=0)]
+        for event in events:
+            if isinstance(event, context.ApprovalResolvedEvent):
+                return event
+        await session.feed.wait(session.feed.last_seq)
+
+
+def test_a_deny_rule_that_is_put_wins_over_the_ask_that_waits_and_whoever_answers_it(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            phone = (await hub.ask("POST", "/auth/tokens", json_body={"name": "phone", "scope": "approve"})).json()["secret"]
+            session = await hub.session()
+            (request_id,) = await asked(hub, session)
+            rule = {"action": "deny", "command": ["echo *"], "reason": "hush"}
+            assert (await hub.ask("PUT", "/policy", json_body={"rules": [rule]})).status == 200
+            late = await hub.ask("POST", f"/sessions/{session.id}/permissions/{request_id}", json_body={"decision": "allow"},
+                                 token=phone)
+            assert late.status in (403, 409) and "approved" in late.json()["message"]
+            event = await resolved(session)
+            assert (event.approved, event.resolved_by, "hush" in str(event.reason)) == (False, "policy", True)
+
+    run(check())
+
+
+def test_an_allow_rule_that_is_put_answers_the_asks_that_wait_in_all_sessions(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            sessions = [await hub.session(), await hub.session()]
+            await asked(hub, *sessions)
+            await hub.ask("PUT", "/policy", json_body={"rules": [{"action": "allow", "command": ["echo *"]}]})
+            for session in sessions:
+                event = await resolved(session)
+                assert (event.approved, event.resolved_by) == (True, "policy")
+
+    run(check())
+
+
+def test_always_in_one_session_answers_the_same_ask_in_another_of_the_same_folder(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            first, second = await hub.session(), await hub.session()
+            request_id, _ = await asked(hub, first, second)
+            answer = await hub.ask("POST", f"/sessions/{first.id}/permissions/{request_id}",
+                                   json_body={"decision": "allow", "scope": "always"})
+            assert answer.status == 200, answer.body
+            assert [(event.approved, event.resolved_by) for event in (await resolved(first), await resolved(second))] == [
+                (True, "user"), (True, "policy")]
 
     run(check())

@@ -33,6 +33,10 @@ class Gatekeeper:
             return Verdict("ask", None, "default", "the session is paused")
         return verdict
 
+    def notice(self) -> None:
+        """Have the book look whether its file changed; it says so to whoever wants to know."""
+        self._book.refresh()
+
     def write_rule(self, rule: Rule) -> None:
         """Keep a rule that is meant for good; the others are in the session's fold."""
         self._book.append(rule)

@@ -15,7 +15,7 @@ import secrets
 import stat
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 
@@ -53,18 +53,20 @@ class PolicyBook:
         self.path = path
         self._state = _State()
         self._writing = threading.Lock()
-        self._refresh()
+        self.changed: Callable[[], object] = lambda: None
+        """Set by whoever has to know that other rules are in force now; called in whichever thread found it out."""
+        self.refresh()
 
     @property
     def policy(self) -> Policy:
         """The rules in force now."""
-        self._refresh()
+        self.refresh()
         return self._state.policy
 
     @property
     def problem(self) -> str | None:
         """What is wrong with the file, and what is in force instead; None where all is well."""
-        self._refresh()
+        self.refresh()
         return self._state.problem
 
     def text(self) -> str:
@@ -92,10 +94,15 @@ class PolicyBook:
         policy = parse_policy(text)
         if self.path is not None:
             write_private(self.path, text.encode())
-        self._state = _State(policy, text, good=True, seen=None if self.path is None else _stamp(self.path))
+        self._put(_State(policy, text, good=True, seen=None if self.path is None else _stamp(self.path)))
         return policy
 
-    def _refresh(self) -> None:
+    def _put(self, state: _State) -> None:
+        before, self._state = self._state, state
+        if state.policy != before.policy:
+            self.changed()
+
+    def refresh(self) -> None:
         """Look whether the file changed; costs one look at its time stamp where it did not."""
         if self.path is None:
             return
@@ -105,9 +112,9 @@ class PolicyBook:
             if seen == before.seen and before.settled:
                 return
             settled = seen is None or seen[0] < time.time_ns() - SETTLED_NS
-            self._state = replace(self._looked_at(before, _read(self.path)), seen=seen, settled=settled)
+            self._put(replace(self._looked_at(before, _read(self.path)), seen=seen, settled=settled))
         except (Invalid, StorageError) as error:
-            self._state = self._refused(before, error.message)
+            self._put(self._refused(before, error.message))
 
     def _looked_at(self, before: _State, text: str | None) -> _State:
         if text is None:
