@@ -116,7 +116,7 @@ class OpenAsks:
             decision = Decision(decision="deny", reason=f"the editor's answer cannot be read: {error.message}")
         try:
             await self._settle(self._session.decide(request_id, decision, by=self._by))
-        except Unsupported:
+        except (Invalid, Unsupported):
             # "Always" of something that no rule can be about: it counts once.
             allow = next(option.kind for option in view.options if option.option_id == decision.option_id).startswith("allow")
             once = Decision(decision="allow" if allow else "deny")

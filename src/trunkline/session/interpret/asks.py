@@ -27,6 +27,7 @@ from trunkline.session.interpret.preview import ReadText, preview_of
 from trunkline.session.interpret.tools import ToolStory, name_of, shown_input
 from trunkline.session.interpret.writer import Writer
 from trunkline.session.policy import PolicyAsk, Rule, always_rule, policy_ask
+from trunkline.session.policy_text import check_rule
 
 
 class AskStory:
@@ -204,9 +205,10 @@ class AskStory:
 
 
 def _always(about: PolicyAsk) -> Rule | None:
-    """The rule that "always" would write; None where there is nothing that a rule could be about."""
+    """The rule that "always" would write; None where there is nothing that a rule could be about, or none could be written."""
     try:
-        return always_rule(about, allow=True, scope="always", session_id=about.session_id, turn_id=about.turn_id, reason=None)
+        return check_rule(always_rule(about, allow=True, scope="always", session_id=about.session_id, turn_id=about.turn_id,
+                                      reason=None))
     except Invalid:
         return None
 
