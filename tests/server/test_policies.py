@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from trunkline.dialects.acp.calls import CallState
 from trunkline.hub import Session
 from trunkline.session.interpret.facts import name_of
 from trunkline.session.policy import Rule, always_rule, policy_ask
+from trunkline.session.policy_book import PolicyBook, version_of
 from trunkline.session.policy_text import written_rule
 
 TEXT = '# ours\n[[rules]]\nid = "tests"\ncommand = ["npm test*"]\naction = "allow"\n'
@@ -172,6 +174,47 @@ def test_only_an_admin_changes_the_policy(tmp_path: Path) -> None:
             made = (await hub.ask("POST", "/auth/tokens", json_body={"name": "page", "scope": "control"})).json()
             assert (await hub.ask("PUT", "/policy", json_body={"text": TEXT}, token=made["secret"])).status == 403
             assert (await hub.ask("GET", "/policy", token=made["secret"])).json()["text"] == ""
+
+    run(check())
+
+
+def open_to_others(path: Path) -> None:
+    path.chmod(0o666)
+
+
+def a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def not_utf_8(path: Path) -> None:
+    path.write_bytes(b"\xff")
+
+
+@pytest.mark.parametrize(("spoil", "why"), [
+    (open_to_others, "may be written by others"), (a_folder, "not a plain file"), (not_utf_8, "not UTF-8"),
+])
+def test_a_file_that_cannot_be_read_is_told_beside_the_rules_that_stay_in_force(
+    tmp_path: Path, spoil: Callable[[Path], None], why: str,
+) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            path = tmp_path / "policy.toml"
+            hub.hub.policies = PolicyBook(path)
+            good = await hub.ask("PUT", "/policy", json_body={"text": TEXT})
+            spoil(path)
+            shown = await hub.ask("GET", "/policy")
+            assert (shown.status, shown.json()["text"], shown.json()["rules"]) == (200, "", good.json()["rules"])
+            assert why in shown.json()["problem"]
+            assert shown.json()["version"] not in (good.json()["version"], version_of(""))
+            for tag in (good.header("etag"), f'"{version_of("")}"'):
+                late = await hub.ask("PUT", "/policy", json_body={"text": "# mine"}, headers={"If-Match": tag})
+                assert late.status == 412, late.body
+            new = await hub.ask("PUT", "/policy", json_body={"text": "# new"}, headers={"If-Match": shown.header("etag")})
+            if spoil is a_folder:
+                assert new.json()["code"] == "storage_error"
+            else:
+                assert (new.status, new.json()["text"], new.json()["problem"]) == (200, "# new", None)
 
     run(check())
 

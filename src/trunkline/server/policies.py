@@ -23,7 +23,6 @@ from trunkline.errors import Invalid
 from trunkline.hub import Hub, guarded_folders
 from trunkline.server.call import Call, Reply, reply
 from trunkline.session.policy import Action, Considered, Policy, PolicyAsk, Rule, Source, policy_ask
-from trunkline.session.policy_book import version_of
 from trunkline.session.policy_text import written_rule
 
 
@@ -40,7 +39,8 @@ class NewPolicy(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fie
 
 
 class PolicyView(msgspec.Struct, rename="camel", kw_only=True):
-    """The policy in force and the file as it is. ``problem`` says why these are not the same, null when they are.
+    """The policy in force and the file as it is. ``problem`` says why these are not the same, null when they are; ``text`` is
+    empty where the file cannot be read at all.
 
     ``version`` is the file's, and the answer's ETag."""
 
@@ -120,8 +120,8 @@ def _versions(header: str | None) -> list[str] | None:
 
 def _view(call: Call) -> PolicyView:
     book = call.hub.policies
-    policy, text = book.policy, book.text()
-    return PolicyView(text=text, version=version_of(text), rules=list(policy.rules), auto_approve=policy.auto_approve,
+    policy, (text, version) = book.policy, book.shown()
+    return PolicyView(text=text, version=version, rules=list(policy.rules), auto_approve=policy.auto_approve,
                       problem=book.problem, path=str(book.path) if book.path is not None else None)
 
 

@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -46,6 +47,13 @@ class _State(Struct, frozen=True):
     settled: bool = False
 
 
+class Shown(NamedTuple):
+    """The file for whoever looks at it, and what tells this text from another."""
+
+    text: str
+    version: str
+
+
 class PolicyBook:
     """The policy of one data folder; without a path it is kept in memory. Writing waits for the disk: do it in a thread."""
 
@@ -70,14 +78,23 @@ class PolicyBook:
         return self._state.problem
 
     def text(self) -> str:
-        """The file as it is, also where it cannot be read as a policy; empty without one."""
+        """The file as it is, also where it is no policy; empty without one, and an error where it cannot be read."""
         return self._state.text if self.path is None else (_read(self.path) or "")
+
+    def shown(self) -> Shown:
+        """The file as it is; nothing where it cannot be read, and ``problem`` says why. What is there then is no empty file:
+        whoever read it before is told that it has changed."""
+        try:
+            text = self.text()
+        except (Invalid, StorageError) as error:
+            return Shown("", version_of(f"not read: {error.message}"))
+        return Shown(text, version_of(text))
 
     def replace(self, text: str, *, versions: Collection[str] | None = None) -> Policy:
         """Write the whole file; Invalid, and nothing written, where it is no policy. With ``versions`` it must be one of these
         that is replaced, else Conflict."""
         with self._writing:
-            if versions is not None and (found := version_of(self.text())) not in versions:
+            if versions is not None and (found := self.shown().version) not in versions:
                 raise Conflict("the policy was changed since you read it; read it again", details={"version": found})
             return self._replace(text)
 
