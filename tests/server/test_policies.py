@@ -80,7 +80,7 @@ def test_a_policy_is_replaced_as_rules_and_written_as_a_file_that_says_the_same(
         async with site(tmp_path) as hub:
             rules = [{"action": "deny", "path": ["**/.env", "é \"quoted\""], "reason": "secrets"},
                      {"action": "allow", "category": ["file_read"], "expiresAt": "2030-01-01T00:00:00Z"}]
-            auto = {"autoApprove": AUTO}
+            auto = {"autoApprove": {**AUTO, "commands": ["echo \x7f*", "é \"quoted\" \\\\"]}}
             put = await hub.ask("PUT", "/policy", json_body={"rules": rules, "autoApprove": auto})
             assert put.status == 200, put.body
             assert (put.json()["rules"], put.json()["autoApprove"]) == (rules, auto)
@@ -95,7 +95,7 @@ def test_a_policy_is_replaced_as_rules_and_written_as_a_file_that_says_the_same(
     ({"text": "", "autoApprove": {"autoApprove": AUTO}}, "autoApprove"),
     ({"text": "[[rules]]\naction = \"perhaps\"\n"}, "rule 1"), ({"text": "[["}, "not TOML"),
     ({"rules": [{"action": "allow", "comand": ["ls"]}]}, "comand"), ({"rules": [{"action": "allow"}]}, "what it is about"),
-    ({"policy": ""}, "policy"),
+    ({"policy": ""}, "policy"), ({"rules": [{"action": "deny", "root": "/tmp/../etc"}]}, "takes a detour"),
 ])
 def test_what_is_no_policy_is_refused_and_changes_nothing(tmp_path: Path, body: dict[str, Any], complaint: str) -> None:
     async def check() -> None:
