@@ -466,3 +466,19 @@ def test_always_of_a_link_is_about_what_it_leads_to_as_well(tmp_path: Path) -> N
         assert list(session.fold.approvals) == ["req-3"], "the link leads elsewhere now"
 
     run(scenario())
+
+
+def test_a_glob_that_only_looks_like_an_expression_is_not_approved_as_a_search(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.execute("set_permission_policy", policy=ALLOW_READS)
+        await stage.send()
+        given = [{"pattern": "foo|bar", "path": "."}, {"pattern": "/root/.ssh", "path": "."}, {"pattern": "/etc/@(passwd|shadow)"}]
+        for number, one in enumerate(given):
+            stage.driver.ask(f"req-{number}", toolCallId=f"call-{number}", title="Search", kind="search", rawInput=one)
+        await stage.packets("approval_requested", 3)
+        assert {view.tool_name for view in session.view().pending_approvals} == {"grep"}, "by the shape of its input, a guess"
+        assert list(session.fold.approvals) == ["req-1", "req-2"]
+
+    run(scenario())
