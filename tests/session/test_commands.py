@@ -474,7 +474,8 @@ def test_a_glob_that_only_looks_like_an_expression_is_not_approved_as_a_search(t
         session = await stage.open()
         await stage.execute("set_permission_policy", policy=ALLOW_READS)
         await stage.send()
-        given = [{"pattern": "foo|bar", "path": "."}, {"pattern": "/root/.ssh", "path": "."}, {"pattern": "/etc/@(passwd|shadow)"}]
+        given = [{"pattern": "foo|bar", "path": "."}, {"pattern": "/root/.ssh", "path": "."},
+                 {"pattern": "/etc/@(passwd|shadow)"}]
         for number, one in enumerate(given):
             stage.driver.ask(f"req-{number}", toolCallId=f"call-{number}", title="Search", kind="search", rawInput=one)
         await stage.packets("approval_requested", 3)

@@ -174,7 +174,7 @@ PLAIN = [
 
 
 SEARCHES = [
-    # tool as its agent calls it, kind, input, what `searches: true` and `reads: true` make of it
+    # tool as its agent calls it, kind, input, what a policy for reads, searches and writes in src makes of it
     ("", "search", {"pattern": "/etc/*"}, "ask"),
     ("", "search", {"pattern": "../../**"}, "ask"),
     ("", "search", {"pattern": "~/.ssh/*"}, "ask"),
@@ -200,6 +200,9 @@ SEARCHES = [
     ("Glob", "read", {"pattern": "/etc/*"}, "ask"),
     ("file_search", "search", {"query": "/etc/*"}, "ask"),
     ("mcp__files__glob", "search", {"pattern": "/etc/*", "path": "."}, "ask"),
+    ("", "search", {"pattern": "../../../*", "path": "src/a", "content": "x"}, "ask"),
+    ("", "delete", {"pattern": "../../*", "path": "src"}, "ask"),
+    ("", "edit", {"pattern": "../x", "path": "src/a", "replacement": "y"}, "allow"),
     ("Glob", "search", {"pattern": "**/*.ts"}, "allow"),
     ("Glob", "search", {"pattern": "src/{a,b}/*.ts", "path": ROOT}, "allow"),
     ("", "search", {"pattern": "**/*.ts"}, "allow"),

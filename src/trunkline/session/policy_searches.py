@@ -24,12 +24,14 @@ _NAMES_OF_GLOBS = frozenset({"find", "findfiles", "fd", "ls", "list", "listfiles
                              "tree"})
 _NAMES_OF_GREPS = frozenset({"rg", "ripgrep", "searchtext", "searchcontent", "searchfilecontent", "searchcode", "searchcodebase",
                              "codesearch", "codebasesearch"})
+_KINDS_OF_NO_EDITOR = frozenset({"delete", "move", "read", "search"})
+"""Tools that name the files they are about. What an editor calls a pattern is the text that it replaces."""
 _FOLDERS = frozenset((word,) for word in ("path", "paths", "dir", "dirs", "directory", "directories", "folder", "folders",
                                           "root", "roots", "cwd"))
 _SIGNS_OF_EXPRESSIONS = re.compile(r"[\\()|^$+]|\.\*")
 _FULL = re.compile(r"[/~]|[A-Za-z][A-Za-z0-9+.-]*:")
 """How a text begins that is not relative to the folder beside it."""
-_LEAVES = re.compile(r"(?:^|[({|,!@])[/~]|^[A-Za-z][A-Za-z0-9+.-]*:/|(?:^|[/\\({|,])\.\.(?:$|[/\\)}|,])")
+_LEAVES = re.compile(r"(?:^|[{,])[/~]|^[A-Za-z][A-Za-z0-9+.-]*:/|(?:^|[/\\{,])\.\.(?:$|[/\\},])")
 """What as a glob is not inside the folder that it is looked for in, in one of its alternatives at least."""
 
 
@@ -43,7 +45,7 @@ def reading_of(tool: str, kind: str | None, *, writes: bool) -> Reading:
     bare = re.sub(r"[^a-z]", "", tool.lower().rpartition("__")[2])
     if "glob" in bare or bare in _NAMES_OF_GLOBS:
         return "glob"
-    if "grep" in bare or bare in _NAMES_OF_GREPS or (writes and kind not in ("delete", "move")):
+    if "grep" in bare or bare in _NAMES_OF_GREPS or (writes and kind not in _KINDS_OF_NO_EDITOR):
         return "expression"
     return "unclear"
 
