@@ -139,6 +139,32 @@ def test_a_bad_file_is_told_and_allows_nothing(place: Place) -> None:
     assert b"rule 4 (line 20): action: Invalid enum value 'alow'" in done.stderr
 
 
+@pytest.mark.parametrize("bad", ["mode", "bytes", "rule", "gone"])
+def test_where_the_file_is_bad_the_rules_of_the_running_hub_are_shown_and_explained(place: Place, bad: str) -> None:
+    path = place.data.path / "policy.toml"
+    place.serve()
+    if bad == "mode":
+        path.chmod(0o666)
+    elif bad == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(b"\xff" if bad == "bytes" else b"[[rules]]\naction = 'alow'\n")
+    done = place.call("policy", "show")
+    assert done.returncode == 0, done.stderr
+    assert b"deny   path .env  (secrets)" in done.stdout and b"not there" not in done.stdout
+    assert (b"npm test" in done.stdout) == (bad != "gone")
+    assert str(path).encode() in done.stderr
+    found = explained(place, "cat .env")
+    assert (found["action"], found["source"]) == ("deny", "policy file")
+
+
+def test_without_a_hub_a_file_that_cannot_be_read_shows_no_rules_and_says_why(place: Place) -> None:
+    (place.data.path / "policy.toml").chmod(0o666)
+    done = place.call("policy", "show")
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 1)
+    assert b"may be written by others" in done.stderr
+
+
 def test_without_a_file_everything_is_asked_and_none_is_made(place: Place) -> None:
     (place.data.path / "policy.toml").unlink()
     assert b"everything is asked" in place.call("policy", "show").stdout

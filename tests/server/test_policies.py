@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,12 @@ import pytest
 
 from tests.aio import run
 from tests.server.site import Site, site
+from trunkline.dialects import context
 from trunkline.dialects.acp.calls import CallState
+from trunkline.hub import Session
 from trunkline.session.interpret.facts import name_of
 from trunkline.session.policy import Rule, always_rule, policy_ask
+from trunkline.session.policy_book import PolicyBook, version_of
 from trunkline.session.policy_text import written_rule
 
 TEXT = '# ours\n[[rules]]\nid = "tests"\ncommand = ["npm test*"]\naction = "allow"\n'
@@ -76,7 +80,7 @@ def test_a_policy_is_replaced_as_rules_and_written_as_a_file_that_says_the_same(
         async with site(tmp_path) as hub:
             rules = [{"action": "deny", "path": ["**/.env", "é \"quoted\""], "reason": "secrets"},
                      {"action": "allow", "category": ["file_read"], "expiresAt": "2030-01-01T00:00:00Z"}]
-            auto = {"autoApprove": AUTO}
+            auto = {"autoApprove": {**AUTO, "commands": ["echo \x7f*", "é \"quoted\" \\\\"]}}
             put = await hub.ask("PUT", "/policy", json_body={"rules": rules, "autoApprove": auto})
             assert put.status == 200, put.body
             assert (put.json()["rules"], put.json()["autoApprove"]) == (rules, auto)
@@ -91,7 +95,7 @@ def test_a_policy_is_replaced_as_rules_and_written_as_a_file_that_says_the_same(
     ({"text": "", "autoApprove": {"autoApprove": AUTO}}, "autoApprove"),
     ({"text": "[[rules]]\naction = \"perhaps\"\n"}, "rule 1"), ({"text": "[["}, "not TOML"),
     ({"rules": [{"action": "allow", "comand": ["ls"]}]}, "comand"), ({"rules": [{"action": "allow"}]}, "what it is about"),
-    ({"policy": ""}, "policy"),
+    ({"policy": ""}, "policy"), ({"rules": [{"action": "deny", "root": "/tmp/../etc"}]}, "takes a detour"),
 ])
 def test_what_is_no_policy_is_refused_and_changes_nothing(tmp_path: Path, body: dict[str, Any], complaint: str) -> None:
     async def check() -> None:
@@ -170,5 +174,111 @@ def test_only_an_admin_changes_the_policy(tmp_path: Path) -> None:
             made = (await hub.ask("POST", "/auth/tokens", json_body={"name": "page", "scope": "control"})).json()
             assert (await hub.ask("PUT", "/policy", json_body={"text": TEXT}, token=made["secret"])).status == 403
             assert (await hub.ask("GET", "/policy", token=made["secret"])).json()["text"] == ""
+
+    run(check())
+
+
+def open_to_others(path: Path) -> None:
+    path.chmod(0o666)
+
+
+def a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def not_utf_8(path: Path) -> None:
+    path.write_bytes(b"\xff")
+
+
+@pytest.mark.parametrize(("spoil", "why"), [
+    (open_to_others, "may be written by others"), (a_folder, "not a plain file"), (not_utf_8, "not UTF-8"),
+])
+def test_a_file_that_cannot_be_read_is_told_beside_the_rules_that_stay_in_force(
+    tmp_path: Path, spoil: Callable[[Path], None], why: str,
+) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            path = tmp_path / "policy.toml"
+            hub.hub.policies = PolicyBook(path)
+            good = await hub.ask("PUT", "/policy", json_body={"text": TEXT})
+            spoil(path)
+            shown = await hub.ask("GET", "/policy")
+            assert (shown.status, shown.json()["text"], shown.json()["rules"]) == (200, "", good.json()["rules"])
+            assert why in shown.json()["problem"]
+            assert shown.json()["version"] not in (good.json()["version"], version_of(""))
+            for tag in (good.header("etag"), f'"{version_of("")}"'):
+                late = await hub.ask("PUT", "/policy", json_body={"text": "# mine"}, headers={"If-Match": tag})
+                assert late.status == 412, late.body
+            new = await hub.ask("PUT", "/policy", json_body={"text": "# new"}, headers={"If-Match": shown.header("etag")})
+            if spoil is a_folder:
+                assert new.json()["code"] == "storage_error"
+            else:
+                assert (new.status, new.json()["text"], new.json()["problem"]) == (200, "# new", None)
+
+    run(check())
+
+
+async def asked(hub: Site, *sessions: Session) -> list[str]:
+    """The demo agent asks for a command in each of the sessions; the ids of its asks."""
+    feed, found = hub.hub.everything, []
+    for session in sessions:
+        await hub.ask("POST", f"/sessions/{session.id}/send-message", json_body={"content": "/ask"})
+        while not session.fold.approvals:
+            await feed.wait(feed.last_pos)
+        found += list(session.fold.approvals)
+    return found
+
+
+async def resolved(session: Session) -> context.ApprovalResolvedEvent:
+    """How the session's ask ended, once it has."""
+    while True:
+        events = [context.decode_event(entry.event) for entry in await session.feed.read(after=0)]
+        for event in events:
+            if isinstance(event, context.ApprovalResolvedEvent):
+                return event
+        await session.feed.wait(session.feed.last_seq)
+
+
+def test_a_deny_rule_that_is_put_wins_over_the_ask_that_waits_and_whoever_answers_it(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            phone = (await hub.ask("POST", "/auth/tokens", json_body={"name": "phone", "scope": "approve"})).json()["secret"]
+            session = await hub.session()
+            (request_id,) = await asked(hub, session)
+            rule = {"action": "deny", "command": ["echo *"], "reason": "hush"}
+            assert (await hub.ask("PUT", "/policy", json_body={"rules": [rule]})).status == 200
+            late = await hub.ask("POST", f"/sessions/{session.id}/permissions/{request_id}", json_body={"decision": "allow"},
+                                 token=phone)
+            assert late.status in (403, 409) and "approved" in late.json()["message"]
+            event = await resolved(session)
+            assert (event.approved, event.resolved_by, "hush" in str(event.reason)) == (False, "policy", True)
+
+    run(check())
+
+
+def test_an_allow_rule_that_is_put_answers_the_asks_that_wait_in_all_sessions(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            sessions = [await hub.session(), await hub.session()]
+            await asked(hub, *sessions)
+            await hub.ask("PUT", "/policy", json_body={"rules": [{"action": "allow", "command": ["echo *"]}]})
+            for session in sessions:
+                event = await resolved(session)
+                assert (event.approved, event.resolved_by) == (True, "policy")
+
+    run(check())
+
+
+def test_always_in_one_session_answers_the_same_ask_in_another_of_the_same_folder(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            first, second = await hub.session(), await hub.session()
+            request_id, _ = await asked(hub, first, second)
+            answer = await hub.ask("POST", f"/sessions/{first.id}/permissions/{request_id}",
+                                   json_body={"decision": "allow", "scope": "always"})
+            assert answer.status == 200, answer.body
+            assert [(event.approved, event.resolved_by) for event in (await resolved(first), await resolved(second))] == [
+                (True, "user"), (True, "policy")]
 
     run(check())

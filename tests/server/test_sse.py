@@ -139,7 +139,7 @@ def test_who_watched_until_a_moment_ago_is_remembered_for_what_happened_before()
             return
 
         pump = asyncio.create_task(watch())
-        streams.opened(pump, "watched".__eq__, "")
+        streams.opened(pump, lambda session_id, event_type: session_id == "watched", "")
         assert streams.watching("watched")
         await pump
         await asyncio.sleep(0)  # for the callback of its end

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trunkline.errors import Invalid
-from trunkline.session import globs
+from trunkline.session import glob_tokens, globs
 
 ROOT = "/home/ann/app"
 HOME = "/home/ann"
@@ -279,3 +279,35 @@ def test_what_is_allowed_is_inside_the_root_by_any_reading(parts: list[str], abs
     if globs.path_allowed(["**", ".", "/**"], where):
         assert ".." not in path.split("/")
         assert where.absolute == ROOT or where.absolute.startswith(ROOT + "/")
+
+
+@pytest.mark.parametrize(("pattern", "good"), [
+    ("x" * 1000, True), ("*" + "x" * 999, True), ("x" * 16_384, True), ("\\*" * 8_000, True), ("!" + "x" * 2000, True),
+    ("*" + "x" * 1000, False), ("x" * 16_385, False), ("?" * 1001, False), ("", False), ("!", False),
+])
+def test_a_pattern_is_long_only_where_it_is_one_text_word_for_word(pattern: str, good: bool) -> None:
+    for check in (globs.check, globs.check_path):
+        if good:
+            check(pattern)
+        else:
+            with pytest.raises(Invalid, match="without wildcards"):
+                check(pattern)
+
+
+def test_a_long_pattern_of_paths_has_no_braces_and_no_classes() -> None:
+    for wild in ("{a,b}", "[ab]"):
+        globs.check(wild + "x" * 1000)
+        with pytest.raises(Invalid):
+            globs.check_path(wild + "x" * 1000)
+
+
+def test_whether_a_long_command_may_be_a_long_pattern_is_known_at_once() -> None:
+    long = "echo " + "ab" * 8_000
+    assert globs.text_may_match([long], "echo *" + "ab" * 30_000) is False
+    assert globs.text_may_match([long], "echo *" + "ab" * 4_000) is True
+    assert globs.text_may_match([long.upper()], "* *b") is True
+
+
+@given(st.text("ab*?", max_size=12), st.text("ab", max_size=12))
+def test_a_long_text_fits_an_outline_as_a_short_one_does(outline: str, text: str) -> None:
+    assert glob_tokens.fills(glob_tokens.text_tokens(outline), text) == globs.text_matches(outline, text)

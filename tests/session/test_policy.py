@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from trunkline.dialects.context import AutoApprove, PermissionPolicy
 from trunkline.errors import Invalid
 from trunkline.session.policy import Policy, PolicyAsk, Rule, Verdict, always_rule
+from trunkline.session.policy_text import check_rule, parse_policy, written_rule
 
 ROOT = "/home/ann/app"
 HOME = "/home/ann"
@@ -472,7 +473,8 @@ def test_no_rule_opens_the_hub_s_own_files(ask: PolicyAsk) -> None:
     ask = replace(ask, guarded=(DATA,))
     rules = [allow(category=["terminal", "file_edit"]), allow(command=["*"]), allow(path=["**", ".local/**"])]
     if ask.command is not None:
-        rules.append(always_rule(ask, allow=True, scope="always", session_id="s1", turn_id=None, reason=None))
+        open_to_all = replace(ask, guarded=())
+        rules.append(always_rule(open_to_all, allow=True, scope="always", session_id="s1", turn_id=None, reason=None))
     verdict = decided(ask, *rules, session_policy=auto(commands=True, writes=True, reads=True))
     assert verdict.action == "ask"
 
@@ -547,3 +549,25 @@ def test_a_line_too_long_to_be_read_is_asked() -> None:
     line = "npm test " + "x" * 100_000
     assert decided(running(line), allow(command=["npm test*"])).action == "ask"
     assert decided(running(line), allow(category=["terminal"]), deny(command=["rm *"])).action == "ask"
+
+
+@pytest.mark.parametrize("ask", [
+    touching("src\\a"), touching("src/a\nb"), touching("~bob/a"), touching("https://x.example/a"), touching("src/../a"),
+    touching(f"{DATA}/policy.toml", guarded=(DATA,)), running("ls", cwd="sub\\x"),
+])
+def test_always_is_refused_where_the_rule_would_never_fit_again(ask: PolicyAsk) -> None:
+    with pytest.raises(Invalid, match="no rule can allow this"):
+        always_rule(ask, allow=True, scope="always", session_id="s1", turn_id=None, reason=None)
+    never = always_rule(ask, allow=False, scope="always", session_id="s1", turn_id=None, reason=None)
+    assert decided(ask, never).action == "deny"
+
+
+@pytest.mark.parametrize("ask", [
+    touching("src/[id]/{a}*?!.ts"), touching("!src"), touching("src/" + "a" * 250 + "/" + "b" * 2000), touching("/etc/passwd"),
+    running("echo '\\*?[x]{a,b}' \\\\ \n!"), running("!x"), running("echo " + "x" * 10_000), running("ls", cwd="/elsewhere"),
+])
+def test_always_fits_again_whatever_is_in_the_command_or_the_path(ask: PolicyAsk) -> None:
+    rule = always_rule(ask, allow=True, scope="always", session_id="s1", turn_id=None, reason=None)
+    (read,) = parse_policy(written_rule(check_rule(rule))).rules
+    assert read == rule
+    assert decided(ask, read).action == "allow"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from trunkline.dialects.context import AutoApprove, PermissionPolicy
+from trunkline.dialects.context import AutoApprove, PermissionPolicy, ToolCategory, categorize_tool
 from trunkline.session.policy import Policy, PolicyAsk, Rule, policy_ask
 from trunkline.session.policy_asks import BEYOND_RULES, PATHS
 
@@ -173,6 +173,99 @@ PLAIN = [
 ]
 
 
+SEARCHES = [
+    # tool as its agent calls it, kind, input, what a policy for reads, searches and writes in src makes of it
+    ("", "search", {"pattern": "/etc/*"}, "ask"),
+    ("", "search", {"pattern": "../../**"}, "ask"),
+    ("", "search", {"pattern": "~/.ssh/*"}, "ask"),
+    ("", "search", {"pattern": "/root/.ssh/*"}, "ask"),
+    ("", "search", {"pattern": "{/etc,src}/*"}, "ask"),
+    ("", "search", {"pattern": "{..,src}/**"}, "ask"),
+    ("", "search", {"pattern": "file:///etc/*", "path": "src"}, "ask"),
+    ("", "search", {"patterns": ["src/*", "/etc/*"]}, "ask"),
+    ("", "search", {"pattern": "/etc/@(passwd|shadow)"}, "ask"),
+    ("", "search", {"arguments": {"pattern": "/etc/*"}}, "ask"),
+    ("", "search", {"glob_pattern": "/etc/*"}, "ask"),
+    ("", "search", {"globPattern": "/etc/*", "pattern": "x"}, "ask"),
+    ("", "search", {"file_pattern": "/etc/*", "regex": "x", "path": "."}, "ask"),
+    ("", "search", {"include": "/etc/*", "pattern": "x"}, "ask"),
+    ("", "search", {"pattern": "/etc/*", "path": "."}, "ask"),
+    ("", "search", {"pattern": "../../x", "path": "src"}, "ask"),
+    ("", "read", {"pattern": "/etc/*"}, "ask"),
+    ("", "read", {"pattern": "src/*"}, "ask"),
+    ("", "read", {"pattern": "../../*", "path": "src/a"}, "ask"),
+    ("Glob", "search", {"pattern": "/etc/*", "path": "src"}, "ask"),
+    ("Glob", "search", {"pattern": "../*", "path": "."}, "ask"),
+    ("Glob", "search", {"pattern": "*", "path": "/etc"}, "ask"),
+    ("Glob", "read", {"pattern": "/etc/*"}, "ask"),
+    ("file_search", "search", {"query": "/etc/*"}, "ask"),
+    ("mcp__files__glob", "search", {"pattern": "/etc/*", "path": "."}, "ask"),
+    ("", "search", {"pattern": "../../../*", "path": "src/a", "content": "x"}, "ask"),
+    ("", "delete", {"pattern": "../../*", "path": "src"}, "ask"),
+    ("", "edit", {"pattern": "../x", "path": "src/a", "replacement": "y"}, "allow"),
+    ("Glob", "search", {"pattern": "**/*.ts"}, "allow"),
+    ("Glob", "search", {"pattern": "src/{a,b}/*.ts", "path": ROOT}, "allow"),
+    ("", "search", {"pattern": "**/*.ts"}, "allow"),
+    ("", "search", {"pattern": "foo bar"}, "allow"),
+    ("", "search", {"pattern": r"\bfoo\b|^bar$"}, "allow"),
+    ("", "search", {"pattern": "a/b", "path": "lib"}, "allow"),
+    ("", "search", {"pattern": r"\w+/\d", "path": "lib", "exclude_pattern": "/etc/*"}, "allow"),
+    ("", "search", {"query": "/api/users"}, "allow"),
+    ("Grep", "search", {"pattern": "/etc/*"}, "allow"),
+    ("Grep", "search", {"pattern": "/api/../users", "path": "src", "glob": "*.ts"}, "allow"),
+    ("search_file_content", "search", {"pattern": "^/api/", "include": "src/*.ts"}, "allow"),
+]
+
+
+@pytest.mark.parametrize(("tool", "kind", "tool_input", "verdict"), SEARCHES)
+def test_a_glob_is_a_path_and_an_expression_is_none(tool: str, kind: str, tool_input: dict[str, Any], verdict: str) -> None:
+    ask = asked(tool or "search", kind, tool_input, guessed=not tool)
+    decided = Policy((), USUAL).decide(ask, now_us=NOW_US)
+    assert decided.action == verdict, decided.why
+
+
+DENIED = Rule(action="deny", path=["/root/.ssh/**", "**/secret*", "keys/**", ".env"])
+RESTRICTED = [
+    # the same, and what a rule that denies some paths makes of it
+    ("", {"pattern": "/root/.ssh/*"}, "deny"),
+    ("", {"pattern": "secret*"}, "deny"),
+    ("", {"pattern": "{x,secret}.txt"}, "deny"),
+    ("", {"pattern": "**/secret*"}, "deny"),
+    ("", {"pattern": "x", "glob": "secret*"}, "deny"),
+    ("", {"pattern": "x", "include": "keys/*"}, "deny"),
+    ("Glob", {"pattern": "*", "path": "keys"}, "deny"),
+    ("Glob", {"pattern": "a.pem", "path": "keys"}, "deny"),
+    ("Glob", {"pattern": "sec*"}, "ask"),
+    ("Glob", {"pattern": "**/keys/*"}, "ask"),
+    ("Glob", {"pattern": "ke?s/**"}, "ask"),
+    ("Glob", {"pattern": ".e*"}, "ask"),
+    ("", {"pattern": "secret", "path": "src"}, "ask"),
+    ("", {"pattern": "/root/.ssh/*", "path": "src"}, "deny"),
+    ("Glob", {"pattern": "**/*.ts"}, "allow"),
+    ("Glob", {"pattern": "src/**"}, "allow"),
+    ("Glob", {"pattern": "*"}, "allow"),
+    ("", {"pattern": "x", "path": "src"}, "allow"),
+    ("Grep", {"pattern": "secret", "path": "src"}, "allow"),
+    ("Grep", {"pattern": "secret"}, "allow"),
+]
+
+
+@pytest.mark.parametrize(("tool", "tool_input", "verdict"), RESTRICTED)
+def test_a_glob_of_what_is_denied_is_denied_and_what_may_be_one_is_asked(
+    tool: str, tool_input: dict[str, Any], verdict: str,
+) -> None:
+    ask = asked(tool or "search", "search", tool_input, guessed=not tool)
+    decided = Policy((DENIED,), USUAL).decide(ask, now_us=NOW_US)
+    assert decided.action == verdict, decided.why
+
+
+@pytest.mark.parametrize("given", [
+    {"pattern": "x" * 1001}, {"pattern": "{a,b}" * 7}, {"patterns": [f"src/{n}*" for n in range(PATHS + 1)]},
+])
+def test_a_glob_that_is_too_much_is_beyond_rules(given: dict[str, Any]) -> None:
+    assert BEYOND_RULES in asked("Glob", "search", given).paths
+
+
 @pytest.mark.parametrize(("kind", "tool_input"), HIDDEN)
 def test_what_an_input_hides_is_asked(kind: str, tool_input: dict[str, Any]) -> None:
     assert Policy((), USUAL).decide(asked("x", kind, tool_input), now_us=NOW_US).action == "ask"
@@ -194,6 +287,41 @@ def test_a_read_that_brings_a_change_is_an_edit() -> None:
     assert asked("Read", "read", {"path": "lib/a"}, writes=True).category == "file_edit"
     assert asked("Read", "read", {"path": "lib/a", "diff": DIFF}).category == "file_edit"
     assert asked("Read", "read", {"path": "lib/a"}).category == "file_read"
+
+
+CATEGORIES = [
+    # tool, kind, input, the category in its events, what it is judged as
+    ("Grep", "search", {"pattern": "x"}, "file_read", "search"),
+    ("Glob", "search", {"pattern": "x"}, "file_read", "search"),
+    ("Read", "read", {"path": "a", "diff": DIFF}, "file_read", "file_edit"),
+    ("search", "search", {"path": "a", "content": "x"}, "search", "file_edit"),
+    ("Read", "read", {"path": "a", "command": "ls"}, "file_read", "terminal"),
+    ("x", "other", {"command": "ls"}, "other", "terminal"),
+    ("Read", "read", {"path": "a"}, "file_read", "file_read"),
+    ("search", "search", {"pattern": "x"}, "search", "search"),
+    ("Bash", "execute", {"command": "ls"}, "terminal", "terminal"),
+    ("mcp__x__y", "other", {"command": "ls"}, "mcp", "mcp"),
+]
+
+
+@pytest.mark.parametrize(("tool", "kind", "tool_input", "told_as", "judged_as"), CATEGORIES)
+def test_a_rule_restricts_by_either_category_and_allows_by_both(
+    tool: str, kind: str, tool_input: dict[str, Any], told_as: ToolCategory, judged_as: ToolCategory,
+) -> None:
+    ask = asked(tool, kind, tool_input)
+    assert (categorize_tool(tool, kind), ask.category) == (told_as, judged_as)
+    for one in {told_as, judged_as}:
+        assert action(ask, Rule(action="deny", category=[one])) == "deny"
+        assert action(ask, Rule(action="ask", category=[one]), Rule(action="allow", tool=["*"])) == "ask"
+        assert action(ask, Rule(action="allow", category=[one])) == ("allow" if told_as == judged_as else "ask")
+    assert action(ask, Rule(action="allow", category=[told_as, judged_as])) == "allow"
+    assert action(ask, Rule(action="deny", category=["web"]), Rule(action="allow", tool=["*"])) == "allow"
+
+
+def test_a_denied_category_is_not_approved_under_its_other_name() -> None:
+    grep = asked("Grep", "search", {"pattern": "x"})
+    denied = Policy((Rule(action="deny", category=["file_read"]),), USUAL).decide(grep, now_us=NOW_US)
+    assert denied.action == "deny"
 
 
 @pytest.mark.parametrize("where", ["input", "locations", "members"])

@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from trunkline.dialects.context import AutoApprove, PermissionPolicy
 from trunkline.errors import Invalid, StorageError
 from trunkline.session.policy import PolicyAsk, Rule
-from trunkline.session.policy_book import PolicyBook
-from trunkline.session.policy_text import parse_policy, with_rule, written_rule
+from trunkline.session.policy_book import PolicyBook, version_of
+from trunkline.session.policy_text import parse_policy, with_rule, written_auto_approve, written_rule
 
 NOW_US = 1_800_000_000_000_000
 GOOD = """\
@@ -89,6 +90,8 @@ BAD = [
     ("[[rules]]\naction = 'deny'\npath = 'x'\nexpires_at = 2026-01-01", "expires_at: Expected `str"),
     ("[[rules]]\naction = 'deny'\npath = 'x'\nexpires_at = 'soon'", "expires_at: 'soon' is not a time"),
     ("[[rules]]\naction = 'deny'\npath = 'x'\nroot = 'here'", "root: expected an absolute path"),
+    ("[[rules]]\naction = 'deny'\npath = 'x'\nroot = '/tmp/../etc'", "root: '/tmp/../etc' takes a detour"),
+    ("[[rules]]\naction = 'deny'\npath = 'x'\nroot = '~/./x'", "root: '~/./x' takes a detour"),
     ("[[rules]]\naction = 'deny'\npath = 'x'\nsession = ''", "session: expected 1 to"),
     ("rules = 3", "rules: expected [[rules]]"),
     ("rules = [3]", "rule 1: expected a table"),
@@ -310,3 +313,36 @@ WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 def test_every_rule_reads_back_as_it_was_written(values: dict[str, Any]) -> None:
     rule = Rule(**values)
     assert parse_policy(with_rule(GOOD, rule)).rules[-1] == rule
+
+
+AUTO_WORDS = st.booleans() | st.lists(WORDS, min_size=1, max_size=3)
+
+
+@given(AUTO_WORDS, st.booleans())
+def test_every_permission_policy_reads_back_as_it_was_written(commands: bool | list[str], reads: bool) -> None:
+    auto = AutoApprove(reads=reads, writes=["src/\x7f"], commands=commands, searches=False)
+    policy = PermissionPolicy(auto_approve=auto)
+    assert parse_policy(written_auto_approve(policy)).auto_approve == policy
+
+
+def test_whoever_wants_to_know_is_told_when_other_rules_are_in_force_and_only_then(path: Path) -> None:
+    book, heard = PolicyBook(path), []
+    book.changed = lambda: heard.append(len(book.policy.rules))
+    book.replace(GOOD)
+    book.replace(GOOD + "# the same rules")
+    book.append(Rule(action="deny", command=["x"]))
+    book.append(Rule(action="deny", command=["x"]))
+    assert heard == [2, 3]
+    path.write_text("")
+    book.refresh()
+    assert heard == [2, 3, 0], "an edit on the disk is noticed by whoever looks"
+
+
+def test_what_cannot_be_read_is_shown_as_nothing_and_never_added_to(path: Path) -> None:
+    path.write_text(GOOD)
+    book = PolicyBook(path)
+    path.chmod(0o666)
+    assert book.shown().text == "" and book.shown().version != version_of("")
+    with pytest.raises(Invalid, match="written by others"):
+        book.append(Rule(action="allow", command=["x"]))
+    assert path.read_text() == GOOD

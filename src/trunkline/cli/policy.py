@@ -1,25 +1,29 @@
 """``trunkline policy``: the rules that answer for you, and which of them decides what. Needs no hub.
 
-Rule: what is written passes ``PolicyBook``, as what the hub writes does: checked first, then put in place in one step.
+Rule 1: what is written passes ``PolicyBook``, as what the hub writes does: checked first, then put in place in one step.
+Rule 2: where the file cannot be read, or is gone, a hub that runs goes on with rules that it knows: it is asked for them.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
+import msgspec
 from msgspec import structs
 
 from trunkline.cli.command import output, print_json, setting_flags
 from trunkline.cli.datadir import DataDir
 from trunkline.cli.screen import one_line
-from trunkline.cli.settings import load
+from trunkline.cli.settings import Settings, load
+from trunkline.dialects.context import PermissionPolicy
 from trunkline.dialects.roles import name_of_kind, role_of_tool, usual_name
-from trunkline.errors import Invalid
+from trunkline.errors import Invalid, TrunklineError
 from trunkline.session.policy import Considered, Policy, PolicyAsk, Rule, Verdict, expired, policy_ask
 from trunkline.session.policy_book import POLICY_FILE, PolicyBook
 from trunkline.session.policy_text import parse_policy
@@ -61,14 +65,15 @@ def command(ctx: click.Context, /, **flags: Any) -> None:
 @setting_flags("clients")
 def show(as_json: bool = False, **flags: Any) -> None:
     """Show the rules in the order in which they count."""
-    book = _book(flags)
-    policy = book.policy
+    settings = _settings(flags)
+    book = _book(settings)
+    policy, problem = _in_force(book, settings)
     if as_json:
         print_json({"path": str(book.path), "rules": policy.rules, "autoApprove": policy.auto_approve and
-                    policy.auto_approve.auto_approve, "problem": book.problem})
+                    policy.auto_approve.auto_approve, "problem": problem})
         return
-    click.echo(f"{book.path}" + ("" if book.text() else "  (not there: everything is asked)"))
-    _say_problem(book)
+    click.echo(f"{book.path}" + ("" if problem or book.shown().text else "  (not there: everything is asked)"))
+    _say_problem(problem)
     for rule in sorted(policy.rules, key=lambda rule: rule.action != "deny"):
         click.echo(f"  {_rule_line(rule)}")
     if policy.auto_approve is not None:
@@ -94,12 +99,14 @@ def explain(words: tuple[str, ...], agent_name: str | None, tool: str | None, cw
     Several words are one command. A single word is a path if there is such a file, if it looks like one, or if --tool is a file
     tool. Rules of single sessions are not known here. Without --agent, it is also said for which agents the answer is another.
     """
-    book = _book(flags)
+    settings = _settings(flags)
+    book = _book(settings)
+    policy, problem = _in_force(book, settings)
     root = str((cwd or Path.cwd()).absolute())
     ask = _ask(words, agent_name or "", tool, root, guarded=str(book.path.parent) if book.path else "")
     now_us = time.time_ns() // 1000
-    verdict, looked_at = book.policy.decide(ask, now_us=now_us), book.policy.consider(ask, now_us=now_us)
-    others = _for_agents(book.policy, ask, verdict, now_us) if agent_name is None else {}
+    verdict, looked_at = policy.decide(ask, now_us=now_us), policy.consider(ask, now_us=now_us)
+    others = _for_agents(policy, ask, verdict, now_us) if agent_name is None else {}
     if as_json:
         about = {"tool": ask.tool, "category": ask.category, "risk": ask.risk, "riskReason": ask.risk_reason,
                  "command": ask.command, "paths": ask.paths}
@@ -108,7 +115,7 @@ def explain(words: tuple[str, ...], agent_name: str | None, tool: str | None, cw
                     "agents": {name: {"action": one.action, "source": one.source, "why": one.why, "rule": one.rule}
                                for name, one in others.items()}})
         return
-    _say_problem(book)
+    _say_problem(problem)
     _say_verdict(ask, verdict, looked_at)
     for name, other in others.items():
         click.echo(f"{other.action:6} where {one_line(name)} asks: {one_line(other.why)} (--agent {one_line(name)})")
@@ -118,7 +125,7 @@ def explain(words: tuple[str, ...], agent_name: str | None, tool: str | None, cw
 @setting_flags("clients")
 def edit(**flags: Any) -> None:
     """Edit the rules in your editor; they are checked before they count."""
-    book = _book(flags)
+    book = _book(_settings(flags))
     assert book.path is not None
     DataDir(book.path.parent).make()
     before = text = book.text()
@@ -141,12 +148,46 @@ def edit(**flags: Any) -> None:
     click.echo(f"{len(policy.rules)} rules are in force")
 
 
-def _book(flags: Mapping[str, Any]) -> PolicyBook:
+def _settings(flags: Mapping[str, Any]) -> Settings:
     """Flags count behind the subcommand and before it."""
     output()
     before = click.get_current_context().find_object(dict) or {}
-    settings = load({**before, **{key: value for key, value in flags.items() if value is not None}})
+    return load({**before, **{key: value for key, value in flags.items() if value is not None}})
+
+
+def _book(settings: Settings) -> PolicyBook:
     return PolicyBook(settings.data / POLICY_FILE)
+
+
+class _InForce(NamedTuple):
+    """The rules that count, and what is wrong with the file where they are not its own."""
+
+    policy: Policy
+    problem: str | None
+
+
+def _in_force(book: PolicyBook, settings: Settings) -> _InForce:
+    """The rules of the file, or those that a running hub goes on with where there is none that can be read."""
+    known = _InForce(book.policy, book.problem)
+    if (known.problem is None and book.shown().text) or settings.url is not None:
+        return known
+    return asyncio.run(_kept_by_hub(settings)) or known
+
+
+async def _kept_by_hub(settings: Settings) -> _InForce | None:
+    from trunkline.cli.locate import connected, find  # only who has to ask a hub needs all that talks to one
+
+    try:
+        endpoint = await find(settings)
+        if endpoint is None:
+            return None
+        async with connected(endpoint, settings) as hub:
+            view = await hub.policy()
+    except TrunklineError:
+        return None
+    rules, auto = msgspec.to_builtins(view.rules), msgspec.to_builtins(view.auto_approve)
+    return _InForce(Policy(msgspec.convert(rules, tuple[Rule, ...]), msgspec.convert(auto, PermissionPolicy | None),
+                           stale=view.problem), view.problem)
 
 
 def _for_agents(policy: Policy, ask: PolicyAsk, verdict: Verdict, now_us: int) -> dict[str, Verdict]:
@@ -177,9 +218,9 @@ def _file_kind(line: str, single: bool, tool: str | None, root: str) -> str | No
     return "edit" if looks and tool is None else None
 
 
-def _say_problem(book: PolicyBook) -> None:
-    if book.problem is not None:
-        click.echo(f"trunkline: {one_line(book.problem)}", err=True)
+def _say_problem(problem: str | None) -> None:
+    if problem is not None:
+        click.echo(f"trunkline: {one_line(problem)}", err=True)
 
 
 def _say_verdict(ask: PolicyAsk, verdict: Verdict, looked_at: Sequence[Considered]) -> None:

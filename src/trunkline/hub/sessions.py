@@ -14,6 +14,7 @@ import logging
 import os
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakValueDictionary
@@ -127,6 +128,7 @@ class Hub:
             for folder in (self.options.data_dir, self.options.data_dir / "agents"):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         await self._journal.__aenter__()
+        self.policies.changed = partial(asyncio.get_running_loop().call_soon_threadsafe, self._rules_changed)
         self.everything.start()
         try:
             self._noting.open()
@@ -140,6 +142,7 @@ class Hub:
                         trace: TracebackType | None) -> None:
         """Stop every agent, end every reader, store everything."""
         self._closing = True
+        self.policies.changed = lambda: None
         stopping = HubStopping("the hub was stopped")
         for asking in [*self._asking.values()]:
             asking.cancel()
@@ -448,6 +451,12 @@ class Hub:
     def _preview(self, session_id: str, artifact: Artifact) -> str | None:
         url: str | None = self.preview_url(session_id, artifact)
         return url
+
+    def _rules_changed(self) -> None:
+        """What waits for a person in any session may be decided by the policy now. Always from the loop, never from within a
+        session that just added a rule: its own answer comes first."""
+        for session in list(self._sessions.values()):
+            session.rules_changed()
 
     def _count_turn(self, outcome: str) -> None:
         self._turns[outcome] = self._turns.get(outcome, 0) + 1

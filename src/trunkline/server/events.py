@@ -64,7 +64,7 @@ async def session_events(call: Call) -> Reply:
     async def pump(outlet: Outlet) -> None:
         await follow_session(session.feed, after, wanted, outlet)
 
-    return _stream(call, pump, session.id.__eq__)
+    return _stream(call, pump, lambda session_id, event_type: session_id == session.id and wanted.matches(event_type))
 
 
 async def hub_events(call: Call) -> Reply:
@@ -79,7 +79,7 @@ async def hub_events(call: Call) -> Reply:
             await outlet.write(b"id: %d\n\n" % after)
         await follow_hub(feed, after, wanted, outlet)
 
-    return _stream(call, pump, lambda session_id: True)
+    return _stream(call, pump, lambda session_id, event_type: wanted.matches(event_type))
 
 
 async def history(call: Call) -> Reply:

@@ -57,4 +57,4 @@ async def messages(call: Call) -> Reply:
 
 def _stream(call: Call, pump: Pump, session_id: str) -> EventStream:
     return EventStream(pump, call.parts.streams, token_id=call.caller.token_id, keepalive_s=call.parts.options.keepalive_s,
-                       watches=session_id.__eq__)
+                       watches=lambda shown, _: shown == session_id)

@@ -8,7 +8,6 @@ Rule 3: to explain is to decide without doing anything: the same function, the s
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import time
 from functools import partial
@@ -23,8 +22,7 @@ from trunkline.errors import Invalid
 from trunkline.hub import Hub, guarded_folders
 from trunkline.server.call import Call, Reply, reply
 from trunkline.session.policy import Action, Considered, Policy, PolicyAsk, Rule, Source, policy_ask
-from trunkline.session.policy_book import version_of
-from trunkline.session.policy_text import written_rule
+from trunkline.session.policy_text import written_auto_approve, written_rule
 
 
 class NewRule(Rule, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -40,7 +38,8 @@ class NewPolicy(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fie
 
 
 class PolicyView(msgspec.Struct, rename="camel", kw_only=True):
-    """The policy in force and the file as it is. ``problem`` says why these are not the same, null when they are.
+    """The policy in force and the file as it is. ``problem`` says why these are not the same, null when they are; ``text`` is
+    empty where the file cannot be read at all.
 
     ``version`` is the file's, and the answer's ETag."""
 
@@ -120,8 +119,8 @@ def _versions(header: str | None) -> list[str] | None:
 
 def _view(call: Call) -> PolicyView:
     book = call.hub.policies
-    policy, text = book.policy, book.text()
-    return PolicyView(text=text, version=version_of(text), rules=list(policy.rules), auto_approve=policy.auto_approve,
+    policy, (text, version) = book.policy, book.shown()
+    return PolicyView(text=text, version=version, rules=list(policy.rules), auto_approve=policy.auto_approve,
                       problem=book.problem, path=str(book.path) if book.path is not None else None)
 
 
@@ -132,14 +131,8 @@ def _text(new: NewPolicy) -> str:
         if new.auto_approve is not None:
             raise Invalid("autoApprove goes with rules; beside text it stands in the text", details={"field": "autoApprove"})
         return new.text
-    parts = [_auto_approve(new.auto_approve)] if new.auto_approve is not None else []
+    parts = [written_auto_approve(new.auto_approve)] if new.auto_approve is not None else []
     return "\n".join([*parts, *(written_rule(rule) for rule in new.rules or [])])
-
-
-def _auto_approve(policy: PermissionPolicy) -> str:
-    """The table of the file; booleans and lists of strings are written in TOML as in JSON."""
-    values = msgspec.to_builtins(policy.auto_approve)
-    return "".join(["[auto_approve]\n", *(f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items())])
 
 
 async def _explained(call: Call, question: Question) -> Explanation:

@@ -70,8 +70,8 @@ class Outlet:
 Pump = Callable[[Outlet], Awaitable[None]]
 """Writes frames until there are no more."""
 
-Watches = Callable[[str], bool]
-"""Whether a stream shows the session of this id."""
+Watches = Callable[[str, str], bool]
+"""Whether a stream shows events of this type in the session of this id."""
 
 
 class Streams:
@@ -91,11 +91,12 @@ class Streams:
     def __len__(self) -> int:
         return len(self._pumps)
 
-    def watching(self, session_id: str, since: float = math.inf) -> bool:
-        """Whether somebody looks at this session right now, over Server-Sent Events or a WebSocket, or did until after ``since``
-        (seconds since the epoch): who leaves with the last event has seen it, however late somebody asks."""
-        return any(watches(session_id) for watches, _ in self._pumps.values()) or any(
-            watches(session_id) for ended_at, watches in self._gone if ended_at >= since)
+    def watching(self, session_id: str, event_type: str = "", *, since: float = math.inf) -> bool:
+        """Whether somebody is shown events of this type in this session right now, over Server-Sent Events or a WebSocket, or was
+        until after ``since`` (seconds since the epoch): who leaves with the last event has seen it, however late somebody asks.
+        Without a type, only those count who leave nothing out."""
+        return any(watches(session_id, event_type) for watches, _ in self._pumps.values()) or any(
+            watches(session_id, event_type) for ended_at, watches in self._gone if ended_at >= since)
 
     def connected(self, token_id: str) -> bool:
         """Whether a stream or WebSocket of this token is open right now."""
@@ -147,7 +148,8 @@ class EventStream:
     """The reply that carries a stream. ``failure`` tells an error in the stream's own language."""
 
     def __init__(self, pump: Pump, streams: Streams, *, token_id: str, keepalive_s: float,
-                 watches: Watches = lambda session_id: False, failure: Callable[[TrunklineError], bytes] | None = None) -> None:
+                 watches: Watches = lambda session_id, event_type: False,
+                 failure: Callable[[TrunklineError], bytes] | None = None) -> None:
         self.raw_headers = list(HEADERS)
         self._pump = pump
         self._streams = streams

@@ -1,6 +1,7 @@
 """Approvals and questions: who may answer, until when, and what the agent is told.
 
-Rule 1: rules first, then people, then the clock. The first answer wins; a later one is told who was first.
+Rule 1: rules first, then people, then the clock. The first answer wins; a later one is told who was first. A rule that comes into
+force while somebody is waited for decides at once, and nobody approves what one denies by then.
 Rule 2: commit, then tell. The agent is answered by option id, never by position.
 Rule 3: what nobody answers is denied when its time is up, with that as the reason.
 Rule 4: a decision for longer than once is a rule of ours: the agent is answered with its once-option.
@@ -25,9 +26,12 @@ from trunkline.session.forms import check_content
 from trunkline.session.gatekeeper import Gatekeeper
 from trunkline.session.link import AgentLink
 from trunkline.session.pen import Pen
+from trunkline.session.policy import Verdict
 
 WARN_AT = 0.75
 """The share of its time after which an open approval is called to mind."""
+LOOK_AT_RULES_S = 2.0
+"""How far apart it is looked whether the policy was edited on the disk while an approval waits: one look at a time stamp."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -119,6 +123,8 @@ class Approvals:
         option, scope = _chosen(view.options, decision)
         approved = option.kind.startswith("allow") if option is not None else False
         edited = self._edited(view, decision, approved)
+        if approved and edited is None:
+            self._check_rules(view)
         if scope != "once":
             self._decide_for_longer(view, approved, scope, decision.reason, by)
         await self._resolve(request_id, _Resolution(
@@ -176,23 +182,40 @@ class Approvals:
 
     def _decided_by_rule(self, request_id: str) -> bool:
         view = self._pen.fold.approvals[request_id]
-        if view.about is None:
-            return False
-        verdict = self._gate.verdict(view.about)
+        return view.about is not None and self._ended_by_rule(view, self._gate.verdict(view.about))
+
+    def _check_rules(self, view: ApprovalView) -> None:
+        """Forbidden where a rule denies by now what is about to be approved; then it has ended with that."""
+        verdict = self._gate.verdict(view.about) if view.about is not None else None
+        if verdict is not None and verdict.action == "deny":
+            self._ended_by_rule(view, verdict)
+            raise Forbidden(f"it may not be approved any more: {verdict.why}")
+
+    def _ended_by_rule(self, view: ApprovalView, verdict: Verdict) -> bool:
         if verdict.action == "ask":
             return False
         allow = verdict.action == "allow"
         option = acp.choose_option(view.options, allow=allow)
         if allow and (option is None or option.kind == "allow_always"):
             return False  # the agent would remember it in settings of its own: that is for a person to choose
-        self._end(request_id, _Resolution(approved=allow, resolved_by="policy", who="policy", reason=verdict.why,
-                                          option_id=option.option_id if option else None))
+        self._end(view.request_id, _Resolution(approved=allow, resolved_by="policy", who="policy", reason=verdict.why,
+                                               option_id=option.option_id if option else None))
         return True
 
     def _wait_for_person(self, request_id: str) -> None:
         limit = self.timeout_s
         self._alarms.set(request_id, limit, lambda: self._time_out(request_id, limit))
         self._alarms.set(f"{request_id}/warning", limit * WARN_AT, lambda: self._warn(request_id, limit))
+        self._look_at_rules_later(request_id)
+
+    def _look_at_rules_later(self, request_id: str) -> None:
+        self._alarms.set(f"{request_id}/rules", LOOK_AT_RULES_S, lambda: self._look_at_rules(request_id))
+
+    def _look_at_rules(self, request_id: str) -> None:
+        """Whoever hears of changed rules has all sessions look again: it is enough to notice."""
+        if request_id in self._pen.fold.approvals:
+            self._gate.notice()
+            self._look_at_rules_later(request_id)
 
     def _warn(self, request_id: str, limit: float) -> None:
         view = self._pen.fold.approvals.get(request_id)
@@ -269,6 +292,7 @@ class Approvals:
     def _silence(self, request_id: str) -> None:
         self._alarms.clear(request_id)
         self._alarms.clear(f"{request_id}/warning")
+        self._alarms.clear(f"{request_id}/rules")
 
     def _edited(self, view: ApprovalView, decision: Decision, approved: bool) -> msgspec.Raw | None:
         """The input that a person changed before approving, where the agent can be told of it."""

@@ -33,14 +33,18 @@ class Gatekeeper:
             return Verdict("ask", None, "default", "the session is paused")
         return verdict
 
+    def notice(self) -> None:
+        """Have the book look whether its file changed; it says so to whoever wants to know."""
+        self._book.refresh()
+
     def write_rule(self, rule: Rule) -> None:
         """Keep a rule that is meant for good; the others are in the session's fold."""
         self._book.append(rule)
 
     def rule_for(self, ask: PolicyAsk, *, allow: bool, scope: str, reason: str | None) -> Rule:
-        """The rule that a person's decision stands for."""
+        """The rule that a person's decision stands for; where a path is a link, it is about what that leads to as well."""
         turn = self._fold.turn
-        return always_rule(ask, allow=allow, scope=scope, session_id=self._fold.session_id,  # type: ignore[arg-type]
+        return always_rule(_with_real_paths(ask), allow=allow, scope=scope, session_id=self._fold.session_id,  # type: ignore[arg-type]
                            turn_id=turn.turn_id if turn else None, reason=reason)
 
 

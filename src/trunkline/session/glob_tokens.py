@@ -117,6 +117,25 @@ def run(tokens: Sequence[Token], text: str) -> bool:
     return all(token == STAR for token in tokens[at:])
 
 
+def fills(tokens: Sequence[Token], text: str) -> bool:
+    """The same for a long text: what stands between the stars is looked for piece by piece, each as early as possible."""
+    if any(isinstance(token, OneOf) for token in tokens):
+        return run(tokens, text)
+    first, *rest = "".join(str(token) or "\0" for token in tokens).split("\0")
+    if not rest:
+        return text == first
+    end = len(text) - len(rest[-1])
+    if len(first) > end or not (text.startswith(first) and text.endswith(rest[-1])):
+        return False
+    at = len(first)
+    for piece in rest[:-1]:
+        found = text.find(piece, at, end)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return True
+
+
 @lru_cache(maxsize=4096)
 def text_tokens(pattern: str) -> tuple[Token, ...]:
     tokens: list[Token] = []

@@ -16,7 +16,7 @@ from __future__ import annotations
 import posixpath
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -28,8 +28,10 @@ from trunkline.session.glob_tokens import (
     ALTERNATIVES,
     STAR,
     Segment,
+    Token,
     alternatives,
     chars_meet,
+    fills,
     has_brace,
     overlap,
     parts_of,
@@ -42,6 +44,8 @@ from trunkline.session.glob_tokens import (
 )
 
 PATTERN_CHARS = 1000
+EXACT_CHARS = 16 << 10
+"""The longest pattern without wildcards: a command or a path that "always" was said to. A policy holds some sixty of them."""
 PATH_CHARS = 4096
 """The longest path Linux takes; a longer one is nobody's file."""
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
@@ -147,7 +151,15 @@ def text_concerned(patterns: Sequence[str], texts: Iterable[str]) -> bool:
 def text_may_match(patterns: Sequence[str], outline: str) -> bool:
     """Whether a text of which only an outline is known (itself a pattern, case folded) could be in one of the patterns."""
     holes = text_tokens(outline)
-    return any(overlap(text_tokens(folded(pattern)), holes, chars_meet) for pattern in split(patterns)[0])
+    return any(_may_be(folded(pattern), holes) for pattern in split(patterns)[0])
+
+
+def _may_be(pattern: str, holes: Sequence[Token]) -> bool:
+    """A table of pattern by outline would be too much for the long texts that a pattern may be word for word."""
+    exactly = literal_text(pattern)
+    if exactly is not None and "\0" not in exactly:
+        return fills(holes, exactly)
+    return overlap(text_tokens(pattern), holes, chars_meet)
 
 
 def path_may_match(patterns: Sequence[str], outline: str, root: str, home: str | None = None) -> bool:
@@ -194,18 +206,18 @@ def escape(text: str) -> str:
     return "\\" + quoted if quoted.startswith("!") else quoted
 
 
-def check(pattern: str) -> None:
+def check(pattern: str, exactly: Callable[[str], str | None] = literal_text) -> None:
     """Refuse a pattern that could never mean what its author wants."""
     bare = pattern.removeprefix("!")
-    if not bare or len(pattern) > PATTERN_CHARS:
-        raise Invalid(f"expected a pattern of 1 to {PATTERN_CHARS} characters")
+    if not bare or len(pattern) > EXACT_CHARS or (len(pattern) > PATTERN_CHARS and exactly(bare) is None):
+        raise Invalid(f"expected a pattern of 1 to {PATTERN_CHARS} characters, or up to {EXACT_CHARS} without wildcards")
     if any(unicodedata.category(char) == "Cs" or char == "\0" for char in pattern):
         raise Invalid(f"{pattern!r} has characters that no path and no command has")
 
 
 def check_path(pattern: str) -> None:
     """The same for a pattern of paths."""
-    check(pattern)
+    check(pattern, literal)
     bare = pattern.removeprefix("!")
     if ".." in bare.split("/"):
         raise Invalid(f"{pattern!r}: no pattern leaves the root, so `..` matches nothing")

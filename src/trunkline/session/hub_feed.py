@@ -28,13 +28,14 @@ Placed = tuple[str, Entry]
 """An entry and its session."""
 
 
-_ASKS = parse_types("approval:,interaction:question")
+ASKS = parse_types("approval:,interaction:question")
+"""The types of events in which somebody is asked, or which say how an approval ended."""
 _ANSWERED = b'"eventName":"question_resolved"'
 
 
 def is_ask(event: bytes) -> bool:
     """Whether an event asks somebody for an approval or an answer, or says what came of that."""
-    return _ASKS.matches_encoded(event) or event.find(_ANSWERED, 0, HEAD_BYTES) >= 0
+    return ASKS.matches_encoded(event) or event.find(_ANSWERED, 0, HEAD_BYTES) >= 0
 
 
 class HubGroup:

@@ -115,13 +115,13 @@ def always_rule(ask: PolicyAsk, *, allow: bool, scope: Scope, session_id: str, t
 
     Always is for this tool of this agent at this risk, never for all of them. An ask that names neither a command nor a path
     gives a rule about the tool alone (one of an MCP server, say); Invalid where it is of a kind that should name one: a rule
-    about a shell that does not say which command would open everything."""
+    about a shell that does not say which command would open everything. Invalid, too, where no rule can allow such a thing."""
     if ask.command is None and not ask.paths and ask.category in _NAMES_SOMETHING:
         raise Invalid(f"{ask.tool} names no command and no path, so there is nothing that a rule could be about")
     if scope == "turn" and turn_id is None:
         raise Invalid("no turn is running, so a rule for this turn would never count")
     by_command = ask.command is not None
-    return Rule(
+    rule = Rule(
         action="allow" if allow else "deny",
         tool=[globs.escape(ask.tool)] if allow or not by_command else [],
         agent=[globs.escape(ask.agent)] if allow else [],
@@ -132,6 +132,15 @@ def always_rule(ask: PolicyAsk, *, allow: bool, scope: Scope, session_id: str, t
         session=session_id if scope != "always" else None, turn=turn_id if scope == "turn" else None,
         reason=reason, id=rule_id,
     )
+    return _that_fits(rule, ask) if allow else rule
+
+
+def _that_fits(rule: Rule, ask: PolicyAsk) -> Rule:
+    """The rule itself, or Invalid where it would not be about the same ask the next time (a path with a backslash, say)."""
+    fit = fits(replace(rule, session=None, turn=None, expires_at=None), Subject(ask), now_us=0)
+    if not fit.ok:
+        raise Invalid(f"no rule can allow this, so it can be approved only once: {fit.why}")
+    return rule
 
 
 def _exact_paths(ask: PolicyAsk) -> list[str]:

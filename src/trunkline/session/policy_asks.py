@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from trunkline.dialects.context import ToolCategory, categorize_tool
 from trunkline.session import globs
-from trunkline.session.policy_inputs import BEYOND_RULES, PATHS, command_of, folder_of, has_new_text, paths_of
+from trunkline.session.policy_inputs import BEYOND_RULES, PATHS, command_of, folder_of, has_new_text, named_in
 from trunkline.session.policy_rules import PolicyAsk
 
 if TYPE_CHECKING:
@@ -28,19 +28,23 @@ _READS: frozenset[ToolCategory] = frozenset({"file_read", "search"})
 def policy_ask(tool: str, kind: str | None, tool_input: Mapping[str, Any], *, agent: str, cwd: str, roots: Sequence[str] = (),
                home: str | None = None, session_id: str = "", turn_id: str | None = None, locations: Sequence[str] = (),
                category: ToolCategory | None = None, resolve: Callable[[str], str] | None = None,
-               guarded: Sequence[str] = (), writes: bool = False) -> PolicyAsk:
+               guarded: Sequence[str] = (), writes: bool = False, guessed: bool = False) -> PolicyAsk:
     """The ask behind a tool call. ``locations`` are paths known from elsewhere (the call's locations and diffs); ``writes``
-    says that it brings changes of files beside its input, whatever it calls itself."""
+    says that it brings changes of files beside its input, whatever it calls itself; ``guessed`` that its name is by its input."""
     root = roots[0] if roots else cwd
     command = command_of(tool_input, kind)
     folder = folder_of(tool_input) if command is not None else None
-    category = _category(category or categorize_tool(tool, kind), kind, command, writes or has_new_text(tool_input))
-    spelled = paths_of(tool_input, locations, is_command=command is not None, strict=command is None and category in _WRITES)
+    told_as = category or categorize_tool(tool, kind)
+    category = _category(told_as, kind, command, writes or has_new_text(tool_input))
+    spelled, patterns = named_in(tool_input, locations, tool="" if guessed else tool, kind=kind, is_command=command is not None,
+                                 strict=command is None and category in _WRITES)
     risk = _risk(tool, kind, tool_input, command, folder, spelled, {"cwd": cwd, "roots": list(roots) or [cwd], "home": home})
     paths = tuple(dict.fromkeys(_with_real(spelled, cwd, root, home, resolve)))
     return PolicyAsk(
-        tool=tool, category=category, agent=agent, command=command, risk=risk.level, risk_reason=risk.reason,
+        tool=tool, category=category, told_as=told_as if told_as != category else None, agent=agent, command=command,
+        risk=risk.level, risk_reason=risk.reason,
         paths=paths if len(paths) <= PATHS else (*paths[:PATHS], BEYOND_RULES),
+        globs=tuple(_in_full(path, cwd, root, home, resolve) for path in patterns),
         root=resolve(root) if resolve is not None else root, session_id=session_id, turn_id=turn_id,
         cwd=_run_in(folder, cwd, root, resolve), roots=tuple(roots[1:]), home=home, guarded=tuple(guarded),
     )
@@ -86,7 +90,7 @@ def _with_real(spelled: Sequence[str], cwd: str, root: str, home: str | None,
         if resolve is None:
             yield where.absolute if where.plain else path
         elif where.plain:
-            yield where.absolute if where.relative is None else posixpath.join(resolve(root), where.relative)
+            yield _in_full(path, cwd, root, home, resolve)
             yield resolve(where.absolute)
         elif globs.only_climbs(path) and not path.startswith("~"):
             full = posixpath.join(cwd, path)
@@ -94,3 +98,11 @@ def _with_real(spelled: Sequence[str], cwd: str, root: str, home: str | None,
             yield resolve(full)
         else:
             yield path
+
+
+def _in_full(path: str, cwd: str, root: str, home: str | None, resolve: Callable[[str], str] | None) -> str:
+    """The absolute spelling of a path; inside the root, from where that really is."""
+    where = globs.place(path, root, home, cwd)
+    if resolve is None or where.relative is None:
+        return where.absolute
+    return posixpath.join(resolve(root), where.relative)

@@ -15,9 +15,10 @@ import secrets
 import stat
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -46,6 +47,13 @@ class _State(Struct, frozen=True):
     settled: bool = False
 
 
+class Shown(NamedTuple):
+    """The file for whoever looks at it, and what tells this text from another."""
+
+    text: str
+    version: str
+
+
 class PolicyBook:
     """The policy of one data folder; without a path it is kept in memory. Writing waits for the disk: do it in a thread."""
 
@@ -53,29 +61,40 @@ class PolicyBook:
         self.path = path
         self._state = _State()
         self._writing = threading.Lock()
-        self._refresh()
+        self.changed: Callable[[], object] = lambda: None
+        """Set by whoever has to know that other rules are in force now; called in whichever thread found it out."""
+        self.refresh()
 
     @property
     def policy(self) -> Policy:
         """The rules in force now."""
-        self._refresh()
+        self.refresh()
         return self._state.policy
 
     @property
     def problem(self) -> str | None:
         """What is wrong with the file, and what is in force instead; None where all is well."""
-        self._refresh()
+        self.refresh()
         return self._state.problem
 
     def text(self) -> str:
-        """The file as it is, also where it cannot be read as a policy; empty without one."""
+        """The file as it is, also where it is no policy; empty without one, and an error where it cannot be read."""
         return self._state.text if self.path is None else (_read(self.path) or "")
+
+    def shown(self) -> Shown:
+        """The file as it is; nothing where it cannot be read, and ``problem`` says why. What is there then is no empty file:
+        whoever read it before is told that it has changed."""
+        try:
+            text = self.text()
+        except (Invalid, StorageError) as error:
+            return Shown("", version_of(f"not read: {error.message}"))
+        return Shown(text, version_of(text))
 
     def replace(self, text: str, *, versions: Collection[str] | None = None) -> Policy:
         """Write the whole file; Invalid, and nothing written, where it is no policy. With ``versions`` it must be one of these
         that is replaced, else Conflict."""
         with self._writing:
-            if versions is not None and (found := version_of(self.text())) not in versions:
+            if versions is not None and (found := self.shown().version) not in versions:
                 raise Conflict("the policy was changed since you read it; read it again", details={"version": found})
             return self._replace(text)
 
@@ -92,10 +111,15 @@ class PolicyBook:
         policy = parse_policy(text)
         if self.path is not None:
             write_private(self.path, text.encode())
-        self._state = _State(policy, text, good=True, seen=None if self.path is None else _stamp(self.path))
+        self._put(_State(policy, text, good=True, seen=None if self.path is None else _stamp(self.path)))
         return policy
 
-    def _refresh(self) -> None:
+    def _put(self, state: _State) -> None:
+        before, self._state = self._state, state
+        if state.policy != before.policy:
+            self.changed()
+
+    def refresh(self) -> None:
         """Look whether the file changed; costs one look at its time stamp where it did not."""
         if self.path is None:
             return
@@ -105,9 +129,9 @@ class PolicyBook:
             if seen == before.seen and before.settled:
                 return
             settled = seen is None or seen[0] < time.time_ns() - SETTLED_NS
-            self._state = replace(self._looked_at(before, _read(self.path)), seen=seen, settled=settled)
+            self._put(replace(self._looked_at(before, _read(self.path)), seen=seen, settled=settled))
         except (Invalid, StorageError) as error:
-            self._state = self._refused(before, error.message)
+            self._put(self._refused(before, error.message))
 
     def _looked_at(self, before: _State, text: str | None) -> _State:
         if text is None:

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
+from trunkline.session.policy_searches import Reading, folders_in, is_glob, reading_of, spelled_out, words_of
+
 PATHS = 200
 """Paths of one call that are looked at."""
 MEMBERS = 5000
@@ -22,7 +24,8 @@ BEYOND_RULES = "/.."
 """What stands for the rest of the paths where there are more, or where they are too deep: no rule allows it."""
 DEPTH = 6
 
-Role = Literal["path", "body", "attribute", "unknown"]
+Role = Literal["path", "glob", "pattern", "query", "body", "attribute", "unknown"]
+_PATTERNS: frozenset[Role] = frozenset({"glob", "pattern", "query"})
 
 _COMMAND_KEYS = ("command", "cmd", "commandLine", "command_line", "shell_command", "script")
 _COMMANDS = frozenset({
@@ -46,11 +49,15 @@ _PATH_WORDS = frozenset({
 })
 _PATH_ENDS = ("file", "files", "path", "paths", "dir", "dirs", "folder", "directory", "name", "names", "dest")
 _BODY_WORDS = frozenset({
-    "content", "contents", "text", "string", "str", "body", "pattern", "query", "regex", "search", "replace", "replacement",
+    "content", "contents", "text", "string", "str", "body", "regex", "search", "replace", "replacement",
     "description", "prompt", "explanation", "instructions", "instruction", "reason", "justification", "message", "title",
     "thought", "summary", "snippet", "patch", "diff", "question", "edit", "comment",
 })
 """The last word of a name whose text is no path, whatever it looks like."""
+_PATTERN_WORDS = frozenset({"pattern", "patterns"})
+_GLOB_WORDS = frozenset({"glob", "globs", "globpattern", "globpatterns", "fileglob", "include", "includes"})
+_LEFT_OUT = frozenset({"exclude", "excludes", "excluded", "ignore", "ignores", "ignored"})
+"""What a pattern is for that finds nothing."""
 _ATTRIBUTE_WORDS = frozenset({"type", "mode", "encoding", "format", "language", "kind", "id", "action", "operation", "command",
                               "tool"})
 _NEW_TEXT = frozenset({"content", "contents", "diff", "patch", "edits", "changes", "replacement"})
@@ -87,18 +94,26 @@ def folder_of(tool_input: Mapping[str, Any]) -> str | None:
     return None if key is None else str(tool_input[key])
 
 
-def paths_of(tool_input: Mapping[str, Any], known: Iterable[str] = (), *, is_command: bool, strict: bool) -> tuple[str, ...]:
-    """Every path in an input, after those that are known from elsewhere.
+class Named(NamedTuple):
+    """What an input names: paths, and globs. Those that are certain are among the paths as well, the others only may be globs."""
+
+    paths: tuple[str, ...]
+    globs: tuple[str, ...]
+
+
+def named_in(tool_input: Mapping[str, Any], known: Iterable[str] = (), *, tool: str = "", kind: str | None = None,
+             is_command: bool, strict: bool) -> Named:
+    """Every path in an input, after those that are known from elsewhere. ``tool`` and ``kind`` say what a pattern in it is.
 
     ``strict`` is for what writes: there every short text counts whose name does not say that it is something else."""
-    finder = _Finder(is_command, strict)
+    finder = _Finder("expression" if is_command else reading_of(tool, kind, writes=strict), kind, is_command, strict)
     found: dict[str, None] = {}
     for path in itertools.chain(known, finder.top(tool_input)):
         found[path] = None
         if len(found) > PATHS:
             found = dict.fromkeys((*list(found)[:PATHS], BEYOND_RULES))
             break
-    return tuple(found)
+    return Named(tuple(found), tuple(dict.fromkeys(finder.globs)))
 
 
 def has_new_text(value: Any, depth: int = DEPTH) -> bool:
@@ -114,10 +129,11 @@ def has_new_text(value: Any, depth: int = DEPTH) -> bool:
 
 
 def _is_new_text(key: str, value: Any) -> bool:
-    words = _words(key)
+    words = words_of(key)
     if not words or not value or not isinstance(value, str | list | tuple | Mapping):
         return False
-    return words[-1] in _NEW_TEXT or ("new" in words and words[-1] in _BODY_WORDS) or words[-2:] == ("file", "text")
+    is_new = "new" in words and words[-1] in _BODY_WORDS | _PATTERN_WORDS
+    return is_new or words[-1] in _NEW_TEXT or words[-2:] == ("file", "text")
 
 
 class _Arguments(NamedTuple):
@@ -228,10 +244,13 @@ def _folder_key(tool_input: Mapping[str, Any]) -> str | None:
 class _Finder:
     """Looks for paths, and gives up with BEYOND_RULES where there is too much."""
 
-    def __init__(self, is_command: bool, strict: bool) -> None:
+    def __init__(self, reading: Reading, kind: str | None, is_command: bool, strict: bool) -> None:
+        self._reading = reading
+        self._kind = kind
         self._is_command = is_command
         self._strict = strict
         self._left = MEMBERS
+        self.globs: list[str] = []
 
     def top(self, tool_input: Mapping[str, Any]) -> Iterator[str]:
         """The paths of an input."""
@@ -240,18 +259,19 @@ class _Finder:
 
     def _members(self, mapping: Mapping[str, Any], key: str, depth: int) -> Iterator[str]:
         is_table = _role(key) == "path" or key == "changes"
+        folders = folders_in(mapping)
         for name, inner in mapping.items():
             if is_table or _looks_like_path(str(name)):
                 yield str(name)
             if not (self._is_command and _is_run(str(name), inner)):
-                yield from self._under(str(name), inner, depth)
+                yield from self._under(str(name), inner, folders, depth)
 
-    def _under(self, key: str, value: Any, depth: int) -> Iterator[str]:
+    def _under(self, key: str, value: Any, folders: list[str], depth: int) -> Iterator[str]:
         self._left -= 1
         if self._left < 0:
             yield from [BEYOND_RULES] if self._left == -1 else []
         elif isinstance(value, str):
-            yield from self._text(key, value)
+            yield from self._text(key, value, folders)
         elif not isinstance(value, Mapping | list | tuple) or not value:
             return
         elif not depth:
@@ -260,17 +280,32 @@ class _Finder:
             yield from self._members(value, key, depth - 1)
         else:
             for inner in value:
-                yield from self._under(key, inner, depth - 1)
+                yield from self._under(key, inner, folders, depth - 1)
 
-    def _text(self, key: str, value: str) -> Iterator[str]:
+    def _text(self, key: str, value: str, folders: list[str]) -> Iterator[str]:
         role = _role(key)
+        if role in _PATTERNS:
+            yield from self._pattern(role, value, folders) if value else ()
         if role == "path":
             yield value
         elif "\n" in value:
             yield from _patched(value)
-        elif role != "body" and value and not _WEB.match(value) and (
+        elif role not in _PATTERNS and role != "body" and value and not _WEB.match(value) and (
                 _looks_like_path(value) or (self._strict and role == "unknown")):
             yield value
+
+    def _pattern(self, role: Role, text: str, folders: list[str]) -> Iterator[str]:
+        """A glob is a path. What may be one is kept for the rules that restrict."""
+        reading = "glob" if role == "glob" else self._reading
+        if reading == "expression" or (role == "query" and reading != "glob"):
+            return
+        spelled = list(itertools.islice(spelled_out(text, folders), PATHS + 1))
+        if not spelled or len(self.globs) + len(spelled) > PATHS:
+            yield BEYOND_RULES
+            return
+        self.globs += spelled
+        if reading == "glob" or is_glob(text, self._kind, folders):
+            yield from spelled
 
 
 def _is_run(name: str, value: Any) -> bool:
@@ -284,18 +319,27 @@ def _is_run(name: str, value: Any) -> bool:
 @lru_cache(maxsize=1024)
 def _role(key: str) -> Role:
     """What the name of a member says of its text; the last word of the name counts most."""
-    words = _words(key)
+    words = words_of(key)
     if "/" in key or not words:
         return "unknown"
     if words[-1] in _BODY_WORDS:
         return "body"
+    if words[-1] in _PATTERN_WORDS | _GLOB_WORDS or not _GLOB_WORDS.isdisjoint(words):
+        return _role_of_pattern(words)
+    if words[-1] == "query":
+        return "query"
     if words[-1] in _ATTRIBUTE_WORDS:
         return "attribute"
     return "path" if not _PATH_WORDS.isdisjoint(words) or key.lower().endswith(_PATH_ENDS) else "unknown"
 
 
-def _words(key: str) -> tuple[str, ...]:
-    return tuple(word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", key))
+def _role_of_pattern(words: tuple[str, ...]) -> Role:
+    """``file_pattern`` and ``glob`` are globs whatever the tool is; what ``pattern`` and ``text_pattern`` are, the tool says."""
+    if not _LEFT_OUT.isdisjoint(words):
+        return "body"
+    if words[-1] in _PATTERN_WORDS and _GLOB_WORDS.isdisjoint(words) and (len(words) == 1 or not _BODY_WORDS.isdisjoint(words)):
+        return "pattern"
+    return "glob"
 
 
 def _bare(key: object) -> str:

@@ -35,6 +35,7 @@ from trunkline.session.policy_commands import (
     values,
 )
 from trunkline.session.policy_hidden import TEXTS, hidden, runs_unknown, without_options
+from trunkline.session.policy_searches import glob_outline
 
 if TYPE_CHECKING:
     from trunkline.dialects.shell import ParsedLine, SimpleCommand
@@ -56,9 +57,13 @@ class PolicyAsk(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults
 
     tool: str
     category: ToolCategory
+    told_as: ToolCategory | None = None
+    """The category in the call's events, where it is another than what the call is judged as."""
     agent: str
     risk: RiskLevel
     paths: tuple[str, ...] = ()
+    globs: tuple[str, ...] = ()
+    """Globs among the paths, and patterns that may be globs: what they find is not named, but a rule may be about it."""
     command: str | None = None
     root: str
     session_id: str = ""
@@ -159,8 +164,16 @@ class Subject:
         if not self.is_whole or len(self._words) + len(hidden) > WORDS:
             return (ANYTHING,)
         found = [path_outline(word, self._base) for word in self._words]
+        found += self._glob_outlines
         named = [globs.escape(globs.place(piece, ask.root, ask.home, self._base).absolute) for piece in hidden]
         return tuple(dict.fromkeys((*(one for one in found if one is not None), *named)))
+
+    @cached_property
+    def _glob_outlines(self) -> list[str | None]:
+        """What the globs may find, and what only may be a glob as it is written."""
+        ask = self.ask
+        unsure = [globs.escape(path) for path in ask.globs if path not in ask.paths]
+        return [*unsure, *(glob_outline(globs.place(path, ask.root), ask.root) for path in ask.globs)]
 
     @cached_property
     def outlines(self) -> tuple[str, ...]:
@@ -244,13 +257,22 @@ def _in_force(rule: Rule, ask: PolicyAsk, now_us: int) -> Fit:
         return Fit(False, "it is for another turn")
     if rule.root is not None and not _is_root(rule.root, ask):
         return Fit(False, f"it is for sessions in {rule.root}")
-    if rule.category and ask.category not in rule.category:
-        return Fit(False, f"it is about {_listed(rule.category)}, not {ask.category}")
+    if rule.category and not _is_category(rule, ask):
+        return Fit(False, f"it is about {_listed(rule.category)}, not {_listed(_categories(ask))}")
     if rule.tool and not globs.text_listed(rule.tool, ask.tool):
         return Fit(False, f"it is about the tool {_listed(rule.tool)}")
     if rule.agent and not globs.text_listed(rule.agent, ask.agent):
         return Fit(False, f"it is about the agent {_listed(rule.agent)}")
     return Fit(True)
+
+
+def _is_category(rule: Rule, ask: PolicyAsk) -> bool:
+    """Whoever writes a rule may have either category in mind: one is enough to restrict, and to allow it must be both."""
+    return (all if rule.action == "allow" else any)(category in rule.category for category in _categories(ask))
+
+
+def _categories(ask: PolicyAsk) -> tuple[ToolCategory, ...]:
+    return (ask.category,) if ask.told_as is None else (ask.category, ask.told_as)
 
 
 def _is_root(pattern: str, ask: PolicyAsk) -> bool:

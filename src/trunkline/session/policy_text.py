@@ -63,6 +63,8 @@ def check_rule(rule: Rule, where: str = "the rule") -> Rule:
         raise Invalid(f"{where}: path: what is allowed is relative to the session's folder, so `~` matches nothing")
     if rule.root is not None and not rule.root.startswith(("/", "~/")):
         raise Invalid(f"{where}: root: expected an absolute path, got {rule.root!r}")
+    if rule.root is not None and not {".", ".."}.isdisjoint(rule.root.split("/")):
+        raise Invalid(f"{where}: root: {rule.root!r} takes a detour; write the folder itself, without `.` and `..`")
     for key in ("session", "turn", "id", "reason"):
         value = getattr(rule, key)
         if value is not None and not 0 < len(value) <= NOTE_CHARS:
@@ -92,6 +94,12 @@ def written_rule(rule: Rule) -> str:
     return "\n".join(lines) + "\n"
 
 
+def written_auto_approve(policy: PermissionPolicy) -> str:
+    """The protocol's own policy as the ``[auto_approve]`` table."""
+    auto = policy.auto_approve
+    return "".join(["[auto_approve]\n", *(f"{name} = {_toml(getattr(auto, name))}\n" for name in auto.__struct_fields__)])
+
+
 def with_rule(text: str, rule: Rule) -> str:
     """The file's text with a rule at its end; what was there stays as it is."""
     inline = re.search(r"^\s*rules\s*=", text, re.MULTILINE) and not _HEADER.search(text)
@@ -101,9 +109,9 @@ def with_rule(text: str, rule: Rule) -> str:
     return text + gap + written_rule(rule)
 
 
-def _toml(value: str | Sequence[str]) -> str:
-    """JSON strings are TOML strings, but for the one control character that only TOML wants escaped."""
-    if isinstance(value, str):
+def _toml(value: str | bool | Sequence[str]) -> str:
+    """Booleans and strings of JSON are those of TOML, but for the one control character that only TOML wants escaped."""
+    if isinstance(value, str | bool):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return f"[{', '.join(map(_toml, value))}]"
 

@@ -211,6 +211,11 @@ class Session:
         await self._pen.write_and_store()
         self._approvals.look_again()
 
+    def rules_changed(self) -> None:
+        """The policy of all sessions was changed: some of what waits here may be decided now."""
+        if self._closed_by is None and self.fold.watches is None:
+            self._approvals.look_again()
+
     async def set_limits(self, caps: Caps | None, waits: Waits | None, *, by: str) -> None:
         """Set what the session may spend, and how long its approvals wait."""
         self._check_driven()

@@ -167,6 +167,29 @@ def test_an_approval_that_somebody_watches_is_told_when_they_have_left_it_open(t
     run(check())
 
 
+@pytest.mark.parametrize(("types", "sees"), [("tool:", False), ("message:,tool:start", False), ("approval:", True), ("", True)])
+@pytest.mark.parametrize("where", ["session", "hub"])
+def test_a_reader_who_is_never_shown_an_approval_does_not_hold_it_back(
+    tmp_path: Path, types: str, sees: bool, where: str,
+) -> None:
+    async def check() -> None:
+        async with scene(tmp_path, {"events": ("approval",)}) as it:
+            session = await it.hub.session()
+            path = f"/sessions/{session.id}/events" if where == "session" else "/events"
+            watcher = it.hub.open("GET", f"{path}?types={types}")
+            await watcher.start()
+            await it.prompt(session, "/ask")
+            request_id = await it.asked(session)
+            if sees:
+                assert await it.clock.pass_one() == LOOK_AGAIN_S
+                assert it.there.arrived.empty()
+            else:
+                assert (await it.there.got()).json()["data"]["requestId"] == request_id
+            await watcher.leave()
+
+    run(check())
+
+
 def test_a_rule_narrows_to_its_agents_and_events_and_each_rule_is_told_once(tmp_path: Path) -> None:
     async def check() -> None:
         rules = ({"agents": ("other",)}, {"events": ("error", "cap")}, {"events": ("finished",), "agents": ("demo",)})

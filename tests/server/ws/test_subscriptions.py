@@ -466,6 +466,11 @@ def test_it_is_known_which_sessions_somebody_watches(tmp_path: Path) -> None:
                 socket.say("subscribe", id="all", sessions="*")
                 await socket.until("snapshot")
                 assert streams.watching(other.id)
+            async with connected(hub) as socket:
+                socket.say("subscribe", id="s", sessions=[session.id], types="tool:")
+                await socket.until("snapshot")
+                types = ("tool:start", "session:error", "approval:requested")
+                assert [streams.watching(session.id, each) for each in types] == [True, False, True], "asks are told to everybody"
             assert not streams.watching(session.id)
             reader = hub.open("GET", f"/sessions/{other.id}/events")
             await reader.start()

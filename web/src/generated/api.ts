@@ -488,9 +488,11 @@ export interface PermissionOption {
 export interface PolicyAsk {
   tool: string;
   category: ToolCategory;
+  toldAs?: ToolCategory | null;
   agent: string;
   risk: RiskLevel;
   paths?: string[];
+  globs?: string[];
   command?: string | null;
   root: string;
   sessionId?: string;
@@ -502,7 +504,7 @@ export interface PolicyAsk {
   riskReason?: string;
 }
 
-/** The policy in force and the file as it is. `problem` says why these are not the same, null when they are. */
+/** The policy in force and the file as it is. `problem` says why these are not the same, null when they are; `text` is */
 export interface PolicyView {
   text: string;
   rules: Rule[];

@@ -103,8 +103,8 @@ class AcpAgent:
             acp.SESSION_SET_CONFIG_OPTION: ("control", self._set_option),
         }
 
-    def watches(self, session_id: str) -> bool:
-        """Whether the editor looks at this session."""
+    def watches(self, session_id: str, event_type: str) -> bool:
+        """Whether the editor looks at this session; it has no filter."""
         attached = self._attached.get(session_id)
         return attached is not None and attached.following
 

@@ -14,7 +14,7 @@ import msgspec
 
 from trunkline.dialects import acp, jsonrpc
 from trunkline.dialects.signals import PermissionOption
-from trunkline.errors import AlreadyResolved, Expired, Invalid, LocalError, NotFound, Unsupported
+from trunkline.errors import AlreadyResolved, Expired, Forbidden, Invalid, LocalError, NotFound, Unsupported
 from trunkline.hub import Answer, Decision
 from trunkline.server.acp.line import GONE, EditorLine
 from trunkline.server.acp.updates import UpdateView
@@ -116,7 +116,7 @@ class OpenAsks:
             decision = Decision(decision="deny", reason=f"the editor's answer cannot be read: {error.message}")
         try:
             await self._settle(self._session.decide(request_id, decision, by=self._by))
-        except Unsupported:
+        except (Invalid, Unsupported):
             # "Always" of something that no rule can be about: it counts once.
             allow = next(option.kind for option in view.options if option.option_id == decision.option_id).startswith("allow")
             once = Decision(decision="allow" if allow else "deny")
@@ -143,8 +143,8 @@ class OpenAsks:
     async def _settle(self, deciding: Coroutine[Any, Any, object]) -> None:
         try:
             await deciding
-        except (AlreadyResolved, Expired, NotFound):
-            return  # somebody, or the clock, was first; the journal says who
+        except (AlreadyResolved, Expired, Forbidden, NotFound):
+            return  # somebody, the clock or a rule was first; the journal says who
 
     def _permission_params(self, view: ApprovalView) -> dict[str, Any]:
         call = self._session.fold.calls.get(view.tool_call_id)

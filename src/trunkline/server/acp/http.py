@@ -203,7 +203,7 @@ async def hear(call: Call) -> Reply:
             call.parts.editors.used(connection)
 
     answer = EventStream(pump, call.parts.streams, token_id=call.caller.token_id, keepalive_s=call.parts.options.keepalive_s,
-                         watches=connection.agent.watches if session_id is None else lambda each: each == session_id)
+                         watches=connection.agent.watches if session_id is None else lambda each, _: each == session_id)
     answer.raw_headers.append((CONNECTION.encode(), connection.id.encode()))
     return answer
 

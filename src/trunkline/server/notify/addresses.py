@@ -39,6 +39,10 @@ class Target(Protocol):
 
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
+"""All of IPv6 that is given out. What the rest is for, or was once, no list of special addresses has in full."""
+_EXAMPLES = ipaddress.IPv6Network("3fff::/20")
+"""For documentation (RFC 9637); Python learned of it late."""
 
 
 async def look_up(host: str, port: int) -> Sequence[str]:
@@ -73,8 +77,10 @@ def is_public(address: Address) -> bool:
     """Whether the address can only be somebody else's machine on the open net."""
     if address.is_multicast or not address.is_global:
         return False
+    if isinstance(address, ipaddress.IPv4Address):
+        return True
     inside = _inside(address)
-    return inside is None or is_public(inside)
+    return is_public(inside) if inside is not None else address in _GLOBAL_UNICAST and address not in _EXAMPLES
 
 
 def _allowed(address: Address, target: Target) -> bool:
@@ -83,10 +89,8 @@ def _allowed(address: Address, target: Target) -> bool:
                if each is not None and each.version == network.version)
 
 
-def _inside(address: Address) -> Address | None:
+def _inside(address: ipaddress.IPv6Address) -> Address | None:
     """The IPv4 address that an IPv6 address is a wrapping of."""
-    if isinstance(address, ipaddress.IPv4Address):
-        return None
     if address in _NAT64:
         return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
     return address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)

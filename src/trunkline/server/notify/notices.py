@@ -24,7 +24,8 @@ _TOLD_OF = context.parse_types("approval:requested,interaction:,session:status_c
 
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True):
-    """Something happened. ``ask`` is the approval or question that waits; ``place`` is where in the page it is shown."""
+    """Something happened. ``event_type`` is that of the event that says so; ``ask`` is the approval or question that waits;
+    ``place`` is where in the page it is shown."""
 
     occasion: Occasion
     session_id: str
@@ -32,6 +33,7 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     facts: dict[str, Any]
     ask: str | None = None
     place: str = ""
+    event_type: str = ""
 
 
 def notice_of(session_id: str, entry: Entry) -> Notice | None:
@@ -42,20 +44,25 @@ def notice_of(session_id: str, entry: Entry) -> Notice | None:
         event = context.decode_event(entry.event)
     except Invalid:
         return None  # nested beyond reason, so no face can show it either
+    notice = _notice(session_id, entry.at, event)
+    return None if notice is None else msgspec.structs.replace(notice, event_type=context.encoded_type(entry.event))
+
+
+def _notice(session_id: str, at: int, event: context.Event | context.UnknownEvent) -> Notice | None:
     match event:
         case context.ApprovalRequestedEvent():
-            return _approval(session_id, entry.at, event)
+            return _approval(session_id, at, event)
         case context.UserQuestionEvent():
             facts = {"questionId": event.question_id, "question": event.question[:TEXT_MOST]}
-            return Notice(occasion="approval", session_id=session_id, at=entry.at, ask=event.question_id, facts=facts,
+            return Notice(occasion="approval", session_id=session_id, at=at, ask=event.question_id, facts=facts,
                           place=f"/questions/{quote(event.question_id, safe='')}")
         case context.SessionStatusChangedEvent() | context.CustomEvent(namespace="trunkline", event_name="turn_ended"):
-            return _finished(session_id, entry.at, event)
+            return _finished(session_id, at, event)
         case context.SessionErrorEvent():
             facts = {"code": event.error.code, "message": event.error.message[:TEXT_MOST]}
-            return Notice(occasion="error", session_id=session_id, at=entry.at, facts=facts)
+            return Notice(occasion="error", session_id=session_id, at=at, facts=facts)
         case context.NotificationEvent():
-            return _cap(session_id, entry.at, event)
+            return _cap(session_id, at, event)
     return None
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from typing import Protocol
 
 from trunkline.errors import HubStopping, StorageError
@@ -31,9 +32,10 @@ WAITING_MOST = 1_000
 
 
 class Watching(Protocol):
-    """Says whether somebody looks at a session right now, or did so until after ``since`` (seconds since the epoch)."""
+    """Says whether somebody is shown events of this type in a session right now, or was until after ``since`` (seconds since the
+    epoch)."""
 
-    def __call__(self, session_id: str, since: float = ...) -> bool: ...
+    def __call__(self, session_id: str, event_type: str, *, since: float = ...) -> bool: ...
 
 
 class Notifier:
@@ -87,7 +89,7 @@ class Notifier:
     async def _heard(self, notices: list[tuple[Notice, int]], position: int) -> None:
         """Something is to be told: it is written down first."""
         told = [(hook, notice, Owed(id=new_id(), hook=key_of(hook), session_id=notice.session_id, pos=pos))
-                for notice, pos in notices if notice.ask is not None or not self._watching(notice.session_id, notice.at / 1e6)
+                for notice, pos in notices if notice.ask is not None or not self._seen(notice, since=notice.at / 1e6)
                 for hook in self._hooks if notice.occasion in hook.events and self._is_young(notice)]
         owed = [(hook, notice, owed.id) for hook, notice, owed in told if self._ledger.owe(owed)]
         if len(owed) < len(told):
@@ -156,12 +158,16 @@ class Notifier:
     async def _unseen(self, notice: Notice) -> SessionView | None:
         """The session, once nobody watches it; None when there is nothing left to tell."""
         while view := await self._worth(notice):
-            if not self._watching(notice.session_id):
+            if not self._seen(notice):
                 return view
             if notice.ask is None:
                 return None
             await self._clock.sleep(LOOK_AGAIN_S)
         return None
+
+    def _seen(self, notice: Notice, since: float = math.inf) -> bool:
+        """Whether somebody is shown what the notice is about."""
+        return self._watching(notice.session_id, notice.event_type, since=since)
 
     async def _worth(self, notice: Notice) -> SessionView | None:
         """The session, unless it is gone or the ask has been answered."""

@@ -44,6 +44,10 @@ class Cursor:
         """Whether this cursor will bring the event, if it is of one of its sessions."""
         return self._wanted.matches_encoded(event)
 
+    def shows_type(self, event_type: str) -> bool:
+        """Whether events of this type are brought."""
+        return self._wanted.matches(event_type)
+
     def start(self, position: int) -> None:
         """The client knows everything up to here."""
         self.position = position

@@ -29,7 +29,7 @@ from trunkline.server.ws.frames import (
     refusal,
     state,
 )
-from trunkline.session.hub_feed import HubGroup
+from trunkline.session.hub_feed import ASKS, HubGroup
 
 Tell = Callable[[str], Awaitable[None]]
 """Sends a text; returns when the client can take more."""
@@ -54,9 +54,10 @@ class Delivery:
         self._waiter: asyncio.Future[None] | None = None
         self._feed.follow()
 
-    def watches(self, session_id: str) -> bool:
-        """Whether the client looks at this session."""
-        return bool(self._wide) or session_id in self._sessions
+    def watches(self, session_id: str, event_type: str) -> bool:
+        """Whether the client follows this session and is shown events of this type; asks are shown whatever it left out."""
+        following = self._following(session_id)
+        return bool(following) and (ASKS.matches(event_type) or any(cursor.shows_type(event_type) for cursor in following))
 
     @property
     def cursors(self) -> int:
@@ -189,7 +190,10 @@ class Delivery:
 
     def _covered(self, session_id: str, entry: Entry) -> bool:
         """Whether a subscription brings this event, now or when it has caught up."""
-        return any(cursor.shows(entry.event) for cursor in (*self._wide, *self._sessions.get(session_id, ())))
+        return any(cursor.shows(entry.event) for cursor in self._following(session_id))
+
+    def _following(self, session_id: str) -> tuple[AnyCursor, ...]:
+        return *self._wide, *self._sessions.get(session_id, ())
 
     def _all(self) -> list[AnyCursor]:
         return [*self._wide, *(cursor for cursors in self._sessions.values() for cursor in cursors)]

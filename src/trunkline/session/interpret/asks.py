@@ -27,6 +27,7 @@ from trunkline.session.interpret.preview import ReadText, preview_of
 from trunkline.session.interpret.tools import ToolStory, name_of, shown_input
 from trunkline.session.interpret.writer import Writer
 from trunkline.session.policy import PolicyAsk, Rule, always_rule, policy_ask
+from trunkline.session.policy_text import check_rule
 
 
 class AskStory:
@@ -128,10 +129,11 @@ class AskStory:
     def _about(self, call: OpenCall) -> PolicyAsk:
         """What the rules look at: the input in whatever form it was told, and the paths that the agent named beside it."""
         fold, facts = self._writer.fold, self._tools.facts(call)
+        brings_changes = any(isinstance(item, acp.Diff) for item in call.state.content or [])
         return policy_ask(name_of(call.state), call.state.kind, facts.subject, agent=fold.agent, cwd=fold.cwd,
                           roots=self._roots or (fold.cwd,), home=self._home, session_id=fold.session_id,
                           turn_id=fold.turn.turn_id if fold.turn else None, locations=paths_of(call.state),
-                          guarded=self._guarded, writes=any(isinstance(item, acp.Diff) for item in call.state.content or []))
+                          guarded=self._guarded, guessed=not (call.state.tool or call.state.name), writes=brings_changes)
 
     def _preview(self, call: OpenCall, about: PolicyAsk) -> context.ApprovalPreview:
         folder = posixpath.join(self._writer.fold.cwd, about.cwd or "").rstrip("/")
@@ -203,9 +205,10 @@ class AskStory:
 
 
 def _always(about: PolicyAsk) -> Rule | None:
-    """The rule that "always" would write; None where there is nothing that a rule could be about."""
+    """The rule that "always" would write; None where there is nothing that a rule could be about, or none could be written."""
     try:
-        return always_rule(about, allow=True, scope="always", session_id=about.session_id, turn_id=about.turn_id, reason=None)
+        return check_rule(always_rule(about, allow=True, scope="always", session_id=about.session_id, turn_id=about.turn_id,
+                                      reason=None))
     except Invalid:
         return None
 
