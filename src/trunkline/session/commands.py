@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import binascii
 import hashlib
 import mimetypes
 from collections.abc import Awaitable, Callable
@@ -123,6 +122,9 @@ class CommandDesk:
         except TrunklineError as error:
             await self._note(command, command_id, by, error=error)
             raise
+        except Exception:  # the command's boundary: it was sent, so it is in the journal, whatever came of it
+            await self._note(command, command_id, by, error=TrunklineError("the hub failed to carry it out; its log says more"))
+            raise
         await self._note(command, command_id, by, result=result)
         return CommandOutcome(command_id, result)
 
@@ -156,15 +158,15 @@ class CommandDesk:
                 raise Invalid("an attachment's data: URL must be data:image/…;base64,…", details={"field": "attachments"})
             try:
                 base64.b64decode(data, validate=True)
-            except binascii.Error as error:
+            except ValueError as error:
                 raise Invalid(f"an attachment is not base64: {error}", details={"field": "attachments"}) from None
             return acp.ImageContent(data=data, mime_type=mime)
-        parts = urlsplit(url)
-        path = parse_qs(parts.query).get("path", [""])[0]
-        if parts.netloc or parts.path != f"/sessions/{self._session.id}/files/content" or not path:
-            raise Invalid("an attachment must be a data: URL or an address of this session's files "
-                          f"(/sessions/{self._session.id}/files/content?path=…)", details={"field": "attachments"})
-        picture, _ = mimetypes.guess_type(path)
+        address = f"/sessions/{self._session.id}/files/content"
+        path = _path_in(url, address)
+        if not path:
+            raise Invalid(f"an attachment must be a data: URL or an address of this session's files ({address}?path=…)",
+                          details={"field": "attachments"})
+        picture = _type_of(path)
         if picture is None or not picture.startswith("image/"):
             raise Invalid(f"{path} is not a picture", details={"field": "attachments"})
         content = await asyncio.to_thread(self._session.workspace.read_bytes, path)
@@ -243,12 +245,31 @@ def name_of(command: context.Command) -> str:
     return str(type(command).__struct_config__.tag)
 
 
+def _path_in(url: str, address: str) -> str:
+    """The file that an address of ours names; "" where it is no such address."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    if parts.netloc or parts.path != address:
+        return ""
+    return parse_qs(parts.query).get("path", [""])[0]
+
+
+def _type_of(path: str) -> str | None:
+    """The kind of file that a name says it is."""
+    try:
+        return mimetypes.guess_type(path)[0]
+    except ValueError:  # the name looks like a broken address
+        return None
+
+
 def _meta(command: context.Command, kind: type[Meta]) -> Meta:
     """What the sender added to the protocol."""
     given = {} if isinstance(command.meta, msgspec.UnsetType) else command.meta
     try:
         return msgspec.convert(given, kind)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, RecursionError) as error:
         raise Invalid(f"_meta of {name_of(command)}: {error}", details={"field": "_meta"}) from None
 
 

@@ -188,7 +188,7 @@ def _is_bound(bound: Any) -> bool:
 
 _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,255}")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_DATE_TIME = re.compile(rf"{_DATE.pattern}[Tt][0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(?:\.[0-9]{{1,9}})?(?:[Zz]|[+-][0-9]{{2}}:[0-9]{{2}})")
+_DATE_TIME = re.compile(_DATE.pattern + r"[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII)
 
 
 def _is_uri(value: str) -> bool:
