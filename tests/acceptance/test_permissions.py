@@ -265,3 +265,12 @@ def test_cancel_closes_an_open_question(session: Session) -> None:
 
 def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def test_the_reason_of_a_denial_reaches_an_agent_that_had_the_hub_do_it(puppet: Session) -> None:
+    written = {"path": str(puppet.folder / "a.txt"), "content": "x"}
+    with puppet.send(json.dumps([["ask", "fs/write_text_file", written]])) as stream:
+        puppet.post(f"permissions/{asked(stream)}", {"decision": "deny", "reason": "use b.txt"})
+        error = json.loads(said(stream))["error"]
+    assert (error["message"], error["data"]) == (
+        "it was not approved: use b.txt", {"code": "forbidden", "reason": "use b.txt"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 
 from tests.session.interpret.told import Told, events, names, packets
 from tests.session.script import OPTIONS, text, update
@@ -107,6 +108,24 @@ def test_the_end_of_a_turn_resolves_what_nobody_answered() -> None:
     resolved = next(packet for packet in packets(entries) if packet["type"] == "approval_resolved")
     assert (resolved["approved"], resolved["resolvedBy"]) == (False, "policy")
     assert packets(entries)[-1]["type"] == "prompt_response" and told.fold.approvals == {}
+
+
+@pytest.mark.parametrize("ended", ["stop", "failure"])
+def test_what_was_asked_is_resolved_before_the_call_ends_that_waited_for_it(ended: str) -> None:
+    told = Told().turn()
+    told.hear(PermissionAsk("req", msgspec.json.encode({"toolCallId": "c", "rawInput": {"command": "ls"}}), OPTIONS))
+    if ended == "stop":
+        told.at().turns.end("end_turn")
+    else:
+        told.at().turns.fail(AgentError("gone"))
+    entries = told.take()
+    assert [name for name in names(entries) if name in ("approval:resolved", "tool:error")] == ["approval:resolved", "tool:error"]
+    error = next(event for event in events(entries) if event["type"] == "tool:error")
+    why = "the turn ended" if ended == "stop" else "agent_error"
+    assert (error["error"]["code"], error["_meta"]["denied"]) == (
+        "denied", {"by": "hub", "resolvedBy": "policy", "reason": why})
+    assert why in error["error"]["message"]
+    assert [event["to"] for event in events(entries) if event["type"] == "session:status_changed"] == ["idle"]
 
 
 def test_a_checkpoint_brings_back_everything_but_bodies() -> None:

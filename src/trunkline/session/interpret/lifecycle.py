@@ -80,6 +80,12 @@ class LifecycleStory:
         self._writer.add(context.SessionCompletedEvent(
             summary=summary_of(self._writer.fold, self._writer.at), meta={"reason": reason, "by": by}))
 
+    def agent_left(self) -> None:
+        """The agent is gone, and no turn runs: nothing more will come of what it left open."""
+        self._text.close()
+        self._tools.close_all(cancelled=False)
+        self._tools.agent_gone()
+
     def own_turn_ended(self) -> None:
         """The agent has done what nobody asked it to. Where no turn runs, nothing more will come of what it left open."""
         if self._writer.fold.turn is None:
