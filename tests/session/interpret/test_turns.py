@@ -84,6 +84,21 @@ def test_a_permission_makes_its_call_known_first_and_shows_what_it_is_about() ->
     assert asked["expiresAt"] > asked["timestamp"][:19]
 
 
+def test_an_ask_about_a_very_long_command_is_short_and_says_so() -> None:
+    told = Told().turn()
+    ask = {"toolCallId": "c", "kind": "execute", "rawInput": {"command": "echo " + "x" * 300_000}}
+    entries = told.hear(PermissionAsk("req", msgspec.json.encode(ask), OPTIONS))
+    asked = next(entry for entry in entries if b"approval:requested" in entry.event)
+    (event,) = events([asked])
+    assert len(asked.event) + len(asked.packet or b"") < 160_000
+    assert event["toolInput"] == {}
+    assert event["_meta"]["truncated"] == {"bytes": len(msgspec.json.encode(ask["rawInput"]))}
+    assert event["preview"]["command"].startswith("echo xxx") and event["preview"]["command"].endswith("more characters")
+    assert not {"always", "parts"} & set(event["_meta"])
+    about = told.fold.approvals["req"].about
+    assert about is not None and len(about.command or "") == 300_005, "the rules look at all of it"
+
+
 def test_two_asks_with_one_call_id_are_two_approvals() -> None:
     told = Told().turn()
     ask = msgspec.json.encode({"toolCallId": "same"})

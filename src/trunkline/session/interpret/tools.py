@@ -309,6 +309,8 @@ class ToolStory:
         """The result's event; unless ``whole``, its output is put in by the writer."""
         output, cut = self._writer.cut(facts.text) if whole else ("", None)
         structured, more = structured_of(facts, done)
+        if len(done) == 1:
+            more = {**more, **changes.diff_left_out(done[0], changes.diff_url(self._writer.fold, self._writer.fold.seq + 1))}
         meta = {**(cut or {}), **({"structured": more} if more else {}), **title_news(facts.call)}
         return context.ToolCallResultEvent(
             tool_call_id=facts.state.tool_call_id, name=name_of(facts.state), output=output, duration=self._took_ms(facts.call),
