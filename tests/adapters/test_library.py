@@ -19,7 +19,7 @@ from tests.aio import run
 from tests.tooling.processes import processes_with
 from trunkline.adapters.watching import watch_hub
 from trunkline.dialects.context import SendMessageCommand, StartSessionOptions
-from trunkline.errors import HubLocked, Invalid, SessionNotFound
+from trunkline.errors import HubLocked, HubStopping, Invalid, SessionNotFound
 from trunkline.hub import Hub, HubOptions
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference" / "adapters.md"
@@ -166,5 +166,26 @@ def test_what_no_wire_could_carry_is_refused_as_a_command_and_written_down(tmp_p
             written = [event for event in await history(session) if getattr(event, "event_name", None) == "command"]
             assert len(written) == len(wrong)
             await session.execute({"command": "cancel"}, command_id="x" * 255)
+
+    run(scenario(), 20)
+
+
+@pytest.mark.parametrize("prompt", ["", "\ud800"])
+def test_a_session_is_not_started_with_a_prompt_that_says_nothing(tmp_path: Path, prompt: str) -> None:
+    async def scenario() -> None:
+        async with library(tmp_path) as line:
+            with pytest.raises(Invalid, match="prompt"):
+                await line.adapter("demo-fast").start_session(options(tmp_path, prompt))
+            assert await line.adapter("demo-fast").discover_sessions() == []
+
+    run(scenario(), 20)
+
+
+def test_a_library_that_is_closed_says_so(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with library(tmp_path) as line:
+            adapter = line.adapter("demo-fast")
+        with pytest.raises(HubStopping):
+            await adapter.discover_sessions()
 
     run(scenario(), 20)

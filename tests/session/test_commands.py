@@ -138,6 +138,28 @@ def test_a_command_that_the_hub_fails_to_carry_out_is_written_down_and_remembere
     run(scenario())
 
 
+def test_an_option_of_an_unknown_kind_is_chosen_by_its_name_and_never_a_yes(tmp_path: Path) -> None:
+    odd = PermissionOption("odd", "Allow for a day", "other")
+
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        stage.driver.say(PermissionAsk("r", msgspec.json.encode({"toolCallId": "c", "rawInput": {"command": "ls"}}), (odd,)))
+        about = {"requestId": "r", "toolCallId": "c"}
+        with pytest.raises(Invalid, match="no option that allows"):
+            await stage.execute("approve_tool_call", **about)
+        with pytest.raises(Invalid, match="not what the command says"):
+            await stage.execute("approve_tool_call", **about, _meta={"optionId": "odd"})
+        with pytest.raises(Invalid, match="decide once"):
+            await stage.execute("deny_tool_call", **about, _meta={"optionId": "odd", "scope": "session"})
+        assert await stage.execute("deny_tool_call", **about, _meta={"optionId": "odd"}) == {"approved": False}
+        assert stage.driver.told_of("permission") == [("permission", "r", "odd")]
+        assert session.fold.calls["c"].denied is False, "what it lets the agent do is the agent's own"
+
+    run(scenario())
+
+
 def test_approve_and_deny_name_the_call_that_they_are_about(tmp_path: Path) -> None:
     async def scenario() -> None:
         stage = Stage(tmp_path)

@@ -64,7 +64,7 @@ class AcpDriver:
         self._gone: TrunklineError | None = None
         self._answers: dict[int, Callable[[jsonrpc.Response], None]] = {}
         self._prompt_id: int | None = None
-        self._asks = AcpAsks(self._peer, new_id)
+        self._asks = AcpAsks(self._peer, new_id, self._inbox.is_ours)
         self._tasks: set[asyncio.Task[None]] = set()
         self._takes = acp.PromptCapabilities()
         self._lists = False

@@ -319,6 +319,8 @@ def _chosen(options: Sequence[PermissionOption], decision: Decision) -> tuple[Pe
         if option is None:
             names = ", ".join(offered.option_id for offered in options)
             raise Invalid(f"optionId {decision.option_id!r} is not offered; the options are: {names}")
+        if option.kind == acp.OTHER and decision.scope != "once":
+            raise Invalid(f"what option {option.option_id} means is the agent's own: there is no rule for it; decide once")
         if not option.kind.endswith("_always"):
             return option, decision.scope
         return acp.choose_option(options, allow=option.kind.startswith("allow")) or option, "always"

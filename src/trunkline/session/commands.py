@@ -174,14 +174,14 @@ class CommandDesk:
 
     async def _approve(self, command: context.ApproveToolCallCommand, command_id: str | None, by: str) -> dict[str, Any]:
         meta = _meta(command, _ApproveMeta)
-        self._check_call(command.request_id, command.tool_call_id, meta.option_id, "allow")
+        self._check_call(command.request_id, command.tool_call_id, meta.option_id, allow=True)
         decision = Decision(option_id=meta.option_id, decision=None if meta.option_id else "allow", scope=meta.scope,
                             updated_input=meta.updated_input)
         return {"approved": await self._session.decide(command.request_id, decision, by=by)}
 
     async def _deny(self, command: context.DenyToolCallCommand, command_id: str | None, by: str) -> dict[str, Any]:
         meta = _meta(command, _DenyMeta)
-        self._check_call(command.request_id, command.tool_call_id, meta.option_id, "reject")
+        self._check_call(command.request_id, command.tool_call_id, meta.option_id, allow=False)
         reason = command.reason if isinstance(command.reason, str) else None
         decision = Decision(option_id=meta.option_id, decision=None if meta.option_id else "deny", scope=meta.scope,
                             reason=reason)
@@ -190,14 +190,14 @@ class CommandDesk:
             await self._session.cancel(by=by)
         return {"approved": approved}
 
-    def _check_call(self, request_id: str, tool_call_id: str, option_id: str | None, kind: str) -> None:
+    def _check_call(self, request_id: str, tool_call_id: str, option_id: str | None, *, allow: bool) -> None:
         """An answer that names another call, or an option that says the opposite, was meant for something else."""
         view = self._session.fold.approvals.get(request_id)
         if view is not None and view.tool_call_id != tool_call_id:
             raise Invalid(f"approval {request_id} is about tool call {view.tool_call_id}, not {tool_call_id}",
                           details={"field": "toolCallId"})
         option = next((offered for offered in view.options if offered.option_id == option_id), None) if view is not None else None
-        if option is not None and not option.kind.startswith(kind):
+        if option is not None and option.kind.startswith("allow") is not allow:
             raise Invalid(f"option {option.option_id} means {option.kind}, which is not what the command says",
                           details={"field": "_meta.optionId"})
 

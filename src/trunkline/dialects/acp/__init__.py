@@ -160,6 +160,7 @@ from trunkline.dialects.acp.options import (
     SessionModeState,
 )
 from trunkline.dialects.acp.permission import (
+    OTHER,
     CancelledOutcome,
     PermissionOption,
     PermissionOptionKind,
@@ -167,6 +168,8 @@ from trunkline.dialects.acp.permission import (
     SelectedOutcome,
     choose_option,
     ends_turn,
+    is_other,
+    offered_kind,
 )
 from trunkline.dialects.acp.sessions import (
     CancelNotification,
@@ -245,6 +248,7 @@ __all__ = [
     "INITIALIZE",
     "LOGOUT",
     "METHODS",
+    "OTHER",
     "PROTOCOL_VERSION",
     "SESSION_CANCEL",
     "SESSION_CLOSE",
@@ -413,8 +417,10 @@ __all__ = [
     "decode_update",
     "encode",
     "ends_turn",
+    "is_other",
     "merge",
     "normalise_update",
+    "offered_kind",
     "read",
     "read_outcome",
     "read_update",

@@ -79,8 +79,8 @@ class AskStory:
         remember(writer.fold.decided, request_id, decided, KEPT_DECISIONS)
         call = writer.fold.calls.get(view.tool_call_id)
         if call is not None:
-            call.denied, call.approved = not approved, approved
-            call.denial = None if approved else denial_of(who, resolved_by, reason)
+            call.denied, call.approved = not approved and not acp.is_other(view.options, option_id), approved
+            call.denial = denial_of(who, resolved_by, reason) if call.denied else None
         meta: dict[str, Any] = {"by": who}
         if option_id is not None:
             meta["optionId"] = option_id
