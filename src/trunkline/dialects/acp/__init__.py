@@ -69,6 +69,7 @@ from trunkline.dialects.acp.decode import (
     text_chunk,
     tool_call_members,
     usual_text,
+    without_text,
 )
 from trunkline.dialects.acp.elicitation import (
     AcceptedElicitation,
@@ -429,4 +430,5 @@ __all__ = [
     "tool_call_members",
     "usual_text",
     "with_aliases",
+    "without_text",
 ]

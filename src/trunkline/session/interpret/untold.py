@@ -31,9 +31,9 @@ Members = dict[str, Raw]
 
 def untold_of(call: OpenCall, changed: frozenset[str], said: bytes) -> tuple[Members, bool]:
     """The members of an update that its event carries, and whether all that should be are there."""
-    members = members_of(said)
     if call.finished:
-        return _fitting(members, TEXT_LIMIT)
+        return _fitting(members_of(said), TEXT_LIMIT)
+    members = members_of(acp.without_text(said))  # output that is streamed is told otherwise, and is not worth reading again
     news = {name: value for name, value in members.items() if not _is_told(name, call.state, changed)}
     if "_meta" in news:
         news["_meta"] = _unprinted(news["_meta"], call.state)
