@@ -265,3 +265,38 @@ def test_cancel_closes_an_open_question(session: Session) -> None:
 
 def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def test_the_reason_of_a_denial_reaches_an_agent_that_had_the_hub_do_it(puppet: Session) -> None:
+    written = {"path": str(puppet.folder / "a.txt"), "content": "x"}
+    with puppet.send(json.dumps([["ask", "fs/write_text_file", written]])) as stream:
+        puppet.post(f"permissions/{asked(stream)}", {"decision": "deny", "reason": "use b.txt"})
+        error = json.loads(said(stream))["error"]
+    assert (error["message"], error["data"]) == (
+        "it was not approved: use b.txt", {"code": "forbidden", "reason": "use b.txt"})
+
+
+def ask_for(**more: object) -> str:
+    """A prompt by which the puppet asks for a permission and says what it was answered."""
+    call = {"toolCallId": "c", "title": "t", "kind": "execute", "rawInput": {"command": "true"}}
+    options = [{"optionId": "day", "name": "For a day", "kind": "allow_for_a_day"},
+               {"optionId": "no", "name": "No", "kind": "reject_once"}]
+    return json.dumps([["ask", "session/request_permission", {"toolCall": call, "options": options, **more}]])
+
+
+def test_an_option_of_a_kind_that_nobody_knows_is_offered_by_its_name(puppet: Session) -> None:
+    with puppet.send(ask_for()) as stream:
+        packet = stream.until("approval_requested").value
+        assert {option["name"]: option["kind"] for option in packet["options"]} == {"For a day": "other", "No": "reject_once"}
+        puppet.post(f"permissions/{packet['requestId']}", {"optionId": "day"})
+        assert stream.until("approval_resolved").value["approved"] is False
+        assert json.loads(said(stream))["result"]["outcome"] == {"outcome": "selected", "optionId": "day"}
+
+
+def test_a_permission_for_another_session_is_refused_and_noted(puppet: Session) -> None:
+    with puppet.send(ask_for(sessionId="somebody-else")) as stream:
+        assert json.loads(said(stream))["error"]["code"] == -32602
+    events = puppet.wire.get(f"/sessions/{puppet.id}/history")["events"]
+    told = [event for event in events if event.get("eventName") == "foreign_ask"]
+    assert [event["data"]["params"]["sessionId"] for event in told] == ["somebody-else"]
+    assert not [event for event in events if event["type"] == "approval:requested"]

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,8 +18,8 @@ from tests.adapters.test_catalog_adapter import history, said, until
 from tests.aio import run
 from tests.tooling.processes import processes_with
 from trunkline.adapters.watching import watch_hub
-from trunkline.dialects.context import StartSessionOptions
-from trunkline.errors import HubLocked, Invalid, SessionNotFound
+from trunkline.dialects.context import SendMessageCommand, StartSessionOptions
+from trunkline.errors import HubLocked, HubStopping, Invalid, SessionNotFound
 from trunkline.hub import Hub, HubOptions
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference" / "adapters.md"
@@ -138,5 +139,53 @@ def test_a_command_may_be_given_as_the_object_that_it_is(tmp_path: Path) -> None
             for wrong in ({"command": "nonsense"}, {}, {"command": object()}):
                 with pytest.raises(Invalid):
                     await session.execute(wrong)
+
+    run(scenario(), 20)
+
+
+def test_what_no_wire_could_carry_is_refused_as_a_command_and_written_down(tmp_path: Path) -> None:
+    deep: dict[str, object] = {}
+    for _ in range(3000):
+        deep = {"a": deep}
+    half = "\ud800"
+    wrong: list[tuple[Any, Any]] = [
+        ({"command": "send_message", "message": half}, None),
+        (SendMessageCommand(message=half), None),
+        (SendMessageCommand(message=5), None),  # type: ignore[arg-type]  # a program may do so
+        (SendMessageCommand(message="x", meta=deep), None),
+        ({"command": "cancel", "_meta": deep}, None),
+        *(({"command": "cancel"}, command_id) for command_id in ("", 5, "x" * 10_000, half)),
+    ]
+
+    async def scenario() -> None:
+        async with library(tmp_path) as line:
+            session = await line.adapter("demo-fast").start_session(options(tmp_path, "/wait"))
+            for command, command_id in wrong:
+                with pytest.raises(Invalid):
+                    await session.execute(command, command_id=command_id)
+            written = [event for event in await history(session) if getattr(event, "event_name", None) == "command"]
+            assert len(written) == len(wrong)
+            await session.execute({"command": "cancel"}, command_id="x" * 255)
+
+    run(scenario(), 20)
+
+
+@pytest.mark.parametrize("prompt", ["", "\ud800"])
+def test_a_session_is_not_started_with_a_prompt_that_says_nothing(tmp_path: Path, prompt: str) -> None:
+    async def scenario() -> None:
+        async with library(tmp_path) as line:
+            with pytest.raises(Invalid, match="prompt"):
+                await line.adapter("demo-fast").start_session(options(tmp_path, prompt))
+            assert await line.adapter("demo-fast").discover_sessions() == []
+
+    run(scenario(), 20)
+
+
+def test_a_library_that_is_closed_says_so(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with library(tmp_path) as line:
+            adapter = line.adapter("demo-fast")
+        with pytest.raises(HubStopping):
+            await adapter.discover_sessions()
 
     run(scenario(), 20)

@@ -196,6 +196,35 @@ def test_allow_is_about_permissions_and_questions_are_declined() -> None:
     stage.play(scene)
 
 
+def test_a_form_that_the_hub_refuses_is_filled_in_again() -> None:
+    stage = Stage("ask")
+    refused = {"code": "invalid", "message": "n must be at least 2", "recoverable": True}
+    answers = iter([(400, refused), (200, {})])
+    stage.status = lambda path: next(answers)
+
+    async def scene(asks: Asks) -> None:
+        schema = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 2}}, "required": ["n"]}
+        asks.see({"type": "question_requested", "questionId": "q", "question": "how many?", "schema": schema})
+        for typed in (1, 2):
+            await stage.typist.lines.put(str(typed))
+            assert await stage.answers.get() == ("/sessions/s/questions/q", {"action": "accept", "content": {"n": typed}})
+
+    stage.play(scene)
+    assert "at least 2" in stage.out.getvalue()
+
+
+def test_a_form_without_fields_is_agreed_to_or_declined() -> None:
+    stage = Stage("ask")
+
+    async def scene(asks: Asks) -> None:
+        for typed, said in (("", {"action": "accept", "content": {}}), ("n", {"action": "decline"})):
+            asks.see({"type": "question_requested", "questionId": "q", "question": "agreed?", "schema": {"type": "object"}})
+            await stage.typist.lines.put(typed)
+            assert await stage.answers.get() == ("/sessions/s/questions/q", said)
+
+    stage.play(scene)
+
+
 def test_without_a_terminal_nothing_is_answered() -> None:
     stage = Stage("wait")
 

@@ -55,3 +55,8 @@ def test_a_question_without_a_form_takes_an_option_or_any_text() -> None:
     assert free.read("because") == "because"
     (choice,) = fields_of({"question": "which?", "options": ["this", "that"]})
     assert choice.read("2") == "that"
+
+
+def test_a_form_without_fields_asks_for_nothing() -> None:
+    assert fields_of({"question": "agreed?", "schema": {"type": "object"}}) == []
+    assert fields_of({"question": "agreed?", "schema": {"type": "object", "properties": {}}}) == []

@@ -11,7 +11,7 @@ from tests.aio import run
 from tests.session.script import OPTIONS, Stage, text, update
 from trunkline.dialects.roles import ToolNames
 from trunkline.dialects.signals import Note, PermissionAsk, QuestionAsk
-from trunkline.errors import HubStopping
+from trunkline.errors import HubRestarted, HubStopping
 from trunkline.session.acts import Answer, Decision
 
 
@@ -121,5 +121,58 @@ def test_what_is_in_the_background_is_told_to_have_ended_when_the_agent_dies(tmp
         assert session.fold.sub_agents == {}
         assert (await stage.types()).count("subagent:completed") == 1
         await session.close(HubStopping("over"))
+
+    run(check())
+
+
+async def ends_of(stage: Stage, *kinds: str) -> list[str]:
+    return [kind for kind in await stage.types() if kind in kinds]
+
+
+def test_an_agent_that_dies_has_its_asks_resolved_before_the_calls_that_waited(tmp_path: Path) -> None:
+    async def check() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        stage.driver.say(ask(), PermissionAsk("req-2", msgspec.json.encode({"toolCallId": "call-2"}), OPTIONS))
+        session.fold.calls["call-9"].in_background = True
+        stage.driver.die()
+        await stage.packets("error")
+        assert await ends_of(stage, "approval:resolved", "tool:error") == [
+            "approval:resolved", "tool:error", "approval:resolved", "tool:error"]
+        assert session.fold.approvals == {}
+        await session.close(HubStopping("over"))
+
+    run(check())
+
+
+def test_a_hub_that_stops_or_was_killed_resolves_asks_of_the_background_before_their_calls(tmp_path: Path) -> None:
+    async def check(killed: bool) -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        stage.driver.say(ask(), QuestionAsk("ques-1", "Which?", beyond_turn=True))
+        session.fold.calls["call-9"].in_background = True
+        if killed:
+            session.recover(HubRestarted("the hub was killed"))
+        await session.close(HubStopping("over"))
+        assert await ends_of(stage, "approval:resolved", "tool:error") == ["approval:resolved", "tool:error"]
+        assert (session.fold.approvals, session.fold.questions, session.fold.status) == ({}, {}, "idle")
+
+    run(check(killed=False))
+    run(check(killed=True))
+
+
+def test_what_an_agent_says_after_its_turn_is_complete_when_it_is_stopped(tmp_path: Path) -> None:
+    async def check() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        stage.driver.end()
+        await stage.packets("prompt_response")
+        stage.driver.say(text("one more thing"), update(sessionUpdate="tool_call", toolCallId="c", title="T"), text("and"))
+        await session.close(HubStopping("over"))
+        assert await ends_of(stage, "message:start") == 3 * ["message:start"]
+        assert await ends_of(stage, "message:complete") == 3 * ["message:complete"]
+        assert await ends_of(stage, "tool:start", "tool:error") == ["tool:start", "tool:error"]
 
     run(check())

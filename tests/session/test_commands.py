@@ -13,7 +13,7 @@ from tests.aio import run
 from tests.session.script import Stage, text
 from trunkline.dialects.context import DescriptionPreview, UserQuestionEvent
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, QuestionAsk
-from trunkline.errors import AlreadyResolved, Expired, Invalid, NotFound, Unsupported
+from trunkline.errors import AlreadyResolved, Expired, Invalid, NotFound, TrunklineError, Unsupported
 from trunkline.session.lent import Limits
 
 ALLOW_READS = {"autoApprove": {"reads": True, "writes": False, "commands": ["make *", "make"], "searches": True}}
@@ -83,6 +83,79 @@ def test_an_image_goes_with_a_message_as_data_or_as_a_file_of_the_session(tmp_pa
                     f"/sessions/{stage.session.id}/files/content?path=../x.png", "file:///etc/passwd"):
             with pytest.raises((Invalid, NotFound, Exception), match=r"attachment|outside|data:"):
                 await stage.execute("send_message", message="look", attachments=[{"type": "image", "url": url}])
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("url", [
+    "http://[::1", "/sessions/{id}/files/content?path=http://[::1.png", "data:image/png;base64,\xe9"])
+def test_a_broken_address_of_an_attachment_is_refused_like_any_other(tmp_path: Path, url: str) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        url_here = url.replace("{id}", stage.session.id)
+        with pytest.raises((Invalid, NotFound)):
+            await stage.execute("send_message", "c", message="look", attachments=[{"type": "image", "url": url_here}])
+        (written,) = await commands_written(stage)
+        assert (written["data"]["id"], written["data"]["ok"]) == ("c", False)
+
+    run(scenario())
+
+
+def test_an_answer_that_is_nested_too_deeply_is_refused_and_the_question_stays_open(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        schema = b'{"type":"object","properties":{"name":{"type":"string"}}}'
+        await stage.send("hi")
+        stage.driver.say(QuestionAsk("q", "who?", schema, None, None))
+        with pytest.raises(Invalid, match="JSON object of: name"):
+            await stage.execute("answer_question", "c", questionId="q", answer='{"a":' * 3000)
+        assert list(stage.session.fold.questions) == ["q"]
+        assert len(await commands_written(stage)) == 1
+
+    run(scenario())
+
+
+def test_a_command_that_the_hub_fails_to_carry_out_is_written_down_and_remembered(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+
+        async def broken(**_: Any) -> bool:
+            raise ZeroDivisionError
+
+        monkeypatch.setattr(stage.session, "cancel", broken)
+        with pytest.raises(ZeroDivisionError):
+            await stage.execute("cancel", "c")
+        with pytest.raises(TrunklineError, match="failed to carry it out") as again:
+            await stage.execute("cancel", "c")
+        assert again.value.code == "internal"
+        (written,) = await commands_written(stage)
+        assert written["data"]["error"]["code"] == "internal"
+
+    run(scenario())
+
+
+def test_an_option_of_an_unknown_kind_is_chosen_by_its_name_and_never_a_yes(tmp_path: Path) -> None:
+    odd = PermissionOption("odd", "Allow for a day", "other")
+
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        stage.driver.say(PermissionAsk("r", msgspec.json.encode({"toolCallId": "c", "rawInput": {"command": "ls"}}), (odd,)))
+        about = {"requestId": "r", "toolCallId": "c"}
+        with pytest.raises(Invalid, match="no option that allows"):
+            await stage.execute("approve_tool_call", **about)
+        with pytest.raises(Invalid, match="not what the command says"):
+            await stage.execute("approve_tool_call", **about, _meta={"optionId": "odd"})
+        with pytest.raises(Invalid, match="decide once"):
+            await stage.execute("deny_tool_call", **about, _meta={"optionId": "odd", "scope": "session"})
+        assert await stage.execute("deny_tool_call", **about, _meta={"optionId": "odd"}) == {"approved": False}
+        assert stage.driver.told_of("permission") == [("permission", "r", "odd")]
+        assert session.fold.calls["c"].denied is False, "what it lets the agent do is the agent's own"
 
     run(scenario())
 

@@ -54,9 +54,10 @@ def test_a_denied_write_is_forbidden_and_its_call_ends(tmp_path: Path) -> None:
         writing = asyncio.create_task(write(stage))
         await stage.packets("approval_requested")
         (view,) = session.view().pending_approvals
-        await session.decide(view.request_id, Decision(decision="deny"), by="ann")
-        with pytest.raises(Forbidden, match="not approved"):
+        await session.decide(view.request_id, Decision(decision="deny", reason="use b.txt"), by="ann")
+        with pytest.raises(Forbidden, match=r"not approved: use b\.txt") as told:
             await writing
+        assert told.value.details == {"reason": "use b.txt"}
         stage.driver.end()
         await stage.packets("prompt_response")
         assert "tool:error" in await stage.types()

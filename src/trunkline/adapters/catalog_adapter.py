@@ -27,7 +27,7 @@ from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects import acp, context
 from trunkline.discovery.base import FoundSession, Store
 from trunkline.discovery.watch import watch_store
-from trunkline.errors import Invalid, NotFound, RemoteError, Unsupported
+from trunkline.errors import HubStopping, Invalid, NotFound, RemoteError, Unsupported
 from trunkline.hub import Hub, NewSession, SessionView, content_blocks
 from trunkline.journal.base import RowFilter
 from trunkline.session.driver import AgentSession
@@ -80,6 +80,8 @@ class CatalogAdapter:
 
     async def discover_sessions(self) -> list[context.DiscoveredSession]:
         """Sessions to attach to, newest activity first."""
+        if self._hub.closing:
+            raise HubStopping("the hub was stopped")
         views, listed, found = await asyncio.gather(self._views(), self._listed(), self._found())
         known = {view.agent_session_id for view in views}
         return merged([*map(from_hub, views),
@@ -132,6 +134,7 @@ class CatalogAdapter:
     async def start_session(self, options: context.StartSessionOptions, *, by: str = LIBRARY) -> HubSession:
         """Start a session with its first prompt; model and options are set before the agent hears it."""
         wanted = _wanted(options)
+        _check_prompt(options.prompt)
         session = await self._hub.create(
             NewSession(agent=self.name, cwd=options.project_path, mode=wanted.pop("mode", None)), by=by)
         try:
@@ -213,6 +216,16 @@ def _wanted(options: context.StartSessionOptions) -> dict[str, Any]:
     if not isinstance(wanted.get("mode", ""), str):
         raise Invalid("agentOptions: mode is a text")
     return dict(wanted)
+
+
+def _check_prompt(prompt: str) -> None:
+    """Refuse a first prompt that says nothing, or that no wire could carry, before anything is started for it."""
+    if not prompt:
+        raise Invalid("prompt must not be empty", details={"field": "prompt"})
+    try:
+        prompt.encode()
+    except UnicodeEncodeError as error:
+        raise Invalid(f"prompt: {error}", details={"field": "prompt"}) from None
 
 
 def _model_option(session: Session) -> str:

@@ -17,6 +17,7 @@ from trunkline.adapters.capabilities import session_capabilities
 from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects import context
 from trunkline.errors import Invalid
+from trunkline.session.refused import check_id
 
 if TYPE_CHECKING:
     from trunkline.hub import Session
@@ -52,8 +53,10 @@ class HubSession:
         """Carry out a command, given as itself or as the JSON object that it is; it is in the journal when this returns."""
         try:
             read = _command(command)
+            if command_id is not None:
+                check_id(command_id)
         except Invalid as error:
-            await self._session.refused(repr(command).encode("utf-8", "replace"), error, command_id=command_id, by=by)
+            await self._session.refused(_said(command), error, command_id=_shown_id(command_id), by=by)
             raise
         await self._session.execute(read, command_id=command_id, by=by)
 
@@ -87,12 +90,24 @@ class HubSession:
 
 
 def _command(given: context.Command | Mapping[str, Any]) -> context.Command:
-    if isinstance(given, context.Command):
-        return given
+    """A command as it would have come by wire: a program can put into an object what no JSON holds."""
     try:
-        return context.decode_command(msgspec.json.encode(given))
-    except TypeError as error:
+        body = msgspec.json.encode(given)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise Invalid(f"not a command: {error}") from error
+    return context.decode_command(body)
+
+
+def _said(given: object) -> bytes:
+    """What was given, as far as it can be written down."""
+    try:
+        return repr(given).encode("utf-8", "replace")
+    except RecursionError:
+        return f"a {type(given).__name__} that is nested too deeply".encode()
+
+
+def _shown_id(given: object) -> str | None:
+    return None if given is None else str(given).encode("utf-8", "replace").decode()
 
 
 def _cancel(task: asyncio.Task[None]) -> None:

@@ -166,9 +166,25 @@ class Asks:
             done = (await self._prompt("Enter when you are done there, n to decline")).lower() not in ("n", "no")
             await self._hub.answer_question(self._session_id, question_id, None, action="accept" if done else "decline")
             return
-        answers = {field.name: await self._fill(field) for field in fields_of(packet)}
+        fields = fields_of(packet)
+        if not fields and (await self._prompt("Enter to agree, n to decline")).lower() in ("n", "no"):
+            await self._hub.answer_question(self._session_id, question_id, None, action="decline")
+            return
+        while not await self._filled_in(question_id, fields):
+            pass
+
+    async def _filled_in(self, question_id: str, fields: Sequence[Field]) -> bool:
+        """Have the form filled in once and send it; False where the hub says that it does not fit."""
+        answers = {field.name: await self._fill(field) for field in fields}
         content = {name: answer for name, answer in answers.items() if answer is not None}
-        await self._hub.answer_question(self._session_id, question_id, content)
+        try:
+            await self._hub.answer_question(self._session_id, question_id, content)
+        except Invalid as error:
+            if not fields:  # there is nothing that could be said otherwise
+                raise
+            self._screen.line(error.message, mark="!", colour="yellow", indent="    ")
+            return False
+        return True
 
     async def _fill(self, field: Field) -> Any:
         for number, choice in enumerate(field.choices, 1):

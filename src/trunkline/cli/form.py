@@ -63,13 +63,14 @@ class Field(msgspec.Struct, frozen=True):
 
 
 def fields_of(question: Mapping[str, Any]) -> list[Field]:
-    """The fields of a question: its schema's, else one that takes an option or any text."""
+    """The fields of a question: its form's, which may have none; without a form one that takes an option or any text."""
     schema = question.get("schema")
-    properties = schema.get("properties") if isinstance(schema, Mapping) else None
-    if not isinstance(schema, Mapping) or not isinstance(properties, Mapping):
+    if not isinstance(schema, Mapping):
         options = tuple(Choice(str(option), str(option)) for option in question.get("options") or ())
         return [Field("answer", "answer", choices=options)]
-    required = schema.get("required", ())
+    properties, required = schema.get("properties"), schema.get("required", ())
+    if not isinstance(properties, Mapping):
+        return []
     return [_field(str(name), rules, name in required) for name, rules in properties.items() if isinstance(rules, Mapping)]
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from trunkline.dialects import context
 from trunkline.dialects.context import TypeFilter
-from trunkline.errors import Invalid, TrunklineError
+from trunkline.errors import TrunklineError
 from trunkline.journal.base import Entry
 from trunkline.server.auth import check_scope
 from trunkline.server.call import Call, Reply, reply
@@ -24,7 +24,7 @@ from trunkline.server.scopes import command_scope
 from trunkline.server.sse import EventStream, Outlet, Pump, Watches, entries_after
 from trunkline.session.feed import Feed, packet_frame
 from trunkline.session.hub_feed import HubFeed
-from trunkline.session.refused import id_in
+from trunkline.session.refused import check_id, id_in
 
 PAGE_MOST = 5_000
 PAGE_DEFAULT = 500
@@ -32,7 +32,6 @@ PAGE_BYTES = 4 << 20
 SCANNED_MOST = 20_000
 """Entries that one request looks through for a filter; the next one goes on from there."""
 
-ID_LENGTH = 255
 
 _encode = msgspec.json.Encoder().encode
 
@@ -119,13 +118,6 @@ async def command_refused(call: Call, error: TrunklineError) -> None:
     except TrunklineError:
         return  # there is nothing to write, or nowhere to write it; its sender is told that it may not
     await session.refused(said, error, command_id=id_in(said), by=call.caller.name)
-
-
-def check_id(given: str) -> str:
-    """The id of a command, or Invalid: it is kept with the session."""
-    if not 0 < len(given) <= ID_LENGTH:
-        raise Invalid(f"id must have 1 to {ID_LENGTH} characters", details={"field": "id"})
-    return given
 
 
 async def follow_session(feed: Feed, after: int, wanted: TypeFilter, outlet: Outlet) -> None:

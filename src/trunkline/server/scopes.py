@@ -31,7 +31,8 @@ def decision_scope(fold: Fold, request_id: str, scope: object, option_id: object
     view = fold.approvals.get(request_id)
     options = view.options if view is not None else []
     lasts = any(option.kind.endswith("_always") for option in options if option.option_id == option_id)
-    return "control" if edited or lasts or scope == "always" or acp.ends_turn(options, option_id) else "approve"
+    reaches_further = lasts or acp.ends_turn(options, option_id) or acp.is_other(options, option_id)
+    return "control" if edited or scope == "always" or reaches_further else "approve"
 
 
 def answer_scope(fold: Fold, question_id: str) -> Scope:

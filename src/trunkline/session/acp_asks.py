@@ -1,6 +1,7 @@
 """What an ACP agent asks of people, on the wire: which request waits for which answer.
 
-Rule: an ask is answered once: by a person, or by the agent, which may withdraw it.
+Rule 1: an ask is answered once: by a person, or by the agent, which may withdraw it.
+Rule 2: an ask of another session is refused: nobody here knows what it is about.
 """
 
 from __future__ import annotations
@@ -11,19 +12,24 @@ from typing import Any
 import msgspec
 
 from trunkline.dialects import acp, jsonrpc
-from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, PermissionOption, QuestionAsk, Signal
+from trunkline.dialects.signals import AskWithdrawn, Note, PermissionAsk, PermissionOption, QuestionAsk, Signal
 from trunkline.errors import Invalid
 from trunkline.session.opening import unreadable
 
 _encode = msgspec.json.Encoder().encode
 
 
+class _Foreign(Invalid):
+    """The ask is about a session that is not ours."""
+
+
 class AcpAsks:
     """The open permissions and questions of one agent. What they answer is written to the peer; the driver sends it."""
 
-    def __init__(self, peer: jsonrpc.Peer, new_id: Callable[[], str]) -> None:
+    def __init__(self, peer: jsonrpc.Peer, new_id: Callable[[], str], is_ours: Callable[[str], bool]) -> None:
         self._peer = peer
         self._new_id = new_id
+        self._is_ours = is_ours
         self._permissions: dict[str, msgspec.Raw] = {}
         self._questions: dict[str, msgspec.Raw] = {}
         self._readers = {acp.SESSION_REQUEST_PERMISSION: self._permission, acp.ELICITATION_CREATE: self._question}
@@ -38,6 +44,8 @@ class AcpAsks:
             return self._readers[method](message, self._new_id())
         except Invalid as error:
             self._peer.send_error(message.id, acp.ErrorCode.INVALID_PARAMS, error.message)
+            if isinstance(error, _Foreign):
+                return Note("foreign_ask", _encode({"method": method, "params": message.params}))
             return unreadable(message.method, message.params, error.message)
 
     def withdrawn(self, params: msgspec.Raw | None) -> Signal | None:
@@ -77,8 +85,9 @@ class AcpAsks:
 
     def _permission(self, message: jsonrpc.Request, request_id: str) -> Signal:
         ask: acp.RequestPermissionRequest = acp.decode_params(acp.SESSION_REQUEST_PERMISSION, message.params)
+        self._check_ours(ask.session_id)
         self._permissions[request_id] = message.id
-        options = tuple(PermissionOption(option.option_id, option.name, option.kind) for option in ask.options)
+        options = tuple(PermissionOption(option.option_id, option.name, acp.offered_kind(option)) for option in ask.options)
         return PermissionAsk(request_id, bytes(ask.tool_call), options)
 
     def _question(self, message: jsonrpc.Request, request_id: str) -> Signal:
@@ -86,6 +95,11 @@ class AcpAsks:
         schema = bytes(ask.requested_schema) if isinstance(ask, acp.FormElicitation) else None
         if schema is not None and not schema.startswith(b"{"):
             raise Invalid("requestedSchema must be an object")
+        self._check_ours(ask.session_id)
         self._questions[request_id] = message.id
         url = ask.url if isinstance(ask, acp.UrlElicitation) else None
         return QuestionAsk(request_id, ask.message, schema, url, ask.tool_call_id)
+
+    def _check_ours(self, session_id: str | None) -> None:
+        if session_id is not None and not self._is_ours(session_id):
+            raise _Foreign(f"sessionId {session_id[:80]!r} is not the session of this connection")

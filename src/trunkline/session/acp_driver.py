@@ -67,7 +67,7 @@ class AcpDriver:
         self._gone: TrunklineError | None = None
         self._answers: dict[int, Callable[[jsonrpc.Response], None]] = {}
         self._prompt_id: int | None = None
-        self._asks = AcpAsks(self._peer, new_id)
+        self._asks = AcpAsks(self._peer, new_id, self._inbox.is_ours)
         self._tasks: set[asyncio.Task[None]] = set()
         self._takes = acp.PromptCapabilities()
         self._lists = False
@@ -309,7 +309,7 @@ class AcpDriver:
         try:
             result = await self._calls.serve(method, params)
         except TrunklineError as error:
-            self._peer.send_error(message.id, _rpc_code(error), error.message, _encode({"code": error.code}))
+            self._peer.send_error(message.id, _rpc_code(error), error.message, _encode(_rpc_data(error)))
         except Exception as error:  # the request's boundary: an agent that is not answered hangs
             self._peer.send_error(message.id, acp.ErrorCode.INTERNAL_ERROR, f"{method} failed: {error!r}")
         else:
@@ -347,6 +347,11 @@ def _rpc_code(error: TrunklineError) -> int:
     if isinstance(error, Unsupported):
         return acp.ErrorCode.METHOD_NOT_FOUND
     return acp.ErrorCode.INVALID_PARAMS if isinstance(error, LocalError) else acp.ErrorCode.INTERNAL_ERROR
+
+
+def _rpc_data(error: TrunklineError) -> dict[str, Any]:
+    reason = (error.details or {}).get("reason")
+    return {"code": error.code} if reason is None else {"code": error.code, "reason": reason}
 
 
 def _refusal(spec: AgentSpec, method: str, error: jsonrpc.RpcError) -> AgentError:

@@ -11,7 +11,7 @@ Rule 5: the hub asks like an agent does, for what an agent has it do without ask
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 
 import msgspec
 
@@ -59,7 +59,7 @@ class Approvals:
         self._watch = watch
         self._gate = gate
         self._timeout_s = timeout_s
-        self._our_asks: dict[str, asyncio.Future[bool]] = {}
+        self._our_asks: dict[str, asyncio.Future[_Resolution]] = {}
         self.asked_for: Callable[[ApprovalView], None] = lambda view: None
         """Set by whoever has to know exactly what was asked."""
         self.allowed: Callable[[str, bool], None] = lambda request_id, approved: None
@@ -93,9 +93,9 @@ class Approvals:
         for request_id in list(self._pen.fold.approvals):
             self._decided_by_rule(request_id)
 
-    async def ask_people(self, ask: PermissionAsk) -> bool:
-        """The hub asks, for something that an agent has it do; whether it may be done."""
-        answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+    async def ask_people(self, ask: PermissionAsk) -> _Resolution:
+        """The hub asks, for something that an agent has it do; whether it may be done, and why not."""
+        answer: asyncio.Future[_Resolution] = asyncio.get_running_loop().create_future()
         self._our_asks[ask.request_id] = answer
         self._pen.at().asks.permission(ask)
         self._pen.write()
@@ -151,16 +151,17 @@ class Approvals:
         else:
             await self._then(lambda: self._answer_question(question_id, answer.action, content))
 
-    def withdraw_all(self, *, by: str, reason: str = "the turn was cancelled") -> tuple[list[str], list[str]]:
-        """The turn is being ended: resolve everything that is open; returns what the agent has yet to be told."""
+    def withdraw_all(self, *, by: str, reason: str = "the turn was cancelled",
+                     but: Collection[str] = ()) -> tuple[list[str], list[str]]:
+        """The turn is being ended: resolve everything that is open (``but`` these); returns what the agent has yet to be told."""
         fold = self._pen.fold
-        asks = list(fold.approvals)
-        questions = fold.agent_questions()
+        asks = [request_id for request_id in fold.approvals if request_id not in but]
+        questions = [question_id for question_id in fold.agent_questions() if question_id not in but]
         interpret = self._pen.at()
         for request_id in asks:
             self._silence(request_id)
             self.allowed(request_id, False)
-            resolver: context.Resolver = "policy" if by == "hub" else "user"
+            resolver: context.Resolver = "policy" if by in ("hub", "agent") else "user"
             interpret.asks.resolve(request_id, approved=False, resolved_by=resolver, who=by, reason=reason)
         for question_id in questions:
             self._alarms.clear(question_id)
@@ -263,7 +264,7 @@ class Approvals:
         ours = self._our_asks.pop(request_id, None)
         if ours is not None:
             if not ours.done():
-                ours.set_result(resolution.approved)
+                ours.set_result(resolution)
         elif self._link.running:
             self._link.driver.answer_permission(
                 request_id, resolution.option_id, reason=resolution.reason, updated_input=resolution.updated_input)
@@ -342,6 +343,8 @@ def _chosen(options: Sequence[PermissionOption], decision: Decision) -> tuple[Pe
         if option is None:
             names = ", ".join(offered.option_id for offered in options)
             raise Invalid(f"optionId {decision.option_id!r} is not offered; the options are: {names}")
+        if option.kind == acp.OTHER and decision.scope != "once":
+            raise Invalid(f"what option {option.option_id} means is the agent's own: there is no rule for it; decide once")
         if not option.kind.endswith("_always"):
             return option, decision.scope
         return acp.choose_option(options, allow=option.kind.startswith("allow")) or option, "always"

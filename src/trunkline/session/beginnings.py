@@ -87,9 +87,11 @@ class Beginnings:
         fold, interpret = self._pen.fold, self._pen.at()
         if fold.turn is not None:
             interpret.turns.fail(error)
-        interpret.tools.agent_gone()
         for request_id in list(fold.approvals):
             interpret.asks.resolve(request_id, approved=False, resolved_by="policy", who="hub", reason=error.code)
+        for question_id in fold.agent_questions():
+            interpret.asks.answered(question_id, action="cancel", content=None, who="hub")
+        interpret.lifecycle.agent_left()
         if fold.paused is None and fold.status != "idle":
             interpret.writer.status("idle", reason=error.code)
         self._pen.write()

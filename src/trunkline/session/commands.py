@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import binascii
 import hashlib
 import mimetypes
 from collections.abc import Awaitable, Callable
@@ -123,6 +122,9 @@ class CommandDesk:
         except TrunklineError as error:
             await self._note(command, command_id, by, error=error)
             raise
+        except Exception:  # the command's boundary: it was sent, so it is in the journal, whatever came of it
+            await self._note(command, command_id, by, error=TrunklineError("the hub failed to carry it out; its log says more"))
+            raise
         await self._note(command, command_id, by, result=result)
         return CommandOutcome(command_id, result)
 
@@ -156,15 +158,15 @@ class CommandDesk:
                 raise Invalid("an attachment's data: URL must be data:image/…;base64,…", details={"field": "attachments"})
             try:
                 base64.b64decode(data, validate=True)
-            except binascii.Error as error:
+            except ValueError as error:
                 raise Invalid(f"an attachment is not base64: {error}", details={"field": "attachments"}) from None
             return acp.ImageContent(data=data, mime_type=mime)
-        parts = urlsplit(url)
-        path = parse_qs(parts.query).get("path", [""])[0]
-        if parts.netloc or parts.path != f"/sessions/{self._session.id}/files/content" or not path:
-            raise Invalid("an attachment must be a data: URL or an address of this session's files "
-                          f"(/sessions/{self._session.id}/files/content?path=…)", details={"field": "attachments"})
-        picture, _ = mimetypes.guess_type(path)
+        address = f"/sessions/{self._session.id}/files/content"
+        path = _path_in(url, address)
+        if not path:
+            raise Invalid(f"an attachment must be a data: URL or an address of this session's files ({address}?path=…)",
+                          details={"field": "attachments"})
+        picture = _type_of(path)
         if picture is None or not picture.startswith("image/"):
             raise Invalid(f"{path} is not a picture", details={"field": "attachments"})
         content = await asyncio.to_thread(self._session.workspace.read_bytes, path)
@@ -172,14 +174,14 @@ class CommandDesk:
 
     async def _approve(self, command: context.ApproveToolCallCommand, command_id: str | None, by: str) -> dict[str, Any]:
         meta = _meta(command, _ApproveMeta)
-        self._check_call(command.request_id, command.tool_call_id, meta.option_id, "allow")
+        self._check_call(command.request_id, command.tool_call_id, meta.option_id, allow=True)
         decision = Decision(option_id=meta.option_id, decision=None if meta.option_id else "allow", scope=meta.scope,
                             updated_input=meta.updated_input)
         return {"approved": await self._session.decide(command.request_id, decision, by=by)}
 
     async def _deny(self, command: context.DenyToolCallCommand, command_id: str | None, by: str) -> dict[str, Any]:
         meta = _meta(command, _DenyMeta)
-        self._check_call(command.request_id, command.tool_call_id, meta.option_id, "reject")
+        self._check_call(command.request_id, command.tool_call_id, meta.option_id, allow=False)
         reason = command.reason if isinstance(command.reason, str) else None
         decision = Decision(option_id=meta.option_id, decision=None if meta.option_id else "deny", scope=meta.scope,
                             reason=reason)
@@ -188,14 +190,14 @@ class CommandDesk:
             await self._session.cancel(by=by)
         return {"approved": approved}
 
-    def _check_call(self, request_id: str, tool_call_id: str, option_id: str | None, kind: str) -> None:
+    def _check_call(self, request_id: str, tool_call_id: str, option_id: str | None, *, allow: bool) -> None:
         """An answer that names another call, or an option that says the opposite, was meant for something else."""
         view = self._session.fold.approvals.get(request_id)
         if view is not None and view.tool_call_id != tool_call_id:
             raise Invalid(f"approval {request_id} is about tool call {view.tool_call_id}, not {tool_call_id}",
                           details={"field": "toolCallId"})
         option = next((offered for offered in view.options if offered.option_id == option_id), None) if view is not None else None
-        if option is not None and not option.kind.startswith(kind):
+        if option is not None and option.kind.startswith("allow") is not allow:
             raise Invalid(f"option {option.option_id} means {option.kind}, which is not what the command says",
                           details={"field": "_meta.optionId"})
 
@@ -243,12 +245,31 @@ def name_of(command: context.Command) -> str:
     return str(type(command).__struct_config__.tag)
 
 
+def _path_in(url: str, address: str) -> str:
+    """The file that an address of ours names; "" where it is no such address."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    if parts.netloc or parts.path != address:
+        return ""
+    return parse_qs(parts.query).get("path", [""])[0]
+
+
+def _type_of(path: str) -> str | None:
+    """The kind of file that a name says it is."""
+    try:
+        return mimetypes.guess_type(path)[0]
+    except ValueError:  # the name looks like a broken address
+        return None
+
+
 def _meta(command: context.Command, kind: type[Meta]) -> Meta:
     """What the sender added to the protocol."""
     given = {} if isinstance(command.meta, msgspec.UnsetType) else command.meta
     try:
         return msgspec.convert(given, kind)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, RecursionError) as error:
         raise Invalid(f"_meta of {name_of(command)}: {error}", details={"field": "_meta"}) from None
 
 

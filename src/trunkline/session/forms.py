@@ -1,11 +1,18 @@
 """Answers as people give them, turned into what a question's form wants.
 
-Rule: an answer that does not fit the form is refused with the field's name and what it takes; the agent never sees it.
+Rule 1: an answer that does not fit the form is refused with the field's name and what it takes; the agent never sees it.
+Rule 2: a ``pattern`` is left to the agent: a regular expression of somebody else's can take for ever.
+Rule 3: a bound that is no number binds nothing; a form that cannot be read has no fields.
 """
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Callable
+from datetime import date, datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -17,16 +24,16 @@ FALSE = frozenset({"false", "no", "n", "off", "0"})
 
 
 def content_of(answer: str, schema: bytes | None) -> dict[str, Any]:
-    """A form's content from one string: the value of its only field, or a JSON object with all of them."""
+    """A form's content from one string: the value of its only field, or a JSON object with all of them. A form without fields
+    has room for no words: it is agreed to."""
+    if schema is None:
+        return {"answer": answer}
     fields = fields_of(schema)
     if not fields:
-        return {"answer": answer}
+        return {}
     if not _is_object(answer) and (main := main_field(fields)) is not None:
         return _in_words(main, fields, answer)
-    try:
-        content = msgspec.json.decode(answer)
-    except msgspec.DecodeError:
-        content = None
+    content = _decoded(answer)
     if not isinstance(content, dict):
         raise Invalid(f"the question has several fields; answer with a JSON object of: {', '.join(fields)}")
     check_content(content, schema)
@@ -34,18 +41,19 @@ def content_of(answer: str, schema: bytes | None) -> dict[str, Any]:
 
 
 def check_content(content: dict[str, Any], schema: bytes | None) -> None:
-    """Refuse a content that the form does not take: a missing field, a wrong type, a choice that is not offered."""
-    fields = fields_of(schema)
-    if not fields or schema is None:
+    """Refuse a content that the form does not take: a missing field, a wrong type, a choice that is not offered, a value out of
+    bounds."""
+    if schema is None:
         return
-    required = _form(schema).get("required")
+    fields, required = fields_of(schema), _form(schema).get("required")
     for name in required if isinstance(required, list) else []:
         if name not in content:
             raise Invalid(f"the answer lacks {name}", details={"field": name})
     for name, value in content.items():
         if name not in fields:
-            raise Invalid(f"the question has no field {name}; it has: {', '.join(fields)}", details={"field": name})
-        _check(name, fields[name], value)
+            raise Invalid(f"the question has no field {name}; it has: {', '.join(fields) or 'none'}", details={"field": name})
+        if value != [] or not content.get(name + OTHER_WORDS):  # nothing was chosen, but said in other words
+            _check(name, fields[name], value)
 
 
 def fields_of(schema: bytes | None) -> dict[str, dict[str, Any]]:
@@ -77,9 +85,10 @@ def _in_words(main: str, fields: dict[str, dict[str, Any]], answer: str) -> dict
     try:
         return {main: _value(main, fields[main], answer)}
     except Invalid:
-        if main + OTHER_WORDS not in fields:
+        other = main + OTHER_WORDS
+        if other not in fields:
             raise
-        return {main + OTHER_WORDS: answer}
+        return {other: _value(other, fields[other], answer)}
 
 
 def _items(field: dict[str, Any]) -> dict[str, Any]:
@@ -88,8 +97,16 @@ def _items(field: dict[str, Any]) -> dict[str, Any]:
 
 
 def _form(schema: bytes) -> dict[str, Any]:
-    form = msgspec.json.decode(schema)
+    form = _decoded(schema)
     return form if isinstance(form, dict) else {}
+
+
+def _decoded(said: str | bytes) -> Any:
+    """Somebody's JSON; None where it cannot be read."""
+    try:
+        return msgspec.json.decode(said)
+    except (msgspec.DecodeError, RecursionError):
+        return None
 
 
 def _is_object(answer: str) -> bool:
@@ -98,23 +115,33 @@ def _is_object(answer: str) -> bool:
 
 def _value(name: str, field: dict[str, Any], answer: str) -> Any:
     kind = field.get("type")
+    value: Any = answer
     if kind == "boolean":
-        word = answer.strip().lower()
-        if word not in TRUE | FALSE:
-            raise Invalid(f"{name} is true or false, not {answer!r}", details={"field": name})
-        return word in TRUE
+        return _truth(name, answer)
     if kind in ("integer", "number"):
-        return _number(name, kind, answer)
-    value: Any = [part.strip() for part in answer.split(",")] if kind == "array" else answer
+        value = _number(name, kind, answer)
+    elif kind == "array":
+        value = [part.strip() for part in answer.split(",")]
     _check(name, field, value)
     return value
 
 
+def _truth(name: str, answer: str) -> bool:
+    word = answer.strip().lower()
+    if word not in TRUE | FALSE:
+        raise Invalid(f"{name} is true or false, not {answer!r}", details={"field": name})
+    return word in TRUE
+
+
+_NUMBERS = {"integer": re.compile(r"[+-]?[0-9]{1,300}"),
+            "number": re.compile(r"[+-]?(?:[0-9]{1,300}(?:\.[0-9]{0,300})?|\.[0-9]{1,300})(?:[eE][+-]?[0-9]{1,4})?")}
+"""How JSON and people write numbers; Python itself takes more (``1_0``, ``nan``)."""
+
+
 def _number(name: str, kind: str, answer: str) -> int | float:
-    try:
-        return int(answer) if kind == "integer" else float(answer)
-    except ValueError:
-        raise Invalid(f"{name} is a {kind}, not {answer!r}", details={"field": name}) from None
+    if not _NUMBERS[kind].fullmatch(answer.strip()):
+        raise Invalid(f"{name} is a {kind}, not {answer[:80]!r}", details={"field": name})
+    return int(answer) if kind == "integer" else float(answer)
 
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -127,10 +154,18 @@ def _check(name: str, field: dict[str, Any], value: Any) -> None:
     if wanted and (not isinstance(value, wanted) or (isinstance(value, bool) and kind != "boolean")):
         raise Invalid(f"{name} must be a {kind}", details={"field": name})
     if isinstance(value, list):
+        _check_bounds(name, len(value), field.get("minItems"), field.get("maxItems"), "{} choices")
         for item in value:
-            _check_choice(name, _items(field), item)
+            _check(name, _items(field), item)
         return
     _check_choice(name, field, value)
+    if isinstance(value, str):
+        _check_bounds(name, len(value), field.get("minLength"), field.get("maxLength"), "{} characters")
+        _check_format(name, field.get("format"), value)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        if isinstance(value, float) and not math.isfinite(value):
+            raise Invalid(f"{name} must be a number that can be written down", details={"field": name})
+        _check_bounds(name, value, field.get("minimum"), field.get("maximum"), "{}")
 
 
 def _check_choice(name: str, field: dict[str, Any], value: Any) -> None:
@@ -138,3 +173,53 @@ def _check_choice(name: str, field: dict[str, Any], value: Any) -> None:
     if choices and value not in choices:
         offered = ", ".join(str(choice) for choice in choices)
         raise Invalid(f"{name} must be one of: {offered}", details={"field": name})
+
+
+def _check_bounds(name: str, size: int | float, least: Any, most: Any, unit: str) -> None:
+    if _is_bound(least) and size < least:
+        raise Invalid(f"{name} must be at least {unit.format(least)}", details={"field": name, "least": least})
+    if _is_bound(most) and size > most:
+        raise Invalid(f"{name} must be at most {unit.format(most)}", details={"field": name, "most": most})
+
+
+def _is_bound(bound: Any) -> bool:
+    return isinstance(bound, int | float) and not isinstance(bound, bool)
+
+
+_EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,255}")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DATE_TIME = re.compile(_DATE.pattern + r"[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII)
+
+
+def _is_uri(value: str) -> bool:
+    return " " not in value and value.isprintable() and bool(urlsplit(value).scheme)
+
+
+def _is_date(value: str) -> bool:
+    return bool(_DATE.fullmatch(value) and date.fromisoformat(value))
+
+
+def _is_date_time(value: str) -> bool:
+    # The standard library reads no more than six digits of a second.
+    return bool(_DATE_TIME.fullmatch(value) and datetime.fromisoformat(re.sub(r"\.[0-9]+", "", value.upper())))
+
+
+_FORMATS: dict[str, tuple[Callable[[str], bool], str]] = {
+    "email": (lambda value: bool(_EMAIL.fullmatch(value)), "an email address, such as ann@example.org"),
+    "uri": (_is_uri, "an address with its scheme, such as https://example.org"),
+    "date": (_is_date, "a date, such as 2026-01-31"),
+    "date-time": (_is_date_time, "a time with its zone, such as 2026-01-31T12:00:00Z"),
+}
+"""The protocol's formats; any other binds nothing."""
+
+
+def _check_format(name: str, named: Any, value: str) -> None:
+    if not isinstance(named, str) or named not in _FORMATS:
+        return
+    fits, wanted = _FORMATS[named]
+    try:
+        fitting = fits(value)
+    except ValueError:  # the parts are there, and are no day, no hour, no host
+        fitting = False
+    if not fitting:
+        raise Invalid(f"{name} must be {wanted}", details={"field": name})

@@ -59,6 +59,10 @@ class Inbox:
             return (Update(bytes(told.update)),)
         return self._out_of_place(told)
 
+    def is_ours(self, session_id: str) -> bool:
+        """Whether this is our session; while we do not know its id, any may be."""
+        return self.session_id is None or session_id == self.session_id
+
     def take_early(self) -> list[Signal]:
         """The updates of our session that came before we knew its id, in order."""
         early, self._early = self._early, []

@@ -128,8 +128,9 @@ class Permits:
         if not denied and any(covers(grant) for grant in self._of_this_turn()):
             yield
             return
-        if not await self._approvals.ask_people(ask):
-            raise Forbidden("it was not approved")
+        answer = await self._approvals.ask_people(ask)
+        if not answer.approved:
+            raise _not_approved(answer.reason)
         try:
             yield
         except TrunklineError as error:
@@ -170,6 +171,13 @@ class Permits:
     def _call(self, is_it: Callable[[OpenCall], bool]) -> OpenCall | None:
         """The agent's own call that this belongs to, for people to see; what it says now allows nothing."""
         return next((call for call in self._pen.fold.calls.values() if not call.finished and is_it(call)), None)
+
+
+def _not_approved(reason: str | None) -> Forbidden:
+    """What the agent is told: the reason may help it to do something else."""
+    if reason is None:
+        return Forbidden("it was not approved")
+    return Forbidden(f"it was not approved: {reason}", details={"reason": reason})
 
 
 def _real(root: str, path: str) -> str:

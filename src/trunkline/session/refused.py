@@ -13,13 +13,14 @@ from typing import Any
 
 import msgspec
 
-from trunkline.errors import StorageError, TrunklineError
+from trunkline.errors import Invalid, StorageError, TrunklineError
 
 AT_ONCE = 20
 EVERY_US = 60_000_000
 SAID_BYTES = 1024
 MESSAGE_LENGTH = 500
 ID_LENGTH = 255
+"""Characters of a command's id: it is kept with the session."""
 
 Note = Callable[[str, dict[str, Any], str], Awaitable[None]]
 """Writes an entry: its name, its data, who it is of."""
@@ -58,6 +59,23 @@ def _told(said: bytes, error: TrunklineError, command_id: str | None) -> dict[st
         shown["bytes"] = len(said)
     told = {"code": error.code, "message": error.message[:MESSAGE_LENGTH], "recoverable": error.recoverable}
     return {**named, **shown, "ok": False, "error": told}
+
+
+def check_id(given: object) -> str:
+    """A command's id, or Invalid."""
+    if not isinstance(given, str) or not 0 < len(given) <= ID_LENGTH:
+        raise Invalid(f"id must have 1 to {ID_LENGTH} characters", details={"field": "id"})
+    if not _is_writable(given):
+        raise Invalid("id has half a character (a lone surrogate) in it", details={"field": "id"})
+    return given
+
+
+def _is_writable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class _Numbered(msgspec.Struct):

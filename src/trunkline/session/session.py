@@ -281,6 +281,10 @@ class Session:
         self._closed_by = self._closed_by or error
         await self._turns.close(error)
         await self._link.close()
+        if self.fold.watches is None:  # who writes a file that we follow goes on without us
+            self._approvals.withdraw_all(by="hub", reason=error.code)
+            self._pen.at().lifecycle.agent_left()
+            self._pen.write()
         await self._hold.settled()
         await self._errands.close()
         self._watch.stop()

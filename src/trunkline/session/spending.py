@@ -82,7 +82,7 @@ class Spending:
         tokens = fold.tokens
         return Spent(
             tokens=tokens.input_tokens + tokens.output_tokens if tokens is not None else 0,
-            cost=fold.cost.amount if fold.cost is not None else 0.0,
+            cost=dearest.amount if (dearest := fold.dearest()) is not None else 0.0,
             minutes=worked_us / 60e6,
             turns=fold.turns - (fold.turn is not None),
         )
@@ -112,7 +112,7 @@ class Spending:
                           details={"cap": crossing.cap, "spent": crossing.spent, "limit": crossing.limit})
 
     def _told(self, crossing: Crossing) -> str:
-        cost = self._pen.fold.cost
+        cost = self._pen.fold.dearest()
         return crossing.told(cost.currency if cost is not None else "")
 
     async def answered(self, cap: str, answer: Answer, by: str) -> None:

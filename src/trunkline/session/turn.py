@@ -82,8 +82,10 @@ class TurnPlayer:
     def agent_exited(self, exit: Exit, stderr: str) -> None:
         """The agent's process ended."""
         self._alarms.clear("idle")
-        self._pen.at().tools.agent_gone()
         turn = self._pen.fold.turn
+        asks, questions = self._pen.fold.asks_of_turn() if turn is not None else ([], [])  # these end with their turn
+        self._approvals.withdraw_all(by="agent", reason="the agent ended", but=[*asks, *questions])
+        self._pen.at().tools.agent_gone()
         if turn is not None and turn.cancelled:
             end: End = TurnEnd(stop="cancelled")
         else:
@@ -92,8 +94,7 @@ class TurnPlayer:
                 f"the agent ended in the middle of its turn ({exit})" + (f": {last}" if last else ""),
                 details={"exitCode": exit.code, "signal": exit.signal, "stderr": stderr})
         if not self._settle(end) and turn is None:
-            self._approvals.withdraw_all(by="agent", reason="the agent ended")
-            self._pen.at().tools.close_all(cancelled=False)
+            self._pen.at().lifecycle.agent_left()
             data = {"exitCode": exit.code, "signal": exit.signal, "stderr": stderr}
             self._pen.at().writer.custom("agent_exited", data)
             if exit.code == 0 and self._pen.fold.paused is None:  # a held session waits for a person, not for its agent
@@ -157,6 +158,7 @@ class TurnPlayer:
         if self._pen.fold.approvals or self._pen.fold.questions:
             self.rest()  # something in the background waits for a person
             return
+        self._pen.at().lifecycle.agent_left()
         self._pen.at().writer.custom("agent_stopped", {"reason": f"unused for {self._lent.limits.agent_idle_s:.0f} s"})
         self._pen.write()
         self._link.stop_soon()

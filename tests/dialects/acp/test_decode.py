@@ -6,6 +6,7 @@ import functools
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -445,3 +446,25 @@ def test_an_outcome_may_be_cancelled_and_must_name_an_option_that_was_offered() 
     for nothing in (None, b"null", b"{}", b'{"outcome":5}'):
         with pytest.raises(Invalid):
             acp.read_outcome(nothing, OPTIONS)
+
+
+@pytest.mark.parametrize(("before", "text", "after", "taken"), [
+    ({"status": "in_progress"}, "a\nb", {}, True),
+    ({}, "", {}, True),
+    ({}, 'says "no"', {}, False),
+    ({}, "ends with \\", {}, False),
+    ({}, "a", {"_meta": {"n": 1}}, False),
+    ({"_meta": {"n": 1}}, "a", {}, False),
+])
+def test_the_text_at_an_updates_end_is_left_out_where_nothing_else_goes_with_it(
+        before: dict[str, Any], text: str, after: dict[str, Any], taken: bool) -> None:
+    head = {"sessionUpdate": "tool_call_update", "toolCallId": "c", **before}
+    shown = [{"type": "content", "content": {"type": "text", "text": text}}]
+    left = msgspec.json.decode(acp.without_text(msgspec.json.encode({**head, "content": shown, **after})))
+    assert left == (head if taken else {**head, "content": shown, **after})
+
+
+def test_an_update_that_shows_several_texts_keeps_them() -> None:
+    shown = 2 * [{"type": "content", "content": {"type": "text", "text": "a"}}]
+    update = msgspec.json.encode({"sessionUpdate": "tool_call_update", "toolCallId": "c", "content": shown})
+    assert acp.without_text(update) == update

@@ -160,6 +160,7 @@ def test_a_long_diff_is_counted_and_can_be_fetched() -> None:
     changed, result = only(found, "file:change"), only(found, "tool:result")
     assert "diff" not in changed and changed["linesAdded"] == DIFF_LINES + 1
     assert changed["_meta"]["diff"] == {"lines": DIFF_LINES + 1, "url": f"/sessions/s/diff?entry={result['seq']}"}
+    assert (result["structured"]["diff"], result["_meta"]["structured"]) == ("", {"diff": changed["_meta"]["diff"]})
     assert result["structured"]["diff"] == ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 
 from tests.session.interpret.told import Told, events, names, packets
 from tests.session.script import OPTIONS, text, update
@@ -83,6 +84,21 @@ def test_a_permission_makes_its_call_known_first_and_shows_what_it_is_about() ->
     assert asked["expiresAt"] > asked["timestamp"][:19]
 
 
+def test_an_ask_about_a_very_long_command_is_short_and_says_so() -> None:
+    told = Told().turn()
+    ask = {"toolCallId": "c", "kind": "execute", "rawInput": {"command": "echo " + "x" * 300_000}}
+    entries = told.hear(PermissionAsk("req", msgspec.json.encode(ask), OPTIONS))
+    asked = next(entry for entry in entries if b"approval:requested" in entry.event)
+    (event,) = events([asked])
+    assert len(asked.event) + len(asked.packet or b"") < 160_000
+    assert event["toolInput"] == {}
+    assert event["_meta"]["truncated"] == {"bytes": len(msgspec.json.encode(ask["rawInput"]))}
+    assert event["preview"]["command"].startswith("echo xxx") and event["preview"]["command"].endswith("more characters")
+    assert not {"always", "parts"} & set(event["_meta"])
+    about = told.fold.approvals["req"].about
+    assert about is not None and len(about.command or "") == 300_005, "the rules look at all of it"
+
+
 def test_two_asks_with_one_call_id_are_two_approvals() -> None:
     told = Told().turn()
     ask = msgspec.json.encode({"toolCallId": "same"})
@@ -107,6 +123,24 @@ def test_the_end_of_a_turn_resolves_what_nobody_answered() -> None:
     resolved = next(packet for packet in packets(entries) if packet["type"] == "approval_resolved")
     assert (resolved["approved"], resolved["resolvedBy"]) == (False, "policy")
     assert packets(entries)[-1]["type"] == "prompt_response" and told.fold.approvals == {}
+
+
+@pytest.mark.parametrize("ended", ["stop", "failure"])
+def test_what_was_asked_is_resolved_before_the_call_ends_that_waited_for_it(ended: str) -> None:
+    told = Told().turn()
+    told.hear(PermissionAsk("req", msgspec.json.encode({"toolCallId": "c", "rawInput": {"command": "ls"}}), OPTIONS))
+    if ended == "stop":
+        told.at().turns.end("end_turn")
+    else:
+        told.at().turns.fail(AgentError("gone"))
+    entries = told.take()
+    assert [name for name in names(entries) if name in ("approval:resolved", "tool:error")] == ["approval:resolved", "tool:error"]
+    error = next(event for event in events(entries) if event["type"] == "tool:error")
+    why = "the turn ended" if ended == "stop" else "agent_error"
+    assert (error["error"]["code"], error["_meta"]["denied"]) == (
+        "denied", {"by": "hub", "resolvedBy": "policy", "reason": why})
+    assert why in error["error"]["message"]
+    assert [event["to"] for event in events(entries) if event["type"] == "session:status_changed"] == ["idle"]
 
 
 def test_a_checkpoint_brings_back_everything_but_bodies() -> None:

@@ -13,6 +13,7 @@ from tests.session.interpret.told import Told, events, names, packets, updates
 from tests.session.script import update
 from trunkline.dialects.acp.usage import answer_usage, chunk_usage
 from trunkline.dialects.signals import Note
+from trunkline.session.fold import KEPT_CURRENCIES
 
 COUNTS = st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 10_000)), min_size=1, max_size=8)
 
@@ -115,6 +116,25 @@ def test_another_currency_is_another_account() -> None:
     told = Told()
     told.hear(money(1.0), money(3.0, "EUR"))
     assert costs(told) == [(1.0, 1.0, "USD"), (3.0, 3.0, "EUR")]
+
+
+def test_what_was_spent_in_another_currency_is_not_lost() -> None:
+    told = Told()
+    told.hear(money(1.0), money(3.0, "EUR"), money(1.5))
+    assert costs(told) == [(1.0, 1.0, "USD"), (3.0, 3.0, "EUR"), (0.5, 1.5, "USD")]
+    told.at().lifecycle.completed("terminated", by="ann")
+    completed = events(told.take())[-1]
+    euros = [{"total": 3.0, "input": 0.0, "output": 0.0, "currency": "EUR"}]
+    assert (completed["summary"]["cost"]["total"], completed["_meta"]["otherCosts"]) == (1.5, euros)
+    changed = [event for event in events(told.entries) if event["type"] == "resource:cost"]
+    assert [len(event.get("_meta", {}).get("otherCosts", [])) for event in changed] == [0, 1, 1]
+    assert told.fold.dearest() == told.fold.other_costs["EUR"].cost, "a cap looks at the largest sum"
+
+
+def test_currencies_that_are_made_up_are_not_all_kept() -> None:
+    told = Told()
+    told.hear(*(money(1.0, f"X{n}") for n in range(50)))
+    assert len(told.fold.other_costs) == KEPT_CURRENCIES
 
 
 def test_money_spent_is_added_with_its_parts() -> None:

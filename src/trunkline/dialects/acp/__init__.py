@@ -69,6 +69,7 @@ from trunkline.dialects.acp.decode import (
     text_chunk,
     tool_call_members,
     usual_text,
+    without_text,
 )
 from trunkline.dialects.acp.elicitation import (
     AcceptedElicitation,
@@ -161,6 +162,7 @@ from trunkline.dialects.acp.options import (
     SessionModeState,
 )
 from trunkline.dialects.acp.permission import (
+    OTHER,
     CancelledOutcome,
     PermissionOption,
     PermissionOptionKind,
@@ -168,6 +170,8 @@ from trunkline.dialects.acp.permission import (
     SelectedOutcome,
     choose_option,
     ends_turn,
+    is_other,
+    offered_kind,
 )
 from trunkline.dialects.acp.sessions import (
     CancelNotification,
@@ -246,6 +250,7 @@ __all__ = [
     "INITIALIZE",
     "LOGOUT",
     "METHODS",
+    "OTHER",
     "PROTOCOL_VERSION",
     "SESSION_CANCEL",
     "SESSION_CLOSE",
@@ -415,8 +420,10 @@ __all__ = [
     "decode_update",
     "encode",
     "ends_turn",
+    "is_other",
     "merge",
     "normalise_update",
+    "offered_kind",
     "read",
     "read_outcome",
     "read_update",
@@ -425,4 +432,5 @@ __all__ = [
     "tool_call_members",
     "usual_text",
     "with_aliases",
+    "without_text",
 ]

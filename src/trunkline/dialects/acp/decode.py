@@ -151,6 +151,8 @@ _NO_ALIAS = _CallMembers()
 _shown = msgspec.json.Decoder(_Shown).decode
 _SHOWS = b',"content":[{"type":"content","content":{"type":"text","text":"'
 _SHOWN = b'"}}]'
+_AROUND_TOKEN: Final = len(_SHOWS) - 1 + len(_SHOWN)
+"""Bytes from where the text's member begins to the update's end, without the text and its quotes."""
 _BACKSLASH = ord("\\")
 
 
@@ -199,6 +201,15 @@ def _schema_true(raw: bytes, update: Any) -> SessionUpdate | None:
 def shown_token(update: bytes) -> memoryview | None:
     """The text that a good update shows, as the JSON string that stands in it; None unless it shows one text and nothing else."""
     return _usual_token(update) or _only_text(_shown(update).content)
+
+
+def without_text(update: bytes) -> bytes:
+    """An update without the text that it shows, where that is all it shows and comes last, as usual; else as it is."""
+    token = _usual_token(update)
+    at = update.find(_SHOWS)
+    if token is None or len(update) - at - _AROUND_TOKEN != len(token):
+        return update
+    return update[:at] + b"}"
 
 
 def _usual_token(update: bytes) -> memoryview | None:

@@ -1,12 +1,14 @@
 """Permission: what the agent offers, what a person answers, and which offer fits a plain yes or no.
 
 Rule 1: an answer names an option by its id. Options are told apart by kind and id, never by position or name.
+Rule 2: an option of a kind that the schema does not have is kept: a person may choose it by its name, but it is never what a yes
+means. The schema has no word for it, so it is read as a rejection that says in ``_meta`` what it was; to us it is OTHER.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 import msgspec
 
@@ -14,6 +16,9 @@ from trunkline.dialects import signals
 from trunkline.dialects.acp.shape import Meta, Shape
 
 PermissionOptionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
+OTHER: Final = "other"
+UNKNOWN_KIND: Final = "trunkline.unknownKind"
+"""In ``_meta`` of an option: the kind that it came with."""
 
 AnyOption = TypeVar("AnyOption", bound=signals.PermissionOption)
 
@@ -41,6 +46,16 @@ _PREFERENCE: dict[bool, tuple[str, str]] = {True: ("allow_once", "allow_always")
 
 _ABORTING = ("cancel", "abort")
 """Ids of rejections that end the whole turn; where a milder one of the same kind is offered, that is meant by "no"."""
+
+
+def offered_kind(option: PermissionOption) -> str:
+    """The kind that an option counts as."""
+    return OTHER if UNKNOWN_KIND in (option.meta or {}) else option.kind
+
+
+def is_other(options: Sequence[signals.PermissionOption], option_id: object) -> bool:
+    """Whether an offer is of a kind that we do not know: what it lets the agent do is the agent's own."""
+    return any(option.kind == OTHER for option in options if option.option_id == option_id)
 
 
 def ends_turn(options: Sequence[signals.PermissionOption], option_id: object) -> bool:

@@ -161,10 +161,10 @@ class OpenAsks:
                 "_meta": {"trunkline": about}}
 
     def _offered(self, view: ApprovalView) -> list[PermissionOption]:
-        """The options that this editor may choose."""
+        """The options that this editor may choose; those of a kind that the schema does not have it could not read."""
         fold = self._session.fold
-        return [option for option in view.options
-                if allows(self._scope, decision_scope(fold, view.request_id, None, option.option_id))]
+        return [option for option in view.options if option.kind != acp.OTHER
+                and allows(self._scope, decision_scope(fold, view.request_id, None, option.option_id))]
 
     def _may_answer(self, question_id: str) -> bool:
         return allows(self._scope, answer_scope(self._session.fold, question_id))

@@ -21,13 +21,13 @@ from trunkline.hub import Hub
 from trunkline.journal.base import RowFilter
 from trunkline.server.auth import Caller, check_scope
 from trunkline.server.call import Parts
-from trunkline.server.events import check_id
 from trunkline.server.scopes import command_scope
 from trunkline.server.snapshot import snapshot_of
 from trunkline.server.ws import frames
 from trunkline.server.ws.cursors import AnyCursor, HubCursor, SessionCursor
 from trunkline.server.ws.delivery import Delivery
 from trunkline.server.ws.frames import HUB, Ack, CommandFrame, Hello, Ping, Pong, Subscribe, Unsubscribe
+from trunkline.session.refused import check_id
 
 log = logging.getLogger("trunkline.server")
 

@@ -15,8 +15,10 @@ from __future__ import annotations
 from trunkline.session.fold.asks import KEPT_DECISIONS, ApprovalView, Decided, QuestionView
 from trunkline.session.fold.kept import (
     KEPT_COMMANDS,
+    KEPT_CURRENCIES,
     KEPT_FILES,
     KEPT_KEYS,
+    Account,
     Artifact,
     Changes,
     CommandDone,
@@ -36,7 +38,8 @@ from trunkline.session.fold.open_parts import Denial, Evidence, OpenCall, OpenTe
 from trunkline.session.fold.state import LIGHT_BODY, NULL, Fold, checkpoint, restore
 from trunkline.session.fold.view import SessionView, TurnView, shown, view_of
 
-__all__ = ["KEPT_COMMANDS", "KEPT_DECISIONS", "KEPT_FILES", "KEPT_KEYS", "LIGHT_BODY", "NULL", "ApprovalView", "Artifact",
-           "Changes", "CommandDone", "Cost", "Decided", "Denial", "Evidence", "Failure", "FileTally", "Fold", "OpenCall",
-           "OpenText", "OpenUserMessage", "Pause", "QuestionView", "QueuedPrompt", "Sent", "SessionView", "Todo", "Told", "Turn",
-           "TurnView", "Usage", "Waits", "checkpoint", "remember", "restore", "shown", "view_of"]
+__all__ = ["KEPT_COMMANDS", "KEPT_CURRENCIES", "KEPT_DECISIONS", "KEPT_FILES", "KEPT_KEYS", "LIGHT_BODY", "NULL", "Account",
+           "ApprovalView", "Artifact", "Changes", "CommandDone", "Cost", "Decided", "Denial", "Evidence", "Failure",
+           "FileTally", "Fold", "OpenCall", "OpenText", "OpenUserMessage", "Pause", "QuestionView", "QueuedPrompt", "Sent",
+           "SessionView", "Todo", "Told", "Turn", "TurnView", "Usage", "Waits", "checkpoint", "remember", "restore", "shown",
+           "view_of"]

@@ -11,6 +11,9 @@ from trunkline.dialects.context import ChangeType, TokenUsage
 KEPT_COMMANDS = 256
 """Commands whose answers are remembered by id; the same reasoning as for keys."""
 
+KEPT_CURRENCIES = 8
+"""Currencies in which a session's cost is summed, beside the one that is told now."""
+
 KEPT_FILES = 2000
 """Changed files counted per session; a summary of more would be no summary."""
 
@@ -64,6 +67,13 @@ class Cost(msgspec.Struct, rename="camel", omit_defaults=True):
     currency: str
     input: float = 0
     output: float = 0
+
+
+class Account(msgspec.Struct):
+    """What was spent in a currency that the agent no longer tells, and the agent's own last total in it."""
+
+    cost: Cost
+    reported: float = 0
 
 
 class FileTally(msgspec.Struct, rename="camel"):

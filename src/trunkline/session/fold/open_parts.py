@@ -94,5 +94,7 @@ class OpenCall(msgspec.Struct):
     evidence: Evidence | None = None
     told: Told | None = None
     """What was told of its output while it ran."""
+    told_beside: int = 0
+    """Bytes of what else its updates said that were told while it ran."""
     told_title: str = ""
     """The title that was told last."""

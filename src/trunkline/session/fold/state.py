@@ -13,6 +13,7 @@ from trunkline.session.caps import Caps
 from trunkline.session.chain import Chain
 from trunkline.session.fold.asks import ApprovalView, Decided, QuestionView
 from trunkline.session.fold.kept import (
+    Account,
     Artifact,
     Changes,
     CommandDone,
@@ -67,6 +68,8 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     cost: Cost | None = None
     cost_reported: float = 0
     """The agent's own last total, from which the next one is told apart."""
+    other_costs: dict[str, Account] = msgspec.field(default_factory=dict)
+    """What was spent in other currencies than the one that is told now."""
     tokens: TokenUsage | None = None
     tokens_reported: TokenUsage | None = None
     mode: str | None = None
@@ -123,6 +126,11 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     plan_mode: bool = False
     plan_call: str | None = None
     """The call whose plan was told last."""
+
+    def dearest(self) -> Cost | None:
+        """The largest of the sums in each currency: a cap is not lifted by telling the cost in another one."""
+        sums = [account.cost for account in self.other_costs.values()] + ([self.cost] if self.cost is not None else [])
+        return max(sums, key=lambda cost: cost.amount, default=None)
 
     def agent_questions(self) -> list[str]:
         """The open questions that the agent asked, not the hub itself."""

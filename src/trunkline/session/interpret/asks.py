@@ -23,8 +23,8 @@ from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, Decided, OpenCa
 from trunkline.session.forms import choices_of, fields_of, main_field
 from trunkline.session.interpret.denied import denial_of
 from trunkline.session.interpret.lifecycle import standing
-from trunkline.session.interpret.preview import ReadText, preview_of
-from trunkline.session.interpret.tools import ToolStory, name_of, shown_input
+from trunkline.session.interpret.preview import TEXT_MOST, ReadText, is_shown_whole, preview_of
+from trunkline.session.interpret.tools import ToolStory, cut_input, name_of, shown_input
 from trunkline.session.interpret.writer import Writer
 from trunkline.session.policy import PolicyAsk, Rule, always_rule, policy_ask
 from trunkline.session.policy_text import check_rule
@@ -58,12 +58,12 @@ class AskStory:
             request_id=ask.request_id, tool_call_id=state.tool_call_id, tool_name=name_of(state),
             title=state.title or name_of(state), description=_describe(state, about.command), risk_level=about.risk,
             risk_reason=reason, options=list(ask.options), tool_input=shown_input(state),
-            preview=preview, parts=self._parts(preview), about=about, always=_always(about), editable=ask.editable,
+            preview=preview, parts=self._parts(preview, about), about=about, always=_always(about), editable=ask.editable,
             beyond_turn=ask.beyond_turn,
             requested_at=context.iso_ms(writer.at), expires_at=self._expiry(),
         )
         writer.fold.approvals[ask.request_id] = view
-        writer.add(_requested_event(view), seal=self._seal, packet=packets.approval_requested_packet(
+        writer.add(_requested_event(view, cut_input(state)), seal=self._seal, packet=packets.approval_requested_packet(
             at_us=writer.at, request_id=view.request_id, tool_call_id=view.tool_call_id, tool_name=view.tool_name,
             title=view.title, description=view.description, risk_level=view.risk_level, options=view.options,
             preview=view.preview, expires_at=view.expires_at,
@@ -80,8 +80,8 @@ class AskStory:
         remember(writer.fold.decided, request_id, decided, KEPT_DECISIONS)
         call = writer.fold.calls.get(view.tool_call_id)
         if call is not None:
-            call.denied, call.approved = not approved, approved
-            call.denial = None if approved else denial_of(who, resolved_by, reason)
+            call.denied, call.approved = not approved and not acp.is_other(view.options, option_id), approved
+            call.denial = denial_of(who, resolved_by, reason) if call.denied else None
         meta: dict[str, Any] = {"by": who}
         if option_id is not None:
             meta["optionId"] = option_id
@@ -139,8 +139,8 @@ class AskStory:
         folder = posixpath.join(self._writer.fold.cwd, about.cwd or "").rstrip("/")
         return preview_of(self._tools.facts(call), about.command, folder, self._read)
 
-    def _parts(self, preview: context.ApprovalPreview) -> list[CommandPart]:
-        if not isinstance(preview, context.CommandPreview):
+    def _parts(self, preview: context.ApprovalPreview, about: PolicyAsk) -> list[CommandPart]:
+        if not isinstance(preview, context.CommandPreview) or not is_shown_whole(about.command or ""):
             return []
         from trunkline.dialects.risk import command_parts  # only a command that is asked about needs the shell's parser
 
@@ -205,23 +205,24 @@ class AskStory:
 
 
 def _always(about: PolicyAsk) -> Rule | None:
-    """The rule that "always" would write; None where there is nothing that a rule could be about, or none could be written."""
+    """The rule that "always" would write; None where no rule could be about it or be written, or it is more than can be shown."""
     try:
-        return check_rule(always_rule(about, allow=True, scope="always", session_id=about.session_id, turn_id=about.turn_id,
+        rule = check_rule(always_rule(about, allow=True, scope="always", session_id=about.session_id, turn_id=about.turn_id,
                                       reason=None))
     except Invalid:
         return None
+    return rule if sum(map(len, (*rule.command, *rule.path))) <= TEXT_MOST else None
 
 
 def _answered_by(action: str, who: str, at: int) -> Decided:
     return Decided(action == "accept", who, context.iso_ms(at), "timeout" if who == "timeout" else "user")
 
 
-def _requested_event(view: ApprovalView) -> context.ApprovalRequestedEvent:
+def _requested_event(view: ApprovalView, cut: dict[str, Any]) -> context.ApprovalRequestedEvent:
     return context.ApprovalRequestedEvent(
         request_id=view.request_id, tool_call_id=view.tool_call_id, tool_name=view.tool_name, tool_input=view.tool_input,
         description=view.description, risk_level=view.risk_level,
-        expires_at=view.expires_at, preview=view.preview or msgspec.UNSET, meta=_requested_meta(view),
+        expires_at=view.expires_at, preview=view.preview or msgspec.UNSET, meta={**_requested_meta(view), **cut},
     )
 
 

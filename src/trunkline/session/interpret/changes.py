@@ -63,20 +63,28 @@ def tell(writer: Writer, facts: Facts, changes: list[Change], shown_by: int, ext
         return
     for change in changes:
         _count(writer.fold, change)
-    url = f"/sessions/{writer.fold.session_id}/diff?entry={shown_by}"
+    url = diff_url(writer.fold, shown_by)
     call_id = facts.state.tool_call_id
     if len(changes) > 1:
         _tell_batch(writer, facts, changes, url, extra or {})
         return
     change = changes[0]
-    meta = {**change.meta, **(extra or {})}
-    if change.diff is None and change.lines:
-        meta["diff"] = {"lines": change.lines, "url": url}
+    meta = {**change.meta, **(extra or {}), **diff_left_out(change, url)}
     writer.add(context.FileChangeEvent(
         path=change.path, change_type=change.kind, diff=change.diff if change.diff is not None else msgspec.UNSET,
         language=language_of(change.path) or msgspec.UNSET, lines_added=change.added, lines_removed=change.removed,
         tool_call_id=call_id, meta=meta or msgspec.UNSET,
     ))
+
+
+def diff_url(fold: Fold, shown_by: int) -> str:
+    """Where the diffs of a call's entry are, however long."""
+    return f"/sessions/{fold.session_id}/diff?entry={shown_by}"
+
+
+def diff_left_out(change: Change, url: str) -> dict[str, Any]:
+    """What ``_meta`` says of a diff that is too long for an event; {} where it is there, or where there is none."""
+    return {"diff": {"lines": change.lines, "url": url}} if change.diff is None and change.lines else {}
 
 
 def _tell_batch(writer: Writer, facts: Facts, changes: list[Change], url: str, extra: dict[str, Any]) -> None:

@@ -137,8 +137,10 @@ class ConditionStory:
         self._writer.add(event, update=wire, raw=raw)
 
     def _custom(self, name: str, wire: bytes, raw: bytes | None) -> None:
-        data = context.as_object(wire) if len(wire) <= TEXT_LIMIT else {"bytes": len(wire)}
-        self._writer.custom(name, data, namespace="acp", update=wire, raw=raw)
+        whole = len(wire) <= TEXT_LIMIT
+        data = context.as_object(wire) if whole else {"bytes": len(wire)}
+        cut = {} if whole else self._writer.truncated(len(wire), has_packet=False)
+        self._writer.custom(name, data, namespace="acp", update=wire, raw=raw, meta=cut)
 
 
 def _with_current(modes: msgspec.Raw, mode_id: str) -> msgspec.Raw:

@@ -20,7 +20,7 @@ PRINTED_CHARS: Final = 256 << 10
 
 _NAME_KEYS: Final = ("toolName", "tool_name")
 _RESPONSE_KEYS: Final = ("toolResponse", "tool_response", "toolResult")
-_OUTPUT_KEYS: Final = ("terminal_output", "terminal_output_delta")
+OUTPUT_KEYS: Final = ("terminal_output", "terminal_output_delta")
 
 
 def observe(call: OpenCall, update: acp.ToolCall | acp.ToolCallUpdate, names: ToolNames) -> None:
@@ -62,7 +62,7 @@ def _remarks(call: OpenCall, meta: dict[str, Any], names: ToolNames) -> None:
             _name(call, call.state.name or value, names)
         elif key in _RESPONSE_KEYS and isinstance(value, dict):
             evidence_of(call).response = value
-        elif key in _OUTPUT_KEYS and isinstance(value, dict) and isinstance(value.get("data"), str):
+        elif key in OUTPUT_KEYS and isinstance(value, dict) and isinstance(value.get("data"), str):
             printed(evidence_of(call), value["data"])
         elif key == "terminal_exit" and isinstance(value, dict) and type(value.get("exit_code")) is int:
             evidence_of(call).exit_code = value["exit_code"]

@@ -23,6 +23,7 @@ from trunkline.dialects.context import (
 from trunkline.session.fold import Fold
 from trunkline.session.interpret.text import TextStory
 from trunkline.session.interpret.tools import ToolStory
+from trunkline.session.interpret.usage import breakdown_of, other_costs
 from trunkline.session.interpret.writer import Writer
 
 UNKNOWN = "unknown"
@@ -83,7 +84,14 @@ class LifecycleStory:
         self._tools.agent_gone()
         self._writer.status("completed", reason=reason, meta={"by": by})
         self._writer.add(context.SessionCompletedEvent(
-            summary=summary_of(self._writer.fold, self._writer.at), meta={"reason": reason, "by": by}))
+            summary=summary_of(self._writer.fold, self._writer.at),
+            meta={"reason": reason, "by": by, **other_costs(self._writer.fold)}))
+
+    def agent_left(self) -> None:
+        """The agent is gone, and no turn runs: nothing more will come of what it left open."""
+        self._text.close()
+        self._tools.close_all(cancelled=False)
+        self._tools.agent_gone()
 
     def own_turn_ended(self) -> None:
         """The agent has done what nobody asked it to. Where no turn runs, nothing more will come of what it left open."""
@@ -140,8 +148,7 @@ def summary_of(fold: Fold, at: int) -> context.SessionSummary:
         files_changed=[FileChangeSummary(path=path, change_type=tally.change_type, lines_added=tally.lines_added,
                                          lines_removed=tally.lines_removed) for path, tally in fold.files.items()],
         token_usage=fold.tokens or context.TokenUsage(input_tokens=0, output_tokens=0),
-        cost=msgspec.UNSET if cost is None else context.CostBreakdown(
-            total=cost.amount, input=cost.input, output=cost.output, currency=cost.currency),
+        cost=msgspec.UNSET if cost is None else breakdown_of(cost),
         duration=(at - fold.created_at) // 1000, tool_calls_count=fold.tool_calls, messages_count=fold.messages,
         error_count=fold.errors,
     )

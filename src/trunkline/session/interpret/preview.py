@@ -16,7 +16,7 @@ from trunkline.session.interpret.diff import compare
 from trunkline.session.interpret.facts import Facts, name_of
 
 TEXT_MOST = 64 << 10
-"""Characters of a description; also of the texts that are compared on the loop."""
+"""Characters of a description or a command; also of the texts that are compared on the loop."""
 
 ReadText = Callable[[str], str | None]
 Piece = tuple[str, str | None, str]
@@ -29,10 +29,20 @@ def preview_of(facts: Facts, command: str | None, cwd: str, read: ReadText) -> c
     if pieces:
         return _change(pieces, facts.cwd, read)
     if command:
-        return context.CommandPreview(command=command, working_dir=cwd)
+        return context.CommandPreview(command=_beginning(command), working_dir=cwd)
     texts = [item.content.text for item in facts.state.content or []
              if isinstance(item, acp.Content) and isinstance(item.content, acp.TextContent)]
     return context.DescriptionPreview(text="\n".join(texts)[:TEXT_MOST] or facts.state.title or name_of(facts.state))
+
+
+def is_shown_whole(command: str) -> bool:
+    """Whether a command is short enough that all of it is shown."""
+    return len(command) <= TEXT_MOST
+
+
+def _beginning(command: str) -> str:
+    """As much of a command as is shown; whoever decides has to see that there is more."""
+    return command if is_shown_whole(command) else f"{command[:TEXT_MOST]}\n… and {len(command) - TEXT_MOST} more characters"
 
 
 def _change(pieces: list[Piece], cwd: str, read: ReadText) -> context.ApprovalPreview:

@@ -3,6 +3,7 @@
     evidence.py    what updates say beside their fields      facts.py       one call, looked at once
     structured.py  outputs that a program can use            changes.py     files
     git.py, web.py what was done there                       subagents.py   agents that the agent started
+    untold.py      what no other event tells
 
 Rule 1: calls are keyed by toolCallId within a turn; agents use ids again in the next.
 Rule 2: an update carries what changed, a packet carries everything: packets come from the merged state.
@@ -30,6 +31,7 @@ from trunkline.session.interpret.facts import Facts, name_of, shown_text
 from trunkline.session.interpret.output import news_of, title_news
 from trunkline.session.interpret.structured import command_output, structured_of
 from trunkline.session.interpret.text import TextStory
+from trunkline.session.interpret.untold import untold_of
 from trunkline.session.interpret.writer import TEXT_LIMIT, Carried, Writer
 
 __all__ = ["ToolNames", "ToolStory", "name_of", "write_plan"]
@@ -234,15 +236,23 @@ class ToolStory:
             # The input of a running call grows while the model writes it: what was said of its risk no longer holds.
             self.executing(call, requires_approval=False, wire=wire, raw=raw, packet=packet)
         else:
-            data = {"toolCallId": state.tool_call_id, "changed": sorted(changed), **self._printed(call)}
-            self._writer.custom("tool_call_update", data, namespace="acp", update=wire, raw=raw, packet=packet,
-                                meta=title_news(call))
+            self._tell_update(call, changed, Carried(wire, packet, raw))
             if call.spawned and "content" in changed:
                 self._sub_agent_said(call)
         if not call.finished and not self._waits(call):
             subagents.spawn(self._writer, self.facts(call))
         if "raw_input" in changed:
             self._todos(state)
+
+    def _tell_update(self, call: OpenCall, changed: frozenset[str], carried: Carried) -> None:
+        """An update that no other event tells: what is new in it."""
+        said = carried.raw or carried.update or b""
+        update, whole = untold_of(call, changed, said)
+        data = {"toolCallId": call.state.tool_call_id, "changed": sorted(changed), **self._printed(call),
+                **({"update": update} if update else {})}
+        cut = {} if whole else self._writer.truncated(len(said), has_packet=carried.packet is not None)
+        self._writer.custom("tool_call_update", data, namespace="acp", update=carried.update, packet=carried.packet,
+                            raw=carried.raw, meta={**title_news(call), **cut})
 
     def about_to_run(self, name: str, given: bytes) -> OpenCall:
         """A call by its tool and input alone, which is not told of."""
@@ -299,6 +309,8 @@ class ToolStory:
         """The result's event; unless ``whole``, its output is put in by the writer."""
         output, cut = self._writer.cut(facts.text) if whole else ("", None)
         structured, more = structured_of(facts, done)
+        if len(done) == 1:
+            more = {**more, **changes.diff_left_out(done[0], changes.diff_url(self._writer.fold, self._writer.fold.seq + 1))}
         meta = {**(cut or {}), **({"structured": more} if more else {}), **title_news(facts.call)}
         return context.ToolCallResultEvent(
             tool_call_id=facts.state.tool_call_id, name=name_of(facts.state), output=output, duration=self._took_ms(facts.call),

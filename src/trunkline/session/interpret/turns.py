@@ -2,8 +2,8 @@
 
 Rule 1: a turn ends once, with one ``prompt_response`` or one ``error`` packet, on the entry that moves the status; where the
 session is held, and stays so, on a ``turn_ended``.
-Rule 2: whatever a turn left open (text, calls, approvals, questions) is closed before its end is told, but for
-what goes on in the background.
+Rule 2: whatever a turn left open is closed before its end is told, but for what goes on in the background: text, then approvals
+and questions, then calls, so that a call that was waited for says that it was not allowed, and why.
 """
 
 from __future__ import annotations
@@ -151,13 +151,13 @@ class TurnStory:
         turn = fold.turn
         assert turn is not None, "only a running turn ends"
         self._text.close(stop)
-        self._tools.close_turn(cancelled=turn.cancelled or stop == "cancelled")
-        fold.turn = None
         self._writer.still = True  # the turn's end moves the status, from what was asked straight to rest
         try:
             self._close_asks(why)
         finally:
             self._writer.still = False
+        self._tools.close_turn(cancelled=turn.cancelled or stop == "cancelled")
+        fold.turn = None
         return turn
 
     def _close_asks(self, why: str) -> None:

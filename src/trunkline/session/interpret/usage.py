@@ -3,6 +3,7 @@
 Rule 1: ``delta`` is what was spent since it was last told, ``cumulative`` what the session spent in all. Whichever of the two an
 agent reports, the other is computed, and nothing is counted twice.
 Rule 2: an agent that counts from its own start begins at zero again when it comes back; the session's own sum goes on.
+Rule 3: each currency has its own sum. ``cumulative`` is of the one that is told now; the others are in ``_meta.otherCosts``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from msgspec import UNSET, UnsetType
 from trunkline.dialects import acp, context
 from trunkline.dialects.acp.usage import TokenCount
 from trunkline.dialects.context import CostBreakdown, TokenUsage
-from trunkline.session.fold import Cost, Usage
+from trunkline.session.fold import KEPT_CURRENCIES, Account, Cost, Fold, Usage, remember
 from trunkline.session.interpret.writer import NOTHING_CARRIED, Carried, Writer
 
 MONEY_DIGITS = 12
@@ -39,8 +40,8 @@ class UsageStory:
         """The agent's own total; what is new in it was spent just now."""
         fold = self._writer.fold
         known = fold.cost is not None and fold.cost.currency == currency
-        before = fold.cost_reported if known else 0
-        fold.cost_reported = total
+        self._turn_to(currency)
+        before, fold.cost_reported = fold.cost_reported, total
         spent = round(total - before, MONEY_DIGITS)
         if spent < 0:
             spent = total
@@ -50,13 +51,21 @@ class UsageStory:
     def spent(self, more: CostBreakdown) -> None:
         """So much money, just now."""
         fold = self._writer.fold
-        before = fold.cost
-        if before is None or before.currency != more.currency:
-            before = Cost(0, more.currency)
+        before = self._turn_to(more.currency)
         cost = fold.cost = Cost(_added(before.amount, more.total), more.currency, _added(before.input, more.input),
                                 _added(before.output, more.output))
-        self._writer.add(context.CostUpdateEvent(delta=more, cumulative=CostBreakdown(
-            total=cost.amount, input=cost.input, output=cost.output, currency=cost.currency)))
+        self._writer.add(context.CostUpdateEvent(delta=more, cumulative=breakdown_of(cost), meta=other_costs(fold) or UNSET))
+
+    def _turn_to(self, currency: str) -> Cost:
+        """The sum in a currency, from now on the one that is told."""
+        fold = self._writer.fold
+        if fold.cost is not None and fold.cost.currency == currency:
+            return fold.cost
+        if fold.cost is not None:
+            remember(fold.other_costs, fold.cost.currency, Account(fold.cost, fold.cost_reported), KEPT_CURRENCIES)
+        account = fold.other_costs.pop(currency, None) or Account(Cost(0, currency))
+        fold.cost, fold.cost_reported = account.cost, account.reported
+        return fold.cost
 
     def tokens(self, more: TokenUsage, *, message_id: str | None = None, thought: int | None = None,
                carried: Carried = NOTHING_CARRIED) -> None:
@@ -84,6 +93,17 @@ class UsageStory:
         more = _beyond(already, took)
         if _is_any(more):
             self.tokens(more, thought=count.thought_tokens)
+
+
+def breakdown_of(cost: Cost) -> CostBreakdown:
+    """A sum in the Agent Context Protocol's words."""
+    return CostBreakdown(total=cost.amount, input=cost.input, output=cost.output, currency=cost.currency)
+
+
+def other_costs(fold: Fold) -> dict[str, list[CostBreakdown]]:
+    """What ``_meta`` says of money in other currencies; {} where there is none."""
+    others = [breakdown_of(account.cost) for account in fold.other_costs.values()]
+    return {"otherCosts": others} if others else {}
 
 
 def usage_of(count: TokenCount) -> TokenUsage:

@@ -130,6 +130,12 @@ class Writer:
         whole = text.encode("utf-8", errors="replace")
         if len(whole) <= TEXT_LIMIT:
             return text, None
+        return whole[:TEXT_LIMIT].decode("utf-8", errors="ignore"), self.truncated(len(whole), seq_ahead)
+
+    def truncated(self, size: int, seq_ahead: int = 1, *, has_packet: bool = True) -> dict[str, Any]:
+        """What ``_meta`` says of something that was cut: how long it is, and where the packet is that has it whole."""
+        if not has_packet:
+            return {"truncated": {"bytes": size}}
         seq = self.fold.seq + seq_ahead
         url = f"/sessions/{self.fold.session_id}/messages?after={seq - 1}&before={seq + 1}"
-        return whole[:TEXT_LIMIT].decode("utf-8", errors="ignore"), {"truncated": {"bytes": len(whole), "url": url}}
+        return {"truncated": {"bytes": size, "url": url}}

@@ -25,6 +25,10 @@ describe('what can be decided', () => {
     expect(offered(plan, 't1', true)).toMatchObject({
       approve: [{ name: 'Approve, ask', optionId: 'a' }, { name: 'Approve, accept', optionId: 'b' }], deny: [{ name: 'Keep planning', optionId: 'p' }] });
   });
+  it('is by name where the agent offers what only it knows, and never a yes', () => {
+    const odd = { ...APPROVAL, options: [...APPROVAL.options, { optionId: 'day', name: 'For a day', kind: 'other' }] };
+    expect(offered(odd, 't1', true)).toMatchObject({ approve: [{ name: null }], deny: [{ name: 'For a day', optionId: 'day' }] });
+  });
   it('is for good where the agent offers nothing else', () => {
     const only = { ...APPROVAL, options: [{ optionId: 'always', name: 'Always', kind: 'allow_always' }] };
     expect(offered(only, 't1', true)).toMatchObject({ onlyForGood: true, approve: [{ name: 'Always', optionId: 'always' }] });

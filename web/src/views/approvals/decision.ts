@@ -22,7 +22,7 @@ export interface Decision {
 export interface Offered {
   /** Ways to say yes once. The first one is what the button says; it has no id where it is the only one. */
   approve: { name: string | null; optionId?: string }[];
-  /** Further ways to say no, beside "deny" and "deny and stop". */
+  /** Further ways not to say yes, beside "deny" and "deny and stop": also options of a kind that only the agent knows. */
   deny: { name: string; optionId: string }[];
   /** How long a decision can count for. */
   scopes: Scope[];
@@ -60,8 +60,9 @@ function waysToApprove(once: PermissionOption[], forGood: PermissionOption[]): O
 
 function waysToDeny(options: PermissionOption[]): Offered['deny'] {
   const once = options.filter((option) => option.kind === 'reject_once');
-  if (once.length <= 1) return [];
-  return once.filter((option) => !DENIES.has(option.name.trim().toLowerCase())).map((option) => ({ name: option.name, optionId: option.optionId }));
+  const further = once.length > 1 ? once.filter((option) => !DENIES.has(option.name.trim().toLowerCase())) : [];
+  const other = options.filter((option) => option.kind === 'other');
+  return [...further, ...other].map((option) => ({ name: option.name, optionId: option.optionId }));
 }
 
 function scopes(approval: ApprovalView, turnId: string | undefined, mayAlways: boolean): Scope[] {

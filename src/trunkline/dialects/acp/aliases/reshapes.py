@@ -28,6 +28,7 @@ from trunkline.dialects.acp.content import (
     ResourceLink,
 )
 from trunkline.dialects.acp.initialize import ClientCapabilities, InitializeRequest, InitializeResponse, Offered
+from trunkline.dialects.acp.permission import UNKNOWN_KIND, PermissionOption, PermissionOptionKind
 from trunkline.dialects.acp.sessions import (
     LoadSessionRequest,
     McpServer,
@@ -176,9 +177,20 @@ def _embedded(members: Members) -> Members:
     return members
 
 
+def _permission_option(members: Members) -> Members:
+    """A kind that nobody knows is no yes, and is kept beside."""
+    said = members.get("kind")
+    if text_of(said) not in get_args(PermissionOptionKind):
+        remarks = members_of(members.get("_meta")) or {}
+        members["_meta"] = as_raw({**remarks, UNKNOWN_KIND: said})
+        members["kind"] = as_raw("reject_once")
+    return members
+
+
 RESHAPES: dict[Any, Callable[[Members], Members]] = {
     ToolCall: _tool_call,
     ToolCallUpdate: _tool_call_update,
+    PermissionOption: _permission_option,
     PlanEntry: _plan_entry,
     UsageUpdate: _usage,
     InitializeRequest: _initialize,
