@@ -15,7 +15,7 @@ import msgspec
 from trunkline.dialects import acp
 from trunkline.journal.base import Entry
 from trunkline.server.acp.settings import shown_options
-from trunkline.session.interpret.lifecycle import AFRESH, LOST
+from trunkline.session.afresh import AFRESH, LOST
 
 if TYPE_CHECKING:
     from trunkline.session.editors import Editor

@@ -20,6 +20,7 @@ from trunkline.dialects.context import (
     EnvironmentRuntime,
     FileChangeSummary,
 )
+from trunkline.session.afresh import AFRESH, LOST
 from trunkline.session.fold import Fold
 from trunkline.session.interpret.text import TextStory
 from trunkline.session.interpret.tools import ToolStory
@@ -30,9 +31,6 @@ UNKNOWN = "unknown"
 """For what the protocol wants to be told and the agent did not say."""
 
 Level = Literal["info", "warning", "error", "success"]
-
-AFRESH = "The agent started afresh"
-LOST = "It could not bring its earlier session back and does not remember what was said before."
 
 
 class _AgentInfo(msgspec.Struct):
