@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trunkline.dialects.risk import LEVELS, explain_risk, places
-from trunkline.dialects.shell.engine import READS_POSSESSIVE
 
 KEYS = ["command", "path", "cwd", "args", "changes"]
 JSON = st.recursive(
@@ -93,7 +92,6 @@ READ_BY_GRAMMAR = ["ls src/*@.py", "ls a\\ b@", "mkdir -p x@/{a,b}", "echo `pwd`
 @pytest.mark.parametrize(("unit", "most"), [
     *[(unit, 1.4) for unit in (*TINY, *BUSY)], *[(unit, 2.0) for unit in READ_BY_GRAMMAR],
 ])
-@pytest.mark.skipif(not READS_POSSESSIVE, reason="an old regular expression engine: every line goes to the grammar")
 def test_a_kilobyte_of_tiny_commands_costs_no_more_than_the_same_work(unit: str, most: float) -> None:
     """As above: less than 1 ms on an ordinary core, each seen for the first time; a little more where nothing is plain.
 

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trunkline.dialects.shell import parse_shell, spans
-from trunkline.dialects.shell.engine import READS_POSSESSIVE
 from trunkline.dialects.shell.grammar import parse_tree
 
 PIECES = (
@@ -66,7 +65,6 @@ def test_a_long_file_written_by_a_here_doc_is_still_read() -> None:
     assert parsed.commands[0].stdin_text == body
 
 
-@pytest.mark.skipif(not READS_POSSESSIVE, reason="an old regular expression engine: every line goes to the grammar")
 def test_the_grammar_is_not_loaded_before_a_line_is_read() -> None:
     code = (
         "import sys, trunkline.dialects.shell as s; print('tree_sitter' in sys.modules);"

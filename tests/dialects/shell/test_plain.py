@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trunkline.dialects.shell import ParsedLine
-from trunkline.dialects.shell.engine import READS_POSSESSIVE
 from trunkline.dialects.shell.plain import plain_line
 from trunkline.dialects.shell.reader import LineReader
 from trunkline.dialects.shell.simple import Place
@@ -50,7 +49,6 @@ def strings_in(value: Any) -> list[str]:
             for text in strings_in(part)]
 
 
-@pytest.mark.skipif(not READS_POSSESSIVE, reason="an old regular expression engine: every line goes to the grammar")
 def test_every_labelled_command_is_read_the_same_and_most_need_no_grammar() -> None:
     lines = strings_in(tomllib.loads(LABELLED.read_text("utf-8")))
     assert [line for line in lines if read(line, by_grammar=False) != read(line, by_grammar=True)] == []

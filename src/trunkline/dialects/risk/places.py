@@ -16,7 +16,7 @@ from typing import Final, Literal, NamedTuple
 from msgspec import Struct
 
 from trunkline.dialects.risk import secrets_list
-from trunkline.dialects.shell.engine import READS_POSSESSIVE
+from trunkline.dialects.shell.engine import compiled
 
 Kind = Literal[
     "inside",
@@ -78,7 +78,7 @@ for _parts in (sample.split("/") for sample in secrets_list.SAMPLES):
 _NET: Final = ("/dev/tcp/", "/dev/udp/")
 
 
-_ORDINARY: Final = re.compile(
+_ORDINARY: Final = compiled(
     r"(?>[\w*?][\w +,=@%*?-]*+)(?:/[\w*?][\w +,=@%*?-]*+)*+(?:\.[\w*?]++)*+|[<>]\([\w +,=@%-]++\)", re.ASCII)
 """Names without anything hidden, computed or above: most of all that are written. What it matches is normal already.
 A wildcard that begins a name matches nothing hidden, and a simple substitution has no parts."""
@@ -145,7 +145,7 @@ def _interned(cwd: str | None, roots: tuple[str, ...], home: str | None, calm: b
 
 def _is_ordinary(sketch: str) -> bool:
     """Whether a name is, below a calm place, a file of the session and nothing else."""
-    return READS_POSSESSIVE and _ORDINARY.fullmatch(sketch) is not None and _NOTABLE.search(sketch.lower()) is None
+    return _ORDINARY.fullmatch(sketch) is not None and _NOTABLE.search(sketch.lower()) is None
 
 
 def _is_calm(places: Places) -> bool:

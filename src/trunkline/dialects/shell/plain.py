@@ -16,7 +16,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from trunkline.dialects.shell.engine import READS_POSSESSIVE
+from trunkline.dialects.shell.engine import compiled
 from trunkline.dialects.shell.syntax import Redirect
 from trunkline.dialects.shell.words import Word, expanded
 
@@ -34,12 +34,12 @@ _NAME: Final = rf"(?:(?=[\w./])[\w./+-]++{_END}|{_TIGHT})"
 _VALUE: Final = rf"(?>{_VARIABLE}|[\w./=:,@%+~^-]++|{_STRING})"
 _ASSIGNMENT: Final = rf"[A-Za-z_]\w*+=(?:{_VALUE}{_END}|(?=[\s;]|$))[ \t]*+"
 _REDIRECT: Final = rf"(?:(?:[0-9]?[<>]|&>|[0-9]?>>|&>>)[ \t]*+{_TARGET}|[0-9]?>&[0-9]){_END}"
-_COMMAND: Final = re.compile(
+_COMMAND: Final = compiled(
     rf"[ \t\n]*+((?:{_ASSIGNMENT})*+)((?:{_NAME}(?:[ \t]++(?:{_WORD}{_END}|{_TIGHT}))*+)?+)((?:[ \t]*+{_REDIRECT})*+)"
     r"[ \t]*+(&&|\|\||[;|&\n]|$)", re.ASCII)  # fmt: skip
-_WORDS: Final = re.compile(_ANY_WORD, re.ASCII)
-_ONE_REDIRECT: Final = re.compile(rf"([0-9]?)(>>|>&|&>>?|[<>])[ \t]*+({_TARGET})", re.ASCII)
-_ONE_ASSIGNMENT: Final = re.compile(rf"([A-Za-z_]\w*+=)((?:{_VALUE})?+)", re.ASCII)
+_WORDS: Final = compiled(_ANY_WORD, re.ASCII)
+_ONE_REDIRECT: Final = compiled(rf"([0-9]?)(>>|>&|&>>?|[<>])[ \t]*+({_TARGET})", re.ASCII)
+_ONE_ASSIGNMENT: Final = compiled(rf"([A-Za-z_]\w*+=)((?:{_VALUE})?+)", re.ASCII)
 GRAMMATICAL: Final = frozenset(
     "if then else elif fi case esac for select while until do done in function time coproc "
     "declare typeset export readonly local unset unsetenv".split()
@@ -67,7 +67,7 @@ class PlainCommand(Struct, frozen=True, gc=False):
 
 def plain_line(text: str) -> list[PlainCommand] | None:
     """The commands of a line that needs no grammar; None: it does."""
-    if not READS_POSSESSIVE or not text.isascii() or "IFS" in text or "\\" in text or "`" in text:
+    if not text.isascii() or "IFS" in text or "\\" in text or "`" in text:
         return None
     bare = "'" not in text and '"' not in text and "$" not in text and "{" not in text
     commands: list[PlainCommand] = []

@@ -14,7 +14,7 @@ from typing import Final, cast
 
 from msgspec import Struct
 
-from trunkline.dialects.shell.engine import READS_POSSESSIVE
+from trunkline.dialects.shell.engine import compiled
 from trunkline.dialects.shell.plain import GRAMMATICAL, PlainCommand
 from trunkline.dialects.shell.syntax import Redirect
 from trunkline.dialects.shell.words import Word, expanded, expansion_sketch
@@ -26,17 +26,17 @@ _CHARACTERS: Final = rb"[\w./=:,@%+~^*?-]"
 _BRACED: Final = rb"(?:" + _CHARACTERS + rb"*+\{" + _CHARACTERS + rb"*+\})++" + _CHARACTERS + rb"*+(?![\\$])"
 _TOKEN: Final = rb"(?>" + _BRACED + rb"|(?:" + _CHARACTERS + rb"|\\[ -~]|" + _VARIABLE + rb"(?!\\))++|" + _STRING + rb")"
 """Braces beside an escape or a variable are left to the grammar, and so is an escape behind a variable: it may divide them."""
-_TOKENS: Final = re.compile(_TOKEN)
-_COMMAND: Final = re.compile(rb"[\w./+-]++(?:[ \t]++(?!=|-(?:\s|$)|\\ )" + _TOKEN + rb")*+")
-BARE_COMMAND: Final = re.compile(rb"[\w./+-]++(?: (?>[\w./=:,@%+~^-]++|'[^']*+'|\"[^\"$`\\]*+\"))*+")
+_TOKENS: Final = compiled(_TOKEN)
+_COMMAND: Final = compiled(rb"[\w./+-]++(?:[ \t]++(?!=|-(?:\s|$)|\\ )" + _TOKEN + rb")*+")
+BARE_COMMAND: Final = compiled(rb"[\w./+-]++(?: (?>[\w./=:,@%+~^-]++|'[^']*+'|\"[^\"$`\\]*+\"))*+")
 """Words that the grammar takes for operators (``==``, ``-``) are read here only among the simplest."""
 _TARGET: Final = rb"(?!=|-$)(?>(?:[\w./=:,@%+~^-]|\$[A-Za-z_]\w*+)++|'[^']*+'|\"[^\"$`\\]*+\")"
 _INNER: Final = rb"(?=[\w./])[\w./+-]++(?: (?!=|-(?:[\s)`]|$))[\w./=:,@%+~^*?-]++)*+"
 _SUBSTITUTION: Final = rb"(?:`" + _INNER + rb"`|[$<>]\(" + _INNER + rb"\)|\"\$\(" + _INNER + rb"\)\")"
-_SUBSTITUTED: Final = re.compile(rb"[\w./+-]++(?: (?>" + _SUBSTITUTION + rb"|(?!=|-(?:\s|$))[\w./=:,@%+~^*?-]++))++")
-_PARTS: Final = re.compile(_SUBSTITUTION + rb"|[^ ]++")
+_SUBSTITUTED: Final = compiled(rb"[\w./+-]++(?: (?>" + _SUBSTITUTION + rb"|(?!=|-(?:\s|$))[\w./=:,@%+~^*?-]++))++")
+_PARTS: Final = compiled(_SUBSTITUTION + rb"|[^ ]++")
 _SIGNS: Final = {b"$": "$(…)", b'"': "$(…)", b"`": "$(…)", b"<": "<(…)", b">": ">(…)"}
-_REDIRECT: Final = re.compile(rb"([0-9]?)(>>|&>|&>>|[<>])[ \t]*+(" + _TARGET + rb")|([0-9]?)(>&)([0-9])")
+_REDIRECT: Final = compiled(rb"([0-9]?)(>>|&>|&>>|[<>])[ \t]*+(" + _TARGET + rb")|([0-9]?)(>&)([0-9])")
 _GLOB: Final = re.compile(r"[*?]")
 _EXPANSION: Final = re.compile(r"\\.|(\$(?:\w+|\{\w+\}))")
 
@@ -52,7 +52,7 @@ def plain_word(written: bytes) -> Word | None:
 
 def plain_string(written: bytes) -> Word | None:
     """A string or a variable; None: it must be read from its node."""
-    return _token(written) if READS_POSSESSIVE and b"IFS" not in written and _TOKENS.fullmatch(written) is not None else None
+    return _token(written) if b"IFS" not in written and _TOKENS.fullmatch(written) is not None else None
 
 
 def _tokens(written: bytes) -> list[Word]:
@@ -67,8 +67,6 @@ def plain_command(written: bytes, alone: bool) -> list[Word] | None:
     """The words of a command of bare words, simple strings and variables; None: look at its nodes.
 
     ``alone``: nothing stands behind it that belongs to it."""
-    if not READS_POSSESSIVE:
-        return None
     if BARE_COMMAND.fullmatch(written) is not None:
         if not alone and (b" =" in written or b" - " in written or written.endswith(b" -")):
             return None
@@ -93,7 +91,7 @@ class Inside(Struct, frozen=True, gc=False):
 
 def substituted_command(written: bytes) -> list[Word | Inside] | None:
     """The words of a command of bare words and of substitutions of such commands; None: look at its nodes."""
-    if not READS_POSSESSIVE or b"IFS" in written or _SUBSTITUTED.fullmatch(written) is None:
+    if b"IFS" in written or _SUBSTITUTED.fullmatch(written) is None:
         return None
     if written.count(b"`") > 2:
         return None  # the grammar takes what is between the first and the last for one
@@ -118,7 +116,7 @@ def _part(written: bytes) -> Word | Inside | None:
 @lru_cache(maxsize=1024)
 def plain_redirect(written: bytes) -> Redirect | None:
     """A redirection to or from one simple word; None: look at its nodes."""
-    found = _REDIRECT.fullmatch(written) if READS_POSSESSIVE else None
+    found = _REDIRECT.fullmatch(written)
     if found is None or b"IFS" in written:
         return None
     if found[5] is not None:
