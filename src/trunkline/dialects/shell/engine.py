@@ -54,7 +54,8 @@ def without_possessive_groups(pattern: str) -> str:
 
 def _class_end(pattern: str, at: int) -> int:
     """Where a set of characters ends that begins here."""
-    at += 2 if pattern[at + 1] != "^" else 3  # a bracket that comes first is one of the characters
+    at += 2 if pattern[at + 1] == "^" else 1
+    at += pattern[at] == "]"  # a bracket that comes first is one of the characters
     while pattern[at] != "]":
         at += 2 if pattern[at] == "\\" else 1
     return at + 1
