@@ -175,6 +175,45 @@ def test_a_new_session_takes_attachments_by_paste(clear_hub: HubProcess, make_pe
                "the agent got the picture")
 
 
+def test_what_is_filled_in_for_a_new_session_is_there_after_a_look_elsewhere_and_a_reload(
+        clear_hub: HubProcess, make_person: MakePerson) -> None:
+    folder = clear_hub.new_folder()
+    person = make_person(clear_hub.url)
+    page = person.log_in(clear_hub, "#/new")
+    field, where = page.get_by_label("First prompt"), page.get_by_label("Folder", exact=True)
+    page.get_by_role("radio", name=re.compile("^fast")).check()
+    where.fill(str(folder))
+    field.fill("Words that I do not want to write twice")
+    field.evaluate("""field => {
+      const data = new DataTransfer();
+      data.items.add(new File(['some notes'], 'notes.txt', {type: 'text/plain'}));
+      field.dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true}));
+    }""")
+    expect(page.get_by_text("notes.txt")).to_be_visible()
+
+    def is_all_there() -> None:
+        expect(field).to_have_value("Words that I do not want to write twice")
+        expect(where).to_have_value(str(folder))
+        expect(page.get_by_text("notes.txt")).to_be_visible()
+
+    person.go("#/approvals")
+    expect(page.get_by_role("heading", name="Approvals")).to_be_visible()
+    person.go("#/new")
+    is_all_there()
+    expect(page.get_by_role("radio", name=re.compile("^fast"))).to_be_checked()
+    page.reload()
+    is_all_there()
+    page.get_by_role("radio", name=re.compile("^fast")).check()
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page.get_by_role("feed")).to_be_visible()
+    made = clear_hub.wire.get("/sessions")["sessions"][0]
+    eventually(lambda: "some notes" in json.dumps(clear_hub.wire.get(f"/sessions/{made['id']}/messages?limit=1000")),
+               "the agent got the file")
+    person.go("#/new")
+    expect(field).to_have_value("")
+    expect(page.get_by_text("notes.txt")).to_have_count(0)
+
+
 def test_a_session_is_renamed_and_deleted_from_the_list(clear_hub: HubProcess, make_person: MakePerson) -> None:
     session = clear_hub.new_session("fast", title="To be renamed")
     person = make_person(clear_hub.url)
