@@ -1,11 +1,11 @@
 /**
  * A question as a form: choices, free text, typed fields; or a page to visit.
  *
- * Rule 1: what is filled in stays while the card is drawn again, whatever else happens in the session.
+ * Rule 1: what is filled in stays while the card is drawn again, whatever else happens in the session, and while one looks elsewhere.
  * Rule 2: a page of the agent's opens with a click only, in its own window, and its host is shown.
  */
 import type { JSX } from 'preact';
-import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useContext, useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { QuestionView } from '../../generated/api';
 import { link } from '../../hub/link';
 import type { Pending } from '../../hub/sessions';
@@ -17,6 +17,7 @@ import { CardHead, isOnItsWay, Progress, type CardProps } from './card';
 import { Countdown } from './countdown_view';
 import { Ended, EndedLine } from './ended';
 import { answerOf, fieldsOf, initialValues, isFreeText, problemsOf, type Field, type Problem, type Value, type Values } from './form';
+import { filledIn, keepFilledIn } from './kept_values';
 import { keepKeys } from './keys';
 import { resolutions } from './resolutions';
 import { ResolutionLine } from './resolution_view';
@@ -95,8 +96,10 @@ function PageToVisit({ url, busy, onSend }: AnswerProps & { url: string }): JSX.
 
 function Form({ question, busy, onSend }: AnswerProps & { question: QuestionView }): JSX.Element {
   const fields = fieldsOf(question.schema, question.options);
-  const [values, setValues] = useState<Values>(() => initialValues(fields));
+  const [first] = useState<Values>(() => filledIn(question.questionId, initialValues(fields)));
+  const [values, setValues] = useState(first);
   const [tried, setTried] = useState(false);
+  useLayoutEffect(() => (values === first ? undefined : keepFilledIn(question.questionId, values)), [values]);
   const problems = problemsOf(fields, values);
   const form = useRef<HTMLFormElement>(null);
   const ended = useContext(Ended) !== null;
