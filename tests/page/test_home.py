@@ -96,6 +96,40 @@ def test_a_search_finds_titles_and_contents_and_leads_to_the_place(clear_hub: Hu
     assert f"#/s/{others.id}/e/" in page.url and herons.id not in page.url
 
 
+def test_a_search_that_failed_says_so_and_is_made_as_soon_as_the_hub_is_there(own_hub: HubProcess, make_person: MakePerson) -> None:
+    session = own_hub.new_session("fast", title="Of birds")
+    tell(session, "/echo A zyzzyva is a weevil.")
+    wait_until_idle(session)
+    person = make_person(own_hub.url)
+    page = person.log_in(own_hub)
+    expect(page.get_by_role("link", name="Of birds")).to_be_visible()
+    hits = page.get_by_role("region", name=re.compile("passage|search", re.IGNORECASE))
+    with person.losing_the_network():
+        person.context.set_offline(True)
+        page.get_by_role("searchbox", name="Search sessions").fill("zyzzyva")
+        expect(hits.get_by_role("alert")).to_contain_text("The search failed")
+        expect(hits.get_by_role("heading")).to_have_text("Not searched yet")
+        own_hub.restart()  # the line is lost for certain, whatever the browser does with it while it is offline
+        person.context.set_offline(False)
+        expect(hits.locator("mark", has_text="zyzzyva").first).to_be_visible(timeout=40_000)
+    expect(hits.get_by_role("alert")).to_have_count(0)
+
+
+def test_who_comes_while_the_hub_is_away_is_told_that_nothing_is_known_yet(own_hub: HubProcess, make_person: MakePerson) -> None:
+    own_hub.new_session("fast", title="Of birds")
+    person = make_person(own_hub.url, alone=True)
+    page = person.log_in(own_hub)
+    page.evaluate("() => navigator.serviceWorker.ready.then(() => null)")
+    page.wait_for_load_state("networkidle")  # what is asked while the hub stops is answered with a failure
+    with person.losing_the_network():
+        own_hub.stop()
+        page.reload()
+        expect(page.get_by_role("heading", name="Nothing is known yet")).to_be_visible()
+        own_hub.start()
+        expect(page.get_by_role("link", name="Of birds")).to_be_visible(timeout=40_000)
+    expect(page.get_by_role("heading", name="Nothing is known yet")).to_have_count(0)
+
+
 def test_filters_narrow_the_list(clear_hub: HubProcess, make_person: MakePerson) -> None:
     clear_hub.new_session("fast", title="Of the demo")
     clear_hub.new_session("puppet", title="Of the puppet")

@@ -4,9 +4,9 @@ import type { SearchHit } from '../../generated/api';
 import { agentName } from '../../hub/agents';
 import { t, type Key } from '../../i18n';
 import { sessionHref } from '../../route';
-import { AgentSign, Spinner, Time } from '../../ui';
+import { AgentSign, Button, Spinner, Time } from '../../ui';
 import { projectOf } from './groups';
-import { search } from './search';
+import { search, searchAgain } from './search';
 
 export function Hits(): JSX.Element {
   const { query, busy, page, error } = search.value;
@@ -14,10 +14,10 @@ export function Hits(): JSX.Element {
   return (
     <section class="home-group" aria-labelledby="home-hits">
       <header class="home-group-head">
-        <h2 id="home-hits" aria-live="polite">{page && page.query === query.trim() ? t('home.results', { n: hits.length }) : t('home.searching')}</h2>
+        <h2 id="home-hits" aria-live="polite">{page && page.query === query.trim() ? t('home.results', { n: hits.length }) : t(error ? 'home.notSearched' : 'home.searching')}</h2>
         {busy && <Spinner size={16} />}
       </header>
-      {error && <p class="home-warning" role="alert">{t('home.searchFailed', { why: error.message })}</p>}
+      {error && <p class="home-warning" role="alert">{t('home.searchFailed', { why: error.message })} <Button kind="quiet" icon="refresh" onClick={searchAgain}>{t('common.retry')}</Button></p>}
       {!busy && !error && page && !hits.length && <p class="home-hint">{t('home.noResults', { query: query.trim() })}</p>}
       {page && !page.complete && <p class="home-hint">{t('home.readingOn')}</p>}
       {hits.length > 0 && <ul class="home-list">{hits.map((hit) => <HitRow key={`${hit.sessionId} ${hit.seq} ${hit.kind}`} hit={hit} />)}</ul>}

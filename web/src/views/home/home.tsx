@@ -21,7 +21,7 @@ import { Elsewhere } from './elsewhere';
 import { agentsToFilter, distinct, grouped, GROUPS, projectOf, soughtOf, wanted, type Group, type Wanted } from './groups';
 import { Hits } from './hits';
 import { SessionRow } from './row';
-import { search, searchFor } from './search';
+import { search, searchAgain, searchFor } from './search';
 
 const SHOWN: Record<Group, number> = { waiting: Infinity, running: Infinity, idle: 25, finished: 10 };
 
@@ -36,7 +36,9 @@ export function HomeView(): JSX.Element {
   const dialog = useSignal<Dialog>(null);
   const online = link.state.value === 'online';
   useEffect(() => {
-    if (online) void needAgents();
+    if (!online) return;
+    void needAgents();
+    searchAgain();
   }, [online]);
   const want: Wanted = { agent: agent.value, cwd: cwd.value, text: search.value.query };
   const hasOlder = store.hasOlder.value;
@@ -117,7 +119,7 @@ interface ContentProps {
 }
 
 function Content({ want, searching, onDialog, onClear }: ContentProps): JSX.Element {
-  if (!store.loaded.value) return <div class="ui-waiting">{link.state.value !== 'offline' && <Spinner size={24} label={t('common.loading')} />}</div>;
+  if (!store.loaded.value) return link.state.value === 'offline' ? <NothingKnown /> : <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div>;
   const fitting = sessions.value.filter((view) => wanted(view, want));
   const asks = asksBySession(pending.value);
   const groups = grouped(fitting, new Set(asks.keys()));
@@ -176,6 +178,17 @@ function Empty(): JSX.Element {
       <h2>{t('home.emptyTitle')}</h2>
       <p>{t('home.emptyText')}</p>
       <a class="ui-button ui-button-primary" href={write({ view: 'new' })}><Icon name="plus" size={16} />{t('home.emptyNew')}</a>
+    </div>
+  );
+}
+
+/** The page was opened while the hub was away. */
+function NothingKnown(): JSX.Element {
+  return (
+    <div class="ui-empty">
+      <Icon name="terminal" size={40} />
+      <h2>{t('home.unknownTitle')}</h2>
+      <p>{t('home.unknownText')}</p>
     </div>
   );
 }
