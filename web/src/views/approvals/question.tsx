@@ -37,7 +37,7 @@ export function QuestionForm({ pending, over = false }: CardProps): JSX.Element 
       <CardHead id={heading} pending={pending} icon="question" title={title}>
         <Countdown expiresAt={question.expiresAt} since={question.askedAt} denies={false} />
       </CardHead>
-      <p class="approvals-question"><Unseen text={question.question} /></p>
+      <p class="approvals-question" dir="auto"><Unseen text={question.question} /></p>
       <Answer pending={pending} question={question} over={over} />
     </SteadyCard>
   );
@@ -174,11 +174,11 @@ const INPUTS: Partial<Record<Field['kind'], string>> = { email: 'email', url: 'u
 function TextField({ field, value, invalid, onInput }: { field: Field; value: string; invalid: boolean; onInput: (text: string) => void }): JSX.Element {
   const ended = useContext(Ended) !== null;
   if (field.kind === 'text' && (field.name === '' || (field.maxLength ?? 1000) > 200)) {
-    return <textarea rows={2} value={value} readOnly={ended} aria-invalid={invalid} onInput={(event) => onInput(event.currentTarget.value)} />;
+    return <textarea rows={2} dir="auto" value={value} readOnly={ended} aria-invalid={invalid} onInput={(event) => onInput(event.currentTarget.value)} />;
   }
   const numeric = field.kind === 'number' ? 'decimal' : field.kind === 'integer' ? 'numeric' : undefined;
   return (
-    <input type={INPUTS[field.kind] ?? 'text'} inputMode={numeric} value={value} readOnly={ended} aria-invalid={invalid} class="approvals-text"
+    <input type={INPUTS[field.kind] ?? 'text'} dir="auto" inputMode={numeric} value={value} readOnly={ended} aria-invalid={invalid} class="approvals-text"
       onInput={(event) => onInput(event.currentTarget.value)} />
   );
 }
@@ -210,7 +210,7 @@ function Choices({ field, values, onChange }: FieldProps): JSX.Element {
       {field.other && (
         <label class="approvals-other">
           <span>{t('approvals.other')}</span>
-          <input type="text" value={String(values[field.other] ?? '')} readOnly={ended} onInput={(event) => write(event.currentTarget.value)} />
+          <input type="text" dir="auto" value={String(values[field.other] ?? '')} readOnly={ended} onInput={(event) => write(event.currentTarget.value)} />
         </label>
       )}
     </div>

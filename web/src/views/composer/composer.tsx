@@ -111,7 +111,7 @@ function Writing({ story, takeBack }: { story: Story; takeBack: { current: (word
       onDrop={(event) => { event.preventDefault(); setOver(false); add(filesIn(event.dataTransfer)); }}>
       {shown && <SuggestionList id={list} shown={shown} agent={agentName(view.agent)} onTake={take} />}
       <Attached attachments={attachments} />
-      <textarea ref={field} class="composer-text" rows={1} value={text} placeholder={label} aria-label={t('composer.label')} enterkeyhint={sends ? 'send' : 'enter'}
+      <textarea ref={field} class="composer-text" dir="auto" rows={1} value={text} placeholder={label} aria-label={t('composer.label')} enterkeyhint={sends ? 'send' : 'enter'}
         role="combobox" aria-autocomplete="list" aria-expanded={shown !== null} aria-controls={shown ? list : undefined} aria-activedescendant={shown?.choices.length ? `${list}-${shown.selected}` : undefined}
         onInput={(event) => { write(event.currentTarget.value); history.current?.edited(); suggesting.look(event.currentTarget.value, event.currentTarget.selectionStart); }}
         onClick={(event) => suggesting.look(text, event.currentTarget.selectionStart)} onBlur={() => suggesting.close()} onKeyDown={pressed}

@@ -30,13 +30,13 @@ function HitRow({ hit }: { hit: SearchHit }): JSX.Element {
   return (
     <li class="home-row home-row-hit">
       <AgentSign name={hit.agent} size={36} />
-      <div class="home-row-head"><a class="home-row-title" href={href}>{hit.title || t('home.untitled')}</a></div>
+      <div class="home-row-head"><a class="home-row-title" dir="auto" href={href}>{hit.title || t('home.untitled')}</a></div>
       <p class="home-row-place" title={hit.cwd}>
         <span class="home-row-project">{projectOf(hit.cwd)}</span>
         <span class="home-row-agent">{agentName(hit.agent)}</span>
       </p>
-      <p class="home-row-line home-row-snippet">
-        <span class="home-hit-kind">{t(`home.kind_${hit.kind}` as Key)}</span>
+      <p class="home-row-line home-row-snippet" dir="auto">
+        <span class="home-hit-kind" dir="ltr">{t(`home.kind_${hit.kind}` as Key)}</span>
         {hit.snippet.map((part, at) => (part.match ? <mark key={at}>{part.text}</mark> : part.text))}
       </p>
       <ul class="home-row-figures"><li class="home-row-when"><Time at={hit.at} /></li></ul>

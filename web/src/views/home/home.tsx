@@ -77,7 +77,7 @@ function SearchField(): JSX.Element {
   return (
     <div class="home-search" role="search">
       <Icon name="search" size={16} />
-      <input ref={field} type="search" aria-label={t('home.search')} placeholder={t('home.searchHint')} value={search.value.query} enterkeyhint="search"
+      <input ref={field} type="search" dir="auto" aria-label={t('home.search')} placeholder={t('home.searchHint')} value={search.value.query} enterkeyhint="search"
         onInput={(event) => searchFor(event.currentTarget.value)} autocomplete="off" spellcheck={false} />
       {search.value.query && <IconButton icon="close" size={16} label={t('home.clearSearch')} onClick={() => searchFor('')} />}
     </div>
