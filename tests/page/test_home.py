@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.page.conftest import MakePerson, free_port
 from tests.page.journal import tell, texts, wait_until_idle
-from tests.page.person import sideways
+from tests.page.person import sideways, until
 from tests.page.stage import Stage
 from tests.tooling.hub_process import PUPPET, HubProcess
 from tests.tooling.processes import eventually
@@ -96,7 +96,8 @@ def test_a_search_finds_titles_and_contents_and_leads_to_the_place(clear_hub: Hu
     assert f"#/s/{others.id}/e/" in page.url and herons.id not in page.url
 
 
-def test_a_search_that_failed_says_so_and_is_made_as_soon_as_the_hub_is_there(own_hub: HubProcess, make_person: MakePerson) -> None:
+def test_a_search_that_failed_says_so_and_is_made_as_soon_as_the_hub_is_there(
+        own_hub: HubProcess, make_person: MakePerson) -> None:
     session = own_hub.new_session("fast", title="Of birds")
     tell(session, "/echo A zyzzyva is a weevil.")
     wait_until_idle(session)
@@ -138,6 +139,35 @@ def test_filters_narrow_the_list(clear_hub: HubProcess, make_person: MakePerson)
     page.get_by_label("Agent", exact=True).select_option("puppet")
     expect(page.get_by_role("link", name="Of the demo")).to_have_count(0)
     expect(page.get_by_role("link", name="Of the puppet")).to_be_visible()
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_the_place_and_the_filters_are_there_after_a_look_at_a_session_and_a_reload(
+        clear_hub: HubProcess, make_person: MakePerson, size: str) -> None:
+    clear_hub.new_session("puppet", title="Of the puppet")
+    for number in range(40):
+        clear_hub.new_session("fast", title=f"Number {number}")
+    page = make_person(clear_hub.url, size).log_in(clear_hub)
+    page.get_by_label("Agent", exact=True).select_option("fast")
+    page.get_by_role("button", name="Show 15 more").click()
+    deep = page.get_by_role("link", name="Number 3", exact=True)
+    deep.evaluate("row => row.scrollIntoView({block: 'center'})")
+    until(page, "() => scrollY > 400")
+
+    def is_there() -> None:
+        expect(deep).to_be_in_viewport()
+        expect(page.get_by_role("link", name="Of the puppet")).to_have_count(0)
+        expect(page.get_by_label("Agent", exact=True)).to_have_value("fast")
+
+    deep.click()
+    expect(page.get_by_role("heading", name="Number 3")).to_be_visible()
+    page.go_back()
+    is_there()
+    page.reload()
+    is_there()
+    page.get_by_label("Agent", exact=True).select_option("")
+    page.reload()
+    expect(page.get_by_role("link", name="Of the puppet")).to_have_count(1)
 
 
 def test_sessions_of_the_agents_own_are_found_and_joined(tmp_path: Path, make_person: MakePerson) -> None:

@@ -20,6 +20,7 @@ import { DeleteSheet, RenameSheet } from './actions';
 import { Elsewhere } from './elsewhere';
 import { agentsToFilter, distinct, grouped, GROUPS, projectOf, soughtOf, wanted, type Group, type Wanted } from './groups';
 import { Hits } from './hits';
+import { filters, homePlace, keepHomePlace, useHomePlace } from './place';
 import { SessionRow } from './row';
 import { search, searchAgain, searchFor } from './search';
 
@@ -31,8 +32,9 @@ const SEEK_MS = 250;
 type Dialog = { kind: 'rename' | 'delete'; view: SessionView } | null;
 
 export function HomeView(): JSX.Element {
-  const agent = useSignal('');
-  const cwd = useSignal('');
+  const { agent, cwd } = filters;
+  const list = useRef<HTMLDivElement>(null);
+  useHomePlace(list);
   const dialog = useSignal<Dialog>(null);
   const online = link.state.value === 'online';
   useEffect(() => {
@@ -50,7 +52,7 @@ export function HomeView(): JSX.Element {
   }, [want.agent, want.cwd, want.text, online, hasOlder]);
   const searching = search.value.query.trim() !== '';
   return (
-    <div class="home">
+    <div class="home" ref={list}>
       <h1 class="visually-hidden">{t('home.title')}</h1>
       <div class="home-tools">
         <SearchField />
@@ -153,7 +155,11 @@ interface GroupProps {
 }
 
 function SessionGroup({ group, views, asks, onDialog }: GroupProps): JSX.Element {
-  const all = useSignal(false);
+  const all = useSignal(homePlace().whole.includes(group));
+  const showAll = (): void => {
+    all.value = true;
+    keepHomePlace({ whole: [...homePlace().whole, group] });
+  };
   const shown = all.value ? views : views.slice(0, SHOWN[group]);
   return (
     <section class="home-group" aria-labelledby={`home-${group}`}>
@@ -165,7 +171,7 @@ function SessionGroup({ group, views, asks, onDialog }: GroupProps): JSX.Element
         ))}
       </ul>
       {views.length > shown.length && (
-        <Button kind="quiet" onClick={() => (all.value = true)}>{t('home.showMore', { n: views.length - shown.length })}</Button>
+        <Button kind="quiet" onClick={showAll}>{t('home.showMore', { n: views.length - shown.length })}</Button>
       )}
     </section>
   );

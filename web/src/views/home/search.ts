@@ -8,6 +8,7 @@ import { signal, type ReadonlySignal } from '@preact/signals';
 import type { SearchPage } from '../../generated/api';
 import { asHubError, http, pathOf, type HubError } from '../../hub/http';
 import { onLeave } from '../../hub/leave';
+import { homePlace, keepHomePlace } from './place';
 
 const PAUSE_MS = 250;
 const READ_ON_MS = 1_500;
@@ -20,13 +21,14 @@ export interface Search {
   error?: HubError;
 }
 
-const current = signal<Search>({ query: '', busy: false });
+const current = signal<Search>({ query: homePlace().query, busy: false });
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 export const search: ReadonlySignal<Search> = current;
 
 export function searchFor(query: string): void {
   clearTimeout(timer);
+  keepHomePlace({ query });
   const asked = query.trim();
   if (!asked) {
     current.value = { query, busy: false };
