@@ -31,12 +31,15 @@ SETTLE_MS = 400
 
 
 class Shot(NamedTuple):
-    """One picture: its name, the view, and what is done there before it is taken."""
+    """One picture: its name, the view, and what is done there before it is taken; on a hub without sessions, by somebody whom the
+    hub does not know, in sizes where the view is another one."""
 
     name: str
     path: str
     ready: Callable[[Page], object]
     is_empty: bool = False
+    is_stranger: bool = False
+    sizes: tuple[str, ...] = tuple(SIZES)
 
 
 class Cast(NamedTuple):
@@ -48,23 +51,31 @@ class Cast(NamedTuple):
     failed: Session
     toured: Session
     renamed: Session
+    drawn: Session
 
 
 def shots(cast: Cast) -> list[Shot]:
     """Every picture."""
     return [
+        Shot("login", "#/", lambda page: page.get_by_label("Code or token").wait_for(), is_stranger=True),
         Shot("empty-home", "#/", lambda page: page.get_by_role("main").wait_for(), is_empty=True),
         Shot("home", "#/", lambda page: page.get_by_text("Publish release 2.4").first.wait_for()),
+        Shot("search", "#/", _search),
         Shot("new-session", "#/new", lambda page: page.get_by_role("textbox").first.wait_for()),
         Shot("session", f"#/s/{cast.fixed.id}", lambda page: page.get_by_text("What was wrong").wait_for()),
         Shot("tools", f"#/s/{cast.fixed.id}", _open_tools),
         Shot("diff", f"#/s/{cast.fixed.id}", _open_diff),
+        Shot("diff-side-by-side", f"#/s/{cast.fixed.id}", _open_split_diff, sizes=("desk",)),
+        Shot("spending", f"#/s/{cast.fixed.id}", _open_spending),
         Shot("tour", f"#/s/{cast.toured.id}", lambda page: page.get_by_text("The tour is over").wait_for()),
         Shot("files", f"#/s/{cast.fixed.id}/files", lambda page: page.get_by_text("README.md").first.wait_for()),
         Shot("artifacts", f"#/s/{cast.toured.id}/artifacts", lambda page: page.get_by_text("hello.md").last.wait_for()),
+        Shot("artifact-code", f"#/s/{cast.toured.id}/artifacts", _open_code),
+        Shot("artifact-page", f"#/s/{cast.drawn.id}/artifacts", _open_page),
         Shot("long-names", f"#/s/{cast.renamed.id}", lambda page: page.get_by_text("is gone").first.wait_for()),
         Shot("approval", f"#/s/{cast.publishing.id}", lambda page: page.get_by_text("npm publish").first.wait_for()),
         Shot("approvals", "#/approvals", lambda page: page.get_by_text("npm publish").first.wait_for()),
+        Shot("approval-always", f"#/s/{cast.publishing.id}", _open_always),
         Shot("question", f"#/s/{cast.asking.id}", lambda page: page.get_by_text("How shall the demo go on?").first.wait_for()),
         Shot("error", f"#/s/{cast.failed.id}", lambda page: page.get_by_text("I am about to crash.").wait_for()),
         Shot("policy", "#/policy", lambda page: page.get_by_role("tab", name="Rules").wait_for()),
@@ -97,6 +108,38 @@ def _open_diff(page: Page) -> None:
     _open(page, "^edit").evaluate("line => line.scrollIntoView({block: 'start'})")
 
 
+def _open_split_diff(page: Page) -> None:
+    _open_diff(page)
+    page.get_by_role("feed").get_by_role("button", name="Side by side").first.click()
+
+
+def _open_spending(page: Page) -> None:
+    page.get_by_text("What was wrong").wait_for()
+    page.get_by_role("button", name=re.compile("Cost: ")).click()
+    page.get_by_role("dialog").wait_for()
+
+
+def _open_always(page: Page) -> None:
+    edit = page.get_by_role("article").filter(has_text="Edit src/login.py").last
+    edit.get_by_role("button", name="Always …").click()
+    page.get_by_role("dialog").get_by_text("action = ").wait_for()
+
+
+def _open_code(page: Page) -> None:
+    page.get_by_role("button", name=re.compile("^hello.py")).click()
+    page.get_by_role("article", name="hello.py").get_by_text("def greet").wait_for()
+
+
+def _open_page(page: Page) -> None:
+    page.get_by_role("button", name=re.compile("^orders.html")).click()
+    page.frame_locator("iframe").get_by_role("heading", name="Orders of this week").wait_for()
+
+
+def _search(page: Page) -> None:
+    page.get_by_role("searchbox").fill("login")
+    page.locator("mark", has_text="login").first.wait_for()
+
+
 def _pair(page: Page) -> None:
     page.get_by_role("button", name="Show the code").click()
     page.get_by_role("img", name="QR code that pairs a phone").wait_for()
@@ -120,26 +163,30 @@ def _staged() -> Iterator[tuple[Stage, Cast, HubProcess]]:
     shutil.rmtree(ROOT, ignore_errors=True)
     stage = Stage(ROOT)
     with stage.hub, HubProcess(ROOT / "empty") as empty:
-        cast = Cast(stage.fixed(), stage.publishing(), stage.asking(), stage.failed(), stage.toured(), stage.renamed())
+        cast = Cast(stage.fixed(), stage.publishing(), stage.asking(), stage.failed(), stage.toured(), stage.renamed(),
+                    stage.drawn())
         stage.planned()
         stage.watching()
         yield stage, cast, empty
     shutil.rmtree(ROOT, ignore_errors=True)
 
 
-def _log_in(browser: Browser, hub: HubProcess, size: str, theme: str) -> Page:
+def _come(browser: Browser, size: str, theme: str) -> Page:
     context = browser.new_context(**{**SIZES[size], "locale": "en-GB", "timezone_id": "UTC", "color_scheme": theme,
                                      "reduced_motion": "reduce"})
-    page = context.new_page()
+    return context.new_page()
+
+
+def _log_in(browser: Browser, hub: HubProcess, size: str, theme: str) -> Page:
+    page = _come(browser, size, theme)
     page.goto(hub.url + hub.wire.post("/auth/codes", {}, 201)["path"])
     page.get_by_role("main").wait_for()
     return page
 
 
 def _take(page: Page, shot: Shot, name: str) -> None:
-    page.evaluate("() => { location.hash = '#/' }")
-    page.get_by_role("searchbox").wait_for()
-    page.evaluate("path => { location.hash = path }", shot.path)
+    if not shot.is_stranger:
+        _go(page, shot.path)
     shot.ready(page)
     page.wait_for_load_state("networkidle")
     page.mouse.move(0, 0)
@@ -149,6 +196,14 @@ def _take(page: Page, shot: Shot, name: str) -> None:
     page.screenshot(path=str(TARGET / f"{name}.png"))
 
 
+def _go(page: Page, path: str) -> None:
+    """To a view as if one came anew: what was opened, typed and chosen before is gone."""
+    page.evaluate("() => { sessionStorage.clear(); localStorage.removeItem('trunkline.diff'); location.hash = '#/' }")
+    page.reload()
+    page.get_by_role("searchbox").wait_for()
+    page.evaluate("path => { location.hash = path }", path)
+
+
 def main(words: list[str]) -> None:
     """Take the pictures that the words ask for."""
     TARGET.mkdir(parents=True, exist_ok=True)
@@ -156,13 +211,15 @@ def main(words: list[str]) -> None:
     with _staged() as (stage, cast, empty), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found.path, args=list(FLAGS), env=dict(found.environment()))
         for size, theme in [(size, theme) for size in SIZES for theme in THEMES]:
-            pages = {hub: _log_in(browser, hub, size, theme) for hub in (stage.hub, empty)}
+            known, at_empty = (_log_in(browser, hub, size, theme) for hub in (stage.hub, empty))
+            stranger = _come(browser, size, theme)
+            stranger.goto(stage.hub.url)
             for shot in shots(cast):
                 name = f"{shot.name}-{size}-{theme}"
-                if not words or any(word in name for word in words):
+                if size in shot.sizes and (not words or any(word in name for word in words)):
                     print(name, flush=True)
-                    _take(pages[empty if shot.is_empty else stage.hub], shot, name)
-            for page in pages.values():
+                    _take(stranger if shot.is_stranger else at_empty if shot.is_empty else known, shot, name)
+            for page in (known, at_empty, stranger):
                 page.context.close()
         browser.close()
 

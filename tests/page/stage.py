@@ -23,6 +23,7 @@ PLAN = "Plan the move to the new settings format."
 BUILD = "Build the release and publish it."
 LONG = "Rename the module."
 WATCH = "Watch the build until it is green."
+DRAW = "Draw the orders of this week."
 
 ANSWER = """## What was wrong
 
@@ -78,6 +79,24 @@ class Login:
 
     def check(self, code: str) -> bool:
         return self._codes[code] > self._clock()
+"""
+ORDERS = {"Mon": 42, "Tue": 57, "Wed": 38, "Thu": 71, "Fri": 96, "Sat": 64, "Sun": 29}
+REPORT = "reports/orders.html"
+BARS = "".join(f'  <span>{day}</span><span class="bar" style="width: {count}%">{count}</span>\n' for day, count in ORDERS.items())
+CHART = f"""<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Orders of this week</title>
+<style>
+  body {{ margin: 2rem; font: 16px/1.5 system-ui, sans-serif; color: #1d2430; background: #fff }}
+  .bars {{ display: grid; grid-template-columns: 3rem 1fr; gap: .5rem; align-items: center; max-width: 32rem }}
+  .bar {{ padding: .15rem .5rem; border-radius: .25rem; color: #fff; background: #2457c5; text-align: right }}
+</style>
+<h1>Orders of this week</h1>
+<div class="bars">
+{BARS}</div>
+<p>Friday was the best day since the sale in March.</p>
+</html>
 """
 COLOURS = ("\x1b[1mtests/test_login.py\x1b[0m \x1b[32m....\x1b[31mF\x1b[32m...\x1b[0m\n\n"
            "\x1b[31mE   assert False\x1b[0m\n\x1b[31mE    +  where False = check('a-code')\x1b[0m\n\n"
@@ -180,7 +199,14 @@ def plays(folder: str) -> dict[str, Steps]:
         update("tool_call_update", toolCallId="call-1", content=text_content("compiling 412 of 1208 …\n")),
         ["wait"],
     ]
-    return {FIX: fix, BUILD: build, LONG: long, PLAN: plan, WATCH: watch}
+    draw: Steps = [
+        update("session_info_update", title="Draw the orders of this week"),
+        ["await", str(Path(folder).parent / REPORT)],
+        *call(1, "Write orders.html", "edit", {"filePath": "orders.html", "content": CHART},
+              content=[{"type": "diff", "path": "orders.html", "oldText": None, "newText": CHART}]),
+        ["say", "`orders.html` has one bar for each day. **Friday** was the best one."],
+    ]
+    return {FIX: fix, BUILD: build, LONG: long, PLAN: plan, WATCH: watch, DRAW: draw}
 
 
 class Stage:
@@ -204,9 +230,9 @@ class Stage:
         if wire.get("/policy")["text"] != TRUSTED:
             wire.ask("PUT", "/policy", {"text": TRUSTED}).expect(200)
 
-    def act(self, prompt: str) -> Session:
-        """A session with the stage's agent that was told the prompt."""
-        session = self.hub.new_session("actor", self.project)
+    def act(self, prompt: str, folder: Path | None = None) -> Session:
+        """A session with the stage's agent that was told the prompt, in a folder, or in that of the project."""
+        session = self.hub.new_session("actor", folder or self.project)
         tell(session, prompt)
         return session
 
@@ -237,6 +263,17 @@ class Stage:
     def planned(self) -> Session:
         """A short turn that is over."""
         session = self.act(PLAN)
+        wait_until_idle(session)
+        return session
+
+    def drawn(self) -> Session:
+        """A page was made."""
+        report = self.project.parent / REPORT
+        report.unlink(missing_ok=True)
+        report.parent.mkdir(exist_ok=True)
+        session = self.act(DRAW, report.parent)
+        eventually(lambda: session.view()["title"] == "Draw the orders of this week", "the turn has begun")
+        report.write_text(CHART)  # only what is made during a turn is the agent's
         wait_until_idle(session)
         return session
 

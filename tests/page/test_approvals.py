@@ -12,6 +12,7 @@ from playwright.sync_api import FloatRect, Locator, Page, expect
 
 from tests.page.conftest import MakePerson
 from tests.page.journal import Event, happened, history, tell, texts, wait_until_idle
+from tests.page.person import until
 from tests.page.stage import Stage, permission
 from tests.session.stream_json.stage import fake_program
 from tests.tooling.hub_process import HubProcess, Session
@@ -325,6 +326,32 @@ def test_a_question_is_a_form_that_is_checked_and_answered(clear_hub: HubProcess
     expect(page.get_by_text(re.compile("You answered")).first).to_be_visible()
     said = [event["delta"] for event in history(session) if event["type"] == "message:delta" and event["role"] == "assistant"]
     assert all(answer in said[-1] for answer in ('"name": "Ada"', '"colour": "red"', '"steps": 7', '"sure": false'))
+
+
+def test_what_is_filled_into_a_question_is_there_after_a_look_elsewhere_and_a_reload_until_it_is_answered(
+        clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = ask(clear_hub, "A form", "/question")
+    person = make_person(clear_hub.url)
+    page = person.log_in(clear_hub, f"#/s/{session.id}")
+    form = card(page, "How shall the demo go on?")
+
+    def is_filled_in() -> None:
+        expect(form.get_by_label("Your name")).to_have_value("Ada")
+        expect(form.get_by_role("radio", name="Red")).to_be_checked()
+
+    form.get_by_label("Your name").fill("Ada")
+    form.get_by_role("radio", name="Red").check()
+    person.go("#/")
+    expect(page.get_by_role("searchbox", name="Search sessions")).to_be_visible()
+    person.go("#/approvals")
+    is_filled_in()
+    page.reload()
+    is_filled_in()
+    person.go(f"#/s/{session.id}")
+    is_filled_in()
+    form.get_by_role("button", name="Send answer").click()
+    wait_until_idle(session)
+    until(page, "() => !JSON.stringify({...sessionStorage}).includes('Ada')")
 
 
 def test_a_question_can_be_declined_and_a_page_is_never_opened_by_itself(clear_hub: HubProcess, make_person: MakePerson) -> None:

@@ -154,6 +154,24 @@ def test_the_head_shows_the_context_and_the_cost_with_its_plot(fixed: tuple[Page
     expect(sheet.locator("svg polyline").first).to_be_attached()
 
 
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_words_that_are_read_from_right_to_left_begin_at_the_right_and_code_does_not(
+        hub: HubProcess, make_person: MakePerson, size: str) -> None:
+    session = hub.new_session("puppet", title="\u05d1\u05d3\u05d9\u05e7\u05d4")
+    puppet_says(session, ["say", "`npm test` \u05e0\u05db\u05e9\u05dc.\n\n- \u05e4\u05e8\u05d9\u05d8\n\n"],
+                ["say", "```sh\nnpm test\n```\n\nIn English."])
+    page = make_person(hub.url, size).log_in(hub, f"#/s/{session.id}")
+    feed = page.get_by_role("feed")
+    expect(feed.get_by_text("In English.", exact=True)).to_be_visible()
+    directions = """(feed) => ['p:has(.matter-codespan)', 'p .matter-codespan', 'li', 'pre', 'p:last-of-type']
+      .map(each => getComputedStyle(feed.querySelector(`.matter-markdown ${each}`)).direction)"""
+    assert feed.evaluate(directions) == ["rtl", "ltr", "rtl", "ltr", "ltr"]
+    field = page.get_by_role("combobox", name="Message to the agent")
+    field.fill("\u05e9\u05dc\u05d5\u05dd")
+    for each in (field, page.get_by_role("heading", level=1)):
+        assert each.evaluate("each => getComputedStyle(each).direction") == "rtl"
+
+
 def test_the_copy_of_a_message_is_the_journals_text_character_by_character(stage: Stage, make_person: MakePerson) -> None:
     session = stage.fixed()
     person = make_person(stage.hub.url, permissions=["clipboard-read", "clipboard-write"])

@@ -222,6 +222,57 @@ def test_the_draft_survives_a_reload(hub: HubProcess, person: Person) -> None:
     expect(composer(page)).to_have_value("half a thought")
 
 
+PASTE = """async (field, [name, side]) => {
+  const canvas = new OffscreenCanvas(side, side), draw = canvas.getContext('2d'), noise = draw.createImageData(side, side);
+  crypto.getRandomValues(noise.data.subarray(0, 60_000));
+  draw.putImageData(noise, 0, 0);
+  const data = new DataTransfer();
+  data.items.add(new File([await canvas.convertToBlob({type: 'image/png'})], name, {type: 'image/png'}));
+  field.dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true}));
+}"""
+
+
+def test_a_picture_that_is_not_sent_yet_is_there_after_a_look_elsewhere_and_a_reload(hub: HubProcess, anybody: Person) -> None:
+    page, session = opened(anybody, hub)
+    other = hub.new_session("fast")
+    composer(page).evaluate(PASTE, ["shot.png", 120])
+    composer(page).fill("Look at this")
+    picture = page.get_by_role("img", name="shot.png")
+    expect(picture).to_be_visible()
+    anybody.go("#/")
+    expect(page.get_by_role("searchbox", name="Search sessions")).to_be_visible()
+    anybody.go(f"#/s/{session.id}")
+    expect(picture).to_be_visible()
+    page.reload()
+    expect(composer(page)).to_have_value("Look at this")
+    expect(picture).to_be_visible()
+    anybody.go(f"#/s/{other.id}")
+    expect(composer(page)).to_have_value("")
+    expect(picture).to_have_count(0)
+    anybody.go(f"#/s/{session.id}")
+    page.get_by_role("button", name="Send").click()
+    eventually(lambda: "you sent 1 attachment" in json.dumps(session.wire.get(f"{session.path}/messages?limit=1000")),
+               "the agent got the picture")
+    expect(picture).to_have_count(0)
+    page.reload()
+    expect(composer(page)).to_be_visible()
+    expect(picture).to_have_count(0)
+
+
+def test_a_picture_that_a_reload_cannot_keep_has_to_be_attached_again(hub: HubProcess, person: Person) -> None:
+    page, _ = opened(person, hub)
+    page.evaluate("sessionStorage.setItem('trunkline.draft.files.another', 'x'.repeat(1_999_000))")
+    composer(page).evaluate(PASTE, ["shot.png", 120])
+    expect(page.get_by_role("img", name="shot.png")).to_be_visible()
+    page.reload()
+    lost = page.get_by_role("listitem").filter(has_text="shot.png did not survive the reload: attach it again")
+    expect(lost).to_be_visible()
+    expect(page.get_by_role("button", name="Send")).to_be_disabled()
+    composer(page).evaluate(PASTE, ["shot.png", 120])
+    expect(page.get_by_role("img", name="shot.png")).to_be_visible()
+    expect(lost).to_have_count(0)
+
+
 @pytest.mark.parametrize("size", ["desk", "phone"])
 def test_the_policy_is_explained_edited_and_checked(clear_hub: HubProcess, make_person: MakePerson, size: str) -> None:
     person = make_person(clear_hub.url, size)
@@ -248,6 +299,32 @@ def test_the_policy_is_explained_edited_and_checked(clear_hub: HubProcess, make_
     page.get_by_label("Command", exact=True).fill("rm -rf build")
     page.get_by_role("button", name="Explain", exact=True).click()
     expect(page.get_by_text("Denied without asking")).to_be_visible()
+
+
+def test_unsaved_changes_of_the_policy_are_there_after_a_look_elsewhere_and_know_what_they_change(
+        clear_hub: HubProcess, make_person: MakePerson) -> None:
+    person = make_person(clear_hub.url)
+    page = person.log_in(clear_hub, "#/policy")
+    page.get_by_role("tab", name="File").click()
+    text = page.get_by_role("textbox", name="policy.toml")
+    before = text.input_value()
+    came_back = page.get_by_text("These are your unsaved changes from before.")
+    text.fill(f"{before}\n# mine\n")
+    expect(came_back).to_have_count(0)
+    person.go("#/approvals")
+    expect(page.get_by_role("heading", name="Approvals")).to_be_visible()
+    person.go("#/policy")
+    expect(text).to_have_value(f"{before}\n# mine\n")
+    expect(came_back).to_be_visible()
+    clear_hub.wire.ask("PUT", "/policy", {"text": f"{before}\n# theirs\n"}).expect(200)
+    page.reload()
+    expect(text).to_have_value(f"{before}\n# mine\n")
+    expect(page.get_by_role("alert")).to_contain_text("The file was changed elsewhere while you edited.")
+    page.get_by_role("button", name="Load the file again").click()
+    expect(text).to_have_value(f"{before}\n# theirs\n")
+    expect(came_back).to_have_count(0)
+    page.reload()
+    expect(page.get_by_role("tab", name="Rules")).to_have_attribute("aria-selected", "true")
 
 
 def test_who_may_not_change_the_policy_can_read_it(clear_hub: HubProcess, make_person: MakePerson) -> None:

@@ -114,6 +114,27 @@ def test_an_input_is_told_by_its_fields_and_none_is_long() -> None:
     assert "… (1000 characters)" in text and len(text) < 400
 
 
+def test_what_a_program_said_to_its_terminal_is_left_out_and_its_exit_code_is_told() -> None:
+    ended = {"type": "command_output", "exitCode": 1, "stdout": "", "stderr": ""}
+    printed = "\x1b]0;title\x07\x1b[31m1 failed\x1b[0m\r\n 9%\r99%\r\r\nend"
+    text = told(executing(command="pytest"), result(printed, structured=ended))
+    assert text == "\n### Tool: Bash\n\n```sh\npytest\n```\n\n```\n1 failed\n 9%\n99%\nend\n```\n\nExit code: 1\n"
+    assert told(executing(command="true"), result("", structured={**ended, "exitCode": 0})).endswith("```\n\nExit code: 0\n")
+    assert "Result of **One**:\n\nExit code: 1" in told(executing("One", "c1"), executing("Two", "c2"),
+                                                        result("\x1b[0m", "One", "c1", structured=ended))
+
+
+def test_no_control_character_of_anybody_reaches_who_prints_the_file() -> None:
+    hostile = "\x1b[2J\x9b2J\x07\x08"
+    text = Transcript().head(title=hostile, agent="a", folder=hostile, started="t") + told(
+        delta(f"said {hostile}"), executing(command=f"echo {hostile}"), result(hostile),
+        {"type": "tool:error", "toolCallId": "c", "name": "Bash",
+         "error": {"code": "x", "message": f"oh {hostile}", "recoverable": True}},
+        {"type": "file:change", "path": "x", "changeType": "modified", "diff": f"+{hostile}\r\n"})
+    assert not set(text) & set(map(chr, (*range(9), 11, 12, *range(14, 32), 127, *range(0x80, 0xA0))))
+    assert "said ␛[2J\ufffd2J␇␈" in text and "echo ␛[2J" in text  # nothing that was run is shown as something else
+
+
 def test_a_todo_list_is_told_when_it_changed_and_not_again_by_the_call_that_brought_it() -> None:
     todos = {"type": "progress:todo_update", "todos": [{"content": "one", "status": "in_progress"}]}
     text = told(executing("Todo", "c1", todos=1), todos, todos, result("[one]", "Todo", "c1"))

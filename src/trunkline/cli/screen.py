@@ -7,16 +7,16 @@ Rule 2: colours and the last line exist only on a terminal; a pipe or a file get
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from typing import TextIO
 
 import click
 
+from trunkline.dialects.terminal import without_sequences
+
 PLAIN_WIDTH = 200
 """Where a line is cut when there is no terminal whose width would say."""
 
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]*[0-~])")
 _CONTROLS = {code: None for code in (*range(0x20), 0x7F, *range(0x80, 0xA0)) if chr(code) not in "\n\t"}
 # Marks that reorder what follows: with them a command can be shown as another one than it is.
 _CONTROLS |= {code: None for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F)}
@@ -25,7 +25,7 @@ _ERASE_LINE = "\r\x1b[K"
 
 def printable(text: str) -> str:
     """The text without anything that a terminal would obey."""
-    return _ESCAPES.sub("", text).translate(_CONTROLS)
+    return without_sequences(text).translate(_CONTROLS)
 
 
 def one_line(text: str) -> str:

@@ -4,6 +4,8 @@ Rule 1: pure, and constant in memory: what is remembered is what is open, never 
 Rule 2: text that was said is written as it was said, piece by piece. What tools put out is fenced so that it cannot end its own
 fence, and cut where it is long, with the number of characters that were left out.
 Rule 3: what was approved says who decided.
+Rule 4: who prints the file to a terminal obeys nobody: what programs said to theirs is left out, and any other control
+character is shown as a picture of itself.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import msgspec
 from msgspec import UNSET
 
 from trunkline.dialects import context
+from trunkline.dialects.terminal import without_sequences
 from trunkline.errors import Invalid
 
 OUTPUT_MOST = 8_000
@@ -26,6 +29,9 @@ CALLS_MOST = 256
 """Calls that are remembered while they run."""
 
 _MARKS = {"completed": "x", "in_progress": "~"}
+_PICTURES = {**{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t\r"}, 0x7F: 0x2421,
+             **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
+_LINE_ENDS = re.compile(r"\r+\n?")
 _BACKTICKS = re.compile(r"`{3,}")
 _ANY_BACKTICKS = re.compile(r"`+")
 
@@ -50,10 +56,14 @@ class Transcript:
     def head(self, *, title: str, agent: str, folder: str, started: str) -> str:
         """What stands above all."""
         facts = (("Agent", agent), ("Folder", f"`{folder}`"), ("Started", started))
-        return f"# {_line(title) or 'Untitled session'}\n\n" + "".join(f"- {name}: {value}\n" for name, value in facts)
+        head = f"# {_line(title) or 'Untitled session'}\n\n" + "".join(f"- {name}: {value}\n" for name, value in facts)
+        return head.translate(_PICTURES)
 
     def tell(self, raw: bytes) -> str:
         """An event as text; empty where it is not for reading."""
+        return self._event(raw).translate(_PICTURES)
+
+    def _event(self, raw: bytes) -> str:
         try:
             event = context.decode_event(raw)
         except Invalid:
@@ -127,7 +137,7 @@ class Transcript:
                 return self._result(event)
             case context.ToolCallErrorEvent():
                 self._calls.pop(event.tool_call_id, None)
-                return f"**{_line(event.name)} failed**: {_line(event.error.message)}"
+                return f"**{_line(event.name)} failed**: {_line(_printed(event.error.message))}"
             case context.FileChangeEvent():
                 return _change(event)
             case context.FileChangeBatchEvent():
@@ -182,11 +192,15 @@ class Transcript:
         is_newest = next(reversed(self._calls), None) == event.tool_call_id
         self._calls.pop(event.tool_call_id, None)
         # A changed file is told by an event of its own, with its diff.
-        if (isinstance(event.structured, context.FileDiffOutput) or not event.output.strip()
-                or event.tool_call_id == self._brought_todos):
+        if isinstance(event.structured, context.FileDiffOutput) or event.tool_call_id == self._brought_todos:
             return ""
-        whose = "" if is_newest else f"Result of **{_line(event.name)}**:\n\n"
-        return whose + fenced(_cut(event.output, OUTPUT_MOST))
+        output = _printed(event.output)
+        parts = [fenced(_cut(output, OUTPUT_MOST))] if output.strip() else []
+        if isinstance(event.structured, context.CommandOutput):
+            parts.append(f"Exit code: {event.structured.exit_code}")
+        if parts and not is_newest:
+            parts.insert(0, f"Result of **{_line(event.name)}**:")
+        return "\n\n".join(parts)
 
 
 def fenced(text: str, language: str = "") -> str:
@@ -260,7 +274,12 @@ def _part(part: context.MessageContent) -> str:
         case context.ToolUsePart():
             return f"*[calls {_line(part.name)}]*"
         case context.ToolResultPart():
-            return fenced(_cut(part.content, OUTPUT_MOST))
+            return fenced(_cut(_printed(part.content), OUTPUT_MOST))
+
+
+def _printed(text: str) -> str:
+    """What a program printed, without what it said to its terminal; a line that it wrote over is a line of its own."""
+    return _LINE_ENDS.sub("\n", without_sequences(text))
 
 
 def _line(text: str) -> str:

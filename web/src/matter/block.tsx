@@ -1,4 +1,5 @@
-// One block of markdown as elements.
+// One block of markdown as elements. A top-level block reads in the direction of its words, with all that is in it: an element with a
+// direction of its own has no say in that of what is around it. Code has one: it reads from left to right.
 
 import type { Token, Tokens } from 'marked';
 import type { JSX } from 'preact';
@@ -9,7 +10,7 @@ import type { Block } from '../text/markdown';
 import { safeTree } from '../text/sanitise';
 import { Button } from '../ui';
 import { CodeBlock, OpenCodeBlock } from './code_block';
-import { Heading, Inline, Nodes } from './inline';
+import { type Direction, Heading, Inline, Nodes } from './inline';
 import { whileSame } from './same';
 import { Shown } from './shown';
 
@@ -24,23 +25,23 @@ export const drawn = { blocks: 0 };
 /** A top-level block; drawn again only when it is another one. */
 export const BlockView = whileSame(({ block }: { block: Block }): JSX.Element => {
   drawn.blocks += 1;
-  return <One token={block.token} open={block.open} />;
+  return <One token={block.token} open={block.open} dir="auto" />;
 });
 
-function One({ token, open }: { token: BlockToken; open: boolean }): JSX.Element | null {
+function One({ token, open, dir }: { token: BlockToken; open: boolean; dir?: Direction }): JSX.Element | null {
   switch (token.type) {
     case 'open_code': return <OpenCodeBlock token={token as OpenCode} />;
     case 'code': return <CodeBlock text={(token as Tokens.Code).text} info={(token as Tokens.Code).lang ?? ''} open={open} />;
-    case 'heading': return <Heading depth={(token as Tokens.Heading).depth}><Inline tokens={(token as Tokens.Heading).tokens} /></Heading>;
-    case 'paragraph': return <p><Inline tokens={(token as Tokens.Paragraph).tokens} /></p>;
-    case 'blockquote': return <blockquote><Many tokens={(token as Tokens.Blockquote).tokens} open={open} /></blockquote>;
-    case 'list': return <ListView list={token as Tokens.List} open={open} />;
-    case 'table': return <TableView table={token as Tokens.Table} />;
+    case 'heading': return <Heading depth={(token as Tokens.Heading).depth} dir={dir}><Inline tokens={(token as Tokens.Heading).tokens} /></Heading>;
+    case 'paragraph': return <p dir={dir}><Inline tokens={(token as Tokens.Paragraph).tokens} /></p>;
+    case 'blockquote': return <blockquote dir={dir}><Many tokens={(token as Tokens.Blockquote).tokens} open={open} /></blockquote>;
+    case 'list': return <ListView list={token as Tokens.List} open={open} dir={dir} />;
+    case 'table': return <TableView table={token as Tokens.Table} dir={dir} />;
     case 'hr': return <hr />;
-    case 'html': return <Markup raw={token.raw} />;
+    case 'html': return <Markup raw={token.raw} dir={dir} />;
     case 'text': return <Inline tokens={(token as Tokens.Text).tokens ?? [token as Token]} />;
     case 'space': case 'def': case 'checkbox': return null;
-    default: return <p class="matter-literal"><Shown text={token.raw} /></p>;
+    default: return <p class="matter-literal" dir={dir}><Shown text={token.raw} /></p>;
   }
 }
 
@@ -55,10 +56,10 @@ function useSome<T>(all: readonly T[], first: number): { some: readonly T[]; mor
   return { some: more === null ? all : all.slice(0, shown), more };
 }
 
-function ListView({ list, open }: { list: Tokens.List; open: boolean }): JSX.Element {
+function ListView({ list, open, dir }: { list: Tokens.List; open: boolean; dir: Direction }): JSX.Element {
   const { some, more } = useSome(list.items, FIRST_ITEMS);
   const items = [...some.map((item, index) => <ItemView key={index} item={item} open={open} />), more === null ? null : <li key="more">{more}</li>];
-  return list.ordered ? <ol start={Number.isInteger(list.start) ? Number(list.start) : 1}>{items}</ol> : <ul>{items}</ul>;
+  return list.ordered ? <ol dir={dir} start={Number.isInteger(list.start) ? Number(list.start) : 1}>{items}</ol> : <ul dir={dir}>{items}</ul>;
 }
 
 function ItemView({ item, open }: { item: Tokens.ListItem; open: boolean }): JSX.Element {
@@ -70,12 +71,12 @@ function ItemView({ item, open }: { item: Tokens.ListItem; open: boolean }): JSX
   );
 }
 
-function TableView({ table }: { table: Tokens.Table }): JSX.Element {
+function TableView({ table, dir }: { table: Tokens.Table; dir: Direction }): JSX.Element {
   const { some, more } = useSome(table.rows, Math.max(1, Math.floor(FIRST_CELLS / table.header.length)));
   if (table.header.length > MOST_COLUMNS) return <p class="matter-literal"><Shown text={table.raw} /></p>;
   const cell = (each: Tokens.TableCell): string | undefined => (each.align === null ? undefined : `matter-align-${each.align}`);
   return (
-    <div class="matter-table" tabIndex={0} role="group" aria-label={t('matter.table')}>
+    <div class="matter-table" dir={dir} tabIndex={0} role="group" aria-label={t('matter.table')}>
       <table>
         <thead><tr>{table.header.map((each, index) => <th key={index} class={cell(each)} scope="col"><Inline tokens={each.tokens} /></th>)}</tr></thead>
         <tbody>{some.map((row, at) => <tr key={at}>{row.map((each, index) => <td key={index} class={cell(each)}><Inline tokens={each.tokens} /></td>)}</tr>)}</tbody>
@@ -86,12 +87,12 @@ function TableView({ table }: { table: Tokens.Table }): JSX.Element {
 }
 
 /** HTML that an agent wrote: rendered where all of it is allowed, else shown as it is written. */
-function Markup({ raw }: { raw: string }): JSX.Element | null {
+function Markup({ raw, dir }: { raw: string; dir: Direction }): JSX.Element | null {
   const markup = withoutHalfDetails(raw);
   if (markup.trim() === '') return null;
   const tree = safeTree(markup);
   if (tree === null) return <p class="matter-literal"><Shown text={raw.trimEnd()} /></p>;
-  return <div class="matter-markup"><Nodes nodes={tree} /></div>;
+  return <div class="matter-markup" dir={dir}><Nodes nodes={tree} /></div>;
 }
 
 /** `<details>` that ends in another block would hide nothing: its summary becomes a line. */

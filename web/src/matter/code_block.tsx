@@ -41,7 +41,7 @@ const FinishedPiece = whileSame(({ text }: { text: string }) => <span><Shown tex
 
 function Frame({ language, copy, children }: { language: string; copy: string | (() => string); children: JSX.Element | (JSX.Element | JSX.Element[])[] }): JSX.Element {
   return (
-    <div class="matter-code-block">
+    <div class="matter-code-block" dir="ltr">
       <div class="matter-code-head"><span>{language}</span><Copy text={copy} label={t('matter.copyCode')} /></div>
       <pre tabIndex={0}><code>{children}</code></pre>
     </div>

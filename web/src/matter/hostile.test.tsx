@@ -17,7 +17,7 @@ const ALLOWED_ELEMENTS = new Set([
   'A', 'ABBR', 'B', 'BDI', 'BLOCKQUOTE', 'BR', 'BUTTON', 'CODE', 'DEL', 'DETAILS', 'DIV', 'EM', 'H3', 'H4', 'H5', 'H6', 'HEADER', 'HR', 'I', 'IMG', 'INPUT',
   'KBD', 'LI', 'OL', 'P', 'PATH', 'PRE', 'SECTION', 'SPAN', 'STRONG', 'SUMMARY', 'SVG', 'TABLE', 'TBODY', 'TD', 'TH', 'THEAD', 'TR', 'UL',
 ]);
-const ALLOWED_ATTRIBUTES = /^(?:aria-[a-z]+|class|style|role|title|href|target|rel|src|alt|type|disabled|checked|tabindex|start|scope|data-n|data-sign|loading|decoding|referrerpolicy|open|width|height|viewbox|fill|stroke|stroke-width|stroke-linecap|stroke-linejoin|focusable|d|colspan|rowspan)$/i;
+const ALLOWED_ATTRIBUTES = /^(?:aria-[a-z]+|class|style|role|title|href|target|rel|src|alt|type|disabled|checked|tabindex|start|scope|data-n|data-sign|loading|decoding|referrerpolicy|open|width|height|viewbox|fill|stroke|stroke-width|stroke-linecap|stroke-linejoin|focusable|d|colspan|rowspan|dir)$/i;
 
 let place: HTMLElement;
 const pwned = vi.fn();
@@ -45,6 +45,7 @@ function expectHarmless(element: HTMLElement, text: string): void {
       expect(name, text.slice(0, 80)).toMatch(ALLOWED_ATTRIBUTES);
       if (name === 'href') expect(value, text.slice(0, 80)).toMatch(/^(?:https?:\/\/|mailto:|#\/s\/s1\/files\?)/);
       if (name === 'src') expect(value, text.slice(0, 80)).toMatch(/^(?:data:image\/|\/sessions\/)/);
+      if (name === 'dir') expect(value).toMatch(/^(?:auto|ltr)$/); // never one that an agent chose
       if (name === 'style') expect(value).toMatch(/^(?:--[\w-]+|height): ?[\w().% -]+;?(?: ?--[\w-]+: ?[\w().% ]+;?)*$/);
     }
     if (each.tagName === 'A' && each.getAttribute('href')?.startsWith('http') === true) {

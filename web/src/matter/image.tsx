@@ -6,13 +6,13 @@
 // Rule 2: a picture that cannot be shown says so.
 
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useContext, useState } from 'preact/hooks';
 import { t } from '../i18n';
-import { judgeLink } from '../text/links';
+import { judgeLink, type JudgedLink } from '../text/links';
 import { Button, Icon } from '../ui';
 import '../style/matter.css';
 import { REL } from './link';
-import { contentHref, useSessionId } from './place';
+import { contentHref, MatterFolder, useSessionId } from './place';
 
 const IN_TEXT = /^data:image\/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml)[;,]/i;
 const NAMED_LIKE_ONE = /\.(?:png|jpe?g|gif|webp|avif|bmp|svg|ico)$/i;
@@ -23,9 +23,12 @@ export function Image({ src, alt = '', title }: { src: string; alt?: string; tit
   const [broken, setBroken] = useState(false);
   const [large, setLarge] = useState(false);
   const [wanted, setWanted] = useState(false);
-  const address = ownAddress(src, sessionId);
-  if (address === null) return <Elsewhere src={src} alt={alt} />;
-  if (!wanted && !isPicture(src)) return <Button kind="quiet" icon="image" onClick={() => setWanted(true)}>{t('matter.showPicture', { name: alt || src })}</Button>;
+  const folder = useContext(MatterFolder);
+  const isOwn = IN_TEXT.test(src) || OF_HUB.test(src);
+  const link: JudgedLink = isOwn ? { kind: 'dead' } : judgeLink(src, '', folder);
+  const address = isOwn ? src : addressOf(link, sessionId);
+  if (address === null) return <Elsewhere link={link} alt={alt} />;
+  if (!wanted && !isOwn && !isPicture(link)) return <Button kind="quiet" icon="image" onClick={() => setWanted(true)}>{t('matter.showPicture', { name: alt || src })}</Button>;
   if (broken) return <span class="matter-picture-missing"><Icon name="image" size={16} />{alt === '' ? t('matter.pictureBroken') : t('matter.pictureBrokenNamed', { name: alt })}</span>;
   return (
     <button type="button" class={large ? 'matter-picture matter-picture-large' : 'matter-picture'} onClick={() => setLarge(!large)}
@@ -35,21 +38,16 @@ export function Image({ src, alt = '', title }: { src: string; alt?: string; tit
   );
 }
 
-/** The address of a picture that comes from nowhere else, or null. */
-function ownAddress(src: string, sessionId: string | null): string | null {
-  if (IN_TEXT.test(src) || OF_HUB.test(src)) return src;
-  const link = judgeLink(src, '');
+/** The address of a picture of the session's own folder, or null where it is from elsewhere. */
+function addressOf(link: JudgedLink, sessionId: string | null): string | null {
   return link.kind === 'file' && sessionId !== null ? contentHref(sessionId, link.path) : null;
 }
 
-function isPicture(src: string): boolean {
-  if (IN_TEXT.test(src) || OF_HUB.test(src)) return true;
-  const link = judgeLink(src, '');
+function isPicture(link: JudgedLink): boolean {
   return link.kind === 'file' && NAMED_LIKE_ONE.test(link.path);
 }
 
-function Elsewhere({ src, alt }: { src: string; alt: string }): JSX.Element {
-  const link = judgeLink(src, '');
+function Elsewhere({ link, alt }: { link: JudgedLink; alt: string }): JSX.Element {
   if (link.kind !== 'web') return <span class="matter-picture-missing"><Icon name="image" size={16} />{alt || t('matter.pictureNone')}</span>;
   return (
     <a class="matter-picture-elsewhere" href={link.href} target="_blank" rel={REL} title={link.href}>

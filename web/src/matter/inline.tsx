@@ -36,7 +36,7 @@ function one(token: Token): ComponentChildren {
     case 'strong': return <strong><Inline tokens={token.tokens} /></strong>;
     case 'em': return <em><Inline tokens={token.tokens} /></em>;
     case 'del': return <del><Inline tokens={token.tokens} /></del>;
-    case 'codespan': return <code class="matter-codespan"><Shown text={(token as Tokens.Codespan).text} /></code>;
+    case 'codespan': return <code class="matter-codespan" dir="ltr"><Shown text={(token as Tokens.Codespan).text} /></code>;
     case 'br': return <br />;
     case 'link': return <LinkToken link={token as Tokens.Link} />;
     case 'image': return <Image src={withoutReferences((token as Tokens.Image).href)} alt={withoutReferences((token as Tokens.Image).text)} />;
@@ -142,8 +142,11 @@ function spans(attributes: Readonly<Record<string, string>>): Record<string, num
   return found;
 }
 
+/** `auto` where a block reads in the direction of its own words. */
+export type Direction = 'auto' | undefined;
+
 /** Headings of a message are below those of the page. */
-export function Heading({ depth, children }: { depth: number; children: ComponentChildren }): JSX.Element {
+export function Heading({ depth, dir, children }: { depth: number; dir?: Direction; children: ComponentChildren }): JSX.Element {
   const Name = `h${Math.min(6, depth + 2)}` as 'h3';
-  return <Name class={`matter-h matter-h${depth}`}>{children}</Name>;
+  return <Name class={`matter-h matter-h${depth}`} dir={dir}>{children}</Name>;
 }

@@ -4,16 +4,17 @@
 // Rule 2: the true host stands beside it, unless its text is the address itself; a text that misleads is called out.
 
 import type { ComponentChildren, JSX } from 'preact';
+import { useContext } from 'preact/hooks';
 import { t } from '../i18n';
 import { isOwnName, judgeLink, type Doubt, type JudgedLink } from '../text/links';
 import { Icon } from '../ui';
-import { fileHref, useSessionId } from './place';
+import { fileHref, MatterFolder, useSessionId } from './place';
 
 export const REL = 'noopener noreferrer nofollow';
 
 export function Link({ address, shown, children }: { address: string; shown: string; children: ComponentChildren }): JSX.Element {
   const sessionId = useSessionId();
-  const link = judgeLink(address, shown);
+  const link = judgeLink(address, shown, useContext(MatterFolder));
   if (link.kind === 'dead') return <span class="matter-dead" title={t('matter.deadLink')}>{children}</span>;
   if (link.kind === 'file') return <FileLink sessionId={sessionId} path={link.path} line={link.line}>{children}</FileLink>;
   return <Away link={link} shown={shown}>{children}</Away>;

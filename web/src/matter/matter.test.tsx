@@ -46,6 +46,13 @@ describe('markdown', () => {
     expect(file?.getAttribute('href')).toBe('#/s/s1/files?path=src%2Fapp.ts&line=12');
   });
 
+  it('reads each block in the direction of its words, and code from left to right', () => {
+    shown(<Markdown text={'# \u05e9\u05dc\u05d5\u05dd\n\n\u0645\u0631\u062d\u0628\u0627 `rm -rf x` \u202e\n\n- \u05d0\n\n> \u05d1\n\n| \u05d2 |\n|---|\n| d |\n\n```js\nlet x\n```\n'} />);
+    for (const name of ['h3', 'p', 'ul', 'blockquote', '.matter-table']) expect(place.querySelector(name)?.getAttribute('dir')).toBe('auto');
+    for (const name of ['.matter-codespan', '.matter-code-block', '.matter-unseen']) expect(place.querySelector(name)?.getAttribute('dir')).toBe('ltr');
+    expect(place.querySelector('.matter-unseen')?.textContent).toContain('202E');
+  });
+
   it('draws only what is new: ten thousand chunks draw each block a few times', () => {
     const chunk = 'some words. ';
     let text = '';

@@ -1,4 +1,4 @@
-// Which session matter belongs to, and where one of its files is shown: links to files lead there.
+// Which session matter belongs to, in which of its folders it lies, and where one of its files is shown: links to files lead there.
 
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
@@ -7,6 +7,9 @@ import { route } from '../route';
 
 /** The session by its id, for matter that is shown outside of its session's own view. */
 export const MatterSession = createContext<string | null>(null);
+
+/** The folder of the session's that matter lies in: what a file of it calls `pic.png` lies beside that file. */
+export const MatterFolder = createContext('');
 
 /** The session that matter belongs to; null where it is not known. */
 export function useSessionId(): string | null {
@@ -24,6 +27,11 @@ export function useFolder(): string {
 /** A path as people read it: from the session's folder on, if it lies there. */
 export function pathIn(folder: string, path: string): string {
   return folder !== '' && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path;
+}
+
+/** The folder that a file lies in; empty for the session's own. */
+export function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
 /** The address of a file in the files tab, at a line where one is given. */

@@ -21,7 +21,7 @@ export function Shown({ text, prose = false }: { text: string; prose?: boolean }
 }
 
 function Unseen({ number }: { number: string }): JSX.Element {
-  return <span class="matter-unseen" title={t('matter.unseen', { number })}>{number}</span>;
+  return <span class="matter-unseen" dir="ltr" title={t('matter.unseen', { number })}>{number}</span>;
 }
 
 /** A line in coloured pieces. */

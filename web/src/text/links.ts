@@ -1,7 +1,8 @@
 // Where a link of an agent's really leads, and whether its text says something else.
 //
 // Rule 1: only http, https and mailto lead anywhere, and paths inside the session's folder. Everything else is dead text.
-// Rule 2: the host that is shown is the one that the browser would ask, in ASCII.
+// Rule 2: a path is meant from the folder of the text that names it; what climbs out of the session's folder is dead, too.
+// Rule 3: the host that is shown is the one that the browser would ask, in ASCII.
 
 import { hasUnseen } from './unseen';
 
@@ -19,8 +20,8 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 const BLANKS = /[\u0000-\u0020\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 const LINE_AT_END = /(?:#L|:)(\d{1,7})(?:[-:](?:L)?\d{1,7})?$/;
 
-/** Judge a link by its address and by the text that it shows. */
-export function judgeLink(address: string, shown: string): JudgedLink {
+/** Judge a link by its address and by the text that it shows; paths are meant from the folder on that the text lies in. */
+export function judgeLink(address: string, shown: string, folder = ''): JudgedLink {
   // Browsers drop these from an address; what is left is what counts.
   const href = address.replace(BLANKS, '');
   if (href === '') return { kind: 'dead' };
@@ -28,9 +29,9 @@ export function judgeLink(address: string, shown: string): JudgedLink {
   if (/^https?:/i.test(href)) return judgeWeb(href, shown);
   if (/^mailto:/i.test(href)) return judgeMail(href, shown);
   if (/^www\./i.test(href)) return judgeWeb(`http://${href}`, shown);
-  if (/^file:/i.test(href)) return judgePath(href.replace(/^file:(?:\/\/)?/i, ''));
+  if (/^file:/i.test(href)) return judgePath(href.replace(/^file:(?:\/\/)?/i, ''), folder);
   if (SCHEME.test(href) && !looksLikePathWithLine(href)) return { kind: 'dead' };
-  return judgePath(href);
+  return judgePath(href, folder);
 }
 
 /** The scheme-less host and path, as a reader would type it: to tell an address from a text that only names it. */
@@ -90,12 +91,23 @@ function looksLikePathWithLine(href: string): boolean {
   return /^[\w./-]+\.[\w]+:\d+(?::\d+)?$/.test(href);
 }
 
-function judgePath(href: string): JudgedLink {
+function judgePath(href: string, folder: string): JudgedLink {
   if (href.startsWith('#') || href.startsWith('?')) return { kind: 'dead' };
   const line = LINE_AT_END.exec(href);
-  const path = safeDecode((line === null ? href : href.slice(0, line.index)).split(/[?#]/)[0] ?? '');
-  if (path === '' || hasUnseen(path)) return { kind: 'dead' };
-  return { kind: 'file', path, line: line === null ? null : Number(line[1]) };
+  const written = safeDecode((line === null ? href : href.slice(0, line.index)).split(/[?#]/)[0] ?? '');
+  const path = written === '' || hasUnseen(written) ? null : pathFrom(folder, written);
+  return path === null ? { kind: 'dead' } : { kind: 'file', path, line: line === null ? null : Number(line[1]) };
+}
+
+/** Where a path leads from a folder of the session's, without dots; null where it climbs out. */
+export function pathFrom(folder: string, path: string): string | null {
+  const whole = path.startsWith('/') || folder === '' ? path : `${folder}/${path}`;
+  const parts: string[] = [];
+  for (const part of whole.split('/')) {
+    if (part === '..' && parts.pop() === undefined) return null;
+    if (part !== '..' && part !== '.' && part !== '') parts.push(part);
+  }
+  return whole.startsWith('/') ? `/${parts.join('/')}` : parts.join('/') || '.';
 }
 
 function safeDecode(text: string): string {

@@ -35,9 +35,20 @@ describe('links', () => {
 
   it('to files know the line', () => {
     expect(judgeLink('src/app.ts:12', 'app')).toEqual({ kind: 'file', path: 'src/app.ts', line: 12 });
-    expect(judgeLink('./src/a%20b.ts#L7-L9', 'app')).toEqual({ kind: 'file', path: './src/a b.ts', line: 7 });
+    expect(judgeLink('./src/a%20b.ts#L7-L9', 'app')).toEqual({ kind: 'file', path: 'src/a b.ts', line: 7 });
     expect(judgeLink('/home/me/x.py', 'x')).toEqual({ kind: 'file', path: '/home/me/x.py', line: null });
     expect(judgeLink('file:///home/me/x.py', 'x')).toEqual({ kind: 'file', path: '/home/me/x.py', line: null });
+  });
+
+  it('are meant from the folder of the text, and never climb out of the session', () => {
+    const from = (folder: string, address: string) => judgeLink(address, 'x', folder);
+    expect(from('odd/deep', 'data.csv')).toMatchObject({ path: 'odd/deep/data.csv' });
+    expect(from('odd/deep', './a/../pic.png')).toMatchObject({ path: 'odd/deep/pic.png' });
+    expect(from('odd/deep', '../../README.md#L3')).toMatchObject({ path: 'README.md', line: 3 });
+    expect(from('odd', '..')).toMatchObject({ path: '.' });
+    expect(from('odd', '/home/me/../x.py')).toMatchObject({ path: '/home/x.py' });
+    for (const out of ['../../x', '..%2F..%2Fx', 'a/../../../x']) expect(from('odd', out).kind).toBe('dead');
+    expect(judgeLink('../x', 'x').kind).toBe('dead');
   });
 });
 

@@ -12,6 +12,7 @@ export const composer = {
   dropHere: 'Drop files here',
   remove: 'Remove {name}',
   uploading: 'Uploading {name}',
+  attachAgain: '{name} did not survive the reload: attach it again',
   uploadFailed: '{name}: {why}',
   pictureFailed: '{name} cannot be read as a picture.',
   tooManyPictures: 'These pictures are too large to be sent together.',

@@ -39,6 +39,7 @@ export const policy = {
   saved: 'Saved. It counts from now on.',
   discard: 'Discard changes',
   unsaved: 'Not saved yet',
+  cameBack: 'These are your unsaved changes from before. Save or discard them.',
   problem: 'The file is not what is in force: {problem}',
   wrong: 'Not saved: {why}',
   readOnly: 'This device may read the policy but not change it.',

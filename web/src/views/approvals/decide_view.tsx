@@ -47,7 +47,7 @@ export function DenyPanel({ ways, longer, reason, onReason, onDeny, onLonger, on
       <EndedLine />
       <label>
         <span>{t('approvals.denyReason')}</span>
-        <input ref={field} type="text" value={reason} readOnly={ended} maxLength={1000} onInput={(event) => onReason(event.currentTarget.value)} autocomplete="off" enterkeyhint="done" />
+        <input ref={field} type="text" dir="auto" value={reason} readOnly={ended} maxLength={1000} onInput={(event) => onReason(event.currentTarget.value)} autocomplete="off" enterkeyhint="done" />
       </label>
       <footer class="approvals-actions">
         <CardButton kind="danger" icon="cross" type="submit">{t('approvals.deny')}</CardButton>

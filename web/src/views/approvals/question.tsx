@@ -1,11 +1,11 @@
 /**
  * A question as a form: choices, free text, typed fields; or a page to visit.
  *
- * Rule 1: what is filled in stays while the card is drawn again, whatever else happens in the session.
+ * Rule 1: what is filled in stays while the card is drawn again, whatever else happens in the session, and while one looks elsewhere.
  * Rule 2: a page of the agent's opens with a click only, in its own window, and its host is shown.
  */
 import type { JSX } from 'preact';
-import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useContext, useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { QuestionView } from '../../generated/api';
 import { link } from '../../hub/link';
 import type { Pending } from '../../hub/sessions';
@@ -17,6 +17,7 @@ import { CardHead, isOnItsWay, Progress, type CardProps } from './card';
 import { Countdown } from './countdown_view';
 import { Ended, EndedLine } from './ended';
 import { answerOf, fieldsOf, initialValues, isFreeText, problemsOf, type Field, type Problem, type Value, type Values } from './form';
+import { filledIn, keepFilledIn } from './kept_values';
 import { keepKeys } from './keys';
 import { resolutions } from './resolutions';
 import { ResolutionLine } from './resolution_view';
@@ -36,7 +37,7 @@ export function QuestionForm({ pending, over = false }: CardProps): JSX.Element 
       <CardHead id={heading} pending={pending} icon="question" title={title}>
         <Countdown expiresAt={question.expiresAt} since={question.askedAt} denies={false} />
       </CardHead>
-      <p class="approvals-question"><Unseen text={question.question} /></p>
+      <p class="approvals-question" dir="auto"><Unseen text={question.question} /></p>
       <Answer pending={pending} question={question} over={over} />
     </SteadyCard>
   );
@@ -95,8 +96,10 @@ function PageToVisit({ url, busy, onSend }: AnswerProps & { url: string }): JSX.
 
 function Form({ question, busy, onSend }: AnswerProps & { question: QuestionView }): JSX.Element {
   const fields = fieldsOf(question.schema, question.options);
-  const [values, setValues] = useState<Values>(() => initialValues(fields));
+  const [first] = useState<Values>(() => filledIn(question.questionId, initialValues(fields)));
+  const [values, setValues] = useState(first);
   const [tried, setTried] = useState(false);
+  useLayoutEffect(() => (values === first ? undefined : keepFilledIn(question.questionId, values)), [values]);
   const problems = problemsOf(fields, values);
   const form = useRef<HTMLFormElement>(null);
   const ended = useContext(Ended) !== null;
@@ -171,11 +174,11 @@ const INPUTS: Partial<Record<Field['kind'], string>> = { email: 'email', url: 'u
 function TextField({ field, value, invalid, onInput }: { field: Field; value: string; invalid: boolean; onInput: (text: string) => void }): JSX.Element {
   const ended = useContext(Ended) !== null;
   if (field.kind === 'text' && (field.name === '' || (field.maxLength ?? 1000) > 200)) {
-    return <textarea rows={2} value={value} readOnly={ended} aria-invalid={invalid} onInput={(event) => onInput(event.currentTarget.value)} />;
+    return <textarea rows={2} dir="auto" value={value} readOnly={ended} aria-invalid={invalid} onInput={(event) => onInput(event.currentTarget.value)} />;
   }
   const numeric = field.kind === 'number' ? 'decimal' : field.kind === 'integer' ? 'numeric' : undefined;
   return (
-    <input type={INPUTS[field.kind] ?? 'text'} inputMode={numeric} value={value} readOnly={ended} aria-invalid={invalid} class="approvals-text"
+    <input type={INPUTS[field.kind] ?? 'text'} dir="auto" inputMode={numeric} value={value} readOnly={ended} aria-invalid={invalid} class="approvals-text"
       onInput={(event) => onInput(event.currentTarget.value)} />
   );
 }
@@ -207,7 +210,7 @@ function Choices({ field, values, onChange }: FieldProps): JSX.Element {
       {field.other && (
         <label class="approvals-other">
           <span>{t('approvals.other')}</span>
-          <input type="text" value={String(values[field.other] ?? '')} readOnly={ended} onInput={(event) => write(event.currentTarget.value)} />
+          <input type="text" dir="auto" value={String(values[field.other] ?? '')} readOnly={ended} onInput={(event) => write(event.currentTarget.value)} />
         </label>
       )}
     </div>

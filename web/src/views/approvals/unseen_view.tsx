@@ -10,7 +10,7 @@ export function Unseen({ text }: { text: string }): JSX.Element {
   if (pieces.length === 1 && !pieces[0]?.unseen) return <>{text}</>;
   return (
     <>
-      {pieces.slice(0, MARKED_MOST).map((piece, index) => (piece.unseen ? <mark key={index} class="approvals-unseen">{piece.text}</mark> : piece.text))}
+      {pieces.slice(0, MARKED_MOST).map((piece, index) => (piece.unseen ? <mark key={index} class="approvals-unseen" dir="ltr">{piece.text}</mark> : piece.text))}
       {pieces.length > MARKED_MOST && pieces.slice(MARKED_MOST).map((piece) => piece.text).join('')}
     </>
   );

@@ -14,7 +14,7 @@ import { t } from '../../i18n';
 import type { Story } from '../../model/story';
 import { COARSE, Icon, IconButton, Menu, Spinner, toast, useMedia } from '../../ui';
 import { actStates } from '../controls/states';
-import { Attachments, filesIn } from './attachments';
+import { attachmentsOf, filesIn, withPath, type Attached as OneAttached, type Attachments } from './attachments';
 import { draftOf, enterSends, flushDrafts, keepDraft, setEnterSends } from './drafts';
 import { meansHistory, PromptHistory } from './history';
 import { messageOf } from './pictures';
@@ -61,7 +61,8 @@ function Writing({ story, takeBack }: { story: Story; takeBack: { current: (word
     write(joined(latest.current.text, words));
     field.current?.focus();
   };
-  const attachments = useMemo(() => new Attachments(story.sessionId, (path) => addPath(latest.current, field.current, path)), [story]);
+  const attachments = attachmentsOf(story.sessionId);
+  useEffect(() => attachments.tell((path) => addPath(latest.current, field.current, path)), [attachments]);
   const suggesting = useMemo(() => new Suggesting(story.sessionId, () => commandsOf(story.view.peek().commands as Record<string, unknown>[] | null)), [story]);
   const history = useHistory(story);
   useGrowing(field, text);
@@ -72,7 +73,7 @@ function Writing({ story, takeBack }: { story: Story; takeBack: { current: (word
   const add = (files: File[]): void => void attachments.add(files, pictures);
   const send = async (): Promise<void> => {
     const said = latest.current.text;
-    if (flying.current || (!said.trim() && !attachments.all.peek().length) || attachments.busy) return;
+    if (flying.current || (!said.trim() && !attachments.any) || attachments.busy) return;
     flying.current = true;
     const taken = await attachments.take().finally(() => void (flying.current = false));
     if (taken === null) return toast(t('composer.tooManyPictures'), 'bad');
@@ -110,7 +111,7 @@ function Writing({ story, takeBack }: { story: Story; takeBack: { current: (word
       onDrop={(event) => { event.preventDefault(); setOver(false); add(filesIn(event.dataTransfer)); }}>
       {shown && <SuggestionList id={list} shown={shown} agent={agentName(view.agent)} onTake={take} />}
       <Attached attachments={attachments} />
-      <textarea ref={field} class="composer-text" rows={1} value={text} placeholder={label} aria-label={t('composer.label')} enterkeyhint={sends ? 'send' : 'enter'}
+      <textarea ref={field} class="composer-text" dir="auto" rows={1} value={text} placeholder={label} aria-label={t('composer.label')} enterkeyhint={sends ? 'send' : 'enter'}
         role="combobox" aria-autocomplete="list" aria-expanded={shown !== null} aria-controls={shown ? list : undefined} aria-activedescendant={shown?.choices.length ? `${list}-${shown.selected}` : undefined}
         onInput={(event) => { write(event.currentTarget.value); history.current?.edited(); suggesting.look(event.currentTarget.value, event.currentTarget.selectionStart); }}
         onClick={(event) => suggesting.look(text, event.currentTarget.selectionStart)} onBlur={() => suggesting.close()} onKeyDown={pressed}
@@ -120,7 +121,7 @@ function Writing({ story, takeBack }: { story: Story; takeBack: { current: (word
         <Menu label={t('common.more')} side="left" class="composer-menu" items={[{ label: t('composer.enterSends'), checked: sends, onSelect: () => { setEnterSends(!sends); setSends(!sends); } }]} />
         <span class="composer-hint">{t(sends ? 'composer.hintEnter' : 'composer.hintNewline')}</span>
         <IconButton icon={busy ? 'queue' : 'send'} kind="primary" label={t(busy ? 'composer.queue' : 'composer.send')} class="composer-send"
-          disabled={(!text.trim() && !attachments.all.value.length) || attachments.busy} onClick={() => void send()} />
+          disabled={(!text.trim() && !attachments.any) || attachments.busy} onClick={() => void send()} />
       </div>
       {over && <p class="composer-drop">{t('composer.dropHere')}</p>}
     </div>
@@ -133,14 +134,19 @@ function Attached({ attachments }: { attachments: Attachments }): JSX.Element | 
   return (
     <ul class="composer-attached">
       {all.map((each) => (
-        <li key={each.key}>
-          {each.picture ? <img src={each.picture.url} alt={each.name} /> : <Spinner size={16} label={t('composer.uploading', { name: each.name })} />}
-          <span>{each.name}</span>
+        <li key={each.key} class={each.state === 'lost' ? 'composer-lost' : undefined}>
+          <Thumb one={each} />
+          <span>{each.state === 'lost' ? t('composer.attachAgain', { name: each.name }) : each.name}</span>
           <IconButton icon="close" size={14} label={t('composer.remove', { name: each.name })} onClick={() => attachments.remove(each.key)} />
         </li>
       ))}
     </ul>
   );
+}
+
+function Thumb({ one }: { one: OneAttached }): JSX.Element {
+  if (one.state === 'lost') return <Icon name="warning" size={16} />;
+  return one.picture ? <img src={one.picture.url} alt={one.name} /> : <Spinner size={16} label={t('composer.uploading', { name: one.name })} />;
 }
 
 function FilePicker({ onFiles }: { onFiles: (files: File[]) => void }): JSX.Element {
@@ -171,10 +177,8 @@ function joined(text: string, words: string): string {
 
 /** The path of an uploaded file goes where the caret is. */
 function addPath(writing: { text: string; write: (text: string, caret?: number) => void }, field: HTMLTextAreaElement | null, path: string): void {
-  const at = field?.selectionStart ?? writing.text.length;
-  const before = writing.text.slice(0, at);
-  const word = `${before && !/\s$/.test(before) ? ' ' : ''}@${path} `;
-  writing.write(before + word + writing.text.slice(at), at + word.length);
+  const { text, caret } = withPath(writing.text, field?.selectionStart ?? writing.text.length, path);
+  writing.write(text, caret);
 }
 
 function suggestionKey(event: KeyboardEvent, suggesting: Suggesting, take: (suggestion: Suggestion) => void): boolean {

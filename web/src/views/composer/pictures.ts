@@ -43,6 +43,13 @@ export async function readPicture(file: File, room: number): Promise<Picture | n
   return url === null ? null : { name: file.name || 'picture', url };
 }
 
+/** A picture that was read before, as the file that it was. */
+export function fileOf({ name, url }: Picture): File {
+  const [head = '', body = ''] = url.split(',', 2);
+  const bytes = Uint8Array.from(atob(body), (letter) => letter.charCodeAt(0));
+  return new File([bytes], name, { type: /^data:([^;]+)/.exec(head)?.[1] ?? '' });
+}
+
 /** A message with its pictures. */
 export function messageOf(text: string, pictures: { url: string }[]): SendMessageCommand {
   const attachments = pictures.map(({ url }) => ({ type: 'image' as const, url }));

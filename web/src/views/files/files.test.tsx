@@ -83,6 +83,15 @@ describe('the files tab', () => {
     expect(place.querySelector('.matter-code-lines')?.textContent).toContain('# Read me');
   });
 
+  it('finds what a markdown file names beside that file, and nothing outside of the session', async () => {
+    answers['/sessions/s1/files/content?path=odd%2Frel.md'] = '[data](data.csv) [up](../README.md) [out](../../secret) ![a picture](./pic.png)';
+    await at('#/s/s1/files?path=odd%2Frel.md');
+    const links = [...place.querySelectorAll('.files-rendered a')].map((link) => link.getAttribute('href'));
+    expect(links).toEqual(['#/s/s1/files?path=odd%2Fdata.csv', '#/s/s1/files?path=README.md']);
+    expect(place.querySelector('.matter-dead')?.textContent).toBe('out');
+    expect(place.querySelector('img')?.getAttribute('src')).toBe('/sessions/s1/files/content?path=odd%2Fpic.png');
+  });
+
   it('lists changes with their counts, and shows all of them or one', async () => {
     await at('#/s/s1/files?list=changes');
     expect(place.querySelector('.files-changes')?.textContent).toContain('+2');

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { http } from '../../hub/http';
 import { t } from '../../i18n';
 import { CodeView, Image, Markdown, Shown } from '../../matter';
-import { contentHref } from '../../matter/place';
+import { contentHref, folderOf, MatterFolder, pathIn, useFolder } from '../../matter/place';
 import { isMarkdownPath, isPicturePath } from '../../text/language';
 import { Button, Icon, Spinner } from '../../ui';
 import { useLoaded } from './load';
@@ -50,12 +50,13 @@ export function Content(props: ContentProps): JSX.Element {
 }
 
 function TextFile({ address, path, line, version, rendered }: ContentProps): JSX.Element {
+  const root = useFolder();
   const { value, error, again } = useLoaded(`${address} ${version}`, () => http.text(address));
   if (error !== null) return <div class="ui-empty" role="alert"><p>{error.message}</p><Button onClick={again}>{t('common.retry')}</Button></div>;
   if (value === null) return <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div>;
   if (BINARY.test(value.slice(0, 8_000))) return <NoText />;
   if (value === '') return <p class="files-faint">{t('files.emptyFile')}</p>;
-  if (rendered) return <div class="files-rendered"><Markdown text={value} breaks={false} /></div>;
+  if (rendered) return <div class="files-rendered"><MatterFolder.Provider value={folderOf(pathIn(root, path))}><Markdown text={value} breaks={false} /></MatterFolder.Provider></div>;
   return <CodeView text={value} path={path} firstLine={1} line={line} whole />;
 }
 

@@ -27,7 +27,7 @@ export function RenameSheet({ view, onClose }: { view: SessionView; onClose: () 
       <form onSubmit={submit}>
         <label class="home-field">
           <span>{t('home.newTitle')}</span>
-          <input type="text" value={title} maxLength={TITLE_MOST} onInput={(event) => setTitle(event.currentTarget.value)} autofocus />
+          <input type="text" dir="auto" value={title} maxLength={TITLE_MOST} onInput={(event) => setTitle(event.currentTarget.value)} autofocus />
         </label>
       </form>
     </Sheet>

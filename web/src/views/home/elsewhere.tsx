@@ -53,13 +53,13 @@ function FoundRow({ one }: { one: DiscoveredSession }): JSX.Element {
     <li class="home-row home-row-found">
       <AgentSign name={one.agent} size={36} />
       <div class="home-row-head">
-        <button type="button" class="home-row-title" disabled={busy} onClick={() => void join()} title={title}>{title}</button>
+        <button type="button" class="home-row-title" dir="auto" disabled={busy} onClick={() => void join()} title={title}>{title}</button>
       </div>
       <p class="home-row-place" title={one.projectPath}>
         <span class="home-row-project">{one.projectName || projectOf(one.projectPath)}</span>
         <span class="home-row-agent">{agentName(one.agent)}</span>
       </p>
-      <p class="home-row-line">{lastLine(one.lastMessage ?? '')}</p>
+      <p class="home-row-line" dir="auto">{lastLine(one.lastMessage ?? '')}</p>
       <ul class="home-row-figures"><li class="home-row-when"><Time at={one.lastActivity} /></li></ul>
       <span class="home-row-menu">{busy && <Spinner size={18} label={t('common.loading')} />}</span>
     </li>

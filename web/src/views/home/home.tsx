@@ -20,8 +20,9 @@ import { DeleteSheet, RenameSheet } from './actions';
 import { Elsewhere } from './elsewhere';
 import { agentsToFilter, distinct, grouped, GROUPS, projectOf, soughtOf, wanted, type Group, type Wanted } from './groups';
 import { Hits } from './hits';
+import { filters, homePlace, keepHomePlace, useHomePlace } from './place';
 import { SessionRow } from './row';
-import { search, searchFor } from './search';
+import { search, searchAgain, searchFor } from './search';
 
 const SHOWN: Record<Group, number> = { waiting: Infinity, running: Infinity, idle: 25, finished: 10 };
 
@@ -31,12 +32,15 @@ const SEEK_MS = 250;
 type Dialog = { kind: 'rename' | 'delete'; view: SessionView } | null;
 
 export function HomeView(): JSX.Element {
-  const agent = useSignal('');
-  const cwd = useSignal('');
+  const { agent, cwd } = filters;
+  const list = useRef<HTMLDivElement>(null);
+  useHomePlace(list);
   const dialog = useSignal<Dialog>(null);
   const online = link.state.value === 'online';
   useEffect(() => {
-    if (online) void needAgents();
+    if (!online) return;
+    void needAgents();
+    searchAgain();
   }, [online]);
   const want: Wanted = { agent: agent.value, cwd: cwd.value, text: search.value.query };
   const hasOlder = store.hasOlder.value;
@@ -48,7 +52,7 @@ export function HomeView(): JSX.Element {
   }, [want.agent, want.cwd, want.text, online, hasOlder]);
   const searching = search.value.query.trim() !== '';
   return (
-    <div class="home">
+    <div class="home" ref={list}>
       <h1 class="visually-hidden">{t('home.title')}</h1>
       <div class="home-tools">
         <SearchField />
@@ -75,7 +79,7 @@ function SearchField(): JSX.Element {
   return (
     <div class="home-search" role="search">
       <Icon name="search" size={16} />
-      <input ref={field} type="search" aria-label={t('home.search')} placeholder={t('home.searchHint')} value={search.value.query} enterkeyhint="search"
+      <input ref={field} type="search" dir="auto" aria-label={t('home.search')} placeholder={t('home.searchHint')} value={search.value.query} enterkeyhint="search"
         onInput={(event) => searchFor(event.currentTarget.value)} autocomplete="off" spellcheck={false} />
       {search.value.query && <IconButton icon="close" size={16} label={t('home.clearSearch')} onClick={() => searchFor('')} />}
     </div>
@@ -117,7 +121,7 @@ interface ContentProps {
 }
 
 function Content({ want, searching, onDialog, onClear }: ContentProps): JSX.Element {
-  if (!store.loaded.value) return <div class="ui-waiting">{link.state.value !== 'offline' && <Spinner size={24} label={t('common.loading')} />}</div>;
+  if (!store.loaded.value) return link.state.value === 'offline' ? <NothingKnown /> : <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div>;
   const fitting = sessions.value.filter((view) => wanted(view, want));
   const asks = asksBySession(pending.value);
   const groups = grouped(fitting, new Set(asks.keys()));
@@ -151,7 +155,11 @@ interface GroupProps {
 }
 
 function SessionGroup({ group, views, asks, onDialog }: GroupProps): JSX.Element {
-  const all = useSignal(false);
+  const all = useSignal(homePlace().whole.includes(group));
+  const showAll = (): void => {
+    all.value = true;
+    keepHomePlace({ whole: [...homePlace().whole, group] });
+  };
   const shown = all.value ? views : views.slice(0, SHOWN[group]);
   return (
     <section class="home-group" aria-labelledby={`home-${group}`}>
@@ -163,7 +171,7 @@ function SessionGroup({ group, views, asks, onDialog }: GroupProps): JSX.Element
         ))}
       </ul>
       {views.length > shown.length && (
-        <Button kind="quiet" onClick={() => (all.value = true)}>{t('home.showMore', { n: views.length - shown.length })}</Button>
+        <Button kind="quiet" onClick={showAll}>{t('home.showMore', { n: views.length - shown.length })}</Button>
       )}
     </section>
   );
@@ -176,6 +184,17 @@ function Empty(): JSX.Element {
       <h2>{t('home.emptyTitle')}</h2>
       <p>{t('home.emptyText')}</p>
       <a class="ui-button ui-button-primary" href={write({ view: 'new' })}><Icon name="plus" size={16} />{t('home.emptyNew')}</a>
+    </div>
+  );
+}
+
+/** The page was opened while the hub was away. */
+function NothingKnown(): JSX.Element {
+  return (
+    <div class="ui-empty">
+      <Icon name="terminal" size={40} />
+      <h2>{t('home.unknownTitle')}</h2>
+      <p>{t('home.unknownText')}</p>
     </div>
   );
 }

@@ -22,7 +22,7 @@ export function SessionRow({ view, asks, onRename, onDelete }: RowProps): JSX.El
     <li class={`home-row home-row-${group}`}>
       <AgentSign name={view.agent} size={36} />
       <div class="home-row-head">
-        <a class="home-row-title" href={sessionHref(view.id)} title={title}>{title}</a>
+        <a class="home-row-title" dir="auto" href={sessionHref(view.id)} title={title}>{title}</a>
         <StatusBadge view={view} waiting={asks.length > 0} />
         {failedOf(view) && !asks.length && <Badge tone="bad"><Icon name="warning" size={12} />{t('home.failed')}</Badge>}
         {view.watchOnly && <Badge title={t('home.watchOnlyHint')}>{t('home.watchOnly')}</Badge>}
@@ -32,7 +32,7 @@ export function SessionRow({ view, asks, onRename, onDelete }: RowProps): JSX.El
         <span class="home-row-project">{projectOf(view.cwd)}</span>
         <span class="home-row-agent">{agentName(view.agent)}</span>
       </p>
-      <p class="home-row-line">{lineOf(view, asks)}</p>
+      <p class="home-row-line" dir="auto">{lineOf(view, asks)}</p>
       <Figures view={view} />
       <Menu label={t('home.actions', { title })} class="home-row-menu" items={[
         { label: t('common.rename'), icon: 'edit', onSelect: () => onRename(view) },

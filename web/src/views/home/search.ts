@@ -1,11 +1,14 @@
 /**
  * Searching titles and contents: what is typed is asked for when the typing pauses.
  *
- * Rule: an answer that comes after the next question is thrown away.
+ * Rule 1: an answer that comes after the next question is thrown away.
+ * Rule 2: what could not be asked for is asked for again as soon as the hub is there.
  */
 import { signal, type ReadonlySignal } from '@preact/signals';
 import type { SearchPage } from '../../generated/api';
 import { asHubError, http, pathOf, type HubError } from '../../hub/http';
+import { onLeave } from '../../hub/leave';
+import { homePlace, keepHomePlace } from './place';
 
 const PAUSE_MS = 250;
 const READ_ON_MS = 1_500;
@@ -18,21 +21,31 @@ export interface Search {
   error?: HubError;
 }
 
-const current = signal<Search>({ query: '', busy: false });
+const current = signal<Search>({ query: homePlace().query, busy: false });
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 export const search: ReadonlySignal<Search> = current;
 
 export function searchFor(query: string): void {
   clearTimeout(timer);
+  keepHomePlace({ query });
   const asked = query.trim();
   if (!asked) {
     current.value = { query, busy: false };
     return;
   }
-  current.value = { ...current.peek(), query, busy: true };
+  const { page } = current.peek();
+  current.value = { query, busy: true, ...(page ? { page } : {}) };
   timer = setTimeout(() => void ask(query, asked), PAUSE_MS);
 }
+
+/** The hub is there: ask for what has no answer yet. */
+export function searchAgain(): void {
+  const { query, busy, page, error } = current.peek();
+  if (!busy && (error || !page)) searchFor(query);
+}
+
+onLeave(() => searchFor(''));
 
 async function ask(query: string, asked: string): Promise<void> {
   try {

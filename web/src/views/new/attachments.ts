@@ -24,16 +24,20 @@ export class Refused extends Error {}
 
 let last = 0;
 
+export function nextId(): number {
+  return (last += 1);
+}
+
 export async function read(file: File): Promise<Attached> {
   const name = file.name || t('new.attached');
   if (PICTURES.test(file.type)) {
     if (file.size > PICTURE_MOST) throw new Refused(t('new.tooLarge', { name, most: '5 MB' }));
-    return { id: (last += 1), name, kind: 'picture', mimeType: file.type, body: base64(await file.arrayBuffer()) };
+    return { id: nextId(), name, kind: 'picture', mimeType: file.type, body: base64(await file.arrayBuffer()) };
   }
   if (file.size > TEXT_MOST) throw new Refused(t('new.tooLarge', { name, most: '256 KB' }));
   const text = decoded(await file.arrayBuffer());
   if (text === null) throw new Refused(t('new.notReadable', { name }));
-  return { id: (last += 1), name, kind: 'text', mimeType: file.type || 'text/plain', body: text };
+  return { id: nextId(), name, kind: 'text', mimeType: file.type || 'text/plain', body: text };
 }
 
 function base64(body: ArrayBuffer): string {

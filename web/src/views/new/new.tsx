@@ -1,11 +1,11 @@
 /**
  * The form for a new session: agent, folder, what the agent lets one choose, first prompt with files.
  *
- * Rule: what is typed survives everything but sending: a failure says why and leaves the form as it is.
+ * Rule: what is typed survives everything but sending: a failure says why and leaves the form as it is, and so does a look elsewhere.
  */
 import { useSignal, type Signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import '../../style/new.css';
 import { agentOf, agents, needAgents } from '../../hub/agents';
 import type { RecentFolder } from '../../generated/api';
@@ -17,8 +17,9 @@ import { goInstead } from '../../route';
 import { Button, Icon } from '../../ui';
 import { projectOf } from '../home/groups';
 import { AgentChoice } from './agents';
-import { contentOf, featuresOf, type Attached } from './attachments';
+import { contentOf, featuresOf } from './attachments';
 import { FolderSheet, foldersIn } from './folders';
+import { form } from './form';
 import { choicesOf, type Choice } from './options';
 import { PromptField } from './prompt';
 import { Starting } from './start';
@@ -26,21 +27,17 @@ import { Starting } from './start';
 const REMEMBERED = 'trunkline.agent';
 
 export function NewView({ cwd: given }: { cwd?: string | undefined }): JSX.Element {
-  const agent = useSignal('');
-  const cwd = useSignal(given ?? '');
-  const options = useSignal<Record<string, string>>({});
-  const prompt = useSignal('');
-  const files = useSignal<Attached[]>([]);
+  useMemo(() => given && form.chooseFolder(given), [given]);
+  const { agent, cwd, options, prompt, files } = form;
   const busy = useSignal(false);
   const problem = useSignal('');
-  const starting = useRef(new Starting());
   useEffect(() => void needAgents(true), []);
   useEffect(() => chooseAgent(agent), [agents.value]);
   const choices = useMemo(() => choicesOf(agent.value, sessions.value), [agent.value, sessions.value.length]);
   const choose = (name: string): void => {
     agent.value = name;
     options.value = {};
-    starting.current = new Starting();
+    form.starting = new Starting();
   };
   const start = async (event: Event): Promise<void> => {
     event.preventDefault();
@@ -51,11 +48,12 @@ export function NewView({ cwd: given }: { cwd?: string | undefined }): JSX.Eleme
     try {
       const { mode = '', ...others } = chosen(options.value, choices);
       const content = contentOf(prompt.value, files.value, featuresOf(agentOf(agent.value)));
-      const view = await starting.current.run({ agent: agent.value, cwd: cwd.value.trim(), mode, options: others, prompt: content });
+      const view = await form.starting.run({ agent: agent.value, cwd: cwd.value.trim(), mode, options: others, prompt: content });
+      form.clear();
       goInstead({ view: 'session', id: view.id, tab: 'timeline' });
     } catch (error) {
       const why = asHubError(error).message;
-      problem.value = starting.current.session ? t('new.startedButUnsent', { why }) : why;
+      problem.value = form.starting.session ? t('new.startedButUnsent', { why }) : why;
       busy.value = false;
     }
   };
@@ -64,9 +62,9 @@ export function NewView({ cwd: given }: { cwd?: string | undefined }): JSX.Eleme
     <form class="new" onSubmit={(event) => void start(event)}>
       <h1>{t('new.title')}</h1>
       <AgentChoice chosen={agent.value} onChoose={choose} />
-      <FolderField cwd={cwd} />
+      <FolderField cwd={cwd} onChoose={(path) => form.chooseFolder(path)} />
       <Options choices={choices} options={options} />
-      <PromptField text={prompt} files={files} takesPictures={featuresOf(agentOf(agent.value))?.image !== false} />
+      <PromptField text={prompt} files={files} lost={form.lost} takesPictures={featuresOf(agentOf(agent.value))?.image !== false} />
       {problem.value && <p class="new-error" role="alert"><Icon name="warning" /> {problem.value}</p>}
       <div class="new-end">
         <Button kind="primary" type="submit" icon="play" busy={busy.value} disabled={!mayStart || link.state.value !== 'online'}>{t('new.start')}</Button>
@@ -112,7 +110,7 @@ function chosen(options: Record<string, string>, choices: readonly Choice[]): Re
   return Object.fromEntries(Object.entries(options).filter(([id, value]) => value && choices.some((choice) => choice.id === id)));
 }
 
-function FolderField({ cwd }: { cwd: Signal<string> }): JSX.Element {
+function FolderField({ cwd, onChoose }: { cwd: Signal<string>; onChoose: (path: string) => void }): JSX.Element {
   const open = useSignal(false);
   const recent = useSignal<RecentFolder[]>([]);
   useEffect(() => {
@@ -126,7 +124,7 @@ function FolderField({ cwd }: { cwd: Signal<string> }): JSX.Element {
       <label for="new-cwd">{t('new.folder')}</label>
       <div class="new-folder-entry">
         <input id="new-cwd" type="text" value={cwd.value} aria-describedby="new-cwd-hint" autocomplete="off" autocapitalize="off" spellcheck={false}
-          onInput={(event) => (cwd.value = event.currentTarget.value)} />
+          onInput={(event) => onChoose(event.currentTarget.value)} />
         <Button icon="folder" onClick={() => (open.value = true)}>{t('new.browse')}</Button>
       </div>
       <p class="new-hint" id="new-cwd-hint">{t('new.folderHint')}</p>
@@ -134,14 +132,14 @@ function FolderField({ cwd }: { cwd: Signal<string> }): JSX.Element {
         <ul class="new-recent" aria-label={t('new.recent')}>
           {recent.value.slice(0, 6).map((folder) => (
             <li key={folder.path}>
-              <Button title={folder.path} pressed={folder.path === cwd.value} onClick={() => (cwd.value = folder.path)}>{folder.name || projectOf(folder.path)}</Button>
+              <Button title={folder.path} pressed={folder.path === cwd.value} onClick={() => onChoose(folder.path)}>{folder.name || projectOf(folder.path)}</Button>
             </li>
           ))}
         </ul>
       )}
       {open.value && (
         <FolderSheet start={cwd.value} onClose={() => (open.value = false)} onChoose={(path) => {
-          cwd.value = path;
+          onChoose(path);
           open.value = false;
         }} />
       )}

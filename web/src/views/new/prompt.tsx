@@ -9,10 +9,12 @@ import { read, Refused, type Attached } from './attachments';
 export interface PromptFieldProps {
   text: Signal<string>;
   files: Signal<Attached[]>;
+  /** Names of files that have to be attached again. */
+  lost: Signal<string[]>;
   takesPictures: boolean;
 }
 
-export function PromptField({ text, files, takesPictures }: PromptFieldProps): JSX.Element {
+export function PromptField({ text, files, lost, takesPictures }: PromptFieldProps): JSX.Element {
   const over = useSignal(false);
   const chooser = useRef<HTMLInputElement>(null);
   const add = async (given: Iterable<File>): Promise<void> => {
@@ -21,6 +23,7 @@ export function PromptField({ text, files, takesPictures }: PromptFieldProps): J
         const attached = await read(file);
         if (attached.kind === 'picture' && !takesPictures) throw new Refused(t('new.noPictures'));
         files.value = [...files.peek(), attached];
+        lost.value = lost.peek().filter((name) => name !== attached.name);
       } catch (error) {
         toast(error instanceof Refused ? error.message : t('common.failed'), 'bad');
       }
@@ -48,9 +51,10 @@ export function PromptField({ text, files, takesPictures }: PromptFieldProps): J
   return (
     <div class={`new-part new-prompt${over.value ? ' new-prompt-over' : ''}`} onDragOver={dragged} onDragLeave={() => (over.value = false)} onDrop={dropped}>
       <label for="new-prompt">{t('new.prompt')}</label>
-      <textarea id="new-prompt" rows={5} placeholder={t('new.promptHint')} value={text.value} onPaste={pasted} onKeyDown={submitted}
+      <textarea id="new-prompt" dir="auto" rows={5} placeholder={t('new.promptHint')} value={text.value} onPaste={pasted} onKeyDown={submitted}
         onInput={(event) => (text.value = event.currentTarget.value)} />
       <ul class="new-files" aria-label={t('new.attached')}>
+        {lost.value.map((name) => <LostChip key={name} name={name} onRemove={() => (lost.value = lost.peek().filter((each) => each !== name))} />)}
         {files.value.map((file) => <FileChip key={file.id} file={file} onRemove={() => (files.value = files.peek().filter((each) => each !== file))} />)}
       </ul>
       <div class="new-attach">
@@ -62,6 +66,16 @@ export function PromptField({ text, files, takesPictures }: PromptFieldProps): J
         <span class="new-hint">{over.value ? t('new.dropHere') : t('new.pasteHint')}</span>
       </div>
     </div>
+  );
+}
+
+function LostChip({ name, onRemove }: { name: string; onRemove: () => void }): JSX.Element {
+  return (
+    <li class="new-file new-file-lost">
+      <Icon name="warning" />
+      <span>{t('composer.attachAgain', { name })}</span>
+      <IconButton icon="close" size={16} label={t('new.removeFile', { name })} onClick={onRemove} />
+    </li>
   );
 }
 

@@ -14,19 +14,24 @@ import { lineRange, problemLine } from './lines';
 export interface PolicyFileProps {
   policy: PolicyView;
   draft: string;
+  /** The version of the file that the draft is made of. */
+  base: string;
+  /** The draft was written before the reader went elsewhere. */
+  cameBack: boolean;
   /** The line to show. */
   line: number | null;
   mayWrite: boolean;
   onDraft: (text: string) => void;
+  onDiscard: () => void;
   onSaved: (policy: PolicyView) => void;
   onReload: () => void;
 }
 
 const LINE_PX = 20;
 
-export function PolicyFile({ policy, draft, line, mayWrite, onDraft, onSaved, onReload }: PolicyFileProps): JSX.Element {
+export function PolicyFile({ policy, draft, base, cameBack, line, mayWrite, onDraft, onDiscard, onSaved, onReload }: PolicyFileProps): JSX.Element {
   const [problem, setProblem] = useState<string | null>(null);
-  const [elsewhere, setElsewhere] = useState(false);
+  const [elsewhere, setElsewhere] = useState(base !== policy.version);
   const [busy, setBusy] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const wrong = problemLine(problem ?? policy.problem ?? '');
@@ -35,7 +40,7 @@ export function PolicyFile({ policy, draft, line, mayWrite, onDraft, onSaved, on
     setBusy(true);
     try {
       const now = await http.get<PolicyView>('/policy');
-      if (now.text !== policy.text && !elsewhere) return setElsewhere(true);
+      if (now.version !== base && !elsewhere) return setElsewhere(true);
       onSaved(await http.put<PolicyView>('/policy', { text: draft }));
       setProblem(null);
       setElsewhere(false);
@@ -48,14 +53,20 @@ export function PolicyFile({ policy, draft, line, mayWrite, onDraft, onSaved, on
       setBusy(false);
     }
   };
+  const discard = (): void => {
+    setProblem(null);
+    setElsewhere(false);
+    onDiscard();
+  };
   const dirty = draft !== policy.text;
   return (
     <div class="policy-file">
       <p class="approvals-note">{policy.path ? t('policy.fileAt', { path: policy.path }) : t('policy.noFile')}{!mayWrite && ` ${t('policy.readOnly')}`}</p>
+      {cameBack && <p class="approvals-note" role="status">{t('policy.cameBack')}</p>}
       {problem && <p class="policy-problem" role="alert" id="policy-problem">{t('policy.wrong', { why: problem })}</p>}
       {elsewhere && (
         <p class="policy-problem" role="alert">
-          {t('policy.changedMeanwhile')} <Button kind="quiet" onClick={() => { setElsewhere(false); onDraft(policy.text); onReload(); }}>{t('policy.takeTheirs')}</Button>
+          {t('policy.changedMeanwhile')} <Button kind="quiet" onClick={() => { discard(); onReload(); }}>{t('policy.takeTheirs')}</Button>
         </p>
       )}
       <div class="policy-editor">
@@ -67,7 +78,7 @@ export function PolicyFile({ policy, draft, line, mayWrite, onDraft, onSaved, on
       {mayWrite && (
         <footer class="policy-actions">
           <Button kind="primary" busy={busy} disabled={!dirty && policy.problem === null} onClick={() => void put()}>{t('policy.save')}</Button>
-          {dirty && <Button onClick={() => { setProblem(null); setElsewhere(false); onDraft(policy.text); }}>{t('policy.discard')}</Button>}
+          {dirty && <Button onClick={discard}>{t('policy.discard')}</Button>}
           {dirty && <span class="approvals-note">{t('policy.unsaved')}</span>}
         </footer>
       )}

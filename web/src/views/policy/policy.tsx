@@ -12,6 +12,7 @@ import { link } from '../../hub/link';
 import { t } from '../../i18n';
 import { Button, Spinner, Tabs } from '../../ui';
 import { mayDo } from '../controls/states';
+import { keepPolicy, keptPolicy, type PolicyDraft } from './draft';
 import { ExplainPolicy } from './explain';
 import { PolicyFile } from './file';
 import { PolicyRules } from './rules';
@@ -22,8 +23,9 @@ type Tab = 'rules' | 'text' | 'explain';
 export function PolicyView(): JSX.Element {
   const [policy, setPolicy] = useState<Policy | null>(null);
   const [error, setError] = useState<HubError | null>(null);
-  const [draft, setDraft] = useState<string | null>(null);
-  const [tab, setTab] = useState<Tab>('rules');
+  const [draft, setDraft] = useState<PolicyDraft | null>(keptPolicy);
+  const [cameBack, setCameBack] = useState(draft !== null);
+  const [tab, setTab] = useState<Tab>(cameBack ? 'text' : 'rules');
   const [line, setLine] = useState<number | null>(null);
   const load = (): void => void http.get<Policy>('/policy').then((found) => { setPolicy(found); setError(null); }, (failure) => setError(asHubError(failure)));
   useEffect(load, []);
@@ -33,18 +35,26 @@ export function PolicyView(): JSX.Element {
     setLine(to);
     setTab('text');
   };
+  const write = (to: PolicyDraft | null): void => {
+    setDraft(to);
+    keepPolicy(to);
+    if (to === null) setCameBack(false);
+  };
+  const change = (text: string): void => write(text === policy.text ? null : { text, base });
   const add = (text: string): void => {
-    setDraft(text);
+    change(text);
     setLine(text.split('\n').length - 1);
     setTab('text');
   };
   const saved = (now: Policy): void => {
     setPolicy(now);
-    setDraft(null);
+    write(null);
     setLine(null);
   };
   const mayWrite = mayDo(link.scope.value, 'admin');
-  const unsaved = draft !== null && draft !== policy.text;
+  const text = draft?.text ?? policy.text;
+  const unsaved = text !== policy.text;
+  const base = unsaved && draft ? draft.base : policy.version;
   return (
     <div class="policy-view">
       <header class="policy-head">
@@ -58,8 +68,8 @@ export function PolicyView(): JSX.Element {
         { id: 'explain', label: t('policy.explain'), icon: 'question' },
       ]} />
       <div role="tabpanel" aria-label={t(`policy.${tab}`)} class="policy-panel">
-        {tab === 'rules' && <PolicyRules policy={policy} text={draft ?? policy.text} mayWrite={mayWrite} onLine={showLine} onAdd={add} />}
-        {tab === 'text' && <PolicyFile policy={policy} draft={draft ?? policy.text} line={line} mayWrite={mayWrite} onDraft={setDraft} onSaved={saved} onReload={load} />}
+        {tab === 'rules' && <PolicyRules policy={policy} text={text} mayWrite={mayWrite} onLine={showLine} onAdd={add} />}
+        {tab === 'text' && <PolicyFile policy={policy} draft={text} base={base} cameBack={cameBack && unsaved} line={line} mayWrite={mayWrite} onDraft={change} onDiscard={() => write(null)} onSaved={saved} onReload={load} />}
         {tab === 'explain' && <ExplainPolicy unsaved={unsaved} />}
       </div>
     </div>

@@ -44,7 +44,7 @@ function OnItsWay({ prompt }: { prompt: OwnPrompt }): JSX.Element {
   return (
     <div class="session-row session-asked session-on-its-way" role="article" aria-label={t('session.saidBy', { who: t('session.you') })}>
       <div class="session-bubble">
-        <p class="session-plain">{message}</p>
+        <p class="session-plain" dir="auto">{message}</p>
         {attachments && attachments.length > 0 && <p class="session-faint">{t('session.withImages', { n: attachments.length })}</p>}
       </div>
       <div class="session-tools session-tools-shown">

@@ -23,7 +23,7 @@ export function Head({ tabs }: { tabs: JSX.Element }): JSX.Element {
         <a class="ui-icon-button session-back" href={write({ view: 'home' })} aria-label={t('session.back')} title={t('session.back')}><Icon name="arrow-left" size={18} /></a>
         <AgentIcon />
         <div class="session-names">
-          <h1 class="session-title" title={view.title}>{view.title || t('session.untitled')}</h1>
+          <h1 class="session-title" dir="auto" title={view.title}>{view.title || t('session.untitled')}</h1>
           <p class="session-where">
             <span>{view.capabilities?.agent.displayName ?? view.agent}</span>
             <span class="session-folder" title={view.cwd}><Icon name="folder" size={14} />{nameOfPath(view.cwd)}</span>
@@ -118,7 +118,7 @@ function Rename({ onClose }: { onClose: () => void }): JSX.Element {
   return (
     <Sheet title={t('session.renameTitle')} onClose={onClose}>
       <form class="session-rename" onSubmit={save}>
-        <label>{t('session.renameLabel')}<input type="text" value={title} maxLength={200} autofocus onInput={(event) => setTitle(event.currentTarget.value)} /></label>
+        <label>{t('session.renameLabel')}<input type="text" dir="auto" value={title} maxLength={200} autofocus onInput={(event) => setTitle(event.currentTarget.value)} /></label>
         <Button type="submit" kind="primary" busy={busy} disabled={title.trim() === ''}>{t('common.save')}</Button>
       </form>
     </Sheet>

@@ -39,7 +39,7 @@ function PersonMessage({ item }: { item: MessageItem }): JSX.Element {
   return (
     <div class="session-asked">
       <div class="session-bubble">
-        {text !== '' && <p class="session-plain"><Shown text={text} /></p>}
+        {text !== '' && <p class="session-plain" dir="auto"><Shown text={text} /></p>}
         <Images images={images} />
       </div>
       <div class="session-tools">
