@@ -78,7 +78,7 @@ function Artifact({ artifact, back, refresh }: { artifact: ArtifactView; back: (
       {hasSides && <Tabs label={t('files.sides')} selected={side} onSelect={setSide} tabs={[{ id: 'preview', label: t('files.preview') }, { id: 'source', label: t('files.source') }]} />}
       <div class="files-preview-body">
         {isFile && (side === 'source' || !PAGE.test(artifact.path))
-          ? <Content address={contentHref(artifact.sessionId, artifact.path)} path={artifact.path} line={null} version={artifact.version} rendered={side === 'preview'} />
+          ? <Content address={contentHref(artifact.sessionId, artifact.path)} path={artifact.path} line={null} version={artifact.version} rendered={side === 'preview' && isMarkdownPath(artifact.path)} />
           : <Framed artifact={artifact} preview={preview} live={live} run={setLive} />}
       </div>
     </article>

@@ -149,6 +149,19 @@ describe('the artifacts tab', () => {
     expect(place.querySelector('iframe')).toBeNull();
   });
 
+  it('shows code as it is written, and only markdown as it is meant to be read', async () => {
+    answers['/sessions/s1/files/content?path=hello.py'] = '# Greet\ndef greet():\n    return 1\n';
+    await shown([{ ...artifact, name: 'hello.py', path: 'hello.py' }]);
+    await settled();
+    expect(place.querySelector('.files-rendered')).toBeNull();
+    expect(place.querySelector('.matter-code-lines')?.textContent).toBe('# Greet\ndef greet():\n    return 1\n');
+    answers['/sessions/s1/files/content?path=notes.md'] = '# Notes';
+    render(null, place);
+    await shown([{ ...artifact, name: 'notes.md', path: 'notes.md' }]);
+    await settled();
+    expect(place.querySelector('.files-rendered')?.textContent).toBe('Notes');
+  });
+
   it('says so where there is nothing', async () => {
     await shown([]);
     expect(place.textContent).toContain('made nothing to look at yet');
