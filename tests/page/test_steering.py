@@ -297,14 +297,14 @@ def test_an_artifact_is_shown_in_a_sandbox(clear_hub: HubProcess, make_person: M
     assert page.evaluate("window.hacked") is None
 
 
-def test_an_artifact_that_is_code_is_shown_as_code(clear_hub: HubProcess, make_person: MakePerson) -> None:
+def test_an_artifact_that_is_code_is_shown_as_code_where_its_link_leads(clear_hub: HubProcess, make_person: MakePerson) -> None:
     session = clear_hub.new_session("trusted")
     code = '# Greets.\ndef greet(name: str) -> str:\n    if not name:\n        return "nobody"\n    return f"hello *{name}*"\n'
     tell(session, json.dumps([["ask", "fs/write_text_file", {"path": str(session.folder / "hello.py"), "content": code}]]))
     wait_until_idle(session)
     eventually(lambda: session.view()["artifacts"], "there is an artifact")
-    page = make_person(clear_hub.url).log_in(clear_hub, f"#/s/{session.id}/artifacts")
-    page.get_by_role("complementary").get_by_text("hello.py", exact=True).first.click()
+    page = make_person(clear_hub.url).log_in(clear_hub, f"#/s/{session.id}")
+    page.get_by_role("link", name="Artifact: hello.py").click()
     shown = page.get_by_role("article", name="hello.py").locator(".matter-code-lines")
     expect(shown.locator("span[class]").filter(has_text=re.compile("^def$"))).to_be_visible()
     assert shown.evaluate("lines => lines.textContent") == code

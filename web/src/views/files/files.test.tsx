@@ -5,7 +5,7 @@ import { goInstead } from '../../route';
 import { HOSTILE } from '../../text/hostile';
 import { ArtifactsTab } from './artifacts';
 import { FilesTab } from './files';
-import { filesHref, placeIn } from './place';
+import { artifactHref, filesHref, placeIn } from './place';
 
 vi.setConfig({ testTimeout: 30_000 });
 // What is framed is the browser's business; here only how it is framed counts.
@@ -119,7 +119,12 @@ describe('the artifacts tab', () => {
     answers['/sessions/s1/artifacts'] = artifacts;
     await act(() => render(<ArtifactsTab sessionId="s1" />, place));
     await settled();
-    await act(() => place.querySelector<HTMLElement>('.files-artifact')?.click());
+    if (artifacts.length > 0) await follow(place.querySelector<HTMLAnchorElement>('.files-artifact'));
+  }
+
+  async function follow(link: HTMLAnchorElement | null): Promise<void> {
+    history.replaceState(null, '', `/${link?.getAttribute('href')}`);
+    await act(() => void dispatchEvent(new Event('hashchange')));
   }
 
   it('frames a page that is still: without an origin and without scripts', async () => {
@@ -160,6 +165,17 @@ describe('the artifacts tab', () => {
     await shown([{ ...artifact, name: 'notes.md', path: 'notes.md' }]);
     await settled();
     expect(place.querySelector('.files-rendered')?.textContent).toBe('Notes');
+  });
+
+  it('is where a link to one of them leads, and back to all of them', async () => {
+    history.replaceState(null, '', `/${artifactHref('s1', 'a1')}`);
+    dispatchEvent(new Event('hashchange'));
+    answers['/sessions/s1/artifacts'] = [artifact, { ...artifact, id: 'a2', name: 'other.html' }];
+    await act(() => render(<ArtifactsTab sessionId="s1" />, place));
+    await settled();
+    expect(place.querySelector('article')?.getAttribute('aria-label')).toBe('made.html');
+    await follow(place.querySelector('.files-back'));
+    expect(place.querySelector('article')).toBeNull();
   });
 
   it('says so where there is nothing', async () => {

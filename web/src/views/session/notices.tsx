@@ -6,9 +6,10 @@ import type { SessionState } from '../../generated/api';
 import { t, type Key } from '../../i18n';
 import { Json } from '../../matter/json';
 import { Markdown } from '../../matter/markdown';
+import { word } from '../../model/notices';
 import type { ChangesItem, GitItem, NoticeItem, NoticeState, PlanItem, TurnEndItem, WebItem } from '../../model/items';
-import { write } from '../../route';
 import { Icon, now, span, type IconName } from '../../ui';
+import { artifactHref } from '../files/place';
 import { Card, CardIcon } from './card';
 import { useOpened, useRoom } from './context';
 import { costInWords, gitInWords, tokensInWords } from './labels';
@@ -22,7 +23,7 @@ export function NoticeRow({ item }: { item: NoticeItem }): JSX.Element {
   const { story } = useRoom();
   const state = item.state.value;
   if (item.aside || item.name === 'unknown' || item.name === 'agent_exited') return <Aside item={item} />;
-  if (item.name === 'artifact_created') return <Artifact name={state.text ?? ''} />;
+  if (item.name === 'artifact_created') return <Artifact state={state} />;
   if (item.name === 'notification') return <Notification item={item} state={state} />;
   return (
     <p class={`session-notice session-notice-${item.tone}`}>
@@ -34,12 +35,12 @@ export function NoticeRow({ item }: { item: NoticeItem }): JSX.Element {
   );
 }
 
-function Artifact({ name }: { name: string }): JSX.Element {
+function Artifact({ state }: { state: NoticeState }): JSX.Element {
   const { story } = useRoom();
   return (
     <p class="session-line">
       <Icon name="box" size={16} />
-      <a href={write({ view: 'session', id: story.sessionId, tab: 'artifacts' })}>{t('session.notice_artifact_created', { text: name })}</a>
+      <a href={artifactHref(story.sessionId, word(state.data as Record<string, unknown> | undefined, 'id'))}>{t('session.notice_artifact_created', { text: state.text ?? '' })}</a>
     </p>
   );
 }
