@@ -77,12 +77,21 @@ class Hold:
         self._pen.write()
 
     async def resume(self, *, by: str) -> bool:
-        """Let a held session go on; one whose agent is gone gets it back. False where nothing was held or gone."""
+        """Let a held session go on, and a queue that a failure held back; a session whose agent is gone gets it back. False where
+        nothing was held or gone."""
         await self.settled()
-        if self._pen.fold.paused is None and self._pen.fold.status != "completed":
+        fold = self._pen.fold
+        over, held_back = fold.status == "completed", fold.turn is None and bool(fold.queue)
+        if fold.paused is None and not over and not held_back:
             return False
         self.spending.check_left()
-        return await (self._come_back(by) if self._pen.fold.paused is None else self.go_on(by=by))
+        if fold.paused is not None:
+            return await self.go_on(by=by)
+        if over:
+            await self._come_back(by)
+        self.turns.play_queued()
+        await self._pen.stored()
+        return True
 
     async def go_on(self, *, by: str) -> bool:
         """Let a held session go on; False where it is not held, or is being ended."""
@@ -146,7 +155,7 @@ class Hold:
         if self._pen.fold.turn is turn and not turn.cancelled:
             await self.turns.cancel(by=by)
 
-    async def _come_back(self, by: str) -> bool:
+    async def _come_back(self, by: str) -> None:
         await self._link.ensure()
         if self._ending is not None or not self._link.running:
             raise AgentNotRunning("the session was ended while its agent came back")
@@ -155,4 +164,3 @@ class Hold:
             self._pen.at().writer.status("idle", reason="resumed", meta={"by": by})
             self._pen.write()
         await self._pen.stored()
-        return True
