@@ -125,6 +125,61 @@ def test_what_is_written_into_a_waiting_message_comes_back_when_that_goes_out_fi
     assert texts(session, "user") == ["/silent", "/echo early"]
 
 
+def say(words: str) -> str:
+    """A message that has the puppet say something."""
+    return json.dumps([["say", words]])
+
+
+def held_back(hub: HubProcess, tmp_path: Path, *waiting: str) -> Session:
+    """A session whose agent died in a turn behind which messages wait."""
+    session = hub.new_session("puppet")
+    tell(session, json.dumps([["await", str(tmp_path / "go")], ["die", 1, str(tmp_path / "at")]]))
+    for words in waiting:
+        tell(session, say(words), whenBusy="queue")
+    (tmp_path / "go").touch()
+    eventually(lambda: session.view()["turn"] is None, "the turn has failed")
+    return session
+
+
+def test_messages_behind_a_failed_turn_say_that_they_are_held_back_and_are_sent_on_request(hub: HubProcess, anybody: Person,
+                                                                                           tmp_path: Path) -> None:
+    session = held_back(hub, tmp_path, "first", "second")
+    page = anybody.log_in(hub, f"#/s/{session.id}")
+    queue = page.get_by_role("region", name=re.compile("2 messages wait"))
+    expect(queue).to_contain_text("Held back because the last turn failed")
+    queue.get_by_role("button", name="Send now").click()
+    expect(page.get_by_text("second", exact=True)).to_be_visible()
+    wait_until_idle(session)
+    assert texts(session, "user")[1:] == [say("first"), say("second")]
+
+
+def test_a_message_goes_behind_those_that_are_held_back_and_sends_them(hub: HubProcess, person: Person, tmp_path: Path) -> None:
+    session = held_back(hub, tmp_path, "first", "second")
+    page = person.log_in(hub, f"#/s/{session.id}")
+    expect(page.get_by_role("region", name=re.compile("2 messages wait"))).to_be_visible()
+    composer(page).fill(say("typed later"))
+    page.get_by_role("button", name="Send", exact=True).click()
+    expect(page.get_by_text("typed later", exact=True)).to_be_visible()
+    wait_until_idle(session)
+    assert texts(session, "user")[1:] == [say("first"), say("second"), say("typed later")]
+
+
+def test_what_a_restart_broke_off_is_tried_again_before_the_messages_behind_it(own_hub: HubProcess, make_person: MakePerson) -> None:
+    session = own_hub.new_session("fast")
+    tell(session, "/slow 60")
+    tell(session, "/echo behind it", whenBusy="queue")
+    own_hub.kill()
+    own_hub.start()
+    page = make_person(own_hub.url).log_in(own_hub, f"#/s/{session.id}")
+    queue = page.get_by_role("region", name=re.compile("1 message waits"))
+    expect(queue).to_contain_text("Held back because the hub was restarted")
+    page.get_by_role("button", name="Try again").click()
+    expect(queue).to_contain_text("Sent to the agent when this turn is over")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("behind it", exact=True)).to_be_visible()
+    assert texts(session, "user") == ["/slow 60", "/slow 60", "/echo behind it"]
+
+
 def test_a_turn_is_stopped(hub: HubProcess, anybody: Person) -> None:
     page, session = opened(anybody, hub)
     tell(session, "/slow 60")
