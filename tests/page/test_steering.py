@@ -305,6 +305,16 @@ def test_the_policy_is_explained_edited_and_checked(clear_hub: HubProcess, make_
     expect(page.get_by_text("Denied without asking")).to_be_visible()
 
 
+def test_the_fields_of_a_new_rule_are_named_as_words_above_them(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    page = make_person(clear_hub.url).log_in(clear_hub, "#/policy")
+    page.get_by_role("button", name=re.compile("Add rule")).click()
+    sheet = page.get_by_role("dialog")
+    expect(sheet.get_by_text("Commands, one per line")).to_be_visible()
+    looks = sheet.locator(".policy-add > label").evaluate_all(
+        "labels => labels.map(label => [getComputedStyle(label).textTransform, getComputedStyle(label).display])")
+    assert looks and all(look == ["none", "grid"] for look in looks)
+
+
 def test_who_may_not_change_the_policy_can_read_it(clear_hub: HubProcess, make_person: MakePerson) -> None:
     page = make_person(clear_hub.url).log_in(clear_hub, "#/policy", scope="control")
     page.get_by_role("tab", name="File").click()
