@@ -28,6 +28,7 @@ import { resolutions } from './resolutions';
 import { ResolutionLine } from './resolution_view';
 import { answer, sentFor } from './sending';
 import { CardButton, SteadyCard } from './steady_card';
+import { backToCard } from './typing';
 import { Unseen } from './unseen_view';
 import '../../style/steering.css';
 
@@ -102,6 +103,7 @@ function Decide({ pending, approval, over }: { pending: Pending; approval: Appro
   const [reason, setReason] = useState('');
   const ask = approval.requestId;
   const decide = (decision: Decision): void => {
+    backToCard(document.activeElement); // a button that is busy has no focus
     setPanel('none');
     answer(pending.sessionId, ask, commandFor(approval, decision));
   };
