@@ -130,6 +130,16 @@ def test_always_shows_the_rule_before_it_writes_it(clear_hub: HubProcess, make_p
     assert [event["resolvedBy"] for event in resolutions(session)] == ["user", "policy"]
 
 
+def test_the_command_of_a_rule_is_shown_with_its_lines(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = clear_hub.new_session("puppet", title="Of two lines")
+    command = "echo one\necho two"
+    tell(session, json.dumps([permission(1, command, "execute", {"command": command}), ["wait"]]))
+    page = make_person(clear_hub.url).log_in(clear_hub, f"#/s/{session.id}")
+    page.get_by_role("button", name="Always …").click()
+    expect(page.get_by_role("dialog").locator("dd code").first).to_have_text(command)
+    assert page.get_by_role("dialog").locator("dd code").first.inner_text() == command
+
+
 def selected(page: Page) -> str | None:
     """The ask that keys act on."""
     return page.locator("li[aria-current=true] article").get_attribute("data-ask")
@@ -282,7 +292,8 @@ STEPS = "\n".join(f"echo step {number}" for number in range(1, 8))
 def asked_at_the_end(stage: Stage) -> Session:
     """A session whose agent said something, and asks whether it may run some lines."""
     session = stage.hub.new_session("actor", title="On a short screen")
-    tell(session, json.dumps([["say", "Some words first.\n\n" * 6], permission(1, STEPS, "execute", {"command": STEPS}), ["wait"]]))
+    said = ["say", "Some words first.\n\n" * 6]
+    tell(session, json.dumps([said, permission(1, STEPS, "execute", {"command": STEPS}), ["wait"]]))
     eventually(lambda: session.view()["pendingApprovals"], "somebody is asked")
     return session
 

@@ -457,6 +457,35 @@ def test_sub_agents_are_nested_and_can_be_opened(clear_hub: HubProcess, make_per
     expect(page.get_by_role("heading", name="Result").first).to_be_visible()
 
 
+def test_small_things_are_said_once_and_as_they_are(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = clear_hub.new_session("fast", mode="auto")
+    page = make_person(clear_hub.url, "phone", viewport={"width": 320, "height": 640}).log_in(clear_hub, f"#/s/{session.id}")
+    expect(page.get_by_text("Mode: Auto")).to_have_count(1)
+    expect(page.get_by_text("Write the first prompt below.")).to_be_visible()
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_text(re.compile(r"^Paused by \S+ \(\w+\)$"))).to_be_visible()
+    session.post("commands", {"command": {"command": "terminate"}})
+    expect(page.get_by_text("Nothing has been said yet.")).to_be_visible()
+    expect(page.get_by_text("Write the first prompt below.")).to_have_count(0)
+
+
+def test_on_the_narrowest_phone_the_agent_and_its_mode_can_be_read(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = clear_hub.new_session("fast", title="A title that is longer than the line that it stands in")
+    page = make_person(clear_hub.url, "phone", viewport={"width": 320, "height": 640}).log_in(clear_hub, f"#/s/{session.id}")
+    tell(session, "/silent")
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    agent = page.locator(".session-where > span").first
+    assert agent.evaluate("name => name.scrollWidth <= name.clientWidth"), "its name is there whole"
+    assert page.get_by_label("Mode", exact=True).evaluate("""choice => {
+      const needed = new OffscreenCanvas(1, 1).getContext('2d');
+      const style = getComputedStyle(choice);
+      needed.font = style.font;
+      const room = choice.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+      return needed.measureText(choice.selectedOptions[0].text).width <= room + 1;
+    }"""), "so is its mode"
+    assert sideways(page) == 0
+
+
 def test_renaming_shows_everywhere(hub: HubProcess, make_person: MakePerson) -> None:
     session = hub.new_session("fast", title="Before")
     desk = make_person(hub.url).log_in(hub, f"#/s/{session.id}")

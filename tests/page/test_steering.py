@@ -164,7 +164,8 @@ def test_a_message_goes_behind_those_that_are_held_back_and_sends_them(hub: HubP
     assert texts(session, "user")[1:] == [say("first"), say("second"), say("typed later")]
 
 
-def test_what_a_restart_broke_off_is_tried_again_before_the_messages_behind_it(own_hub: HubProcess, make_person: MakePerson) -> None:
+def test_what_a_restart_broke_off_is_tried_again_before_the_messages_behind_it(own_hub: HubProcess, make_person: MakePerson
+                                                                               ) -> None:
     session = own_hub.new_session("fast")
     tell(session, "/slow 60")
     tell(session, "/echo behind it", whenBusy="queue")

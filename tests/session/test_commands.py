@@ -172,7 +172,8 @@ def test_pause_holds_rules_and_the_queue_until_resume(tmp_path: Path) -> None:
         await stage.send()
         held = await stage.execute("pause")
         assert held == {"held": ["approvals", "queue"]}
-        assert session.view().status == "paused"
+        view = session.view()
+        assert view.status == "paused" and view.paused is not None and view.paused.reason is None, "nobody gave a reason"
         await stage.send("second", when_busy="queue")
         stage.driver.ask()
         await stage.packets("approval_requested")

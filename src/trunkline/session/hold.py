@@ -53,7 +53,7 @@ class Hold:
         if self.over:
             raise Invalid("the session is over, so there is nothing to hold; a prompt or a resume begins it again")
         turn = self._pen.fold.turn if interrupt else None
-        held = self._begin(reason or "paused", by, interrupt=interrupt)
+        held = self._begin(reason, by, interrupt=interrupt)
         self._pen.write()
         await self._pen.stored()
         if turn is not None:
@@ -138,7 +138,7 @@ class Hold:
         """Time spent in turns so far."""
         return self.turns.worked_us()
 
-    def _begin(self, reason: str, by: str, *, interrupt: bool) -> list[str]:
+    def _begin(self, reason: str | None, by: str, *, interrupt: bool) -> list[str]:
         """Write down that the session is held; a pause that adds nothing to one before is not told again."""
         fold = self._pen.fold
         held = ["approvals", "queue"]

@@ -30,7 +30,6 @@ export function NoticeRow({ item }: { item: NoticeItem }): JSX.Element {
       {item.tone !== 'quiet' && <Icon name={TONE_ICONS[item.tone]} size={16} />}
       <span>{noticeInWords(item.name, item.name === 'current_mode_update' ? { ...state, text: modeName(story.view.value, state.text) } : state)}{item.name === 'rate_limit' && state.text !== undefined ? `: ${state.text}` : ''}</span>
       {item.name === 'rate_limit' && <Countdown until={state.until} />}
-      {item.name === 'paused' && state.text !== undefined && <span class="session-faint">{state.text}</span>}
     </p>
   );
 }
@@ -77,6 +76,7 @@ function noticeInWords(name: string, state: NoticeState): string {
     }
     case 'resumed': return resumedInWords(state, who);
     case 'compaction_update': return t(state.text === 'in_progress' ? 'session.notice_compacting' : 'session.notice_compaction');
+    case 'paused': return state.text !== undefined ? t('session.because', { what: t('session.notice_paused', { who }), why: state.text }) : t('session.notice_paused', { who });
     case 'rate_limit': return t('session.notice_rate_limit', { text: state.title ?? '' });
     case 'agent_stopped': return state.text !== undefined ? t('session.because', { what: t('session.notice_agent_stopped'), why: state.text }) : t('session.notice_agent_stopped');
     case 'completed': return state.text !== undefined ? t('session.because', { what: t('session.notice_completed'), why: state.text }) : t('session.notice_completed');
