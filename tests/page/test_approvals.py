@@ -130,6 +130,16 @@ def test_always_shows_the_rule_before_it_writes_it(clear_hub: HubProcess, make_p
     assert [event["resolvedBy"] for event in resolutions(session)] == ["user", "policy"]
 
 
+def test_the_command_of_a_rule_is_shown_with_its_lines(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = clear_hub.new_session("puppet", title="Of two lines")
+    command = "echo one\necho two"
+    tell(session, json.dumps([permission(1, command, "execute", {"command": command}), ["wait"]]))
+    page = make_person(clear_hub.url).log_in(clear_hub, f"#/s/{session.id}")
+    page.get_by_role("button", name="Always …").click()
+    expect(page.get_by_role("dialog").locator("dd code").first).to_have_text(command)
+    assert page.get_by_role("dialog").locator("dd code").first.inner_text() == command
+
+
 def selected(page: Page) -> str | None:
     """The ask that keys act on."""
     return page.locator("li[aria-current=true] article").get_attribute("data-ask")
@@ -223,12 +233,15 @@ def test_a_press_that_was_meant_for_a_card_that_was_pushed_down_decides_nothing(
 
 
 PHONES = [(320, 640), (390, 664), (390, 844)]
+SHORT = [(844, 390), (667, 375), (390, 420)]
+"""Phones on their side, and one with its keyboard open."""
 LINES_FIRST = 6
 
 COVERED = """async lines => {
   const found = [], pressed = new Set();
+  const view = document.querySelector('[role=feed]') ?? document.documentElement;
   for (let top = 0; ; top += 16) {
-    scrollTo(0, top);
+    view.scrollTop = top;
     await new Promise(requestAnimationFrame);
     for (const card of document.querySelectorAll('[data-ask]')) {
       const button = card.querySelector('.approvals-actions button');
@@ -241,7 +254,7 @@ COVERED = """async lines => {
       const where = `${card.querySelector('h2').textContent} at ${top}`;
       if (end > box.top) found.push(`${where}: ${Math.round(box.top)} above ${Math.round(end)}`);
     }
-    if (top + innerHeight >= document.documentElement.scrollHeight) return [pressed.size, found];
+    if (top + view.clientHeight >= view.scrollHeight) return [pressed.size, found];
   }
 }"""
 """Wherever it is scrolled to: how many cards can be decided, and where buttons stand above the end of the beginning of what they
@@ -255,14 +268,88 @@ def edit_of(stage: Stage, number: int) -> list[object]:
     return permission(number, "Edit deploy.py", "edit", {"filePath": path}, change)
 
 
-@pytest.mark.parametrize("phone", PHONES, ids=lambda phone: f"{phone[0]}x{phone[1]}")
-def test_on_a_phone_nothing_is_approved_that_was_not_shown(stage: Stage, make_person: MakePerson, phone: tuple[int, int]) -> None:
+def on_phone(make_person: MakePerson, hub: HubProcess, phone: tuple[int, int], path: str) -> Page:
+    """Somebody with a phone of this size."""
+    return make_person(hub.url, "phone", viewport={"width": phone[0], "height": phone[1]}).log_in(hub, path)
+
+
+@pytest.mark.parametrize("place", ["queue", "conversation"])
+@pytest.mark.parametrize("phone", [*PHONES, *SHORT], ids=lambda phone: f"{phone[0]}x{phone[1]}")
+def test_on_a_phone_nothing_is_approved_that_was_not_shown(stage: Stage, make_person: MakePerson, phone: tuple[int, int],
+                                                           place: str) -> None:
     session = stage.hub.new_session("actor", title="On the way")
     tell(session, json.dumps([permission(1, "npm test", "execute", {"command": "npm test"}), edit_of(stage, 2), ["wait"]]))
     eventually(lambda: len(session.view()["pendingApprovals"]) == 2, "both are asked")
-    page = make_person(stage.hub.url, "phone", viewport={"width": phone[0], "height": phone[1]}).log_in(stage.hub, "#/approvals")
-    expect(card(page, "Edit deploy.py").get_by_text("line 12")).to_be_attached()
+    page = on_phone(make_person, stage.hub, phone, "#/approvals" if place == "queue" else f"#/s/{session.id}")
+    expect(page.locator("[data-ask]").last.get_by_text("line 12")).to_be_attached()
     assert page.evaluate(COVERED, LINES_FIRST) == [2, []]
+
+
+STEPS = "\n".join(f"echo step {number}" for number in range(1, 8))
+"""A command of some lines."""
+
+
+def asked_at_the_end(stage: Stage) -> Session:
+    """A session whose agent said something, and asks whether it may run some lines."""
+    session = stage.hub.new_session("actor", title="On a short screen")
+    said = ["say", "Some words first.\n\n" * 6]
+    tell(session, json.dumps([said, permission(1, STEPS, "execute", {"command": STEPS}), ["wait"]]))
+    eventually(lambda: session.view()["pendingApprovals"], "somebody is asked")
+    return session
+
+
+@pytest.mark.parametrize("phone", SHORT, ids=lambda phone: f"{phone[0]}x{phone[1]}")
+def test_on_a_short_screen_an_ask_comes_with_its_beginning_and_a_long_draft_leaves_room(
+        stage: Stage, make_person: MakePerson, phone: tuple[int, int]) -> None:
+    session = asked_at_the_end(stage)
+    page = on_phone(make_person, stage.hub, phone, f"#/s/{session.id}")
+    expect(page.locator("[data-ask] pre").first).to_contain_text("echo step 7")
+    until(page, """() => {
+      const [feed, title, command] = ['[role=feed]', '[data-ask] h2', '[data-ask] pre'].map(each => document.querySelector(each));
+      const [view, lines] = [feed.getBoundingClientRect(), command.getBoundingClientRect()];
+      return title.getBoundingClientRect().top >= view.top && lines.top + 4 * 20 <= view.bottom;
+    }""")
+    page.get_by_role("combobox", name="Message to the agent").fill("line\n" * 30)
+    feed = page.get_by_role("feed").bounding_box()
+    assert feed is not None and feed["height"] > phone[1] / 3
+    assert page.evaluate("document.scrollingElement.scrollHeight <= innerHeight"), "all of it is on the screen"
+
+
+@pytest.mark.parametrize("phone", SHORT, ids=lambda phone: f"{phone[0]}x{phone[1]}")
+def test_who_goes_past_the_beginning_of_an_ask_cannot_approve_it_before_they_saw_that(
+        stage: Stage, make_person: MakePerson, phone: tuple[int, int]) -> None:
+    session = asked_at_the_end(stage)
+    page = on_phone(make_person, stage.hub, phone, f"#/s/{session.id}/e/1")
+    feed, button = page.get_by_role("feed"), approve_button(page, session.view()["pendingApprovals"][0]["requestId"])
+    expect(page.get_by_text("Session started").first).to_be_in_viewport()
+    feed.focus()
+    page.keyboard.press("End")
+    expect(button).to_be_in_viewport()
+    page.clock.install()
+    page.clock.run_for(3_000)
+    expect(button).to_be_disabled()
+    page.locator("[data-ask] h2").scroll_into_view_if_needed()
+    page.clock.run_for(3_000)
+    expect(button).to_be_enabled()
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_a_long_command_says_how_much_of_it_is_not_shown_and_shows_it_on_request(clear_hub: HubProcess, make_person: MakePerson,
+                                                                                 size: str) -> None:
+    session = clear_hub.new_session("puppet", title="Long")
+    command = "\n".join(f"echo step {number}" for number in range(1, 62))
+    tell(session, json.dumps([permission(1, command, "execute", {"command": command}), ["wait"]]))
+    eventually(lambda: session.view()["pendingApprovals"], "somebody is asked")
+    page = make_person(clear_hub.url, size).log_in(clear_hub, "#/approvals")
+    shown = page.locator("[data-ask] pre").first
+    whole = shown.evaluate("lines => lines.scrollHeight")
+    more = page.get_by_role("button", name=re.compile(r"^\d+ more lines$"))
+    left = int(more.inner_text().split()[0])
+    seen = shown.evaluate("lines => (lines.clientHeight - 8) / parseFloat(getComputedStyle(lines).lineHeight)")
+    assert left + int(seen) == 61
+    more.click()
+    expect(more).to_have_count(0)
+    assert shown.evaluate("lines => lines.clientHeight") >= whole
 
 
 @pytest.mark.parametrize("phone", PHONES, ids=lambda phone: f"{phone[0]}x{phone[1]}")
@@ -271,7 +358,7 @@ def test_on_a_phone_the_first_ask_is_decided_with_the_thumb(stage: Stage, make_p
     session = stage.hub.new_session("actor", title="On the way")
     tell(session, json.dumps([edit_of(stage, 1), ["wait"]]))
     eventually(lambda: session.view()["pendingApprovals"], "somebody is asked")
-    page = make_person(stage.hub.url, "phone", viewport={"width": phone[0], "height": phone[1]}).log_in(stage.hub, "#/approvals")
+    page = on_phone(make_person, stage.hub, phone, "#/approvals")
     expect(card(page, "Edit deploy.py").get_by_text("line 12")).to_be_attached()
     for name in ("Approve", "Deny"):
         box = card(page, "Edit deploy.py").get_by_role("button", name=name, exact=True).bounding_box()

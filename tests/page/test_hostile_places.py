@@ -18,7 +18,7 @@ from tests.page.hostile import SET, WHOLE
 from tests.page.journal import happened, puppet_says, tell, wait_until_idle
 from tests.page.person import sideways
 from tests.page.reading import CONTROLS, assert_stands, every, not_in, read_through, shown, watched
-from tests.page.stage import permission
+from tests.page.stage import call, permission, text_content
 from tests.page.test_devices import deliver, notifications
 from tests.tooling.hub_process import PUPPET, HubProcess
 from tests.tooling.processes import eventually
@@ -114,6 +114,17 @@ def test_links_are_marked_and_open_in_a_window_of_their_own(clear_hub: HubProces
     assert link.get_attribute("target") == "_blank"
     assert {"noopener", "noreferrer"} <= set((link.get_attribute("rel") or "").split())
     assert page.get_by_role("feed").locator("a[href^='#/policy']").count() == 0, "an agent's link does not steer the page"
+
+
+def test_a_link_in_a_terminal_that_names_another_host_is_called_out(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = clear_hub.new_session("puppet")
+    page = watched(make_person(clear_hub.url), clear_hub, f"#/s/{session.id}")
+    printed = "log in at \x1b]8;;https://evil.example/\x1b\\https://\x1b[1mgithub.com\x1b[0m/login\x1b]8;;\x1b\\ please\n"
+    puppet_says(session, call(1, "make", "execute", {"command": "make"}, content=text_content(printed)))
+    page.get_by_role("feed").get_by_role("button", name=re.compile("make")).click()
+    link = page.get_by_role("feed").get_by_role("link")
+    expect(link).to_contain_text("https://github.com/login")
+    expect(link).to_contain_text("leads to evil.example")
 
 
 def test_errors_of_a_turn_and_of_a_start(tmp_path: Path, make_person: MakePerson, corpus: list[str]) -> None:

@@ -93,6 +93,7 @@ def test_terminal_output_has_its_colours_and_its_exit_code(fixed: tuple[Page, Se
     open_all(page)
     line = tool_card(page, "pytest tests/test_login.py")
     expect(line).to_contain_text("exit 1")
+    expect(line).to_have_accessible_name(re.compile("The command ended with 1$"))
     expect(line).to_have_attribute("aria-expanded", "false")
     line.click()
     plain = re.sub(r"\x1b\[[\d;]*m", "", COLOURS)
@@ -416,6 +417,40 @@ def test_an_approval_waits_in_the_conversation_where_it_was_asked(hub: HubProces
     shows(page, '"optionId"')
 
 
+def press_enter_on(button: Locator) -> None:
+    """As somebody without a mouse does."""
+    expect(button).to_be_enabled()
+    button.focus()
+    button.page.keyboard.press("Enter")
+
+
+def test_who_decides_by_keys_goes_on_from_the_next_ask_and_then_with_writing(hub: HubProcess, person: Person) -> None:
+    session = hub.new_session("puppet")
+    page = person.log_in(hub, f"#/s/{session.id}")
+    asks = [permission(number, f"make {number}", "execute", {"command": f"make {number}"}) for number in (1, 2)]
+    puppet_says(session, *asks, ["answer"], ["answer"], ["wait"])
+    eventually(lambda: len(session.view()["pendingApprovals"]) == 2, "both are asked")
+    first, second = [view["requestId"] for view in session.view()["pendingApprovals"]]
+    page.keyboard.press("Tab")
+    press_enter_on(page.locator(f"[data-ask='{first}']").get_by_role("button", name="Approve", exact=True))
+    expect(page.locator(f"[data-ask='{second}']")).to_be_focused()
+    press_enter_on(page.locator(f"[data-ask='{second}']").get_by_role("button", name="Approve", exact=True))
+    expect(page.get_by_role("combobox", name="Message to the agent")).to_be_focused()
+
+
+def test_who_leaves_renaming_is_back_at_the_menu_that_it_was_in(hub: HubProcess, person: Person) -> None:
+    session = hub.new_session("fast")
+    page = person.log_in(hub, f"#/s/{session.id}")
+    menu = page.get_by_role("button", name="More about this session")
+    menu.focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("menuitem", name="Rename").press("Enter")
+    expect(page.get_by_label("Title")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(menu).to_be_focused()
+
+
 def test_pictures_are_shown_and_remote_ones_only_after_a_click(hub: HubProcess, anybody: Person) -> None:
     session = hub.new_session("puppet")
     page = anybody.log_in(hub, f"#/s/{session.id}")
@@ -438,6 +473,35 @@ def test_sub_agents_are_nested_and_can_be_opened(clear_hub: HubProcess, make_per
     child.first.click()
     expect(page.get_by_role("heading", name="Task").first).to_be_visible()
     expect(page.get_by_role("heading", name="Result").first).to_be_visible()
+
+
+def test_small_things_are_said_once_and_as_they_are(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = clear_hub.new_session("fast", mode="auto")
+    page = make_person(clear_hub.url, "phone", viewport={"width": 320, "height": 640}).log_in(clear_hub, f"#/s/{session.id}")
+    expect(page.get_by_text("Mode: Auto")).to_have_count(1)
+    expect(page.get_by_text("Write the first prompt below.")).to_be_visible()
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_text(re.compile(r"^Paused by \S+ \(\w+\)$"))).to_be_visible()
+    session.post("commands", {"command": {"command": "terminate"}})
+    expect(page.get_by_text("Nothing has been said yet.")).to_be_visible()
+    expect(page.get_by_text("Write the first prompt below.")).to_have_count(0)
+
+
+def test_on_the_narrowest_phone_the_agent_and_its_mode_can_be_read(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = clear_hub.new_session("fast", title="A title that is longer than the line that it stands in")
+    page = make_person(clear_hub.url, "phone", viewport={"width": 320, "height": 640}).log_in(clear_hub, f"#/s/{session.id}")
+    tell(session, "/silent")
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    agent = page.locator(".session-where > span").first
+    assert agent.evaluate("name => name.scrollWidth <= name.clientWidth"), "its name is there whole"
+    assert page.get_by_label("Mode", exact=True).evaluate("""choice => {
+      const needed = new OffscreenCanvas(1, 1).getContext('2d');
+      const style = getComputedStyle(choice);
+      needed.font = style.font;
+      const room = choice.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+      return needed.measureText(choice.selectedOptions[0].text).width <= room + 1;
+    }"""), "so is its mode"
+    assert sideways(page) == 0
 
 
 def test_renaming_shows_everywhere(hub: HubProcess, make_person: MakePerson) -> None:

@@ -125,6 +125,62 @@ def test_what_is_written_into_a_waiting_message_comes_back_when_that_goes_out_fi
     assert texts(session, "user") == ["/silent", "/echo early"]
 
 
+def say(words: str) -> str:
+    """A message that has the puppet say something."""
+    return json.dumps([["say", words]])
+
+
+def held_back(hub: HubProcess, tmp_path: Path, *waiting: str) -> Session:
+    """A session whose agent died in a turn behind which messages wait."""
+    session = hub.new_session("puppet")
+    tell(session, json.dumps([["await", str(tmp_path / "go")], ["die", 1, str(tmp_path / "at")]]))
+    for words in waiting:
+        tell(session, say(words), whenBusy="queue")
+    (tmp_path / "go").touch()
+    eventually(lambda: session.view()["turn"] is None, "the turn has failed")
+    return session
+
+
+def test_messages_behind_a_failed_turn_say_that_they_are_held_back_and_are_sent_on_request(hub: HubProcess, anybody: Person,
+                                                                                           tmp_path: Path) -> None:
+    session = held_back(hub, tmp_path, "first", "second")
+    page = anybody.log_in(hub, f"#/s/{session.id}")
+    queue = page.get_by_role("region", name=re.compile("2 messages wait"))
+    expect(queue).to_contain_text("Held back because the last turn failed")
+    queue.get_by_role("button", name="Send now").click()
+    expect(page.get_by_text("second", exact=True)).to_be_visible()
+    wait_until_idle(session)
+    assert texts(session, "user")[1:] == [say("first"), say("second")]
+
+
+def test_a_message_goes_behind_those_that_are_held_back_and_sends_them(hub: HubProcess, person: Person, tmp_path: Path) -> None:
+    session = held_back(hub, tmp_path, "first", "second")
+    page = person.log_in(hub, f"#/s/{session.id}")
+    expect(page.get_by_role("region", name=re.compile("2 messages wait"))).to_be_visible()
+    composer(page).fill(say("typed later"))
+    page.get_by_role("button", name="Send", exact=True).click()
+    expect(page.get_by_text("typed later", exact=True)).to_be_visible()
+    wait_until_idle(session)
+    assert texts(session, "user")[1:] == [say("first"), say("second"), say("typed later")]
+
+
+def test_what_a_restart_broke_off_is_tried_again_before_the_messages_behind_it(own_hub: HubProcess, make_person: MakePerson
+                                                                               ) -> None:
+    session = own_hub.new_session("fast")
+    tell(session, "/slow 60")
+    tell(session, "/echo behind it", whenBusy="queue")
+    own_hub.kill()
+    own_hub.start()
+    page = make_person(own_hub.url).log_in(own_hub, f"#/s/{session.id}")
+    queue = page.get_by_role("region", name=re.compile("1 message waits"))
+    expect(queue).to_contain_text("Held back because the hub was restarted")
+    page.get_by_role("button", name="Try again").click()
+    expect(queue).to_contain_text("Sent to the agent when this turn is over")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("behind it", exact=True)).to_be_visible()
+    assert texts(session, "user") == ["/slow 60", "/slow 60", "/echo behind it"]
+
+
 def test_a_turn_is_stopped(hub: HubProcess, anybody: Person) -> None:
     page, session = opened(anybody, hub)
     tell(session, "/slow 60")
@@ -327,6 +383,16 @@ def test_unsaved_changes_of_the_policy_are_there_after_a_look_elsewhere_and_know
     expect(page.get_by_role("tab", name="Rules")).to_have_attribute("aria-selected", "true")
 
 
+def test_the_fields_of_a_new_rule_are_named_as_words_above_them(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    page = make_person(clear_hub.url).log_in(clear_hub, "#/policy")
+    page.get_by_role("button", name=re.compile("Add rule")).click()
+    sheet = page.get_by_role("dialog")
+    expect(sheet.get_by_text("Commands, one per line")).to_be_visible()
+    looks = sheet.locator(".policy-add > label").evaluate_all(
+        "labels => labels.map(label => [getComputedStyle(label).textTransform, getComputedStyle(label).display])")
+    assert looks and all(look == ["none", "grid"] for look in looks)
+
+
 def test_who_may_not_change_the_policy_can_read_it(clear_hub: HubProcess, make_person: MakePerson) -> None:
     page = make_person(clear_hub.url).log_in(clear_hub, "#/policy", scope="control")
     page.get_by_role("tab", name="File").click()
@@ -372,3 +438,16 @@ def test_an_artifact_is_shown_in_a_sandbox(clear_hub: HubProcess, make_person: M
     page.get_by_role("button", name="Run scripts and load remote content").click()
     expect(framed.get_by_text("ran to its end")).to_be_visible()
     assert page.evaluate("window.hacked") is None
+
+
+def test_an_artifact_that_is_code_is_shown_as_code_where_its_link_leads(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = clear_hub.new_session("trusted")
+    code = '# Greets.\ndef greet(name: str) -> str:\n    if not name:\n        return "nobody"\n    return f"hello *{name}*"\n'
+    tell(session, json.dumps([["ask", "fs/write_text_file", {"path": str(session.folder / "hello.py"), "content": code}]]))
+    wait_until_idle(session)
+    eventually(lambda: session.view()["artifacts"], "there is an artifact")
+    page = make_person(clear_hub.url).log_in(clear_hub, f"#/s/{session.id}")
+    page.get_by_role("link", name="Artifact: hello.py").click()
+    shown = page.get_by_role("article", name="hello.py").locator(".matter-code-lines")
+    expect(shown.locator("span[class]").filter(has_text=re.compile("^def$"))).to_be_visible()
+    assert shown.evaluate("lines => lines.textContent") == code

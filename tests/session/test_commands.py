@@ -245,7 +245,8 @@ def test_pause_holds_rules_and_the_queue_until_resume(tmp_path: Path) -> None:
         await stage.send()
         held = await stage.execute("pause")
         assert held == {"held": ["approvals", "queue"]}
-        assert session.view().status == "paused"
+        view = session.view()
+        assert view.status == "paused" and view.paused is not None and view.paused.reason is None, "nobody gave a reason"
         await stage.send("second", when_busy="queue")
         stage.driver.ask()
         await stage.packets("approval_requested")
@@ -265,6 +266,52 @@ def test_pause_holds_rules_and_the_queue_until_resume(tmp_path: Path) -> None:
         assert [prompt.content for prompt in session.view().queue] != []
         types = await stage.types()
         assert types.count("session:paused") == 2 and types.count("session:resumed") == 2
+
+    run(scenario())
+
+
+async def failed_before(stage: Stage, *waiting: str) -> None:
+    """The agent died in a turn behind which prompts wait."""
+    await stage.send("it fails")
+    for words in waiting:
+        await stage.send(words, when_busy="queue")
+    stage.driver.die()
+    await stage.packets("error")
+
+
+def prompts_told(stage: Stage) -> list[str]:
+    """What all agents of the session were prompted with, in order."""
+    told = [each for driver in stage.drivers for each in driver.told_of("prompt")]
+    return [msgspec.json.decode(content[0])["text"] for _, content in told]
+
+
+def test_a_queue_that_a_failure_held_back_goes_on_by_resume(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await failed_before(stage, "one", "two")
+        assert (prompts_told(stage), len(session.view().queue)) == (["it fails"], 2)
+        assert await stage.execute("resume") == {"resumed": True}
+        await stage.until(lambda: len(prompts_told(stage)) == 2)
+        assert await stage.execute("resume") == {"resumed": False}, "a turn runs, and the rest waits for that one alone"
+        stage.driver.end()
+        await stage.until(lambda: prompts_told(stage) == ["it fails", "one", "two"])
+
+    run(scenario())
+
+
+@pytest.mark.parametrize(("when_busy", "order"), [("queue", ["one", "later"]), ("reject", ["later", "one"])])
+def test_a_prompt_that_may_wait_overtakes_none_that_a_failure_held_back(tmp_path: Path, when_busy: Any, order: list[str]) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await failed_before(stage, "one")
+        accepted = await stage.send("later", when_busy=when_busy)
+        assert accepted.queued is (when_busy == "queue")
+        await stage.until(lambda: prompts_told(stage)[1:] == order[:1])
+        stage.driver.end()
+        await stage.until(lambda: prompts_told(stage)[1:] == order)
+        assert session.view().queue == []
 
     run(scenario())
 

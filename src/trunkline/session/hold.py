@@ -53,7 +53,7 @@ class Hold:
         if self.over:
             raise Invalid("the session is over, so there is nothing to hold; a prompt or a resume begins it again")
         turn = self._pen.fold.turn if interrupt else None
-        held = self._begin(reason or "paused", by, interrupt=interrupt)
+        held = self._begin(reason, by, interrupt=interrupt)
         self._pen.write()
         await self._pen.stored()
         if turn is not None:
@@ -77,12 +77,21 @@ class Hold:
         self._pen.write()
 
     async def resume(self, *, by: str) -> bool:
-        """Let a held session go on; one whose agent is gone gets it back. False where nothing was held or gone."""
+        """Let a held session go on, and a queue that a failure held back; a session whose agent is gone gets it back. False where
+        nothing was held or gone."""
         await self.settled()
-        if self._pen.fold.paused is None and self._pen.fold.status != "completed":
+        fold = self._pen.fold
+        over, held_back = fold.status == "completed", fold.turn is None and bool(fold.queue)
+        if fold.paused is None and not over and not held_back:
             return False
         self.spending.check_left()
-        return await (self._come_back(by) if self._pen.fold.paused is None else self.go_on(by=by))
+        if fold.paused is not None:
+            return await self.go_on(by=by)
+        if over:
+            await self._come_back(by)
+        self.turns.play_queued()
+        await self._pen.stored()
+        return True
 
     async def go_on(self, *, by: str) -> bool:
         """Let a held session go on; False where it is not held, or is being ended."""
@@ -129,7 +138,7 @@ class Hold:
         """Time spent in turns so far."""
         return self.turns.worked_us()
 
-    def _begin(self, reason: str, by: str, *, interrupt: bool) -> list[str]:
+    def _begin(self, reason: str | None, by: str, *, interrupt: bool) -> list[str]:
         """Write down that the session is held; a pause that adds nothing to one before is not told again."""
         fold = self._pen.fold
         held = ["approvals", "queue"]
@@ -146,7 +155,7 @@ class Hold:
         if self._pen.fold.turn is turn and not turn.cancelled:
             await self.turns.cancel(by=by)
 
-    async def _come_back(self, by: str) -> bool:
+    async def _come_back(self, by: str) -> None:
         await self._link.ensure()
         if self._ending is not None or not self._link.running:
             raise AgentNotRunning("the session was ended while its agent came back")
@@ -155,4 +164,3 @@ class Hold:
             self._pen.at().writer.status("idle", reason="resumed", meta={"by": by})
             self._pen.write()
         await self._pen.stored()
-        return True

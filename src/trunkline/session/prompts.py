@@ -1,6 +1,8 @@
 """Prompts: taken, played or queued, changed and taken back while they wait.
 
-Rule: a prompt is acknowledged when it is in the journal, and under one idempotency key once.
+Rule 1: a prompt is acknowledged when it is in the journal, and under one idempotency key once.
+Rule 2: a prompt that may wait overtakes none that waits. Where a failure held the queue back, it is a person's word that lets the
+queue go on: it goes behind, and the oldest begins.
 """
 
 from __future__ import annotations
@@ -44,6 +46,8 @@ class Prompts:
         if fold.turn is not None or fold.paused is not None:
             return await self._queue(turn_id, blocks, when_busy, key, by)
         self._spending.check_left()
+        if fold.queue and when_busy == "queue":
+            return await self._go_behind(turn_id, blocks, key, by)
         turn = self._pen.at().turns.start(turn_id, blocks, by=by, key=key)
         accepted = Accepted(turn_id, turn.seq, False)
         self._pen.write()
@@ -74,6 +78,14 @@ class Prompts:
                                  details={"turnId": running})
         accepted = Accepted(turn_id, fold.seq, True)
         self._pen.at().turns.queue(turn_id, content, by=by, key=key)
+        await self._pen.write_and_store()
+        return accepted
+
+    async def _go_behind(self, turn_id: str, content: list[msgspec.Raw], key: str | None, by: str) -> Accepted:
+        """A failure held the queue back: wait behind it, and have it go on."""
+        accepted = Accepted(turn_id, self._pen.fold.seq, True)
+        self._pen.at().turns.queue(turn_id, content, by=by, key=key)
+        self._turns.play_queued()
         await self._pen.write_and_store()
         return accepted
 

@@ -194,7 +194,8 @@ class Session:
         return await self._hold.pause(by=by, reason=reason, interrupt=interrupt)
 
     async def resume(self, *, by: str) -> bool:
-        """Let a held session go on; one whose agent is gone gets it back. False where nothing was held or gone."""
+        """Let a held session go on, and a queue that a failure held back; a session whose agent is gone gets it back. False where
+        nothing was held or gone."""
         self._check_driven()
         return await self._hold.resume(by=by)
 

@@ -88,6 +88,22 @@ describe('markdown', () => {
 });
 
 describe('a terminal', () => {
+  const linked = (address: string, text: string): string => `\x1b]8;;${address}\x1b\\${text}\x1b]8;;\x1b\\`;
+
+  it.each([
+    ['one piece', 'https://github.com/login'],
+    ['pieces of several colours', 'https://\x1b[31mgithub\x1b[1m.com\x1b[0m/login'],
+  ])('calls out a link whose text names another host, in %s', (_, text) => {
+    shown(<Terminal text={`see ${linked('https://evil.example/', text)} now`} />);
+    expect(place.querySelectorAll('a')).toHaveLength(1);
+    expect(place.querySelector('a')?.textContent).toMatch(/^https:\/\/github\.com\/login.*leads to evil\.example/);
+  });
+
+  it('says where a link leads whose text does not, and nothing where it does', () => {
+    shown(<Terminal text={`${linked('https://example.org/a', 'here')} ${linked('https://example.org/b', 'https://example.org/b')}`} />);
+    expect([...place.querySelectorAll('.matter-host')].map((host) => host.textContent)).toEqual(['example.org']);
+  });
+
   it('shows colours, and takes more', () => {
     shown(<Terminal text={'\x1b[31mred\x1b[0m\n10%'} live />);
     expect(place.querySelector('.matter-fg-1')?.textContent).toBe('red');

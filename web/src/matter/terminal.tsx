@@ -11,7 +11,7 @@ import { css, readable, type Rgb, TERMINAL_DARK, TERMINAL_LIGHT } from '../text/
 import { grewFrom } from '../text/grown';
 import { Button, Copy } from '../ui';
 import '../style/matter.css';
-import { REL } from './link';
+import { Link } from './link';
 import { whileSame } from './same';
 import { Shown } from './shown';
 
@@ -116,15 +116,35 @@ function groupsOf(lines: readonly Line[]): Line[][] {
 const Group = whileSame(({ lines }: { lines: readonly Line[] }): JSX.Element => <>{lines.map((line) => <LineView key={line.key} line={line} />)}</>);
 
 const LineView = whileSame(({ line }: { line: Line }): JSX.Element => (
-  <span class="matter-terminal-line">{line.runs.map((run, index) => <RunView key={index} run={run} />)}{'\n'}</span>
+  <span class="matter-terminal-line">{stretchesOf(line.runs).map(({ link, runs }, index) => <Stretch key={index} link={link} runs={runs} />)}{'\n'}</span>
 ));
+
+interface StretchProps {
+  link: string | undefined;
+  runs: Run[];
+}
+
+/** What leads to the same place is one link, in however many colours it is written: its text is judged as it is read. */
+function stretchesOf(runs: readonly Run[]): StretchProps[] {
+  const found: StretchProps[] = [];
+  for (const run of runs) {
+    const last = found.at(-1);
+    if (last !== undefined && last.link === run.style.link) last.runs.push(run);
+    else found.push({ link: run.style.link, runs: [run] });
+  }
+  return found;
+}
+
+function Stretch({ link, runs }: StretchProps): JSX.Element {
+  const shown = runs.map((run, index) => <RunView key={index} run={run} />);
+  return link === undefined ? <>{shown}</> : <Link address={link} shown={runs.map((run) => run.text).join('')}>{shown}</Link>;
+}
 
 function RunView({ run }: { run: Run }): JSX.Element {
   const { style } = run;
   if (Object.keys(style).length === 0) return <Shown text={run.text} />;
   const names = classNames(style);
-  if (style.link === undefined) return <span class={names} style={ownColours(style)}><Shown text={run.text} /></span>;
-  return <a class={`${names} matter-link`} style={ownColours(style)} href={style.link} target="_blank" rel={REL} title={style.link}><Shown text={run.text} /></a>;
+  return <span class={names} style={ownColours(style)}><Shown text={run.text} /></span>;
 }
 
 function classNames(style: Style): string {

@@ -29,7 +29,8 @@ export function rowsOf(items: readonly Item[], showing: Showing): Row[] {
 
 function collect(items: readonly Item[], showing: Showing, depth: number, rows: Row[]): void {
   const calls = callIds(items);
-  const shown = items.filter((item) => isShown(item, showing, calls));
+  const same = showing.details ? new Set<Item>() : unchangedModes(items);
+  const shown = items.filter((item) => isShown(item, showing, calls) && !same.has(item));
   for (let index = 0; index < shown.length; ) {
     const end = endOfRun(shown, index);
     if (end > index) {
@@ -104,6 +105,21 @@ function waits(item: ApprovalItem | QuestionItem, { typedIn }: Showing): boolean
 function callIds(items: readonly Item[]): Set<string> {
   const found = new Set<string>();
   for (const item of items) if (item.kind === 'tool' || item.kind === 'subagent') found.add(item.callId);
+  return found;
+}
+
+/** Tellings of a mode that it was in already. Plan mode is told by notices of its own. */
+function unchangedModes(items: readonly Item[]): Set<Item> {
+  const found = new Set<Item>();
+  let mode: string | undefined;
+  for (const item of items) {
+    if (item.kind !== 'notice') continue;
+    if (item.name === 'plan_entered' || item.name === 'plan_left') mode = undefined;
+    if (item.name !== 'current_mode_update') continue;
+    const { text } = item.state.peek();
+    if (text === mode) found.add(item);
+    mode = text;
+  }
   return found;
 }
 

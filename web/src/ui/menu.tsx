@@ -39,12 +39,17 @@ export function Menu({ label, items, icon = 'more', children, side = 'right', cl
     event.stopPropagation();
     setOpen(!open);
   };
+  // What was pressed goes with the list: the focus is where a dialog that it opens can give it back to.
+  const done = (): void => {
+    setOpen(false);
+    root.current?.querySelector<HTMLElement>('button')?.focus();
+  };
   return (
     <div class={extra ? `ui-menu ${extra}` : 'ui-menu'} ref={root} onKeyDown={(event) => pressed(event, root.current, () => setOpen(false))}>
       {children
         ? <button type="button" class="ui-button ui-button-quiet" aria-haspopup="menu" aria-expanded={open} aria-label={label} title={label} onClick={toggle}>{children}</button>
         : <IconButton icon={icon} label={label} expanded={open} onClick={toggle} />}
-      {open && <MenuList label={label} items={items} side={side} onDone={() => setOpen(false)} />}
+      {open && <MenuList label={label} items={items} side={side} onDone={done} />}
     </div>
   );
 }

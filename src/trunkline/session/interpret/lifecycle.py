@@ -65,10 +65,10 @@ class LifecycleStory:
         if forgets:
             self.notify("warning", AFRESH, LOST)
 
-    def paused(self, reason: str, held: list[str], by: str) -> None:
+    def paused(self, reason: str | None, held: list[str], by: str) -> None:
         """Somebody holds the session; ``held`` names what stands still (``turn``, ``approvals``, ``queue``)."""
-        self._writer.add(context.SessionPausedEvent(reason=reason, meta={"held": held, "by": by}))
-        self._writer.status("paused", reason=reason, meta={"by": by})
+        self._writer.add(context.SessionPausedEvent(reason=reason or msgspec.UNSET, meta={"held": held, "by": by}))
+        self._writer.status("paused", reason=reason or "paused", meta={"by": by})
 
     def unpaused(self, by: str) -> None:
         """The session goes on where it was held."""

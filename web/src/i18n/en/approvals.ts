@@ -21,6 +21,7 @@ export const approvals = {
   agentSays: 'The agent says:',
   inFolder: 'Runs in',
   input: 'The whole input',
+  moreLines: { one: '{n} more line', other: '{n} more lines' },
   approve: 'Approve',
   approveEdited: 'Approve with these changes',
   always: 'Always …',

@@ -3,7 +3,8 @@
  *
  * Rule 1: a decision is about this ask, by its id; a card never acts on what took its place on the screen.
  * Rule 2: while a decision is on its way the card says so and takes no other. What was refused says why.
- * Rule 3: what decides stands below the beginning of what it decides, on every screen; see steering.css.
+ * Rule 3: what decides stands below the beginning of what it decides, on every screen (steering.css), and takes no press before
+ * that was there (steady.ts).
  */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
@@ -27,6 +28,7 @@ import { resolutions } from './resolutions';
 import { ResolutionLine } from './resolution_view';
 import { answer, sentFor } from './sending';
 import { CardButton, SteadyCard } from './steady_card';
+import { backToCard } from './typing';
 import { Unseen } from './unseen_view';
 import '../../style/steering.css';
 
@@ -58,7 +60,7 @@ export function ApprovalCard({ pending, over = false }: CardProps): JSX.Element 
         <Badge tone={RISKS[approval.riskLevel].tone}>{t(RISKS[approval.riskLevel].words)}</Badge>
         {approval.riskReason && <span><Unseen text={pending.cwd ? approval.riskReason.replaceAll(`${pending.cwd}/`, '') : approval.riskReason} /></span>}
       </p>
-      <div class="approvals-asked">
+      <div class="approvals-asked" data-decided>
         <MatterSession.Provider value={pending.sessionId}><Preview approval={approval} /></MatterSession.Provider>
         <Decide pending={pending} approval={approval} over={over} />
       </div>
@@ -101,6 +103,7 @@ function Decide({ pending, approval, over }: { pending: Pending; approval: Appro
   const [reason, setReason] = useState('');
   const ask = approval.requestId;
   const decide = (decision: Decision): void => {
+    backToCard(document.activeElement); // a button that is busy has no focus
     setPanel('none');
     answer(pending.sessionId, ask, commandFor(approval, decision));
   };
@@ -141,7 +144,7 @@ function Buttons({ approval, choices, busy, onApprove, onDecide, onPanel }: Butt
   const [first, ...others] = choices.approve;
   const onlyWay = approval.options.find((option) => option.kind === 'allow_once');
   return (
-    <footer class="approvals-actions">
+    <footer class="approvals-actions" data-decides>
       <CardButton kind="primary" icon="check" busy={busy} title={onlyWay?.name} onClick={onApprove}>{first?.name ?? t('approvals.approve')}</CardButton>
       {others.map((way) => (
         <CardButton key={way.optionId} disabled={busy} onClick={() => onDecide({ approve: true, ...(way.optionId ? { optionId: way.optionId } : {}) })}>{way.name}</CardButton>

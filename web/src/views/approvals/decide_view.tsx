@@ -42,7 +42,7 @@ export function DenyPanel({ ways, longer, reason, onReason, onDeny, onLonger, on
     onBack();
   };
   return (
-    <form ref={form} class="approvals-deny-panel" onSubmit={(event) => { event.preventDefault(); deny(); }}
+    <form ref={form} class="approvals-deny-panel" data-decides onSubmit={(event) => { event.preventDefault(); deny(); }}
       onKeyDown={(event) => { if (event.key === 'Escape') { event.stopPropagation(); back(); } }}>
       <EndedLine />
       <label>

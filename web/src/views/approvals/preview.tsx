@@ -1,7 +1,8 @@
 /**
  * What would happen if it were approved: the change as a diff, the command with its parts, or words.
  *
- * Rule 1: what is approved is what is there: nothing is cut off that cannot be scrolled to, and unseen characters are shown.
+ * Rule 1: what is approved is what is there: where there is no room for all of it, it says how much more there is, and shows that on
+ * request. Unseen characters are shown.
  * Rule 2: the input is always there to be opened, whatever the preview says of it.
  */
 import type { JSX } from 'preact';
@@ -9,6 +10,7 @@ import type { ApprovalPreview } from '../../generated/agent-context';
 import type { ApprovalView, CommandPart } from '../../generated/api';
 import { t } from '../../i18n';
 import { Copy, Icon, lazy } from '../../ui';
+import { Folded } from './folded';
 import { segmentsOf, type Segment } from './parts';
 import { Unseen } from './unseen_view';
 
@@ -40,11 +42,11 @@ function Command({ command, folder, parts }: { command: string; folder: string; 
   return (
     <div class="approvals-command">
       <div class="approvals-command-line">
-        <pre tabIndex={0}><code>
+        <Folded>
           {segmentsOf(command, parts).map((segment, index) => (
             <span key={index} class={classOf(segment)}><Unseen text={segment.text} /></span>
           ))}
-        </code></pre>
+        </Folded>
         <Copy text={command} />
       </div>
       <p class="approvals-folder"><Icon name="folder" size={14} /> <span>{t('approvals.inFolder')}</span> <code><Unseen text={folder} /></code></p>
@@ -58,7 +60,7 @@ function WholeInput({ input, open }: { input: unknown; open: boolean }): JSX.Ele
   return (
     <details class="approvals-input" open={open}>
       <summary>{t('approvals.input')}</summary>
-      <pre tabIndex={0}><code><Unseen text={text} /></code></pre>
+      <Folded><Unseen text={text} /></Folded>
     </details>
   );
 }

@@ -7,7 +7,7 @@ import { askId, store } from '../../hub/sessions';
 import { PAUSE_MS, Sentence } from './keys';
 import { ApprovalsQueue } from './queue';
 import { noteEvent } from './resolutions';
-import { placesAfter, REST_MS, scrolledByPage, Steadiness } from './steady';
+import { Beginning, placesAfter, REST_MS, scrolledByPage, Steadiness } from './steady';
 
 const idOf = (one: string): string => one;
 
@@ -27,6 +27,43 @@ describe('a card', () => {
     expect(card.rests(2150)).toBe(false);
     card.look({ onScreen: 10, inPage: 70 }, 2200);
     expect([card.rests(2300), card.rests(2200 + REST_MS)]).toEqual([true, false]);
+  });
+});
+
+describe('the beginning of what a card decides', () => {
+  const card = document.createElement('article');
+  card.innerHTML = '<div data-decided><pre></pre><footer data-decides></footer></div>';
+  const [decided, command, buttons] = ['div', 'pre', 'footer'].map((name) => card.querySelector(name)!) as [Element, Element, Element];
+  const placed = (top: number, height: number): void => {
+    decided.getBoundingClientRect = () => ({ left: 0, top }) as DOMRect;
+    command.getBoundingClientRect = () => ({ height }) as DOMRect;
+  };
+  const screen = (from: number, to: number, at: Element = command): void => void vi.stubGlobal('document', { elementFromPoint: (_: number, y: number) => (y >= from && y < to ? at : null) });
+  afterEach(() => vi.unstubAllGlobals());
+
+  it('was not seen while it is above the screen, and was once it has been there, bit by bit too', () => {
+    const beginning = new Beginning();
+    placed(-300, 400);
+    screen(0, 80);
+    expect(beginning.wasSeen(card)).toBe(false);
+    placed(10, 400);
+    expect(beginning.wasSeen(card)).toBe(false);
+    placed(-60, 400);
+    expect(beginning.wasSeen(card)).toBe(true);
+    placed(-300, 400);
+    expect(beginning.wasSeen(card)).toBe(true);
+  });
+  it('is all of a short command', () => {
+    placed(40, 38);
+    screen(0, 70);
+    expect(new Beginning().wasSeen(card)).toBe(false);
+    screen(0, 80);
+    expect(new Beginning().wasSeen(card)).toBe(true);
+  });
+  it('was not seen while the buttons lie over it', () => {
+    placed(40, 38);
+    screen(0, 200, buttons);
+    expect(new Beginning().wasSeen(card)).toBe(false);
   });
 });
 

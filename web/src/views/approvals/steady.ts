@@ -5,6 +5,7 @@
  * whole list goes along with the eye. What the page scrolls by itself, or the browser because what is below shrank, does move.
  * Rule 2: while somebody points at the list or has a card in focus, places do not change: what is new goes below, what is decided
  * stays where it was, without its buttons.
+ * Rule 3: what the beginning of was never on the screen is not decided: a card takes no press before it was.
  */
 import { createContext } from 'preact';
 import { useEffect, useMemo, useReducer, useRef } from 'preact/hooks';
@@ -67,6 +68,33 @@ function spotOf(element: Element): Spot {
   return { onScreen, inPage: onScreen + scrolled };
 }
 
+/** How much of what a card decides has to have been seen, from its top: about the first lines of it. */
+const BEGINNING_PX = 120;
+const LOOKED_PX = 10;
+/** Where it is looked at, from its left: beside what may lie over its end. */
+const INSIDE_PX = 12;
+
+/** How far down the beginning of what a card decides has been on the screen, all at once or bit by bit. */
+export class Beginning {
+  private seen = 0;
+
+  /** Whether all of it has been there by now. */
+  wasSeen(card: Element): boolean {
+    const decided = this.seen < BEGINNING_PX ? card.querySelector('[data-decided]') : null;
+    if (decided === null) return true;
+    const { left, top } = decided.getBoundingClientRect();
+    const end = Math.min(BEGINNING_PX, decided.firstElementChild?.getBoundingClientRect().height ?? 0);
+    while (this.seen < end && isOnScreen(decided, left + INSIDE_PX, top + this.seen + 1)) this.seen += LOOKED_PX;
+    return this.seen >= end;
+  }
+}
+
+/** Whether this is what is there, and not something that lies over it, such as the buttons themselves. */
+function isOnScreen(decided: Element, x: number, y: number): boolean {
+  const there = document.elementFromPoint(x, y);
+  return there !== null && decided.contains(there) && there.closest('[data-decides]') === null;
+}
+
 /** Whether the card around this takes no press now. */
 export const Resting = createContext(false);
 
@@ -85,14 +113,16 @@ export function lookAtCards(): void {
 
 export function useSteady(card: { current: HTMLElement | null }): Steady {
   const steadiness = useMemo(() => new Steadiness(performance.now()), []);
+  const beginning = useMemo(() => new Beginning(), []);
   const [, draw] = useReducer((count: number) => count + 1, 0);
   const drawn = useRef(true);
   const rests = (): boolean => {
     const now = performance.now();
     if (card.current) steadiness.look(spotOf(card.current), now);
-    const resting = steadiness.rests(now);
+    const seen = card.current === null || beginning.wasSeen(card.current);
+    const resting = steadiness.rests(now) || !seen;
     if (resting !== drawn.current) draw(0);
-    return resting;
+    return (drawn.current = resting);
   };
   useEffect(() => {
     const look = (): void => void rests();
@@ -104,7 +134,6 @@ export function useSteady(card: { current: HTMLElement | null }): Steady {
       clearInterval(timer);
     };
   }, []);
-  drawn.current = steadiness.rests(performance.now());
   return { resting: drawn.current, rests };
 }
 

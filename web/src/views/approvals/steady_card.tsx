@@ -14,9 +14,10 @@ export function SteadyCard({ ask, kind, labelledBy, children }: { ask: string; k
   useEffect(() => keepRest(ask, rests), [ask]);
   useLayoutEffect(() => forgetGone(ask));
   useEffect(() => () => forgetGone(ask), [ask]);
-  // What is open above the page (a sheet) does not move with the card.
+  // What is open above the page (a sheet) does not move with the card, and who reads on decides nothing.
   const guard = (event: Event): void => {
-    if ((event.target as HTMLElement).closest('dialog') || !(event.target as HTMLElement).closest('button, .ui-button') || !rests()) return;
+    const pressed = event.target as HTMLElement;
+    if (pressed.closest('dialog, .approvals-folded') || !pressed.closest('button, .ui-button') || !rests()) return;
     event.preventDefault();
     event.stopPropagation();
   };

@@ -8,6 +8,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { SendMessageCommand } from '../../generated/agent-context';
+import type { SessionState } from '../../generated/api';
 import { agentName } from '../../hub/agents';
 import { link } from '../../hub/link';
 import { t } from '../../i18n';
@@ -18,7 +19,7 @@ import { attachmentsOf, filesIn, withPath, type Attached as OneAttached, type At
 import { draftOf, enterSends, flushDrafts, keepDraft, setEnterSends } from './drafts';
 import { meansHistory, PromptHistory } from './history';
 import { messageOf } from './pictures';
-import { Queue } from './queue';
+import { isHeldBack, Queue } from './queue';
 import { SuggestionList } from './suggestion_list';
 import { Suggesting, type Suggestion } from './suggesting';
 import { commandsOf, completed } from './suggestions';
@@ -102,7 +103,7 @@ function Writing({ story, takeBack }: { story: Story; takeBack: { current: (word
       lookBack(event, text, history, story, write);
     }
   };
-  const label = view.status === 'completed' ? t('composer.placeholderOver') : busy ? t('composer.placeholderBusy') : t('composer.placeholder', { agent: agentName(view.agent) });
+  const label = placeholderOf(view);
   const shown = suggesting.current.value;
   return (
     <div class={over ? 'composer-box composer-over' : 'composer-box'}
@@ -126,6 +127,12 @@ function Writing({ story, takeBack }: { story: Story; takeBack: { current: (word
       {over && <p class="composer-drop">{t('composer.dropHere')}</p>}
     </div>
   );
+}
+
+function placeholderOf(view: SessionState): string {
+  if (isHeldBack(view)) return t('composer.placeholderHeldBack');
+  if (view.status === 'completed') return t('composer.placeholderOver');
+  return view.turn !== null ? t('composer.placeholderBusy') : t('composer.placeholder', { agent: agentName(view.agent) });
 }
 
 function Attached({ attachments }: { attachments: Attachments }): JSX.Element | null {

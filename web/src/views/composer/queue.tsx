@@ -1,15 +1,17 @@
 /**
  * Messages that wait for their turn: they can be changed and dropped until it comes.
  *
- * Rule: what somebody writes here is never lost. Where the message goes out, or is dropped, before it is saved, the words are given back.
+ * Rule 1: what they wait for is said as it is. After a failed turn that is somebody's word, and here it can be given.
+ * Rule 2: what somebody writes here is never lost. Where the message goes out, or is dropped, before it is saved, the words are given back.
  */
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { ContentBlock, QueuedPrompt } from '../../generated/api';
+import type { ContentBlock, QueuedPrompt, SessionState } from '../../generated/api';
 import { asHubError, http, pathOf } from '../../hub/http';
-import { t } from '../../i18n';
+import { t, type Key } from '../../i18n';
 import type { Story } from '../../model/story';
 import { Button, Icon, IconButton, toast } from '../../ui';
+import { carryOut, useActing } from '../controls/acting';
 
 /** A message whose words somebody changes, as they were and as they are by now. */
 interface Editing {
@@ -26,7 +28,7 @@ export interface QueueProps {
 }
 
 export function Queue({ story, editable, onLeft }: QueueProps): JSX.Element | null {
-  const { queue, paused } = story.view.value;
+  const { queue } = story.view.value;
   const [editing, setEditing] = useState<Editing | null>(null);
   const gone = editing !== null && !queue.some((prompt) => prompt.turnId === editing.turnId);
   useLayoutEffect(() => {
@@ -41,12 +43,29 @@ export function Queue({ story, editable, onLeft }: QueueProps): JSX.Element | nu
     <section class="composer-queue" aria-label={t('composer.waiting', { n: queue.length })}>
       <header>
         <Icon name="queue" size={14} />
-        <span>{t('composer.waiting', { n: queue.length })} · {t(paused ? 'composer.waitingPaused' : 'composer.waitingFor')}</span>
+        <span>{t('composer.waiting', { n: queue.length })} · {t(waitsFor(story.view.value))}</span>
+        {isHeldBack(story.view.value) && editable && <SendNow sessionId={story.sessionId} />}
         {queue.length > 1 && editable && <Button kind="quiet" onClick={() => void change(() => http.del(pathOf(['sessions', story.sessionId, 'queue'])))}>{t('composer.dropAll')}</Button>}
       </header>
       <ol>{queue.map((prompt) => <Waiting key={prompt.turnId} prompt={prompt} sessionId={story.sessionId} editable={editable} editing={editing} edit={setEditing} />)}</ol>
     </section>
   );
+}
+
+/** Whether nothing will send the queue by itself: the turn before it failed. */
+export function isHeldBack({ queue, turn, paused }: Pick<SessionState, 'queue' | 'turn' | 'paused'>): boolean {
+  return queue.length > 0 && turn === null && paused === null;
+}
+
+function waitsFor(view: SessionState): Key {
+  if (view.paused) return 'composer.waitingPaused';
+  if (!isHeldBack(view)) return 'composer.waitingFor';
+  return /^hub_/.test(view.failed?.code ?? '') ? 'composer.heldBackByRestart' : 'composer.heldBackByFailure';
+}
+
+function SendNow({ sessionId }: { sessionId: string }): JSX.Element {
+  const { busy, act } = useActing();
+  return <Button kind="quiet" icon="send" busy={busy} onClick={() => void act(() => carryOut(sessionId, { command: 'resume' }))}>{t('composer.sendHeldBack')}</Button>;
 }
 
 interface WaitingProps {
@@ -76,7 +95,7 @@ function Waiting({ prompt, sessionId, editable, editing, edit }: WaitingProps): 
     return (
       <li class="composer-waiting" ref={row}>
         <form onSubmit={(event) => { event.preventDefault(); void save(); }}>
-          <textarea rows={Math.min(8, text.split('\n').length + 1)} value={text} aria-label={t('composer.editQueued')} ref={focusOnce}
+          <textarea rows={Math.min(8, text.split('\n').length + 1)} value={text} dir="auto" aria-label={t('composer.editQueued')} ref={focusOnce}
             onInput={(event) => edit({ turnId, was: editing?.was ?? words, text: event.currentTarget.value })} onKeyDown={(event) => event.key === 'Escape' && leave()} />
           <Button kind="primary" type="submit" disabled={!text.trim() && !others}>{t('composer.saveQueued')}</Button>
           <Button kind="quiet" onClick={leave}>{t('common.cancel')}</Button>

@@ -4,6 +4,7 @@
 // Rule 2: its address expires; it is asked for anew when the artifact changed or the reader asks.
 // Rule 3: it is still (no scripts, nothing from elsewhere) until the reader asks for it live, which is an address of another kind: a
 // script that runs may tell others what it was shown. The next version, or coming back to it, begins still again.
+// Rule 4: which one is shown is in the address, so that a link can lead to it.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -17,6 +18,7 @@ import '../../style/files.css';
 import '../../style/matter.css';
 import { isMarkdownPath } from '../../text/language';
 import { useLoaded } from './load';
+import { artifactHref, chosenArtifact } from './place';
 import { Content } from './preview';
 
 type Side = 'preview' | 'source';
@@ -26,22 +28,21 @@ const PAGE = /\.(?:x?html?|svg)$/i;
 
 export function ArtifactsTab({ sessionId }: { sessionId: string }): JSX.Element {
   const loaded = useLoaded<ArtifactView[]>(sessionId, () => http.get(pathOf(['sessions', sessionId, 'artifacts'])));
-  const [chosen, setChosen] = useState<string | null>(null);
   const { value, error, again, busy } = loaded;
   if (error !== null) return <div class="ui-empty" role="alert"><p>{error.message}</p><Button onClick={again}>{t('common.retry')}</Button></div>;
   if (value === null) return <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div>;
   if (value.length === 0) return <div class="ui-empty"><Icon name="box" size={32} /><p>{t('files.noArtifacts')}</p><Button icon="refresh" busy={busy} onClick={again}>{t('files.lookAgain')}</Button></div>;
   const newest = [...value].reverse();
-  const shown = value.find((each) => each.id === chosen) ?? null;
+  const shown = value.find((each) => each.id === chosenArtifact.value) ?? null;
   return (
     <div class="files"><div class={shown === null ? 'files-both' : 'files-both files-looking'}>
       <div class="files-lists">
         <div class="files-bar"><h2>{t('files.artifacts')}</h2><IconButton icon="refresh" busy={busy} label={t('files.lookAgain')} onClick={again} /></div>
-        <ul class="files-list files-artifacts">{newest.map((each) => <li key={each.id}><Row artifact={each} selected={each.id === shown?.id} choose={() => setChosen(each.id)} /></li>)}</ul>
+        <ul class="files-list files-artifacts">{newest.map((each) => <li key={each.id}><Row artifact={each} selected={each.id === shown?.id} /></li>)}</ul>
       </div>
       <div class="files-shown">
         {shown === null ? <div class="ui-empty"><Icon name="box" size={32} /><p>{t('files.chooseArtifact')}</p></div>
-          : <Artifact key={`${shown.id} ${shown.version}`} artifact={shown} back={() => setChosen(null)} refresh={again} />}
+          : <Artifact key={`${shown.id} ${shown.version}`} artifact={shown} refresh={again} />}
       </div>
     </div></div>
   );
@@ -49,17 +50,17 @@ export function ArtifactsTab({ sessionId }: { sessionId: string }): JSX.Element 
 
 const ICONS: Readonly<Record<string, IconName>> = { image: 'image', web_app: 'globe', nextjs_app: 'globe', file: 'file' };
 
-function Row({ artifact, selected, choose }: { artifact: ArtifactView; selected: boolean; choose: () => void }): JSX.Element {
+function Row({ artifact, selected }: { artifact: ArtifactView; selected: boolean }): JSX.Element {
   return (
-    <button type="button" class="files-entry files-artifact" aria-current={selected ? 'true' : undefined} onClick={choose}>
+    <a class="files-entry files-artifact" href={artifactHref(artifact.sessionId, artifact.id)} aria-current={selected ? 'true' : undefined}>
       <Icon name={ICONS[artifact.type] ?? 'file'} size={20} />
       <span><b><Shown text={artifact.name} /></b><small><Shown text={artifact.path} /></small></span>
       <small>{artifact.version > 1 && <Badge>{t('files.version', { n: artifact.version })}</Badge>} <Time at={artifact.updatedAt} /></small>
-    </button>
+    </a>
   );
 }
 
-function Artifact({ artifact, back, refresh }: { artifact: ArtifactView; back: () => void; refresh: () => void }): JSX.Element {
+function Artifact({ artifact, refresh }: { artifact: ArtifactView; refresh: () => void }): JSX.Element {
   const isFile = artifact.type === 'file' || artifact.type === 'image';
   const hasSides = isFile && (PAGE.test(artifact.path) || isMarkdownPath(artifact.path));
   const [side, setSide] = useState<Side>('preview');
@@ -69,7 +70,7 @@ function Artifact({ artifact, back, refresh }: { artifact: ArtifactView; back: (
   return (
     <article class="files-preview" aria-label={artifact.name}>
       <header class="files-preview-head">
-        <IconButton class="files-back" icon="arrow-left" label={t('files.back')} onClick={back} />
+        <a class="files-back ui-icon-button" href={artifactHref(artifact.sessionId)} aria-label={t('files.back')}><Icon name="arrow-left" /></a>
         <h2 title={artifact.path}><bdi><Shown text={artifact.name} /></bdi></h2>
         <IconButton icon="refresh" label={t('files.reloadPreview')} onClick={refresh} />
         {isFile && <a class="ui-icon-button" href={contentHref(artifact.sessionId, artifact.path)} download={artifact.name} aria-label={t('files.download')} title={t('files.download')}><Icon name="download" /></a>}
@@ -78,7 +79,7 @@ function Artifact({ artifact, back, refresh }: { artifact: ArtifactView; back: (
       {hasSides && <Tabs label={t('files.sides')} selected={side} onSelect={setSide} tabs={[{ id: 'preview', label: t('files.preview') }, { id: 'source', label: t('files.source') }]} />}
       <div class="files-preview-body">
         {isFile && (side === 'source' || !PAGE.test(artifact.path))
-          ? <Content address={contentHref(artifact.sessionId, artifact.path)} path={artifact.path} line={null} version={artifact.version} rendered={side === 'preview'} />
+          ? <Content address={contentHref(artifact.sessionId, artifact.path)} path={artifact.path} line={null} version={artifact.version} rendered={side === 'preview' && isMarkdownPath(artifact.path)} />
           : <Framed artifact={artifact} preview={preview} live={live} run={setLive} />}
       </div>
     </article>

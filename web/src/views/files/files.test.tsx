@@ -5,7 +5,7 @@ import { goInstead } from '../../route';
 import { HOSTILE } from '../../text/hostile';
 import { ArtifactsTab } from './artifacts';
 import { FilesTab } from './files';
-import { filesHref, placeIn } from './place';
+import { artifactHref, filesHref, placeIn } from './place';
 
 vi.setConfig({ testTimeout: 30_000 });
 // What is framed is the browser's business; here only how it is framed counts.
@@ -128,7 +128,12 @@ describe('the artifacts tab', () => {
     answers['/sessions/s1/artifacts'] = artifacts;
     await act(() => render(<ArtifactsTab sessionId="s1" />, place));
     await settled();
-    await act(() => place.querySelector<HTMLElement>('.files-artifact')?.click());
+    if (artifacts.length > 0) await follow(place.querySelector<HTMLAnchorElement>('.files-artifact'));
+  }
+
+  async function follow(link: HTMLAnchorElement | null): Promise<void> {
+    history.replaceState(null, '', `/${link?.getAttribute('href')}`);
+    await act(() => void dispatchEvent(new Event('hashchange')));
   }
 
   it('frames a page that is still: without an origin and without scripts', async () => {
@@ -156,6 +161,30 @@ describe('the artifacts tab', () => {
   it.each(['https://evil.example/', 'javascript:pwned()', '/sessions/s1', '//evil.example/x', '/preview/../sessions'])('never frames %s', async (address) => {
     await shown([{ ...artifact, preview_url: address }]);
     expect(place.querySelector('iframe')).toBeNull();
+  });
+
+  it('shows code as it is written, and only markdown as it is meant to be read', async () => {
+    answers['/sessions/s1/files/content?path=hello.py'] = '# Greet\ndef greet():\n    return 1\n';
+    await shown([{ ...artifact, name: 'hello.py', path: 'hello.py' }]);
+    await settled();
+    expect(place.querySelector('.files-rendered')).toBeNull();
+    expect(place.querySelector('.matter-code-lines')?.textContent).toBe('# Greet\ndef greet():\n    return 1\n');
+    answers['/sessions/s1/files/content?path=notes.md'] = '# Notes';
+    render(null, place);
+    await shown([{ ...artifact, name: 'notes.md', path: 'notes.md' }]);
+    await settled();
+    expect(place.querySelector('.files-rendered')?.textContent).toBe('Notes');
+  });
+
+  it('is where a link to one of them leads, and back to all of them', async () => {
+    history.replaceState(null, '', `/${artifactHref('s1', 'a1')}`);
+    dispatchEvent(new Event('hashchange'));
+    answers['/sessions/s1/artifacts'] = [artifact, { ...artifact, id: 'a2', name: 'other.html' }];
+    await act(() => render(<ArtifactsTab sessionId="s1" />, place));
+    await settled();
+    expect(place.querySelector('article')?.getAttribute('aria-label')).toBe('made.html');
+    await follow(place.querySelector('.files-back'));
+    expect(place.querySelector('article')).toBeNull();
   });
 
   it('says so where there is nothing', async () => {

@@ -1,7 +1,7 @@
-// Where the files tab is, as the query of the page's address says: which file, which line, which list.
+// Where the files tab is, as the query of the page's address says: which file, which line, which list. And which artifact.
 
 import { computed, type ReadonlySignal } from '@preact/signals';
-import { route } from '../../route';
+import { route, write } from '../../route';
 
 export interface FilesPlace {
   path: string | null;
@@ -26,4 +26,16 @@ export function filesHref(sessionId: string, to: Partial<FilesPlace>): string {
   const given = Object.entries({ path: to.path, line: to.line, list: to.list === 'changes' ? 'changes' : null });
   const query = new URLSearchParams(given.flatMap(([key, value]) => (value == null ? [] : [[key, String(value)]])));
   return `#/s/${encodeURIComponent(sessionId)}/files${query.size > 0 ? `?${query}` : ''}`;
+}
+
+/** The artifact that the address is about. */
+export const chosenArtifact: ReadonlySignal<string | null> = computed(() => {
+  void route.value; // a change of the fragment is told by the route
+  return new URLSearchParams(location.hash.split('?')[1] ?? '').get('artifact');
+});
+
+/** The address of one of a session's artifacts, or of their list. */
+export function artifactHref(sessionId: string, artifact?: string): string {
+  const list = write({ view: 'session', id: sessionId, tab: 'artifacts' });
+  return artifact === undefined ? list : `${list}?${new URLSearchParams({ artifact })}`;
 }

@@ -24,11 +24,12 @@ export function Activity(): JSX.Element {
 function Untouched(): JSX.Element | null {
   const { story } = useRoom();
   const said = story.timeline.items.value.some((item) => item.kind !== 'notice');
-  if (said || story.hasOlder.value || story.view.value.turn || story.prompts.value.length > 0) return null;
+  const { turn, status, watchOnly } = story.view.value;
+  if (said || story.hasOlder.value || turn || story.prompts.value.length > 0) return null;
   return (
     <div class="session-empty">
       <p>{t('session.empty')}</p>
-      {!story.view.value.watchOnly && <p class="session-faint">{t('session.emptyHint')}</p>}
+      {!watchOnly && status !== 'completed' && <p class="session-faint">{t('session.emptyHint')}</p>}
     </div>
   );
 }

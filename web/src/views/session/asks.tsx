@@ -1,7 +1,9 @@
 // What the agent asks, at its place in the conversation: a form while it waits, a line when it was answered.
+//
+// Rule: who decides with keys goes on from the next ask, or where messages are written, not from the top of the page.
 
-import type { JSX } from 'preact';
-import { useRef } from 'preact/hooks';
+import type { ComponentChildren, JSX } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { askId, pending, type Pending } from '../../hub/sessions';
 import { t } from '../../i18n';
 import type { ApprovalItem, QuestionItem } from '../../model/items';
@@ -16,7 +18,7 @@ import { Decision } from './tool_inside';
 export function ApprovalRow({ item }: { item: ApprovalItem }): JSX.Element {
   const decision = item.resolved.value;
   const ask = useAsk(item.requestId, decision === undefined);
-  if (ask !== undefined) return <Still rowKey={item.key}><ApprovalCard pending={ask} /></Still>;
+  if (ask !== undefined) return <Asked item={item}><ApprovalCard pending={ask} /></Asked>;
   return (
     <p class="session-line">
       <Icon name="shield" size={16} />
@@ -29,7 +31,7 @@ export function ApprovalRow({ item }: { item: ApprovalItem }): JSX.Element {
 export function QuestionRow({ item }: { item: QuestionItem }): JSX.Element {
   const answer = item.resolved.value;
   const ask = useAsk(item.questionId, answer === undefined);
-  if (ask !== undefined) return <Still rowKey={item.key}><QuestionForm pending={ask} /></Still>;
+  if (ask !== undefined) return <Asked item={item}><QuestionForm pending={ask} /></Asked>;
   const elsewhere = item.asked._meta?.['answerable'] === false && answer === undefined;
   return (
     <div class="session-line session-question">
@@ -51,6 +53,23 @@ function useAsk(id: string, waits: boolean): Pending | undefined {
   const ask = waits ? pending.value.find((one) => one.sessionId === story.sessionId && askId(one) === id) : undefined;
   last.current = ask ?? (typed ? last.current : undefined);
   return last.current;
+}
+
+/** A card in its place. Keys that were in it go on when it goes: when it is a line by now, or nobody is asked any more. */
+function Asked({ item, children }: { item: ApprovalItem | QuestionItem; children: ComponentChildren }): JSX.Element {
+  const id = item.kind === 'approval' ? item.requestId : item.questionId;
+  useLayoutEffect(() => () => {
+    const active = document.activeElement; // the card is still there
+    if (active?.closest<HTMLElement>('[data-ask]')?.dataset['ask'] !== id || !active.matches(':focus-visible')) return;
+    const waits = item.resolved.peek() === undefined && pending.peek().some((one) => askId(one) === id);
+    if (!waits) requestAnimationFrame(() => nextPlace()?.focus());
+  }, [id]);
+  return <Still rowKey={item.key}>{children}</Still>;
+}
+
+function nextPlace(): HTMLElement | null {
+  const room = document.querySelector('.session-main');
+  return room?.querySelector<HTMLElement>('[data-ask]') ?? room?.querySelector<HTMLElement>('.composer-text') ?? null;
 }
 
 function answerInWords({ action, by, content }: NonNullable<QuestionItem['resolved']['value']>): string {

@@ -64,7 +64,7 @@ function useReadingPlace({ story, scroller }: Room, ready: boolean, linked: bool
   useLayoutEffect(() => {
     if (!ready || done.current) return;
     done.current = true;
-    if (place === undefined) return scroller.toEnd();
+    if (place === undefined) return scroller.follow();
     void story.show(place.seq).then((key) => requestAnimationFrame(() => {
       if (!scroller.toRow(place.key, place.below) && key !== undefined) scroller.toRow(key, place.below);
     }), () => undefined);

@@ -2,12 +2,15 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import type { SendMessageCommand } from '../../generated/agent-context';
+import type { SessionState } from '../../generated/api';
 import { link, type Sent } from '../../hub/link';
 import { t } from '../../i18n';
 import { Json } from '../../matter/json';
 import type { ErrorItem, Item } from '../../model/items';
 import { Button, Icon, toast } from '../../ui';
 import { messageOf, sentBefore } from '../composer/pictures';
+import { isHeldBack } from '../composer/queue';
 import { useOpened, useRoom } from './context';
 
 /** Whether nothing was said since: only the newest failure can be tried again, whoever tried an older one. */
@@ -25,6 +28,11 @@ export function isAgain(sent: Pick<Sent, 'sessionId' | 'command' | 'state'>, ses
   return sent.sessionId === sessionId && sent.state !== 'failed' && sent.command.command === 'send_message' && sent.command.message === prompt;
 }
 
+/** What is tried again was before those that wait behind its failure, and so is sent as one that goes behind nothing. */
+export function inItsOldPlace(command: SendMessageCommand, view: SessionState): SendMessageCommand {
+  return isHeldBack(view) ? { ...command, _meta: { whenBusy: 'reject' } } : command;
+}
+
 export function ErrorRow({ item }: { item: ErrorItem }): JSX.Element {
   const { story } = useRoom();
   const [open, toggle] = useOpened(item.key);
@@ -33,7 +41,7 @@ export function ErrorRow({ item }: { item: ErrorItem }): JSX.Element {
   const retry = async (): Promise<void> => {
     setAgain(true);
     const found = await sentBefore(pictures);
-    if (found) link.command(story.sessionId, messageOf(prompt!, found));
+    if (found) link.command(story.sessionId, inItsOldPlace(messageOf(prompt!, found), story.view.peek()));
     else toast(t('session.retryWithoutPictures'), 'bad');
   };
   const view = story.view.value;

@@ -64,7 +64,7 @@ function Status(): JSX.Element {
   const { story } = useRoom();
   const { status, turn, watchOnly, paused } = story.view.value;
   const words = t(`session.status_${status}`);
-  const reason = paused?.reason ?? story.reason.value.text;
+  const reason = paused ? paused.reason ?? undefined : story.reason.value.text;
   return (
     <div class="session-status" role="status" aria-live="polite">
       {watchOnly && <span class="session-status-watched"><Badge title={t('session.watchOnlyWhy')}>{t('session.watchOnly')}</Badge></span>}

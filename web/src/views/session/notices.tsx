@@ -6,9 +6,10 @@ import type { SessionState } from '../../generated/api';
 import { t, type Key } from '../../i18n';
 import { Json } from '../../matter/json';
 import { Markdown } from '../../matter/markdown';
+import { word } from '../../model/notices';
 import type { ChangesItem, GitItem, NoticeItem, NoticeState, PlanItem, TurnEndItem, WebItem } from '../../model/items';
-import { write } from '../../route';
 import { Icon, now, span, type IconName } from '../../ui';
+import { artifactHref } from '../files/place';
 import { Card, CardIcon } from './card';
 import { useOpened, useRoom } from './context';
 import { costInWords, gitInWords, tokensInWords } from './labels';
@@ -22,24 +23,23 @@ export function NoticeRow({ item }: { item: NoticeItem }): JSX.Element {
   const { story } = useRoom();
   const state = item.state.value;
   if (item.aside || item.name === 'unknown' || item.name === 'agent_exited') return <Aside item={item} />;
-  if (item.name === 'artifact_created') return <Artifact name={state.text ?? ''} />;
+  if (item.name === 'artifact_created') return <Artifact state={state} />;
   if (item.name === 'notification') return <Notification item={item} state={state} />;
   return (
     <p class={`session-notice session-notice-${item.tone}`}>
       {item.tone !== 'quiet' && <Icon name={TONE_ICONS[item.tone]} size={16} />}
       <span>{noticeInWords(item.name, item.name === 'current_mode_update' ? { ...state, text: modeName(story.view.value, state.text) } : state)}{item.name === 'rate_limit' && state.text !== undefined ? `: ${state.text}` : ''}</span>
       {item.name === 'rate_limit' && <Countdown until={state.until} />}
-      {item.name === 'paused' && state.text !== undefined && <span class="session-faint">{state.text}</span>}
     </p>
   );
 }
 
-function Artifact({ name }: { name: string }): JSX.Element {
+function Artifact({ state }: { state: NoticeState }): JSX.Element {
   const { story } = useRoom();
   return (
     <p class="session-line">
       <Icon name="box" size={16} />
-      <a href={write({ view: 'session', id: story.sessionId, tab: 'artifacts' })}>{t('session.notice_artifact_created', { text: name })}</a>
+      <a href={artifactHref(story.sessionId, word(state.data as Record<string, unknown> | undefined, 'id'))}>{t('session.notice_artifact_created', { text: state.text ?? '' })}</a>
     </p>
   );
 }
@@ -76,6 +76,7 @@ function noticeInWords(name: string, state: NoticeState): string {
     }
     case 'resumed': return resumedInWords(state, who);
     case 'compaction_update': return t(state.text === 'in_progress' ? 'session.notice_compacting' : 'session.notice_compaction');
+    case 'paused': return state.text !== undefined ? t('session.because', { what: t('session.notice_paused', { who }), why: state.text }) : t('session.notice_paused', { who });
     case 'rate_limit': return t('session.notice_rate_limit', { text: state.title ?? '' });
     case 'agent_stopped': return state.text !== undefined ? t('session.because', { what: t('session.notice_agent_stopped'), why: state.text }) : t('session.notice_agent_stopped');
     case 'completed': return state.text !== undefined ? t('session.because', { what: t('session.notice_completed'), why: state.text }) : t('session.notice_completed');

@@ -2,7 +2,7 @@
 //
 // Rule 1: what the reader looks at does not move: when rows come before it or change their height, the row at the top of the screen
 // keeps its place. At the end of the list, the end keeps its place instead, but for as long as somebody is about to press something:
-// then that row does.
+// then that row does. An ask that is taller than the screen is shown from its beginning, until the reader scrolls on.
 // Rule 2: only the reader leaves the end, and comes back to it: by scrolling, by opening something, by a button.
 // Rule 3: heights are measured before the browser paints, so that nobody sees a guess.
 // Rule 4: what this scrolls by itself is told to those who take presses (steady.ts); it is not the reader's doing.
@@ -34,6 +34,8 @@ const AT_END = 12;
 const NEAR = 1_500;
 /** What was opened may take a moment to have its height. */
 const HELD_MS = 1_000;
+/** What stands below the last row, about. */
+const BELOW_LAST = 56;
 
 export class Scroller {
   readonly heights = new Heights();
@@ -41,7 +43,9 @@ export class Scroller {
   private readonly drawings = signal(0);
   private readonly _stuck = signal(true);
   private readonly stillKey = signal<string | undefined>(undefined);
-  private readonly _still = computed(() => this.stillKey.value !== undefined);
+  private readonly asks = new Set<string>();
+  private readonly atAsk = signal(false);
+  private readonly _still = computed(() => this.stillKey.value !== undefined || this.atAsk.value);
   private parts: ScrollerParts | undefined;
   private anchor: Anchor | undefined;
   private lastTop = 0;
@@ -100,6 +104,7 @@ export class Scroller {
     const top = this.wantedTop();
     this.scrollTo(parts.view, top);
     if (this.distance(parts) <= AT_END && performance.now() > this.heldUntil) this._stuck.value = true;
+    this.atAsk.value = this._stuck.peek() && this.tallAsk() !== undefined;
     this.remember(parts);
     this.choose(parts.view.scrollTop);
     this.place(parts);
@@ -111,6 +116,7 @@ export class Scroller {
     const { parts } = this;
     if (parts === undefined) return;
     const { scrollTop, scrollHeight } = parts.view;
+    if (Math.abs(scrollTop - this.lastTop) > 1) this.asks.clear();
     const away = this.distance(parts);
     if (away <= AT_END) this._stuck.value = true;
     else if (scrollTop < this.lastTop - 1 && scrollHeight >= this.lastHeight) this._stuck.value = false;
@@ -144,11 +150,28 @@ export class Scroller {
     this.settle();
   }
 
-  toEnd(): void {
+  /** Somebody is asked in this row: who reads at the end sees it from its beginning. */
+  showFrom(key: string): void {
+    if (this._stuck.peek()) this.asks.add(key);
+  }
+
+  /** Nobody is asked there any more. */
+  showOn(key: string): void {
+    if (this.asks.delete(key)) this.settle();
+  }
+
+  /** Be at the end and stay there. */
+  follow(): void {
     this._stuck.value = true;
     this.stillKey.value = undefined;
     this.anchor = undefined;
     this.settle();
+  }
+
+  /** The reader wants the end, whatever is asked before it. */
+  toEnd(): void {
+    this.asks.clear();
+    this.follow();
   }
 
   /** Put a row a third down the screen, or where it was once. */
@@ -169,7 +192,16 @@ export class Scroller {
 
   /** Whether the end of the list keeps its place. */
   private get follows(): boolean {
-    return this._stuck.peek() && this.stillKey.peek() === undefined;
+    return this._stuck.peek() && this.stillKey.peek() === undefined && this.tallAsk() === undefined;
+  }
+
+  /** The first ask that does not fit the screen, and whose beginning keeps its place instead. */
+  private tallAsk(): number | undefined {
+    const { parts } = this;
+    if (parts === undefined || this.stillKey.peek() !== undefined) return undefined;
+    const room = parts.view.clientHeight - BELOW_LAST;
+    const tall = [...this.asks].flatMap((key) => this.heights.indexOf(key) ?? []).filter((at) => this.heights.heightOf(at) > room);
+    return tall.length > 0 ? Math.min(...tall) : undefined;
   }
 
   private scrollTo(view: HTMLElement, top: number): void {
@@ -210,7 +242,8 @@ export class Scroller {
   private place(parts: ScrollerParts): void {
     const { first } = this.drawn;
     parts.space.style.height = `${this.heights.total}px`;
-    parts.block.style.transform = `translateY(${this.heights.offsetOf(Math.min(first, this.heights.count))}px)`;
+    // Not by a transform: what sticks inside, such as the buttons of an ask, would stick where it is without it.
+    parts.block.style.top = `${this.heights.offsetOf(Math.min(first, this.heights.count))}px`;
   }
 
   /** Where the view has to be, so that what counts keeps its place. */
@@ -218,6 +251,8 @@ export class Scroller {
     const { parts } = this;
     if (parts === undefined) return 0;
     if (this.follows) return Math.max(0, parts.view.scrollHeight - parts.view.clientHeight);
+    const ask = this._stuck.peek() ? this.tallAsk() : undefined;
+    if (ask !== undefined) return this.topOf(ask);
     const { anchor } = this;
     if (anchor === undefined) return parts.view.scrollTop;
     const at = this.heights.indexOf(anchor.key) ?? this.heights.indexOf(this.stands(anchor.key) ?? '');

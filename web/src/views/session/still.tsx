@@ -3,9 +3,10 @@
 // Rule 1: the end of the conversation is not followed meanwhile: another ask would come under the pointer that aims at this one.
 // Rule 2: only who moves a pointer points. What slides under one that rests does not stop the conversation.
 // Rule 3: a finger is not seen before it presses. On a touch screen an ask that is in view keeps its place for as long as it waits.
+// Rule 4: nobody is to decide what they did not see: one that is taller than the screen comes with its beginning.
 
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { COARSE, useMedia } from '../../ui/media';
 import { fieldOf } from '../approvals/typing';
 import { useRoom } from './context';
@@ -34,6 +35,10 @@ export function Still({ rowKey, children }: { rowKey: string; children: Componen
   useEffect(() => () => {
     clearTimeout(timer.current);
     scroller.letGo(rowKey);
+  }, [scroller, rowKey]);
+  useLayoutEffect(() => {
+    scroller.showFrom(rowKey);
+    return () => scroller.showOn(rowKey);
   }, [scroller, rowKey]);
   const bottom = useWhileSeen(() => keep('seen'), () => end('seen'));
   const left = (event: PointerEvent): void => {

@@ -72,7 +72,7 @@ export function stateInWords(call: Call): string {
     if (call.error?.code === 'denied') return t('session.callDenied');
     return call.error?.code === 'cancelled' ? t('session.callCancelled') : t('session.callFailed');
   }
-  if (isOver(call)) return t('session.callDone');
+  if (isOver(call)) return call.exitCode ? t('session.exitWhy', { code: call.exitCode }) : t('session.callDone');
   if (call.left) return t('session.callLeft');
   if (call.waits) return t('session.callWaits');
   return call.status === 'pending' ? t('session.callPending') : t('session.callRunning');
