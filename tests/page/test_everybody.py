@@ -72,6 +72,7 @@ def test_axe_finds_nothing_serious_in_any_view(busy: Busy, make_person: MakePers
 def open_everything(page: Page) -> int:
     """Open every card, group and fold of a conversation, and those inside of them; says how many."""
     closed = page.get_by_role("feed").locator("button.session-card-line[aria-expanded=false]")
+    expect(closed.first).to_be_visible()
     opened = 0
     while closed.count():
         closed.first.click()

@@ -103,7 +103,7 @@ def test_a_call_that_goes_on_shows_what_its_status_says(scene: Scene) -> None:
     running = scene.card("bash make all: Running")
     expect(running.locator(".ui-spinner")).to_be_visible()
     scene.go("a")
-    done = scene.card("bash make all: Done")
+    done = scene.card("bash make all: The command ended with 2")
     expect(done).to_contain_text("exit 2")
     done.click()
     expect(scene.feed.get_by_role("group", name="Output")).to_have_text("built\n")
