@@ -337,6 +337,19 @@ def test_a_start_whose_prompt_is_refused_leaves_nothing(tmp_path: Path, prompt: 
     run(scenario(), 30)
 
 
+def test_who_asks_for_an_agents_sessions_while_the_hub_is_stopped_is_told_so(tmp_path: Path) -> None:
+    async def check() -> None:
+        silent = adhoc("silent", f"{DEMO} --fault silent")
+        hub = Hub(HubOptions(data_dir=tmp_path / "data", memory=True, agents={"silent": silent}))
+        async with hub:
+            asking = asyncio.create_task(hub.agent_sessions("silent"))
+            await asyncio.sleep(0)
+        with pytest.raises(HubStopping):
+            await asking
+
+    run(check())
+
+
 def test_stopping_the_hub_ends_an_agent_that_is_still_starting(tmp_path: Path) -> None:
     async def scenario() -> None:
         mute = adhoc("mute", f"{sys.executable} -c 'import sys; sys.stdin.read()'")

@@ -296,7 +296,12 @@ class Hub:
         if asking is None:
             asking = self._asking[key] = asyncio.create_task(self._drivers.ask_for_sessions(spec, folders))
             asking.add_done_callback(lambda _: self._asking.pop(key, None))
-        return await asyncio.shield(asking)
+        try:
+            return await asyncio.shield(asking)
+        except asyncio.CancelledError:
+            if asking.cancelled():  # by the hub, which is being stopped, and not who asks
+                raise HubStopping("the hub was stopped") from None
+            raise
 
     async def session(self, session_id: str) -> Session:
         """The session of that id, opened from the journal where it is not in memory."""
