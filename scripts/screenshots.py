@@ -19,6 +19,7 @@ from typing import NamedTuple
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from scripts.browser import FLAGS, recorded
+from tests.page.person import until
 from tests.page.profiles import SIZES
 from tests.page.stage import Stage
 from tests.tooling.hub_process import HubProcess, Session
@@ -26,6 +27,10 @@ from tests.tooling.hub_process import HubProcess, Session
 TARGET = Path(__file__).parents[1] / "docs" / "screenshots"
 ROOT = Path(tempfile.gettempdir()) / "trunkline-screenshots"
 THEMES = ("light", "dark")
+RESTED = """() => [...document.querySelectorAll('.approvals-card')]
+  .filter((card) => card.getBoundingClientRect().top >= 0 && card.getBoundingClientRect().top < innerHeight / 2)
+  .every((card) => card.querySelector('.approvals-actions button:disabled') === null)"""
+"""A card that came just now takes no press, and neither does one that is not seen yet."""
 SETTLE_MS = 400
 """For pictures only: lets fonts, highlighting and sliding sheets come to rest."""
 
@@ -126,12 +131,12 @@ def _open_always(page: Page) -> None:
 
 
 def _open_code(page: Page) -> None:
-    page.get_by_role("button", name=re.compile("^hello.py")).click()
+    page.get_by_role("link", name=re.compile("^hello.py")).click()
     page.get_by_role("article", name="hello.py").get_by_text("def greet").wait_for()
 
 
 def _open_page(page: Page) -> None:
-    page.get_by_role("button", name=re.compile("^orders.html")).click()
+    page.get_by_role("link", name=re.compile("^orders.html")).click()
     page.frame_locator("iframe").get_by_role("heading", name="Orders of this week").wait_for()
 
 
@@ -191,7 +196,7 @@ def _take(page: Page, shot: Shot, name: str) -> None:
     page.wait_for_load_state("networkidle")
     page.mouse.move(0, 0)
     page.evaluate("() => document.activeElement?.blur()")
-    expect(page.locator(".approvals-actions button:disabled")).to_have_count(0)  # a card that came just now takes no press
+    until(page, RESTED)
     page.wait_for_timeout(SETTLE_MS)
     page.screenshot(path=str(TARGET / f"{name}.png"))
 

@@ -19,8 +19,8 @@ from trunkline.session.opening import unreadable
 _encode = msgspec.json.Encoder().encode
 
 
-class _Foreign(Invalid):
-    """The ask is about a session that is not ours."""
+class _Foreign(Exception):
+    """The ask is about a session that is not ours. No error of the tree: nobody but us hears of it."""
 
 
 class AcpAsks:
@@ -42,10 +42,11 @@ class AcpAsks:
         """The agent asks; what makes no sense is answered with an error, and told."""
         try:
             return self._readers[method](message, self._new_id())
+        except _Foreign as error:
+            self._peer.send_error(message.id, acp.ErrorCode.INVALID_PARAMS, str(error))
+            return Note("foreign_ask", _encode({"method": method, "params": message.params}))
         except Invalid as error:
             self._peer.send_error(message.id, acp.ErrorCode.INVALID_PARAMS, error.message)
-            if isinstance(error, _Foreign):
-                return Note("foreign_ask", _encode({"method": method, "params": message.params}))
             return unreadable(message.method, message.params, error.message)
 
     def withdrawn(self, params: msgspec.Raw | None) -> Signal | None:

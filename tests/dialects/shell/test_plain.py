@@ -8,7 +8,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from trunkline.dialects.shell import ParsedLine
@@ -89,6 +89,7 @@ AROUND = ["({})", "{} | x *", "if {}; then y; fi", "x $({})", "{} > f; y *", "{}
 @settings(max_examples=1500, deadline=None)
 @given(st.lists(st.sampled_from(SUBSTITUTIONS) | PLAIN, max_size=4), st.sampled_from(AROUND),
        st.sampled_from(["ls", "sudo", "a.b"]))
+@example(["{}-", "{1..3}"], "({})", "ls").via("the grammar takes both for one word")
 def test_any_command_of_a_tree_is_read_the_same_from_its_text_and_from_its_nodes(
         words: list[str], around: str, name: str) -> None:
     line = around.replace("{}", " ".join([name, *words]))

@@ -38,6 +38,7 @@ _PARTS: Final = compiled(_SUBSTITUTION + rb"|[^ ]++")
 _SIGNS: Final = {b"$": "$(…)", b'"': "$(…)", b"`": "$(…)", b"<": "<(…)", b">": ">(…)"}
 _REDIRECT: Final = compiled(rb"([0-9]?)(>>|&>|&>>|[<>])[ \t]*+(" + _TARGET + rb")|([0-9]?)(>&)([0-9])")
 _GLOB: Final = re.compile(r"[*?]")
+_GLUED: Final = re.compile(rb"\}-[ \t]+\{")
 _EXPANSION: Final = re.compile(r"\\.|(\$(?:\w+|\{\w+\}))")
 
 
@@ -75,8 +76,8 @@ def plain_command(written: bytes, alone: bool) -> list[Word] | None:
     quoted = b"'" in written or b'"' in written or b"\\" in written
     tokens = _TOKENS.findall(written) if quoted else written.split()
     if b"{" in written and b"{" in written.replace(b" {}", b""):
-        if b"$" in written and written.count(b"{") > written.count(b"${"):
-            return None  # the grammar may take the two for one word
+        if (b"$" in written and written.count(b"{") > written.count(b"${")) or _GLUED.search(written):
+            return None  # the grammar may take two words for one
         return [word for token in tokens for word in (_tokens(token) if b"{" in token else (_token(token),))]
     return [_token(token) for token in tokens]
 
