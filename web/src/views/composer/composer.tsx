@@ -13,6 +13,7 @@ import { agentName } from '../../hub/agents';
 import { link } from '../../hub/link';
 import { t } from '../../i18n';
 import type { Story } from '../../model/story';
+import { fieldDirection } from '../../text/direction';
 import { COARSE, Icon, IconButton, Menu, Spinner, toast, useMedia } from '../../ui';
 import { actStates } from '../controls/states';
 import { attachmentsOf, filesIn, withPath, type Attached as OneAttached, type Attachments } from './attachments';
@@ -112,7 +113,7 @@ function Writing({ story, takeBack }: { story: Story; takeBack: { current: (word
       onDrop={(event) => { event.preventDefault(); setOver(false); add(filesIn(event.dataTransfer)); }}>
       {shown && <SuggestionList id={list} shown={shown} agent={agentName(view.agent)} onTake={take} />}
       <Attached attachments={attachments} />
-      <textarea ref={field} class="composer-text" dir="auto" rows={1} value={text} placeholder={label} aria-label={t('composer.label')} enterkeyhint={sends ? 'send' : 'enter'}
+      <textarea ref={field} class="composer-text" dir={fieldDirection(text)} rows={1} value={text} placeholder={label} aria-label={t('composer.label')} enterkeyhint={sends ? 'send' : 'enter'}
         role="combobox" aria-autocomplete="list" aria-expanded={shown !== null} aria-controls={shown ? list : undefined} aria-activedescendant={shown?.choices.length ? `${list}-${shown.selected}` : undefined}
         onInput={(event) => { write(event.currentTarget.value); history.current?.edited(); suggesting.look(event.currentTarget.value, event.currentTarget.selectionStart); }}
         onClick={(event) => suggesting.look(text, event.currentTarget.selectionStart)} onBlur={() => suggesting.close()} onKeyDown={pressed}

@@ -10,6 +10,7 @@ import type { ContentBlock, QueuedPrompt, SessionState } from '../../generated/a
 import { asHubError, http, pathOf } from '../../hub/http';
 import { t, type Key } from '../../i18n';
 import type { Story } from '../../model/story';
+import { fieldDirection } from '../../text/direction';
 import { Button, Icon, IconButton, toast } from '../../ui';
 import { carryOut, useActing } from '../controls/acting';
 
@@ -95,7 +96,7 @@ function Waiting({ prompt, sessionId, editable, editing, edit }: WaitingProps): 
     return (
       <li class="composer-waiting" ref={row}>
         <form onSubmit={(event) => { event.preventDefault(); void save(); }}>
-          <textarea rows={Math.min(8, text.split('\n').length + 1)} value={text} dir="auto" aria-label={t('composer.editQueued')} ref={focusOnce}
+          <textarea rows={Math.min(8, text.split('\n').length + 1)} value={text} dir={fieldDirection(text)} aria-label={t('composer.editQueued')} ref={focusOnce}
             onInput={(event) => edit({ turnId, was: editing?.was ?? words, text: event.currentTarget.value })} onKeyDown={(event) => event.key === 'Escape' && leave()} />
           <Button kind="primary" type="submit" disabled={!text.trim() && !others}>{t('composer.saveQueued')}</Button>
           <Button kind="quiet" onClick={leave}>{t('common.cancel')}</Button>

@@ -3,6 +3,7 @@ import { useSignal, type Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { t } from '../../i18n';
+import { fieldDirection } from '../../text/direction';
 import { Button, Icon, IconButton, toast } from '../../ui';
 import { read, Refused, type Attached } from './attachments';
 
@@ -51,7 +52,7 @@ export function PromptField({ text, files, lost, takesPictures }: PromptFieldPro
   return (
     <div class={`new-part new-prompt${over.value ? ' new-prompt-over' : ''}`} onDragOver={dragged} onDragLeave={() => (over.value = false)} onDrop={dropped}>
       <label for="new-prompt">{t('new.prompt')}</label>
-      <textarea id="new-prompt" dir="auto" rows={5} placeholder={t('new.promptHint')} value={text.value} onPaste={pasted} onKeyDown={submitted}
+      <textarea id="new-prompt" dir={fieldDirection(text.value)} rows={5} placeholder={t('new.promptHint')} value={text.value} onPaste={pasted} onKeyDown={submitted}
         onInput={(event) => (text.value = event.currentTarget.value)} />
       <ul class="new-files" aria-label={t('new.attached')}>
         {lost.value.map((name) => <LostChip key={name} name={name} onRemove={() => (lost.value = lost.peek().filter((each) => each !== name))} />)}
