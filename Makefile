@@ -20,7 +20,7 @@ PAGE_SOURCES := $(filter-out $(PAGE_TESTS),$(shell find web/src web/public web/v
 PAGE_TOOLS := web/node_modules/.installed
 NODE := PYTHON="$(PYTHON)" ../scripts/with_node.sh
 
-.PHONY: help install page run test test-all check docs bench lock browser screenshots
+.PHONY: help install page run test test-all test-faults check docs bench lock browser screenshots
 .DEFAULT_GOAL := help
 
 help:
@@ -29,6 +29,7 @@ help:
 	@echo "make run        start the hub (ARGS=\"--port 0 --no-open\" passes flags to trunkline serve)"
 	@echo "make test       the fast tests"
 	@echo "make test-all   every test, also the slow ones and those with real agents"
+	@echo "make test-faults   what was done to a hub on purpose, and what became of it; writes docs/reliability.md"
 	@echo "make check      lint, types, layers, docs and the spec manifest"
 	@echo "make docs       renew the generated tables of docs/reference"
 	@echo "make bench      the benchmarks; prints and stores the figures"
@@ -49,6 +50,9 @@ test: $(VENV)/.installed-browser $(PAGE)
 test-all: $(VENV)/.installed-browser $(PAGE)
 	@cd web && $(NODE) npx --no-install vitest run --reporter=dot
 	$(BIN)/python -m pytest -q $(ARGS)
+
+test-faults: $(VENV)/.installed-test $(PAGE)
+	$(BIN)/python -m pytest -q tests/faults --fault-table docs/reliability.md $(ARGS)
 
 check: $(VENV)/.installed-test $(PAGE_TOOLS)
 	$(BIN)/ruff check .
