@@ -32,7 +32,7 @@ help:
 	@echo "make test-faults   what was done to a hub on purpose, and what became of it; writes docs/reliability.md"
 	@echo "make check      lint, types, layers, docs and the spec manifest"
 	@echo "make docs       renew the generated tables of docs/reference"
-	@echo "make bench      the benchmarks; prints and stores the figures"
+	@echo "make bench      the benchmarks; prints and stores the figures; AGAINST=REV compares with an older commit"
 	@echo "make browser    find a Chromium for the tests of the page, or fetch one"
 	@echo "make screenshots   renew the pictures in docs/screenshots"
 	@echo "make lock       renew requirements/*.txt from pyproject.toml"
@@ -65,7 +65,7 @@ docs: $(VENV)/.installed-test
 	$(BIN)/python -m scripts.reference
 
 bench: $(VENV)/.installed-browser $(PAGE)
-	$(BIN)/python -m benchmarks $(ARGS)
+	$(BIN)/python -m benchmarks$(if $(AGAINST),.against $(AGAINST)) $(ARGS)
 
 browser: $(VENV)/.installed-test
 	@$(BIN)/python -m scripts.browser

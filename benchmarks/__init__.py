@@ -8,6 +8,7 @@
     memoryhub.py  the hub without SQLite, as a control
     scenarios.py  what is measured of the hub
     page.py       what is measured of the page, in a browser
+    against.py    this tree and an older commit, in turns
     __main__.py   ``python -m benchmarks [letters] [--rounds N] [--quick]``
 
 Rule: never an absolute figure where a ratio can be had; variants are interleaved, medians are told.

@@ -1,0 +1,43 @@
+"""How two trees are compared: by paired ratios, in the direction that is good for the row."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.against import judge, more_is_better, number_in
+
+Round = dict[str, dict[str, str]]
+
+
+def rounds(what: str, pairs: list[tuple[str, str]]) -> list[Round]:
+    return [{"old": {what: old}, "new": {what: new}} for old, new in pairs]
+
+
+def test_a_machine_that_slows_both_sides_makes_no_row_worse() -> None:
+    [row] = judge(rounds("c  added round trip, p50", [("1.00 ms", "1.02 ms"), ("2.00 ms", "2.04 ms"), ("4.00 ms", "4.08 ms")]))
+    assert row.worse == pytest.approx(1.02)
+
+
+def test_a_slower_row_is_worse_whether_it_is_a_time_or_a_rate() -> None:
+    [time_row] = judge(rounds("g  start to first answer", [("200 ms", "260 ms")]))
+    [rate_row] = judge(rounds("a  chunks/s, agent to SSE reader", [("130,000", "100,000")]))
+    assert time_row.worse == pytest.approx(1.3) and rate_row.worse == pytest.approx(1.3)
+
+
+def test_a_row_that_only_one_side_has_is_shown_and_not_judged() -> None:
+    [row] = judge([{"old": {}, "new": {"p  new row": "3 ms"}}])
+    assert row.worse is None and row.new == "3" and row.old == "–"
+
+
+def test_a_row_that_failed_in_one_round_is_not_judged_by_the_others() -> None:
+    [row] = judge([*rounds("h", [("3 MB", "3 MB")]), {"old": {"h": "3 MB"}, "new": {}}])
+    assert row.worse is None
+
+
+@pytest.mark.parametrize(("value", "number"), [("10.6 us = 4.0 x json.loads", 10.6), ("97,688", 97688.0), ("True", None)])
+def test_a_figure_is_read_without_its_unit(value: str, number: float | None) -> None:
+    assert number_in(value) == number
+
+
+def test_shares_of_a_bare_pipe_are_good_when_they_are_high() -> None:
+    assert more_is_better("a  ratio", "0.59") and not more_is_better("g  idle memory", "38.3 MB")
