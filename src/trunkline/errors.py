@@ -10,6 +10,7 @@
     │   │       └── SessionDeleted 404  session_deleted
     │   ├── MethodNotAllowed       405  method_not_allowed
     │   ├── NotAcceptable          406  not_acceptable
+    │   ├── TooSlow                408  too_slow
     │   ├── TurnInProgress         409  turn_in_progress
     │   ├── AlreadyResolved        409  already_resolved
     │   ├── Expired                409  expired
@@ -110,6 +111,13 @@ class NotAcceptable(LocalError):
 
     code = "not_acceptable"
     http_status = 406
+
+
+class TooSlow(LocalError):
+    """A request did not come in time."""
+
+    code = "too_slow"
+    http_status = 408
 
 
 class UnsupportedMediaType(LocalError):

@@ -20,7 +20,7 @@ from tests.aio import run
 from tests.server.site import TOKEN, Site, site
 from trunkline.errors import StorageError
 from trunkline.hub import Hub, Session
-from trunkline.server import listen
+from trunkline.server import listen, protocol
 from trunkline.server.listen import Tls, serve
 
 AUTH = f"Authorization: Bearer {TOKEN}\r\n"
@@ -327,7 +327,7 @@ def test_a_head_of_a_reasonable_size_passes_also_when_a_large_body_comes_with_it
 
 @pytest.mark.parametrize("first", [b"", b"GET /hea", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /hea"])
 def test_who_does_not_finish_asking_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: bytes) -> None:
-    monkeypatch.setattr(listen, "HEAD_S", 0.1)
+    monkeypatch.setattr(protocol, "HEAD_S", 0.1)
 
     async def check() -> None:
         async with listening(tmp_path) as here:
@@ -341,7 +341,7 @@ def test_who_does_not_finish_asking_is_not_waited_for(tmp_path: Path, monkeypatc
 
 
 def test_a_slow_answer_is_not_cut_by_the_deadline_for_asking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listen, "HEAD_S", 0.05)
+    monkeypatch.setattr(protocol, "HEAD_S", 0.05)
 
     async def check() -> None:
         async with listening(tmp_path, keepalive_s=0.04) as here:
@@ -354,23 +354,20 @@ def test_a_slow_answer_is_not_cut_by_the_deadline_for_asking(tmp_path: Path, mon
     run(check())
 
 
-def test_more_connections_than_allowed_are_turned_away_and_welcome_again_later(tmp_path: Path) -> None:
+def test_more_friends_than_allowed_are_turned_away_and_welcome_again_later(tmp_path: Path) -> None:
     async def check() -> None:
         async with listening(tmp_path, connections=3) as here:
-            held = []
-            for _ in range(3):
-                reader, writer = await here.connect()
-                writer.write(request("GET", "/healthz"))
-                assert (await answer(reader))[0].startswith("HTTP/1.1 200")
-                held.append(writer)
-            status, body = await here.ask("GET", "/healthz")
+            session = await here.hub.session()
+            held = [await here.stream(session) for _ in range(3)]
+            status, body = await here.ask("GET", "/sessions")
             assert (status, json.loads(body)["code"]) == (503, "unavailable")
-            for writer in held:
+            assert (await here.ask("GET", "/healthz"))[0] == 200  # who needs no token is answered
+            for _, writer in held:
                 writer.close()
                 await writer.wait_closed()
             status = 503
             while status == 503:
-                status, _ = await here.ask("GET", "/healthz")
+                status, _ = await here.ask("GET", "/sessions")
             assert status == 200
 
     run(check())

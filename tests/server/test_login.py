@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from tests.aio import run
 from tests.server.site import HOST, TOKEN, Site, site
 from trunkline.errors import TooManyRequests, Unauthorized
 from trunkline.server.login import OPEN_CODES, Codes
-from trunkline.server.tries import ADDRESSES, TRIES, TRIES_WITHIN_S, FailedTries
+from trunkline.server.tries import ADDRESSES, TRIES, TRIES_OF_ALL, TRIES_WITHIN_S, FailedTries
 
 OWN = {"origin": f"http://{HOST}"}
 
@@ -53,27 +54,52 @@ def test_codes_are_random_and_the_number_of_open_ones_is_bounded() -> None:
     assert codes.redeem(made[-1])
 
 
+def fail(tries: FailedTries, address: str) -> None:
+    """Be wrong once."""
+    with pytest.raises(Unauthorized), tries.counted(address):
+        raise Unauthorized("no")
+
+
 def test_failed_tries_are_counted_per_address_and_forgotten_after_a_minute() -> None:
     clock = Clock()
     tries = FailedTries(clock)
     for _ in range(TRIES):
-        tries.check("10.0.0.1")
-        tries.failed("10.0.0.1")
-    with pytest.raises(TooManyRequests) as refused:
-        tries.check("10.0.0.1")
+        fail(tries, "10.0.0.1")
+    with pytest.raises(TooManyRequests) as refused, tries.counted("10.0.0.1"):
+        raise AssertionError("not tried")
     assert refused.value.details == {"retryAfterS": TRIES_WITHIN_S + 1}
-    tries.check("10.0.0.2")
+    fail(tries, "10.0.0.2")
     clock.now = TRIES_WITHIN_S
-    tries.check("10.0.0.1")
+    fail(tries, "10.0.0.1")
+
+
+def test_a_try_counts_while_it_is_checked_and_is_given_back_when_it_was_right() -> None:
+    tries = FailedTries(Clock())
+    with ExitStack() as at_once:
+        for _ in range(TRIES):
+            at_once.enter_context(tries.counted("10.0.0.1"))
+        with pytest.raises(TooManyRequests), tries.counted("10.0.0.1"):
+            raise AssertionError("not tried")
+    for _ in range(2 * TRIES):
+        with tries.counted("10.0.0.1"):
+            pass
+
+
+def test_failed_tries_are_counted_over_all_addresses_too() -> None:
+    tries = FailedTries(Clock())
+    for number in range(TRIES_OF_ALL):
+        fail(tries, f"10.0.0.{number}")
+    with pytest.raises(TooManyRequests), tries.counted("10.0.1.1"):
+        raise AssertionError("not tried")
 
 
 def test_the_counter_of_failed_tries_does_not_grow_with_the_number_of_addresses() -> None:
-    tries = FailedTries()
+    tries = FailedTries(of_all=10 * ADDRESSES)
     for _ in range(TRIES):
-        tries.failed("first")
+        fail(tries, "first")
     for number in range(ADDRESSES):
-        tries.failed(f"address {number}")
-    tries.check("first")
+        fail(tries, f"address {number}")
+    fail(tries, "first")
 
 
 def test_a_code_logs_a_browser_in_with_a_cookie_that_scripts_cannot_read(tmp_path: Path) -> None:
@@ -139,7 +165,31 @@ def test_a_foreign_page_cannot_log_the_browser_in_nor_use_up_a_code_or_a_try(tmp
     run(check())
 
 
-def test_after_too_many_failures_even_the_right_token_has_to_wait(tmp_path: Path) -> None:
+def test_tries_whose_bodies_come_at_once_count_like_those_one_after_another(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            asked = [hub.open("POST", "/auth/login", body=[b'{"token":', b'"no"}'], token=None) for _ in range(100)]
+            found = [(await each.answer()).status for each in asked]
+            assert (found.count(401), found.count(429)) == (TRIES, 100 - TRIES)
+
+    run(check())
+
+
+def test_after_too_many_failures_what_the_hub_made_still_lets_its_owner_in(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            _, secret = hub.app.parts.tokens.mint("tablet", "approve")
+            code = hub.app.login_path().removeprefix("/#code=")
+            for wrong in [{"token": "no"}, {"code": "no"}] * TRIES:
+                assert (await hub.ask("POST", "/auth/login", json_body=wrong, token=None)).status in (401, 429)
+            for right in ({"token": secret}, {"code": code}):
+                assert (await hub.ask("POST", "/auth/login", json_body=right, token=None, headers=OWN)).status == 200
+            assert (await hub.ask("POST", "/auth/login", json_body={"code": code}, token=None)).status == 429
+
+    run(check())
+
+
+def test_after_too_many_failures_even_the_right_token_has_to_wait_that_somebody_chose(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:
             for _ in range(TRIES):

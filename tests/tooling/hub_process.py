@@ -43,7 +43,7 @@ class HubProcess:
     """One data folder and the hub that serves it, now and after restarts."""
 
     def __init__(self, root: Path, *flags: str, agents: Mapping[str, str] | None = None, env: Mapping[str, str] | None = None,
-                 port: int = 0, policy: str = "") -> None:
+                 port: int = 0, policy: str = "", files: int | None = None) -> None:
         self.root = root
         self.home = root / "home"
         self.data = root / "data"
@@ -56,6 +56,7 @@ class HubProcess:
         self._flags = [*(f"--agent={name}={command}" for name, command in named.items()), *flags]
         self._env = {**own_environment(self.home), **(env or {})}
         self._port = port
+        self._limits = [] if files is None else ["sh", "-c", f'ulimit -n {files}; exec "$@"', "sh"]
         self._process: subprocess.Popen[bytes] | None = None
         self.url = ""
 
@@ -86,8 +87,9 @@ class HubProcess:
     def start(self) -> None:
         """Start the hub and wait until it says that it listens."""
         with self.log_path.open("ab") as log:
+            served = ["serve", "--port", str(self._port), "--no-open", "--data", str(self.data), *self._flags]
             self._process = subprocess.Popen(
-                [*TRUNKLINE, "serve", "--port", str(self._port), "--no-open", "--data", str(self.data), *self._flags],
+                [*self._limits, *TRUNKLINE, *served],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, env=self._env, cwd=self.root)
         line = self._first_line()
         assert line.startswith(LISTENING), f"the hub did not start: {line!r}\n{self.log()}"

@@ -163,7 +163,7 @@ def _hub_options(settings: Settings) -> HubOptions:
 def _server_options(settings: Settings, listener: socket.socket) -> ServerOptions:
     return ServerOptions(data_dir=settings.data, port=listener.getsockname()[1], host=settings.host, token=settings.token,
                          allow_hosts=settings.allow_host, tls=settings.tls_cert is not None, webhooks=settings.webhooks,
-                         push_allow=settings.push_allow,
+                         push_allow=settings.push_allow, trusted_proxies=settings.trusted_proxy,
                          public_url=settings.public_url or url_of(settings, listener))
 
 

@@ -210,6 +210,8 @@ SETTINGS: tuple[Setting, ...] = (
             "TRUNKLINE_ANY_PORT", "--any-port", "any_port"),
     Setting("public_url", URL, None, "where people reach the hub's page, for links and for pairing; else its own address",
             "TRUNKLINE_PUBLIC_URL", "--public-url", "public_url"),
+    Setting("trusted_proxy", NETWORKS, (), "a proxy before the hub whose X-Forwarded-For is believed; repeat for more",
+            "TRUNKLINE_TRUSTED_PROXY", "--trusted-proxy", "trusted_proxy"),
     Setting("push_allow", NETWORKS, (), "a private network in which a push service may be; repeat for more",
             "TRUNKLINE_PUSH_ALLOW", "--push-allow", "push_allow"),
     Setting("webhooks", WEBHOOKS, (), "who is told what nobody watches; see webhooks.md", None, None, "webhooks"),
@@ -241,6 +243,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     idle_exit: float
     any_port: bool
     public_url: str | None
+    trusted_proxy: tuple[Network, ...]
     push_allow: tuple[Network, ...]
     webhooks: tuple[Webhook, ...]
     log_level: str

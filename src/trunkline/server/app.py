@@ -29,6 +29,7 @@ from trunkline.errors import (
     TooManyRequests,
     TrunklineError,
     Unauthorized,
+    Unavailable,
 )
 from trunkline.hub import Hub
 from trunkline.server import acp, ws
@@ -215,7 +216,7 @@ def _error_headers(error: TrunklineError) -> dict[str, str]:
         return {"WWW-Authenticate": "Bearer"}
     if isinstance(error, MethodNotAllowed):
         return {"Allow": details["allow"]}
-    if isinstance(error, TooManyRequests) and "retryAfterS" in details:
+    if isinstance(error, TooManyRequests | Unavailable) and "retryAfterS" in details:
         return {"Retry-After": str(details["retryAfterS"])}
     if isinstance(error, TooLarge):
         return {"Connection": "close"}  # the rest of the body is not worth reading

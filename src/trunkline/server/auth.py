@@ -4,6 +4,7 @@ Rule 1: a Host that is not ours is refused (DNS rebinding), and so is an Origin 
 Rule 2: a cookie counts only when the browser vouches that the request comes from our own page: ``Sec-Fetch-Site: same-origin``,
 or, where it does not send that, an Origin that is exactly ours, port included.
 Rule 3: one credential per request: a bearer token that is wrong is not made good by a cookie.
+Rule 4: here, and nowhere else, a stranger's connection becomes a friend's (``connections.py``).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import msgspec
 from starlette.requests import HTTPConnection
 
 from trunkline.errors import Forbidden, Invalid, Unauthorized
+from trunkline.server.connections import place_of
 from trunkline.server.options import ServerOptions
 from trunkline.server.tokens import Scope, Token, Tokens, allows
 
@@ -60,7 +62,12 @@ class Gate:
             raise Forbidden(f"the origin {origins[0]!r} may not use this hub")
 
     def caller(self, request: HTTPConnection) -> Caller:
-        """Who asks; Unauthorized without a good credential."""
+        """Who asks; Unauthorized without a good credential. The connection is a friend's from then on."""
+        caller = self._vouched(request)
+        _befriend(request)
+        return caller
+
+    def _vouched(self, request: HTTPConnection) -> Caller:
         bearer = _bearer(request)
         if bearer is not None:
             return _caller(self._tokens.find(bearer, "bearer"))
@@ -71,9 +78,11 @@ class Gate:
             raise Unauthorized("a cookie counts only for requests from the hub's own page")
         return _caller(self._tokens.find(cookie, "browser", "device"))
 
-    def holder(self, secret: str) -> Caller:
-        """Who a bearer token belongs to; Unauthorized where nobody."""
-        return _caller(self._tokens.find(secret, "bearer"))
+    def holder(self, secret: str, connection: HTTPConnection) -> Caller:
+        """Who a bearer token belongs to that came in a frame; Unauthorized where nobody. It makes a friend, too."""
+        caller = _caller(self._tokens.find(secret, "bearer"))
+        _befriend(connection)
+        return caller
 
     def _is_our_address(self, name: str) -> bool:
         # A rebinding attack needs a name: a browser that was sent to a bare address is where it thinks it is.
@@ -98,6 +107,12 @@ def own_origin(request: HTTPConnection) -> str:
 
 def _caller(token: Token) -> Caller:
     return Caller(token.name if token.name == "main" else f"{token.name} ({token.id})", token.scope, token.id)
+
+
+def _befriend(request: HTTPConnection) -> None:
+    place = place_of(request.scope)
+    if place is not None:
+        place.befriend()
 
 
 def _bearer(request: HTTPConnection) -> str | None:

@@ -16,7 +16,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from trunkline.errors import Invalid, TooLarge
-from trunkline.server.auth import Caller, Gate
+from trunkline.server.auth import NOBODY, Caller, Gate
+from trunkline.server.connections import place_of
 from trunkline.server.options import ServerOptions
 from trunkline.server.tokens import Tokens
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+STRANGER_BODY_BYTES = 64 << 10
+"""Of a body while nobody has vouched for its sender: there is nothing longer to say than a token."""
 KEY_LENGTH = 255
 """Of an ``Idempotency-Key``."""
 
@@ -81,6 +84,9 @@ class Call:
     @property
     def address(self) -> str:
         """Where the request came from, for counting what fails."""
+        place = place_of(self.request.scope)
+        if place is not None:
+            return place.address
         return self.request.client.host if self.request.client else ""
 
     @property
@@ -157,7 +163,9 @@ class Call:
 
     async def raw_body(self) -> bytes:
         """The whole body, as far as a JSON body may go."""
-        return b"".join([chunk async for chunk in self.chunks(self.parts.options.json_limit)])
+        limit = self.parts.options.json_limit
+        limit = min(limit, STRANGER_BODY_BYTES) if self.caller is NOBODY else limit
+        return b"".join([chunk async for chunk in self.chunks(limit)])
 
     async def chunks(self, limit: int) -> AsyncGenerator[bytes, None]:
         """The body as it comes; TooLarge as soon as it is known to be over ``limit``."""

@@ -26,6 +26,8 @@ from trunkline.server.tries import FailedTries
 
 PAIR_S = 600.0
 WRONG_MOST = 5
+WRONG_OF_ALL = 1_000
+"""From all addresses: with a chance of one in 800 to have named the first letters of a code, once."""
 OPEN_MOST = 16
 LETTERS = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Those that nobody takes for another when a code is typed."""
@@ -108,7 +110,7 @@ class Pairings:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._open: dict[str, Offer] = {}
-        self.tries = FailedTries(clock, most=WRONG_MOST, within_s=PAIR_S)
+        self.tries = FailedTries(clock, most=WRONG_MOST, of_all=WRONG_OF_ALL, within_s=PAIR_S)
 
     def offer(self, parent: str, scope: Scope, name: str | None) -> str:
         """A new code that lets one device in, in the name of the token ``parent``."""
@@ -163,13 +165,9 @@ async def claim(call: Call) -> Reply:
     pairings, tokens, options = call.parts.pairings, call.parts.tokens, call.parts.options
     body = await call.body(Claim)
     own_name = token_name(body.name) if body.name is not None else None
-    pairings.tries.check(call.address)  # from here on nothing is waited for: tries at the same time count one by one
-    try:
+    with pairings.tries.counted(call.address):
         offer = pairings.claim(body.code)
         tokens.check_live(offer.parent)
-    except Unauthorized:
-        pairings.tries.failed(call.address)
-        raise
     token, secret = tokens.mint(own_name or offer.name or DEFAULT_NAME, offer.scope, kind="device", parent=offer.parent,
                                 lifetime_s=options.device_s)
     tokens.seen(token.id)

@@ -1,7 +1,8 @@
 """Sockets become requests: uvicorn with httptools, set up for a hub.
 
 Rule 1: the caller owns the sockets, the loop and the signals; ``stop`` ends serving.
-Rule 2: the head of a request is bounded in size and time, the number of connections in count.
+Rule 2: what a client may send and how long it may take is bounded (``protocol.py``), the number of connections in count
+(``connections.py``, ``door.py``).
 Rule 3: stopping ends the streams first, then waits a moment for what is being answered.
 Rule 4: who is answered in the middle of its body is heard out, within bounds: most clients read only when they have sent all.
 """
@@ -13,23 +14,17 @@ import contextlib
 import socket
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from trunkline.server import acp, ws
 from trunkline.server.app import App
-from trunkline.server.call import reply
-from trunkline.server.openapi import ErrorBody
+from trunkline.server.connections import Connections, Place, connections_limit, files_limit
+from trunkline.server.door import Door
+from trunkline.server.protocol import KEEP_ALIVE_S, Protocol
 
-HEAD_BYTES = 64 << 10
-HEAD_S = 20.0
-CONNECTIONS = 2_000
 GRACE_S = 3
-KEEP_ALIVE_S = 75
 BACKLOG = 1_024
 WS_MESSAGE_BYTES = 1 << 20
 WS_PING_S = 20.0
@@ -47,16 +42,19 @@ class Tls(msgspec.Struct, frozen=True):
 
 
 async def serve(app: App, *, sockets: Sequence[socket.socket], stop: asyncio.Event, tls: Tls | None = None,
-                connections: int = CONNECTIONS) -> None:
-    """Answer requests on bound sockets until ``stop`` is set; returns when every connection is closed."""
-    server = _Server(_config(app, tls), app, stop)
-    server.config.app = _Patience(_Crowd(app, server, connections))
+                connections: int | None = None) -> None:
+    """Answer requests on bound sockets until ``stop`` is set; returns when every connection is closed.
+
+    ``connections``: how many there may be; else as many as the hub has descriptors for.
+    """
+    server = _Server(_config(app, tls), app, stop, connections)
+    server.config.app = _Patience(app)
     await server.serve(sockets=list(sockets))
 
 
 def _config(app: App, tls: Tls | None) -> uvicorn.Config:
     return uvicorn.Config(
-        app, http=_Protocol, ws="none", ws_max_size=WS_MESSAGE_BYTES, ws_per_message_deflate=False, ws_ping_interval=WS_PING_S,
+        app, http=Protocol, ws="none", ws_max_size=WS_MESSAGE_BYTES, ws_per_message_deflate=False, ws_ping_interval=WS_PING_S,
         ws_ping_timeout=WS_PONG_S, loop="none", lifespan="off", interface="asgi3", log_config=None, access_log=False,
         server_header=False, date_header=False, proxy_headers=False, timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=GRACE_S, backlog=BACKLOG,
@@ -67,10 +65,26 @@ def _config(app: App, tls: Tls | None) -> uvicorn.Config:
 class _Server(uvicorn.Server):
     """A server that stops on an event instead of on signals, and need not look every 100 ms whether it should."""
 
-    def __init__(self, config: uvicorn.Config, app: App, stop: asyncio.Event) -> None:
+    def __init__(self, config: uvicorn.Config, app: App, stop: asyncio.Event, connections: int | None) -> None:
         super().__init__(config)
         self._app = app
         self._stop = stop
+        files = files_limit()
+        self._connections = Connections(connections or connections_limit(files))
+        self._files_most = files - files // 4
+        self.servers = []
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Open a door for each socket: uvicorn's own would let everybody in."""
+        for each in sockets or ():
+            door = Door(each, self._connections, self._protocol, files_most=self._files_most, tls=self.config.ssl)
+            door.open(BACKLOG)
+            self.servers.append(door)  # type: ignore[arg-type]  # it closes like a server, and more is not asked of it
+        self.started = True
+
+    def _protocol(self, place: Place) -> Protocol:
+        return Protocol(place, self._app.parts.options.trusted_proxies, config=self.config, server_state=self.server_state,
+                        app_state={})
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -81,23 +95,6 @@ class _Server(uvicorn.Server):
         """Serve until told to stop."""
         await self._stop.wait()
         self._app.end_streams()
-
-
-class _Crowd:
-    """Turns away who comes when too many are here."""
-
-    def __init__(self, app: ASGIApp, server: uvicorn.Server, limit: int) -> None:
-        self._app = app
-        self._server = server
-        self._limit = limit
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or answer 503."""
-        if len(self._server.server_state.connections) <= self._limit:
-            await self._app(scope, receive, send)
-            return
-        body = ErrorBody("unavailable", f"more than {self._limit} connections are open", True)
-        await reply(body, 503, {"Connection": "close", "Retry-After": "5"})(scope, receive, send)
 
 
 class _Patience:
@@ -149,70 +146,3 @@ class _Body:
             async with asyncio.timeout(LINGER_S):
                 while not self.ended and size <= LINGER_BYTES:
                     size += len((await self.receive()).get("body", b""))
-
-
-class _Protocol(HttpToolsProtocol):
-    """A connection whose request heads are bounded: the parser itself would collect a head of any size, for any time."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._head_bytes = 0
-        self._in_head = False
-        self._deadline: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn declares it
-        """Expect a request, soon."""
-        super().connection_made(transport)
-        self._expect_head()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing more is expected."""
-        self._head_came()
-        super().connection_lost(exc)
-
-    def on_message_begin(self) -> None:
-        """A request begins."""
-        self._in_head, self._head_bytes = True, 0
-        super().on_message_begin()
-
-    def on_headers_complete(self) -> None:
-        """Its head is here; bodies have limits of their own."""
-        self._in_head = False
-        self._head_came()
-        super().on_headers_complete()
-
-    def _should_upgrade_to_ws(self) -> bool:
-        """Only these addresses speak WebSocket; elsewhere the wish is ignored, as HTTP allows."""
-        return self._path() in (ws.PATH, acp.PATH)
-
-    def handle_websocket_upgrade(self) -> None:
-        """Hand the connection over. What speaks WebSocket is loaded by the first who asks for it."""
-        from trunkline.server.ws.protocol import QuietProtocol, RoomyProtocol
-        self.ws_protocol_class = RoomyProtocol if self._path() == acp.PATH else QuietProtocol
-        super().handle_websocket_upgrade()
-
-    def _path(self) -> str:
-        return self.url.partition(b"?")[0].decode("latin-1")
-
-    def data_received(self, data: bytes) -> None:
-        """Parse, then look at what a head has come to."""
-        super().data_received(data)
-        if not self._in_head or self.transport.is_closing():
-            return
-        self._head_bytes += len(data)
-        if self._head_bytes > HEAD_BYTES:
-            self.send_400_response("The request's head is too large.")
-        elif self._deadline is None:
-            self._expect_head()
-
-    def _expect_head(self) -> None:
-        self._deadline = self.loop.call_later(HEAD_S, self._head_late)
-
-    def _head_came(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
-
-    def _head_late(self) -> None:
-        self._deadline = None
-        self.transport.close()

@@ -3,7 +3,8 @@
 Rule 1: the page's address carries a code, never a token. A code works once, for a minute.
 Rule 2: a browser gets a token of its own in an HttpOnly cookie; scripts never see it, and it can be revoked.
 Rule 3: a token that somebody made goes with whoever made it, and so does a code that nobody has used yet.
-Rule 4: failed tries are counted per address, also when they name the right secret afterwards.
+Rule 4: tries are counted (``tries.py``). Who has none left has to wait even with the right token, if somebody chose that; codes
+and tokens that the hub made let their owner in at any time.
 """
 
 from __future__ import annotations
@@ -111,15 +112,16 @@ class Codes:
 
 async def login(call: Call) -> Reply:
     """Trade a code or a token for the browser's cookie."""
-    address = call.address
-    call.parts.tries.check(address)
     body = await call.body(Login)
-    try:
-        grant = _grant(call, body)
-    except Unauthorized:
-        call.parts.tries.failed(address)
-        raise
-    return _let_in(call, grant)
+    if (body.code is None) == (body.token is None):
+        raise Invalid("exactly one of code and token is needed", details={"field": "code"})
+    found = _grant(call, body)  # from here on nothing is waited for: tries at the same time count one by one
+    if isinstance(found, Grant) and not (body.token is not None and call.parts.tokens.is_chosen(found.parent)):
+        return _let_in(call, found)
+    with call.parts.tries.counted(call.address):
+        if isinstance(found, Unauthorized):
+            raise found
+    return _let_in(call, found)
 
 
 async def logout(call: Call) -> Reply:
@@ -161,15 +163,17 @@ async def revoke_token(call: Call) -> Reply:
     return no_content()
 
 
-def _grant(call: Call, body: Login) -> Grant:
-    if (body.code is None) == (body.token is None):
-        raise Invalid("exactly one of code and token is needed", details={"field": "code"})
-    if body.code is not None:
-        grant = call.parts.codes.redeem(body.code)
-        call.parts.tokens.check_live(grant.parent)
-        return grant
-    token = call.parts.tokens.find(body.token or "", "bearer")
-    return Grant(token.id, token.scope)
+def _grant(call: Call, body: Login) -> Grant | Unauthorized:
+    """What the code or the token stands for, or why it stands for nothing."""
+    try:
+        if body.code is not None:
+            grant = call.parts.codes.redeem(body.code)
+            call.parts.tokens.check_live(grant.parent)
+            return grant
+        token = call.parts.tokens.find(body.token or "", "bearer")
+        return Grant(token.id, token.scope)
+    except Unauthorized as error:
+        return error
 
 
 def _maker(call: Call) -> str | None:

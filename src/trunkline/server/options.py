@@ -37,6 +37,8 @@ class ServerOptions(msgspec.Struct, kw_only=True, frozen=True):
     """How long a one-time login code is good for."""
     preview_s: float = 3600.0
     """How long a preview's address works."""
+    trusted_proxies: tuple[Network, ...] = ()
+    """Proxies before the hub: what they say about where a request comes from is believed."""
     public_url: str = ""
     """Where people reach the page; webhooks link to it."""
     push_allow: tuple[Network, ...] = ()

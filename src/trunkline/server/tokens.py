@@ -67,7 +67,8 @@ class _Stored(msgspec.Struct):
 class Tokens:
     """The tokens of one data directory. The main token has every right and is never in ``tokens.json``."""
 
-    def __init__(self, folder: Path, main: str, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, folder: Path, main: str, clock: Callable[[], float] = time.time, *, chosen: bool = True) -> None:
+        self._chosen = chosen
         self._file = folder / "tokens.json"
         self._clock = clock
         self.on_ended: Callable[[], None] = lambda: None
@@ -82,7 +83,8 @@ class Tokens:
         """The tokens in ``folder``; without an override the first-run token is read, or made and written, there."""
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return cls(folder, (override or "").strip() or _first_run_token(folder / "token"), clock)
+            chosen = (override or "").strip()
+            return cls(folder, chosen or _first_run_token(folder / "token"), clock, chosen=bool(chosen))
         except OSError as error:
             raise StorageError(f"cannot keep tokens in {folder}: {error.strerror}") from error
 
@@ -98,6 +100,10 @@ class Tokens:
         if found.kind == "device":
             self.seen(found.id)
         return found
+
+    def is_chosen(self, token_id: str) -> bool:
+        """Whether somebody chose this token's secret, and so could guess it. All others were made here."""
+        return self._chosen and token_id == self.main.id
 
     def seen(self, token_id: str) -> None:
         """A device is here now."""

@@ -47,7 +47,7 @@ async def answer(parts: Parts, scope: Scope, receive: Receive, send: Send) -> No
     line = Line(receive, send)
     try:
         await send({"type": "websocket.accept"})
-        await _converse(parts, credential, line)
+        await _converse(parts, connection, credential, line)
     except (Left, OSError):
         return
 
@@ -76,7 +76,7 @@ def _let_in(parts: Parts, connection: HTTPConnection) -> Credential:
         return error  # a script sees nothing of a refused upgrade: it is told after its hello
 
 
-async def _converse(parts: Parts, credential: Credential, line: Line) -> None:
+async def _converse(parts: Parts, connection: HTTPConnection, credential: Credential, line: Line) -> None:
     try:
         async with asyncio.timeout(conversation.HELLO_S):
             said = await line.hear()
@@ -87,7 +87,7 @@ async def _converse(parts: Parts, credential: Credential, line: Line) -> None:
         hello = frames.decode(said)
         if not isinstance(hello, frames.Hello):
             raise Invalid("the first frame must be a hello")
-        caller = _caller(parts, credential, hello)
+        caller = _caller(parts, connection, credential, hello)
         version = context.negotiate_version(hello.versions)
     except TrunklineError as error:
         await line.say(frames.refusal(frames.id_of(said), error))
@@ -96,9 +96,9 @@ async def _converse(parts: Parts, credential: Credential, line: Line) -> None:
     await Conversation(parts, caller, line).run(version)
 
 
-def _caller(parts: Parts, credential: Credential, hello: frames.Hello) -> Caller:
+def _caller(parts: Parts, connection: HTTPConnection, credential: Credential, hello: frames.Hello) -> Caller:
     if isinstance(hello.token, str):
-        return parts.gate.holder(hello.token)
+        return parts.gate.holder(hello.token, connection)
     if isinstance(credential, Caller):
         return credential
     raise credential or Unauthorized("a token is needed: in the hello, or in the header Authorization")
