@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from trunkline.server.notify.rules import Network
 
@@ -19,13 +20,18 @@ HOPS = 8
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
-def counted_address(peer: str, headers: Iterable[tuple[bytes, bytes]], proxies: Sequence[Network]) -> str:
-    """Whom a request is counted for."""
+@lru_cache(maxsize=256)
+def peer_address(peer: str) -> str:
+    """Whom a connection is counted for."""
     found = _parse(peer)
-    if found is None:
-        return peer
-    if not proxies or not _is_one_of(found, proxies):
-        return _counted(found)
+    return peer if found is None else _counted(found)
+
+
+def counted_address(peer: str, headers: Iterable[tuple[bytes, bytes]], proxies: Sequence[Network]) -> str:
+    """Whom a request is counted for that came by a connection from ``peer``."""
+    found = _parse(peer)
+    if found is None or not _is_one_of(found, proxies):
+        return peer_address(peer)
     for told in reversed(_forwarded(headers)):
         address = _parse(told)
         if address is None:

@@ -16,7 +16,7 @@ import socket
 import ssl
 from collections.abc import Callable
 
-from trunkline.server.address import counted_address
+from trunkline.server.address import peer_address
 from trunkline.server.connections import Connections, Place
 
 AT_ONCE = 32
@@ -47,6 +47,7 @@ class Door:
     def open(self, backlog: int) -> None:
         """Begin."""
         self._listener.setblocking(False)
+        self._listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # what is accepted inherits it
         self._listener.listen(backlog)
         self._go_on()
 
@@ -93,7 +94,7 @@ class Door:
         if is_short and not self._connections.make_room():
             connection.close()
             return False
-        place = self._connections.enter(counted_address(peer, (), ()), lambda: _hang_up(connection))
+        place = self._connections.enter(peer_address(peer), lambda: _hang_up(connection))
         task = self._loop.create_task(self._arrive(connection, place))
         self._arriving[task] = connection
         task.add_done_callback(lambda task: self._arriving.pop(task))
@@ -101,8 +102,6 @@ class Door:
 
     async def _arrive(self, connection: socket.socket, place: Place) -> None:
         connection.setblocking(False)
-        with contextlib.suppress(OSError):  # it has left already
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             await self._loop.connect_accepted_socket(
                 lambda: self._make_protocol(place), connection, ssl=self._tls,
