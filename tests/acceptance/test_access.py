@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Callable
+from typing import NamedTuple
 
 import pytest
 
 from tests.tooling.hub_process import HubProcess, Session
+from tests.tooling.websocket import WebSocket
 from tests.tooling.wire import Reply, Wire
 
 NewHub = Callable[..., HubProcess]
@@ -170,32 +172,56 @@ def log_in(hub: HubProcess, body: dict[str, str]) -> Reply:
     return hub.wire.as_nobody().ask("POST", "/auth/login", body, {"Origin": hub.url})
 
 
-def cookie_of(answer: Reply) -> str:
-    return answer.headers["set-cookie"].partition(";")[0]
+class Cookie(NamedTuple):
+    """A browser's cookie, and the path that it counts under."""
+
+    pair: str
+    base: str
+
+
+def cookie_of(answer: Reply) -> Cookie:
+    return Cookie(answer.headers["set-cookie"].partition(";")[0], answer.expect(200)["base"])
 
 
 @pytest.fixture
-def cookie(hub: HubProcess) -> str:
+def cookie(hub: HubProcess) -> Cookie:
     code = hub.wire.post("/auth/codes", {}, 201)["code"]
     return cookie_of(log_in(hub, {"code": code}))
 
 
-def browse(hub: HubProcess, cookie: str, **headers: str) -> int:
-    sent = {"Cookie": cookie, **{name.replace("_", "-"): value for name, value in headers.items()}}
-    return hub.wire.as_nobody().ask("GET", "/sessions", headers=sent).status
+def browse(hub: HubProcess, cookie: Cookie, **headers: str) -> int:
+    sent = {"Cookie": cookie.pair, **{name.replace("_", "-"): value for name, value in headers.items()}}
+    return hub.wire.as_nobody().ask("GET", f"{cookie.base}/sessions", headers=sent).status
 
 
-def test_the_cookie_is_closed_to_scripts_and_other_sites_and_names_the_port(hub: HubProcess) -> None:
-    answer = log_in(hub, {"token": hub.token})
-    assert answer.status == 200
-    name = cookie_of(answer).partition("=")[0]
-    attributes = answer.headers["set-cookie"].lower()
-    assert str(hub.wire.port) in name
+def test_the_cookie_is_closed_to_scripts_and_other_sites_and_lies_under_a_path_of_its_own(hub: HubProcess) -> None:
+    first, second = log_in(hub, {"token": hub.token}), log_in(hub, {"token": hub.token})
+    attributes = first.headers["set-cookie"].lower()
     assert "httponly" in attributes and "samesite=strict" in attributes
-    assert hub.token not in answer.headers["set-cookie"]
+    assert hub.token not in first.headers["set-cookie"]
+    assert f"Path={cookie_of(first).base};" in first.headers["set-cookie"]
+    assert len(cookie_of(first).base) > 30 and cookie_of(first).base != cookie_of(second).base
 
 
-def test_the_cookie_counts_only_for_our_own_page(hub: HubProcess, cookie: str) -> None:
+def test_a_stolen_cookie_is_nothing_without_the_path_that_only_the_page_knows(hub: HubProcess, cookie: Cookie) -> None:
+    perfect = {"Origin": hub.url, "Sec_Fetch_Site": "same-origin", "Sec_Fetch_Mode": "cors", "Sec_Fetch_Dest": "empty",
+               "User_Agent": "Mozilla/5.0", "Referer": f"{hub.url}/"}
+    assert browse(hub, cookie, **perfect) == 200
+    for base in ("", f"/at/{'A' * 32}", cookie_of(log_in(hub, {"token": hub.token})).base):
+        assert browse(hub, Cookie(cookie.pair, base), **perfect) == 401, base
+    headers = {"Cookie": cookie.pair, "Origin": hub.url, "Sec-Fetch-Site": "same-origin"}
+    with WebSocket(hub.wire.host, hub.wire.port, "/ws", headers) as link:
+        assert link.hello(None)["error"]["code"] == "unauthorized"
+    with WebSocket(hub.wire.host, hub.wire.port, f"{cookie.base}/ws", headers) as link:
+        assert link.hello(None)["type"] == "welcome"
+
+
+def test_two_hubs_on_one_host_leave_each_others_cookies_alone(hub: HubProcess, new_hub: NewHub) -> None:
+    names = {cookie_of(log_in(each, {"token": each.token})).pair.partition("=")[0] for each in (hub, new_hub())}
+    assert len(names) == 2
+
+
+def test_the_cookie_counts_only_for_our_own_page(hub: HubProcess, cookie: Cookie) -> None:
     assert browse(hub, cookie, Sec_Fetch_Site="same-origin") == 200
     assert browse(hub, cookie, Origin=hub.url) == 200
     assert browse(hub, cookie) == 401
@@ -214,26 +240,27 @@ def test_a_code_works_once(hub: HubProcess) -> None:
     assert log_in(hub, {"code": made["code"]}).status == 401
 
 
-def test_the_cookie_is_no_bearer_token_and_the_token_is_no_cookie(hub: HubProcess, cookie: str) -> None:
-    name, _, secret = cookie.partition("=")
+def test_the_cookie_is_no_bearer_token_and_the_token_is_no_cookie(hub: HubProcess, cookie: Cookie) -> None:
+    name, _, secret = cookie.pair.partition("=")
     assert hub.wire.with_token(secret).ask("GET", "/sessions").status == 401
-    assert browse(hub, f"{name}={hub.token}", Sec_Fetch_Site="same-origin") == 401
+    assert browse(hub, Cookie(f"{name}={hub.token}", cookie.base), Sec_Fetch_Site="same-origin") == 401
 
 
-def test_a_wrong_bearer_token_is_not_made_good_by_a_cookie(hub: HubProcess, cookie: str) -> None:
-    sent = {"Cookie": cookie, "Sec-Fetch-Site": "same-origin"}
-    assert hub.wire.with_token("wrong").ask("GET", "/sessions", headers=sent).status == 401
+def test_a_wrong_bearer_token_is_not_made_good_by_a_cookie(hub: HubProcess, cookie: Cookie) -> None:
+    sent = {"Cookie": cookie.pair, "Sec-Fetch-Site": "same-origin"}
+    assert hub.wire.with_token("wrong").ask("GET", f"{cookie.base}/sessions", headers=sent).status == 401
 
 
-def test_logging_out_ends_the_cookie(hub: HubProcess, cookie: str) -> None:
-    sent = {"Cookie": cookie, "Sec-Fetch-Site": "same-origin"}
-    assert hub.wire.as_nobody().ask("POST", "/auth/logout", b"", sent).status == 204
+def test_logging_out_ends_the_cookie(hub: HubProcess, cookie: Cookie) -> None:
+    sent = {"Cookie": cookie.pair, "Sec-Fetch-Site": "same-origin"}
+    assert hub.wire.as_nobody().ask("POST", f"{cookie.base}/auth/logout", b"", sent).status == 204
     assert browse(hub, cookie, Sec_Fetch_Site="same-origin") == 401
 
 
-def test_a_cookie_of_another_port_does_not_count(hub: HubProcess, cookie: str) -> None:
-    secret = cookie.partition("=")[2]
-    assert browse(hub, f"trunkline_1={secret}", Sec_Fetch_Site="same-origin") == 401
+def test_a_cookie_of_another_name_does_not_count(hub: HubProcess, cookie: Cookie) -> None:
+    secret = cookie.pair.partition("=")[2]
+    for name in ("trunkline_1", f"trunkline_{hub.wire.port}"):
+        assert browse(hub, Cookie(f"{name}={secret}", cookie.base), Sec_Fetch_Site="same-origin") == 401
 
 
 def test_guessing_is_slowed_down(new_hub: NewHub) -> None:
@@ -243,8 +270,8 @@ def test_guessing_is_slowed_down(new_hub: NewHub) -> None:
     assert hub.wire.ask("GET", "/sessions").status == 200, "who has the token is not locked out"
 
 
-def test_a_preview_reads_no_cookie_and_no_token(hub: HubProcess, cookie: str) -> None:
-    sent = {"Cookie": cookie, "Sec-Fetch-Site": "same-origin"}
+def test_a_preview_reads_no_cookie_and_no_token(hub: HubProcess, cookie: Cookie) -> None:
+    sent = {"Cookie": cookie.pair, "Sec-Fetch-Site": "same-origin"}
     assert hub.wire.ask("GET", "/preview/00000000000000000000000000000000/", headers=sent).status == 404
 
 

@@ -27,13 +27,13 @@ class Device:
         self.wire: Wire = hub.wire.as_nobody()
         self.origin = {"Origin": hub.url}
         answer = self.wire.ask("POST", "/pair/claim", {"code": code, "name": name}, self.origin)
-        self.id = answer.expect(201)["deviceId"]
+        self.id, self.base = answer.expect(201)["deviceId"], answer.json()["base"]
         (jar,) = SimpleCookie(answer.headers["set-cookie"]).values()
         self.headers = {"Cookie": f"{jar.key}={jar.value}", "Sec-Fetch-Site": "same-origin", **self.origin}
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """One request of the page."""
-        return self.wire.ask(method, path, body, self.headers)
+        return self.wire.ask(method, self.base + path, body, self.headers)
 
 
 def paired(hub: HubProcess, **wanted: Any) -> Device:
@@ -73,7 +73,6 @@ def test_subscriptions_and_devices_outlast_a_restart(new_hub: NewHub) -> None:
         key = device.ask("GET", "/push").expect(200)["publicKey"]
         browser = Browser(service)
         device.ask("POST", "/push", {**browser.subscription(), "kinds": ["finished"]}).expect(201)
-        hub._port = hub.wire.port  # the cookie's name has the port
         hub.restart()
         assert device.ask("GET", "/push").expect(200)["publicKey"] == key
         session = hub.new_session()
@@ -105,8 +104,9 @@ def test_a_revoked_device_is_cut_off_in_the_middle_and_stays_out(new_hub: NewHub
     hub = new_hub()
     session = hub.new_session()
     device = paired(hub)
-    with device.wire.connect("GET", f"{session.path}/events", None, {**device.headers, "Accept": "text/event-stream"}) as stream:
-        with WebSocket(hub.wire.host, hub.wire.port, headers=device.headers) as socket:
+    headers = {**device.headers, "Accept": "text/event-stream"}
+    with device.wire.connect("GET", f"{device.base}{session.path}/events", None, headers) as stream:
+        with WebSocket(hub.wire.host, hub.wire.port, f"{device.base}/ws", device.headers) as socket:
             socket.say("hello", versions=["1.0.0"])
             assert socket.hear()["type"] == "welcome"
             eventually(lambda: hub.wire.get("/devices")["devices"][0]["connected"], "the device is connected")
@@ -117,7 +117,7 @@ def test_a_revoked_device_is_cut_off_in_the_middle_and_stays_out(new_hub: NewHub
             assert closed.value.code == 4401
         stream.read_all()
     assert device.ask("GET", "/sessions").status == 401
-    with WebSocket(hub.wire.host, hub.wire.port, headers=device.headers) as socket:
+    with WebSocket(hub.wire.host, hub.wire.port, f"{device.base}/ws", device.headers) as socket:
         socket.say("hello", versions=["1.0.0"])
         with pytest.raises(Closed):
             while True:

@@ -190,12 +190,12 @@ def test_who_says_nothing_for_five_seconds_is_let_go(hub: HubProcess) -> None:
 
 def test_the_page_gets_in_with_its_cookie(hub: HubProcess) -> None:
     answer = hub.wire.as_nobody().ask("POST", "/auth/login", {"token": hub.token})
-    answer.expect(200)
+    path = answer.expect(200)["base"] + "/ws"
     cookie = answer.headers["set-cookie"].partition(";")[0]
     origin = f"http://{hub.wire.host}:{hub.wire.port}"
-    with dial(hub, headers={"Cookie": cookie, "Origin": origin}) as link:
+    with dial(hub, path, headers={"Cookie": cookie, "Origin": origin}) as link:
         assert link.hello(None)["type"] == "welcome"
-    with dial(hub, headers={"Cookie": cookie}) as link:
+    with dial(hub, path, headers={"Cookie": cookie}) as link:
         assert link.hello(None)["error"]["code"] == "unauthorized"
 
 

@@ -116,9 +116,10 @@ class Site:
 
     def open(self, method: str, path: str, *, json_body: Any = None, body: bytes | list[bytes] = b"", token: str | None = TOKEN,
              headers: Mapping[str, str | None] | None = None) -> Exchange:
-        """Begin a request. A header of None is left out."""
+        """Begin a request. A header of None is left out; ``at`` is none, but the path that a browser asks below."""
         path, _, query = path.partition("?")
         given: dict[str, str | None] = {"host": HOST, "authorization": f"Bearer {token}" if token else None, **(headers or {})}
+        path = (given.pop("at", None) or "") + path
         if json_body is not None:
             body = json.dumps(json_body).encode()
         raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in given.items() if value is not None]
@@ -150,6 +151,12 @@ class Site:
 
 
 STREAM = {"accept": "text/event-stream"}
+
+
+def browser(answer: Answer) -> dict[str, str]:
+    """What a browser sends that was let in by this answer."""
+    cookie = (answer.header("set-cookie") or "").partition(";")[0]
+    return {"cookie": cookie, "sec-fetch-site": "same-origin", "at": answer.json()["base"]}
 
 
 def frames(body: bytes) -> list[tuple[int, dict[str, Any]]]:

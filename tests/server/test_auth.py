@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.aio import run
-from tests.server.site import HOST, TOKEN, Site, site
+from tests.server.site import HOST, TOKEN, Site, browser, site
 from trunkline.server.routes import ROUTES, Route
 from trunkline.server.tokens import Scope
 
@@ -79,9 +79,8 @@ def test_a_request_is_let_in_or_refused_by_what_it_carries(
 ) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:
-            cookie = await log_in(hub) if has_cookie else None
-            headers = {"host": host, "origin": origin, "sec-fetch-site": fetch_site, "cookie": cookie,
-                       "authorization": authorization}
+            own = await log_in(hub) if has_cookie else {}
+            headers = {**own, "host": host, "origin": origin, "sec-fetch-site": fetch_site, "authorization": authorization}
             answer = await hub.ask("GET", "/sessions", headers=headers)
             assert answer.status == status, answer.body
             if status >= 400:
@@ -90,11 +89,11 @@ def test_a_request_is_let_in_or_refused_by_what_it_carries(
     run(check())
 
 
-async def log_in(hub: Site, **headers: Any) -> str:
-    """Log a browser in; returns its Cookie header."""
+async def log_in(hub: Site, **headers: Any) -> dict[str, str]:
+    """Log a browser in; returns what it sends."""
     answer = await hub.ask("POST", "/auth/login", json_body={"token": TOKEN}, token=None, headers={"origin": OWN, **headers})
     assert answer.status == 200, answer.body
-    return (answer.header("set-cookie") or "").split(";")[0]
+    return browser(answer)
 
 
 def test_two_host_headers_are_refused(tmp_path: Path) -> None:
@@ -138,12 +137,61 @@ def test_beyond_loopback_bare_addresses_are_ours_but_names_still_are_not(tmp_pat
     run(check())
 
 
-def test_the_cookie_of_another_port_is_not_ours(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["trunkline_7420", "trunkline_7421", "trunkline", "trunkline_00000000"])
+def test_a_cookie_of_another_hub_or_of_an_older_one_is_not_ours(tmp_path: Path, name: str) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:
-            cookie = (await log_in(hub)).replace("trunkline_7420=", "trunkline_7421=")
-            answer = await hub.ask("GET", "/sessions", token=None, headers={"cookie": cookie, "sec-fetch-site": "same-origin"})
-            assert answer.status == 401
+            own = await log_in(hub)
+            own["cookie"] = f"{name}={own['cookie'].partition('=')[2]}"
+            assert (await hub.ask("GET", "/sessions", token=None, headers=own)).status == 401
+
+    run(check())
+
+
+def test_a_cookie_that_was_stolen_is_nothing_without_the_path_that_it_was_given_for(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            one, other = await log_in(hub), await log_in(hub)
+            assert (await hub.ask("GET", "/sessions", token=None, headers=one)).status == 200
+            for at in (None, other["at"], f"/at/{'x' * 32}", one["at"][:-1], one["at"] + "x", one["at"].swapcase()):
+                answer = await hub.ask("GET", "/sessions", token=None, headers={**one, "at": at, "origin": OWN})
+                assert answer.status in (401, 404), at
+            assert (await hub.ask("GET", "/sessions", token=None, headers={**one, "cookie": other["cookie"]})).status == 401
+            assert (await hub.ask("GET", "/sessions", token=None, headers={**one, "cookie": None})).status == 401
+
+    run(check())
+
+
+def test_a_cookie_that_a_program_on_another_port_set_does_not_hide_ours(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            own = await log_in(hub)
+            name = own["cookie"].partition("=")[0]
+            for cookies in (f"{name}=planted; {own['cookie']}", f"{own['cookie']}; {name}=planted", f"a=b;{own['cookie']}"):
+                assert (await hub.ask("GET", "/sessions", token=None, headers={**own, "cookie": cookies})).status == 200
+            many = "; ".join([f"{name}=planted"] * 100)
+            assert (await hub.ask("GET", "/sessions", token=None, headers={**own, "cookie": many})).status == 401
+
+    run(check())
+
+
+def test_who_logs_in_again_gets_another_cookie_in_place_of_the_first(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            first = await log_in(hub)
+            answer = await hub.ask("POST", "/auth/login", json_body={"token": TOKEN}, token=None,
+                                   headers={"origin": OWN, "at": first["at"]})
+            given = [value for name, value in answer.headers if name == "set-cookie"]
+            assert len(given) == 2 and f"Path={first['at']};" in given[0] and "Max-Age=0" in given[0]
+            assert f"Path={answer.json()['base']};" in given[1] and answer.json()["base"] != first["at"]
+
+    run(check())
+
+
+def test_a_bearer_token_works_wherever_it_is_asked_with(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            assert (await hub.ask("GET", "/sessions", headers={"at": f"/at/{'x' * 32}"})).status == 200
 
     run(check())
 

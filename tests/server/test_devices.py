@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.aio import run
-from tests.server.site import HOST, STREAM, TOKEN, Answer, Site, site
+from tests.server.site import HOST, STREAM, TOKEN, Answer, Site, browser, site
 from trunkline.errors import Unauthorized
 from trunkline.server import reach
 from trunkline.server.devices import LETTERS, OPEN_MOST, PAIR_S, WRONG_MOST, Pairings
@@ -106,8 +106,7 @@ async def paired(hub: Site, **wanted: Any) -> tuple[str, dict[str, str]]:
     """A new device: its id, and the headers that its browser sends."""
     answer = await claim(hub, (await pair(hub, **wanted))["code"])
     assert answer.status == 201, answer.body
-    cookie = (answer.header("set-cookie") or "").split(";")[0]
-    return answer.json()["deviceId"], {"cookie": cookie, "sec-fetch-site": "same-origin"}
+    return answer.json()["deviceId"], browser(answer)
 
 
 def test_a_device_gets_a_cookie_of_its_own_with_the_scope_that_was_given(tmp_path: Path) -> None:
@@ -121,14 +120,15 @@ def test_a_device_gets_a_cookie_of_its_own_with_the_scope_that_was_given(tmp_pat
             assert (told["name"], told["scope"]) == ("Ada's phone", "approve")
             name, _, rest = (answer.header("set-cookie") or "").partition("=")
             secret, *attributes = [each.strip() for each in rest.split(";")]
-            assert name == "trunkline_7420"
-            assert {"httponly", "samesite=strict", "path=/"} <= {each.lower() for each in attributes}
+            assert name == f"trunkline_{hub.app.parts.tokens.hub_name}"
+            assert {"HttpOnly", "SameSite=strict", f"Path={told['base']}"} <= set(attributes)
             assert secret not in answer.body.decode() and secret not in (tmp_path / "data" / "tokens.json").read_text()
-            own = {"cookie": f"{name}={secret}", "sec-fetch-site": "same-origin"}
+            own = browser(answer)
             assert (await hub.ask("GET", "/sessions", token=None, headers=own)).status == 200
             assert (await hub.ask("POST", "/sessions", json_body={}, token=None, headers=own)).status == 403
             assert (await hub.ask("GET", "/sessions", token=secret)).status == 401  # no bearer
-            assert (await hub.ask("GET", "/sessions", token=None, headers={"cookie": f"{name}={secret}"})).status == 401
+            assert (await hub.ask("GET", "/sessions", token=None, headers={**own, "sec-fetch-site": None})).status == 401
+            assert (await hub.ask("GET", "/sessions", token=None, headers={**own, "at": None})).status == 401
 
     run(check())
 
@@ -186,10 +186,10 @@ def test_a_device_that_a_browser_paired_stays_when_the_browser_logs_out(tmp_path
         async with site(tmp_path) as hub:
             code = hub.app.login_path().removeprefix("/#code=")
             login = await hub.ask("POST", "/auth/login", json_body={"code": code}, token=None, headers=OWN)
-            browser = {"cookie": (login.header("set-cookie") or "").split(";")[0], "sec-fetch-site": "same-origin"}
-            made = (await hub.ask("POST", "/pair", json_body={}, token=None, headers=browser)).json()
+            own = browser(login)
+            made = (await hub.ask("POST", "/pair", json_body={}, token=None, headers=own)).json()
             assert (await claim(hub, made["code"])).status == 201
-            assert (await hub.ask("POST", "/auth/logout", token=None, headers=browser)).status == 204
+            assert (await hub.ask("POST", "/auth/logout", token=None, headers=own)).status == 204
             assert len((await hub.ask("GET", "/devices")).json()["devices"]) == 1
 
     run(check())
@@ -223,7 +223,7 @@ def test_what_a_browser_made_stays_when_it_logs_out_and_goes_with_the_token_that
             made = []
             for given in (secret, TOKEN):
                 login = await hub.ask("POST", "/auth/login", json_body={"token": given}, token=None, headers=OWN)
-                own = {"cookie": (login.header("set-cookie") or "").split(";")[0], "sec-fetch-site": "same-origin"}
+                own = browser(login)
                 wanted = {"name": "script", "scope": "view"}
                 made.append((await hub.ask("POST", "/auth/tokens", json_body=wanted, token=None, headers=own)).json()["secret"])
                 await hub.ask("POST", "/auth/logout", token=None, headers=own)
@@ -336,14 +336,14 @@ def test_revoking_a_device_ends_its_editors_connections_over_http(tmp_path: Path
 def test_when_a_device_was_seen_is_kept_now_and_then(tmp_path: Path) -> None:
     clock = Clock()
     tokens = Tokens.open(tmp_path, "main", clock)
-    token, secret = tokens.mint("phone", "view", kind="device")
-    assert tokens.find(secret, "browser", "device").id == token.id
+    token, secret = tokens.mint("phone", "view", kind="device", base="/at/x")
+    assert tokens.find(secret, "browser", "device", base="/at/x").id == token.id
     seen = int(clock.now)
     clock.now += SEEN_STEP_S - 1
-    tokens.find(secret, "device")
+    tokens.find(secret, "device", base="/at/x")
     assert [each.seen_at for each in Tokens.open(tmp_path, "main", clock).listed()[1:]] == [seen]
     clock.now += 1
-    tokens.find(secret, "device")
+    tokens.find(secret, "device", base="/at/x")
     assert [each.seen_at for each in Tokens.open(tmp_path, "main", clock).listed()[1:]] == [seen + SEEN_STEP_S]
 
 

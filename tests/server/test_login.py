@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.aio import run
-from tests.server.site import HOST, TOKEN, Site, site
+from tests.server.site import HOST, TOKEN, Site, browser, site
 from trunkline.errors import TooManyRequests, Unauthorized
 from trunkline.server.login import OPEN_CODES, Codes
 from trunkline.server.tries import ADDRESSES, TRIES, TRIES_OF_ALL, TRIES_WITHIN_S, FailedTries
@@ -111,10 +111,10 @@ def test_a_code_logs_a_browser_in_with_a_cookie_that_scripts_cannot_read(tmp_pat
             assert answer.json()["scope"] == "admin"
             cookie = answer.header("set-cookie") or ""
             name, _, rest = cookie.partition("=")
-            assert name == "trunkline_7420"
-            attributes = {each.strip().lower() for each in rest.split(";")[1:]}
-            assert {"httponly", "samesite=strict", "path=/"} <= attributes
-            assert "secure" not in attributes
+            assert name == f"trunkline_{hub.app.parts.tokens.hub_name}"
+            attributes = {each.strip() for each in rest.split(";")[1:]}
+            assert {"HttpOnly", "SameSite=strict", f"Path={answer.json()['base']}"} <= attributes
+            assert "Secure" not in attributes
             assert TOKEN not in cookie
             again = await hub.ask("POST", "/auth/login", json_body={"code": code}, token=None, headers=OWN)
             assert (again.status, again.json()["code"]) == (401, "unauthorized")
@@ -213,7 +213,7 @@ def test_a_login_that_names_neither_or_both_is_invalid_and_not_a_failed_try(tmp_
 
 async def _browser(hub: Site) -> dict[str, str]:
     answer = await hub.ask("POST", "/auth/login", json_body={"token": TOKEN}, token=None, headers=OWN)
-    return {"cookie": (answer.header("set-cookie") or "").split(";")[0], "sec-fetch-site": "same-origin"}
+    return browser(answer)
 
 
 def test_logging_out_ends_this_browser_only(tmp_path: Path) -> None:
@@ -222,7 +222,8 @@ def test_logging_out_ends_this_browser_only(tmp_path: Path) -> None:
             one, other = await _browser(hub), await _browser(hub)
             answer = await hub.ask("POST", "/auth/logout", token=None, headers=one)
             assert answer.status == 204
-            assert 'trunkline_7420=""' in (answer.header("set-cookie") or "")
+            taken = answer.header("set-cookie") or ""
+            assert taken.startswith(f'{one["cookie"].partition("=")[0]}=""') and f"Path={one['at']};" in taken
             assert (await hub.ask("GET", "/sessions", token=None, headers=one)).status == 401
             assert (await hub.ask("GET", "/sessions", token=None, headers=other)).status == 200
 
@@ -330,8 +331,8 @@ def test_what_a_browser_did_is_written_under_its_own_name(tmp_path: Path) -> Non
     async def check() -> None:
         async with site(tmp_path) as hub:
             session = await hub.session()
-            browser = await _browser(hub)
-            await hub.ask("PATCH", f"/sessions/{session.id}", json_body={"title": "By the browser"}, token=None, headers=browser)
+            own = await _browser(hub)
+            await hub.ask("PATCH", f"/sessions/{session.id}", json_body={"title": "By the browser"}, token=None, headers=own)
             events = b"".join(entry.event for entry in await session.feed.read(after=0))
             assert b'"by":"browser (' in events
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.aio import run
-from tests.server.site import TOKEN, Site, site
+from tests.server.site import TOKEN, Site, browser, site
 from trunkline.errors import NotFound
 from trunkline.hub import Session
 from trunkline.server.preview import Previews
@@ -147,9 +147,8 @@ def test_what_runs_in_a_preview_gets_its_own_files_and_nothing_from_the_api(tmp_
             own = await hub.ask("GET", listed["shop"]["preview_url"] + "app.js", token=None, headers=sandboxed)
             assert (own.status, own.header("access-control-allow-origin")) == (200, "*")
             login = await hub.ask("POST", "/auth/login", json_body={"token": TOKEN}, token=None)
-            cookie = (login.header("set-cookie") or "").split(";")[0]
             for path in ("/sessions", f"/sessions/{session.id}/artifacts", "/healthz", "/"):
-                answer = await hub.ask("GET", path, token=None, headers={**sandboxed, "cookie": cookie})
+                answer = await hub.ask("GET", path, token=None, headers={**browser(login), **sandboxed})
                 assert answer.status == 403, path
                 assert answer.header("access-control-allow-origin") is None
 
@@ -160,7 +159,7 @@ def test_a_cookie_or_token_makes_no_difference_to_a_preview(tmp_path: Path) -> N
     async def check() -> None:
         async with site(tmp_path) as hub:
             _, listed = await with_artifacts(hub)
-            wrong = {"authorization": "Bearer wrong", "cookie": "trunkline_7420=wrong"}
+            wrong = {"authorization": "Bearer wrong", "cookie": f"{hub.app.parts.gate.cookies.name}=wrong"}
             assert (await hub.ask("GET", listed["shop"]["preview_url"], headers=wrong)).status == 200
             for key in ("0" * 32, "x", "..", listed["shop"]["preview_url"].split("/")[2][:-1]):
                 assert (await hub.ask("GET", f"/preview/{key}/")).status == 404
@@ -300,7 +299,7 @@ def test_logging_out_ends_the_previews_of_that_browser(tmp_path: Path) -> None:
         async with site(tmp_path) as hub:
             session, mine = await with_artifacts(hub)
             login = await hub.ask("POST", "/auth/login", json_body={"token": TOKEN}, token=None)
-            own = {"cookie": (login.header("set-cookie") or "").split(";")[0], "sec-fetch-site": "same-origin"}
+            own = browser(login)
             path = f"/sessions/{session.id}/artifacts/{mine['shop']['id']}"
             url = (await hub.ask("GET", path, token=None, headers=own)).json()["preview_url"]
             assert (await hub.ask("GET", url, token=None)).status == 200

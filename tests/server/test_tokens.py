@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from trunkline.errors import Invalid, NotFound, StorageError, Unauthorized
-from trunkline.server.tokens import KEPT_BROWSERS, Scope, Tokens, allows
+from trunkline.server.tokens import KEPT_BROWSERS, Kind, Scope, Tokens, allows
+
+BASE = "/at/" + "k" * 32
+KINDS: tuple[Kind, ...] = ("browser", "device")
 
 
 class Clock:
@@ -63,7 +66,7 @@ def test_an_unknown_secret_is_refused(tmp_path: Path, wrong: str) -> None:
 
 def test_a_browsers_secret_is_no_bearer_token_and_the_other_way_round(tmp_path: Path) -> None:
     tokens = Tokens.open(tmp_path, "main")
-    _, cookie = tokens.mint("browser", "admin", kind="browser")
+    _, cookie = tokens.mint("browser", "admin", kind="browser", base=BASE)
     _, bearer = tokens.mint("program", "admin")
     for secret, kind in ((cookie, "bearer"), (bearer, "browser"), ("main", "browser")):
         with pytest.raises(Unauthorized):
@@ -106,10 +109,10 @@ def test_a_browsers_token_is_that_of_whoever_let_it_in(tmp_path: Path) -> None:
 def test_revoking_a_token_also_ends_the_browsers_that_it_let_in(tmp_path: Path) -> None:
     tokens = Tokens.open(tmp_path, "main")
     parent, _ = tokens.mint("laptop", "control")
-    _, cookie = tokens.mint("browser", "control", kind="browser", parent=parent.id)
+    _, cookie = tokens.mint("browser", "control", kind="browser", parent=parent.id, base=BASE)
     tokens.revoke(parent.id)
     with pytest.raises(Unauthorized):
-        tokens.find(cookie, "browser")
+        tokens.find(cookie, "browser", base=BASE)
     assert [token.name for token in Tokens.open(tmp_path, "main").listed()] == ["main"]
 
 
@@ -117,26 +120,26 @@ def test_a_browser_is_out_when_the_token_behind_it_expires(tmp_path: Path) -> No
     clock = Clock()
     tokens = Tokens.open(tmp_path, "main", clock)
     parent, _ = tokens.mint("guest", "view", lifetime_s=60)
-    _, cookie = tokens.mint("browser", "view", kind="browser", parent=parent.id, lifetime_s=3600)
+    _, cookie = tokens.mint("browser", "view", kind="browser", parent=parent.id, lifetime_s=3600, base=BASE)
     clock.now += 61
     with pytest.raises(Unauthorized):
-        tokens.find(cookie, "browser")
+        tokens.find(cookie, "browser", base=BASE)
 
 
 def test_another_main_token_ends_the_browsers_of_the_old_one(tmp_path: Path) -> None:
     old = Tokens.open(tmp_path, "old")
-    _, cookie = old.mint("browser", "admin", kind="browser", parent=old.main.id)
-    assert Tokens.open(tmp_path, "old").find(cookie, "browser")
+    _, cookie = old.mint("browser", "admin", kind="browser", parent=old.main.id, base=BASE)
+    assert Tokens.open(tmp_path, "old").find(cookie, "browser", base=BASE)
     with pytest.raises(Unauthorized):
-        Tokens.open(tmp_path, "new").find(cookie, "browser")
+        Tokens.open(tmp_path, "new").find(cookie, "browser", base=BASE)
 
 
 def test_only_the_newest_browsers_are_remembered(tmp_path: Path) -> None:
     tokens = Tokens.open(tmp_path, "main")
-    secrets = [tokens.mint("browser", "view", kind="browser")[1] for _ in range(KEPT_BROWSERS + 1)]
+    secrets = [tokens.mint("browser", "view", kind="browser", base=BASE)[1] for _ in range(KEPT_BROWSERS + 1)]
     with pytest.raises(Unauthorized):
-        tokens.find(secrets[0], "browser")
-    assert tokens.find(secrets[1], "browser")
+        tokens.find(secrets[0], "browser", base=BASE)
+    assert tokens.find(secrets[1], "browser", base=BASE)
 
 
 def test_the_main_token_and_unknown_ones_cannot_be_revoked(tmp_path: Path) -> None:
@@ -160,3 +163,23 @@ def test_a_damaged_token_list_is_a_clear_error_and_not_an_open_door(tmp_path: Pa
 def test_each_scope_includes_those_below_it(scope: Scope, reach: list[Scope]) -> None:
     every: tuple[Scope, ...] = ("view", "approve", "control", "admin")
     assert [needed for needed in every if allows(scope, needed)] == reach
+
+
+def test_a_browsers_token_counts_below_its_own_path_and_one_without_a_path_nowhere(tmp_path: Path) -> None:
+    tokens = Tokens(tmp_path, "main")
+    for kind in KINDS:
+        _, based = tokens.mint("a", "view", kind=kind, base=BASE)
+        _, old = tokens.mint("b", "view", kind=kind)
+        assert tokens.find(based, kind, base=BASE)
+        for secret, base in ((based, ""), (based, f"{BASE}x"), (old, ""), (old, BASE)):
+            with pytest.raises(Unauthorized):
+                tokens.find(secret, kind, base=base)
+    assert BASE not in (tmp_path / "tokens.json").read_text()
+
+
+def test_the_hubs_name_in_cookies_stays_and_is_another_for_every_hub(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    first, other = Tokens(tmp_path / "a", "main"), Tokens(tmp_path / "b", "main")
+    first.mint("a", "view", kind="browser", base=BASE)
+    assert Tokens(tmp_path / "a", "main").hub_name == first.hub_name != other.hub_name

@@ -4,10 +4,11 @@
  *
  * Rule 1: only the page itself is cached, never an answer of the API: what a session is like is the hub's to say.
  * Rule 2: the shell and its parts are of one build. A new build brings a new worker and a cache of its own.
- * Rule 3: acting from a notification is a request like any other: with the device's cookie. Where that is not enough, or nobody
- * answers, the page opens instead; nothing is decided without authentication.
+ * Rule 3: acting from a notification is a request like any other: with the device's cookie, below its own path. Where that is not enough,
+ * or nobody answers, the page opens instead; nothing is decided without authentication.
  * Rule 4: every push shows a notification. Browsers end the subscription of who does not (Safari), or show one of their own (Chrome).
  */
+import { belowShared } from './hub/base';
 import { placeOf, requestOf, shownOf, tagOf, type NoticeData } from './views/devices/notice';
 
 declare const self: ServiceWorkerGlobalScope;
@@ -148,7 +149,7 @@ async function act(data: NoticeData, action: string): Promise<void> {
 
 async function send(request: { path: string; body: unknown }): Promise<boolean> {
   try {
-    const answer = await fetch(request.path, {
+    const answer = await fetch(await belowShared(request.path), {
       method: 'POST', credentials: 'same-origin', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(request.body),
     });
     return answer.ok;
@@ -189,7 +190,7 @@ interface ChangedSubscription extends ExtendableEvent {
 
 /** The hub is told the new address, for the same things as before. */
 async function subscribeAgain({ newSubscription, oldSubscription }: ChangedSubscription): Promise<void> {
-  const known = (await (await fetch('/push', { credentials: 'same-origin' })).json()) as { publicKey?: string; subscription?: { kinds: string[] } | null };
+  const known = (await (await fetch(await belowShared('/push'), { credentials: 'same-origin' })).json()) as { publicKey?: string; subscription?: { kinds: string[] } | null };
   if (!known.subscription) return;
   const options = oldSubscription?.options ?? { userVisibleOnly: true, applicationServerKey: known.publicKey ?? null };
   const made = newSubscription ?? (await self.registration.pushManager.subscribe(options));

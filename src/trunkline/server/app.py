@@ -37,6 +37,7 @@ from trunkline.server.acp import socket
 from trunkline.server.acp.http import HttpConnections
 from trunkline.server.auth import NOBODY, Gate, check_scope
 from trunkline.server.call import Call, Parts, Reply, asks_for_stream, reply
+from trunkline.server.cookies import without_base
 from trunkline.server.devices import Pairings
 from trunkline.server.login import Codes
 from trunkline.server.openapi import ErrorBody
@@ -93,6 +94,7 @@ class App:
         """Answer one request."""
         if scope["type"] not in ("http", "websocket"):
             return
+        scope = without_base(scope)
         self._open += 1
         try:
             if scope["type"] == "websocket":

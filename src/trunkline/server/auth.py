@@ -2,13 +2,14 @@
 
 Rule 1: a Host that is not ours is refused (DNS rebinding), and so is an Origin that is not ours, whatever else is right.
 Rule 2: a cookie counts only when the browser vouches that the request comes from our own page: ``Sec-Fetch-Site: same-origin``,
-or, where it does not send that, an Origin that is exactly ours, port included.
+or, where it does not send that, an Origin that is exactly ours, port included; and only below its own path (``cookies.py``).
 Rule 3: one credential per request: a bearer token that is wrong is not made good by a cookie.
 Rule 4: here, and nowhere else, a stranger's connection becomes a friend's (``connections.py``).
 """
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 from urllib.parse import urlsplit
 
@@ -17,6 +18,7 @@ from starlette.requests import HTTPConnection
 
 from trunkline.errors import Forbidden, Invalid, Unauthorized
 from trunkline.server.connections import place_of
+from trunkline.server.cookies import Cookies, base_of
 from trunkline.server.options import ServerOptions
 from trunkline.server.tokens import Scope, Token, Tokens, allows
 
@@ -42,7 +44,7 @@ class Gate:
         if options.public_url:
             self._names.add(urlsplit(options.public_url).netloc.lower())  # where people are sent they must be let in
         self._any_address = not _is_loopback(options.host)
-        self.cookie_name = f"trunkline_{options.port}"
+        self.cookies = Cookies(tokens.hub_name)
 
     def check_host(self, request: HTTPConnection) -> None:
         """Forbidden, unless the Host is loopback, allowed by name, or an address while we listen on more than loopback."""
@@ -71,12 +73,18 @@ class Gate:
         bearer = _bearer(request)
         if bearer is not None:
             return _caller(self._tokens.find(bearer, "bearer"))
-        cookie = request.cookies.get(self.cookie_name)
-        if cookie is None:
+        offered = self.cookies.offered(request)
+        if not offered:
             raise Unauthorized("a token is needed: Authorization: Bearer …")
         if not _comes_from_own_page(request):
             raise Unauthorized("a cookie counts only for requests from the hub's own page")
-        return _caller(self._tokens.find(cookie, "browser", "device"))
+        return self._by_cookie(offered, base_of(request))
+
+    def _by_cookie(self, offered: list[str], base: str) -> Caller:
+        for secret in offered[:-1]:
+            with contextlib.suppress(Unauthorized):
+                return _caller(self._tokens.find(secret, "browser", "device", base=base))
+        return _caller(self._tokens.find(offered[-1], "browser", "device", base=base))
 
     def holder(self, secret: str, connection: HTTPConnection) -> Caller:
         """Who a bearer token belongs to that came in a frame; Unauthorized where nobody. It makes a friend, too."""

@@ -18,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 from trunkline.errors import Invalid, TooLarge
 from trunkline.server.auth import NOBODY, Caller, Gate
 from trunkline.server.connections import place_of
+from trunkline.server.cookies import base_of
 from trunkline.server.options import ServerOptions
 from trunkline.server.tokens import Tokens
 
@@ -93,6 +94,13 @@ class Call:
     def secure(self) -> bool:
         """Whether the browser sees us over TLS: ours, or that of a proxy before us. (An Origin that came is our own.)"""
         return self.parts.options.tls or self.request.headers.get("origin", "").startswith("https://")
+
+    def hand_cookie(self, answer: Response, secret: str, base: str, lifetime_s: float) -> None:
+        """Give a browser its cookie, in place of the one that it comes with."""
+        cookies = self.parts.gate.cookies
+        if before := base_of(self.request):
+            cookies.take_back(answer, before, secure=self.secure)
+        cookies.give(answer, secret, base, lifetime_s=lifetime_s, secure=self.secure)
 
     def part(self, name: str) -> str:
         """A variable part of the path."""

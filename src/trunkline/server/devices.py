@@ -3,7 +3,8 @@
 Rule 1: a code works once, for ten minutes, and dies of five wrong tries. Its first letters find it, the others are the secret;
 what is kept of them is a hash, compared in constant time also where there is nothing to find.
 Rule 2: who names wrong codes is counted by address, too; then even the right one has to wait.
-Rule 3: the device's token goes into an HttpOnly cookie and nowhere else. It may do no more than who made the code may.
+Rule 3: the device's token goes into an HttpOnly cookie below a path of its own (``cookies.py``) and nowhere else. It may do no
+more than who made the code may.
 Rule 4: revoking ends the device's streams, WebSockets and editors' connections before it is answered.
 """
 
@@ -20,6 +21,7 @@ import msgspec
 from trunkline.errors import NotFound, Unauthorized
 from trunkline.server.auth import check_scope, own_origin
 from trunkline.server.call import Call, Reply, no_content, reply
+from trunkline.server.cookies import new_base
 from trunkline.server.reach import From, reach_of
 from trunkline.server.tokens import Scope, Token, token_name
 from trunkline.server.tries import FailedTries
@@ -62,12 +64,14 @@ class Claim(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Claimed(msgspec.Struct, rename="camel"):
-    """The device is paired: its cookie comes with this answer. ``expiresAt`` is in seconds since the epoch."""
+    """The device is paired: its cookie comes with this answer, and counts below the path ``base`` only. ``expiresAt`` is in
+    seconds since the epoch."""
 
     device_id: str
     name: str
     scope: Scope
     expires_at: int
+    base: str
 
 
 class DeviceView(msgspec.Struct, rename="camel"):
@@ -168,12 +172,12 @@ async def claim(call: Call) -> Reply:
     with pairings.tries.counted(call.address):
         offer = pairings.claim(body.code)
         tokens.check_live(offer.parent)
+    base = new_base()
     token, secret = tokens.mint(own_name or offer.name or DEFAULT_NAME, offer.scope, kind="device", parent=offer.parent,
-                                lifetime_s=options.device_s)
+                                lifetime_s=options.device_s, base=base)
     tokens.seen(token.id)
-    answer = reply(Claimed(token.id, token.name, token.scope, token.expires_at or 0), 201)
-    answer.set_cookie(call.parts.gate.cookie_name, secret, max_age=int(options.device_s), httponly=True, samesite="strict",
-                      secure=call.secure)
+    answer = reply(Claimed(token.id, token.name, token.scope, token.expires_at or 0, base), 201)
+    call.hand_cookie(answer, secret, base, options.device_s)
     return answer
 
 

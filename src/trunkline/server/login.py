@@ -1,7 +1,8 @@
 """Logging in over HTTP: one-time codes, the browser's cookie, tokens for other programs.
 
 Rule 1: the page's address carries a code, never a token. A code works once, for a minute.
-Rule 2: a browser gets a token of its own in an HttpOnly cookie; scripts never see it, and it can be revoked.
+Rule 2: a browser gets a token of its own in an HttpOnly cookie; scripts never see it, and it can be revoked. It counts below a
+path that only the page knows (``cookies.py``).
 Rule 3: a token that somebody made goes with whoever made it, and so does a code that nobody has used yet.
 Rule 4: tries are counted (``tries.py``). Who has none left has to wait even with the right token, if somebody chose that; codes
 and tokens that the hub made let their owner in at any time.
@@ -19,6 +20,7 @@ import msgspec
 from trunkline.errors import Invalid, Unauthorized
 from trunkline.server.auth import check_scope
 from trunkline.server.call import Call, Reply, no_content, reply
+from trunkline.server.cookies import base_of, new_base
 from trunkline.server.tokens import Scope, Token, token_name
 
 OPEN_CODES = 100
@@ -32,10 +34,11 @@ class Login(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class LoggedIn(msgspec.Struct, rename="camel"):
-    """What the browser may do, and until when (seconds since the epoch)."""
+    """What the browser may do, and until when (seconds since the epoch). Its cookie counts below the path ``base`` only."""
 
     scope: Scope
     expires_at: int
+    base: str
 
 
 class NewCode(msgspec.Struct, forbid_unknown_fields=True):
@@ -130,7 +133,8 @@ async def logout(call: Call) -> Reply:
     if any(token.id == token_id and token.kind != "bearer" for token in call.parts.tokens.listed()):
         call.parts.tokens.revoke(token_id)
     answer = no_content()
-    answer.delete_cookie(call.parts.gate.cookie_name, httponly=True, samesite="strict", secure=call.parts.options.tls)
+    if base := base_of(call.request):
+        call.parts.gate.cookies.take_back(answer, base, secure=call.secure)
     return answer
 
 
@@ -184,12 +188,11 @@ def _maker(call: Call) -> str | None:
 
 
 def _let_in(call: Call, grant: Grant) -> Reply:
-    options = call.parts.options
-    token, secret = call.parts.tokens.mint("browser", grant.scope, kind="browser", parent=grant.parent,
-                                           lifetime_s=options.login_s)
-    answer = reply(LoggedIn(grant.scope, token.expires_at or 0))
-    answer.set_cookie(call.parts.gate.cookie_name, secret, max_age=int(options.login_s), httponly=True, samesite="strict",
-                      secure=call.secure)
+    base, lifetime_s = new_base(), call.parts.options.login_s
+    token, secret = call.parts.tokens.mint("browser", grant.scope, kind="browser", parent=grant.parent, lifetime_s=lifetime_s,
+                                           base=base)
+    answer = reply(LoggedIn(grant.scope, token.expires_at or 0, base))
+    call.hand_cookie(answer, secret, base, lifetime_s)
     return answer
 
 

@@ -48,7 +48,8 @@ def document(routes: Iterable[Route]) -> dict[str, Any]:
 
 _SCHEMES = {
     "bearer": {"type": "http", "scheme": "bearer"},
-    "cookie": {"type": "apiKey", "in": "cookie", "name": "trunkline_<port>", "description": "Same-origin requests only."},
+    "cookie": {"type": "apiKey", "in": "cookie", "name": "trunkline_<hub>",
+               "description": "For requests from the hub's own page, below the path that the login answered with."},
 }
 
 

@@ -16,7 +16,7 @@ class ServerOptions(msgspec.Struct, kw_only=True, frozen=True):
     data_dir: Path
     """Where ``token`` and ``tokens.json`` live."""
     port: int
-    """The port that was bound: the cookie's name carries it, since agents start servers on other ports of this host."""
+    """The port that was bound."""
     host: str = "127.0.0.1"
     token: str | None = None
     """Takes the place of the generated token (``TRUNKLINE_TOKEN``)."""

@@ -23,6 +23,7 @@ from trunkline.errors import Invalid, TooSlow
 from trunkline.server import acp, ws
 from trunkline.server.address import counted_address
 from trunkline.server.connections import KEY, Place, carrying
+from trunkline.server.cookies import split_base
 from trunkline.server.notify.rules import Network
 from trunkline.server.openapi import ErrorBody
 
@@ -174,7 +175,7 @@ class Protocol(HttpToolsProtocol):
         return self._path() in (ws.PATH, acp.PATH)
 
     def _path(self) -> str:
-        return self.url.partition(b"?")[0].decode("latin-1")
+        return split_base(self.url.partition(b"?")[0].decode("latin-1"))[1]
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self.place.begin(self._address(cycle.scope["headers"]))

@@ -58,10 +58,14 @@ class Token(msgspec.Struct, kw_only=True, frozen=True, rename="camel", omit_defa
     expires_at: int | None = None
     seen_at: int | None = None
     """When it was last used, of a device."""
+    base: str | None = None
+    """Of a browser or device: a hash of the path that its cookie counts under."""
 
 
 class _Stored(msgspec.Struct):
     tokens: list[Token]
+    hub: str = ""
+    """The hub's name in cookies."""
 
 
 class Tokens:
@@ -74,7 +78,10 @@ class Tokens:
         self.on_ended: Callable[[], None] = lambda: None
         """Called when tokens have ended, so that what was opened with them can end too."""
         self.main = self._main_token(main)
-        self._tokens = _load(self._file)
+        stored = _load(self._file)
+        self._tokens = {token.id: token for token in stored.tokens}
+        self.hub_name = stored.hub or secrets.token_hex(4)
+        """Tells the cookies of this hub from those of others on the same host. It is kept as soon as there is a cookie."""
         self._counted = set(self._tokens)
         """Those that counted when it was last looked."""
 
@@ -88,15 +95,17 @@ class Tokens:
         except OSError as error:
             raise StorageError(f"cannot keep tokens in {folder}: {error.strerror}") from error
 
-    def find(self, secret: str, *kinds: Kind) -> Token:
-        """The token that this secret belongs to, or Unauthorized."""
-        presented = _hash(secret)
+    def find(self, secret: str, *kinds: Kind, base: str = "") -> Token:
+        """The token that this secret belongs to, or Unauthorized; a browser's and a device's only below its own path."""
+        presented, presented_base = _hash(secret), _hash(base)
         found: Token | None = None
         for token in (self.main, *self._tokens.values()):
             if hmac.compare_digest(token.hash, presented):
                 found = token
         if found is None or found.kind not in kinds or not self._is_live(found):
             raise Unauthorized("the token is unknown, expired or revoked")
+        if found.kind != "bearer" and not hmac.compare_digest(found.base or "", presented_base):
+            raise Unauthorized("a cookie counts only below the path that it was given for; log in once more")
         if found.kind == "device":
             self.seen(found.id)
         return found
@@ -157,13 +166,13 @@ class Tokens:
         return [self.main, *(token for token in self._tokens.values() if self._is_live(token))]
 
     def mint(self, name: str, scope: Scope, *, kind: Kind = "bearer", parent: str | None = None,
-             lifetime_s: float | None = None) -> tuple[Token, str]:
+             lifetime_s: float | None = None, base: str = "") -> tuple[Token, str]:
         """Make and store a token; the secret is in the answer and nowhere else."""
         secret = "tl_" + secrets.token_urlsafe(32)
         now = int(self._clock())
         token = Token(
             id=secrets.token_hex(6), name=name, scope=scope, hash=_hash(secret), created_at=now, kind=kind, parent=parent,
-            expires_at=None if lifetime_s is None else int(now + lifetime_s),
+            expires_at=None if lifetime_s is None else int(now + lifetime_s), base=_hash(base) if base else None,
         )
         self._tokens[token.id] = token
         self._save()
@@ -199,8 +208,9 @@ class Tokens:
         has_ended, self._counted = not self._counted <= self._tokens.keys(), set(self._tokens)
         if has_ended:
             self.on_ended()
+        stored = _Stored(list(self._tokens.values()), self.hub_name)
         try:
-            write_private(self._file, msgspec.json.format(msgspec.json.encode(_Stored(list(self._tokens.values())))))
+            write_private(self._file, msgspec.json.format(msgspec.json.encode(stored)))
         except OSError as error:
             raise StorageError(f"cannot write {self._file}: {error.strerror}") from error
 
@@ -243,12 +253,11 @@ def _first_run_token(path: Path) -> str:
     return secret
 
 
-def _load(path: Path) -> dict[str, Token]:
+def _load(path: Path) -> _Stored:
     if not path.exists():
-        return {}
+        return _Stored([])
     path.chmod(0o600)
     try:
-        stored = msgspec.json.decode(path.read_bytes(), type=_Stored)
+        return msgspec.json.decode(path.read_bytes(), type=_Stored)
     except msgspec.DecodeError as error:
         raise StorageError(f"{path} is not a list of tokens ({error}); mend it or delete it") from error
-    return {token.id: token for token in stored.tokens}

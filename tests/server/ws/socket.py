@@ -35,7 +35,9 @@ class Socket:
 
     def __init__(self, site: Site, path: str = "/ws", headers: Mapping[str, str] | None = None) -> None:
         path, _, query = path.partition("?")
-        raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in {"host": HOST, **(headers or {})}.items()]
+        given = {"host": HOST, **(headers or {})}
+        path = given.pop("at", "") + path
+        raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in given.items()]
         scope = {"type": "websocket", "path": path, "raw_path": path.encode(), "query_string": query.encode(), "root_path": "",
                  "scheme": "ws", "headers": raw, "client": ("127.0.0.1", 50000), "server": ("127.0.0.1", 7420),
                  "http_version": "1.1", "subprotocols": [], "extensions": {"websocket.http.response": {}}}

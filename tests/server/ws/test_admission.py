@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.aio import run
-from tests.server.site import HOST, TOKEN, Site, site
+from tests.server.site import HOST, TOKEN, Site, browser, site
 from tests.server.ws.socket import Closed, Refused, Socket, connected
 from trunkline.server.ws import conversation
 
@@ -37,9 +37,10 @@ async def turned_away(socket: Socket, first: str) -> tuple[dict[str, Any], int]:
     return ack, caught.value.code
 
 
-async def cookie(hub: Site) -> str:
-    answer = await hub.ask("POST", "/auth/login", json_body={"token": TOKEN}, token=None)
-    return (answer.header("set-cookie") or "").partition(";")[0]
+async def cookie(hub: Site) -> dict[str, str]:
+    """What a browser that is logged in sends to open a socket."""
+    own = browser(await hub.ask("POST", "/auth/login", json_body={"token": TOKEN}, token=None))
+    return {"cookie": own["cookie"], "at": own["at"]}
 
 
 def test_a_token_in_the_first_frame_lets_in_and_the_welcome_says_as_what(tmp_path: Path) -> None:
@@ -56,6 +57,16 @@ def test_a_token_in_the_first_frame_lets_in_and_the_welcome_says_as_what(tmp_pat
             assert (await phone.hello(secret))["tokenId"] == token.id != welcome["tokenId"]
             await phone.leave()
             await socket.leave()
+
+    run(check())
+
+
+def test_a_stolen_cookie_opens_nothing_without_its_path(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            stolen = {"cookie": (await cookie(hub))["cookie"], "origin": ORIGIN, "sec-fetch-site": "same-origin"}
+            ack, code = await turned_away(Socket(hub, headers=stolen), '{"type":"hello","versions":["1.0.0"]}')
+            assert (ack["error"]["code"], code) == ("unauthorized", 4401)
 
     run(check())
 
@@ -85,7 +96,7 @@ def test_hosts_origins_and_paths_are_refused_as_on_every_route(tmp_path: Path) -
 def test_the_page_gets_in_with_its_cookie_and_its_origin(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:
-            socket = Socket(hub, headers={"cookie": await cookie(hub), "origin": ORIGIN})
+            socket = Socket(hub, headers={**await cookie(hub), "origin": ORIGIN})
             assert (await socket.hello(token=None))["type"] == "welcome"
             await socket.leave()
 
@@ -96,7 +107,7 @@ def test_the_page_gets_in_with_its_cookie_and_its_origin(tmp_path: Path) -> None
 def test_a_cookie_without_the_pages_origin_does_not_count(tmp_path: Path, headers: dict[str, str]) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:
-            socket = Socket(hub, headers={"cookie": await cookie(hub), **headers})
+            socket = Socket(hub, headers={**await cookie(hub), **headers})
             ack, code = await turned_away(socket, '{"type":"hello","versions":["1.0.0"]}')
             assert (ack["ok"], ack["error"]["code"], code) == (False, "unauthorized", conversation.NOT_LET_IN)
 

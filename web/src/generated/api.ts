@@ -153,12 +153,13 @@ export interface Claim {
   name?: string | null;
 }
 
-/** The device is paired: its cookie comes with this answer. `expiresAt` is in seconds since the epoch. */
+/** The device is paired: its cookie comes with this answer, and counts below the path `base` only. `expiresAt` is in */
 export interface Claimed {
   deviceId: string;
   name: string;
   scope: 'admin' | 'approve' | 'control' | 'view';
   expiresAt: number;
+  base: string;
 }
 
 /** A one-time code and the path that logs a browser in with it. */
@@ -348,10 +349,11 @@ export interface ImageContent {
   annotations?: Annotations | null;
 }
 
-/** What the browser may do, and until when (seconds since the epoch). */
+/** What the browser may do, and until when (seconds since the epoch). Its cookie counts below the path `base` only. */
 export interface LoggedIn {
   scope: 'admin' | 'approve' | 'control' | 'view';
   expiresAt: number;
+  base: string;
 }
 
 /** What lets a browser in: a one-time code, or a token. */

@@ -1,5 +1,5 @@
 /**
- * Asking the hub over HTTP. The browser's cookie says who asks; requests go to our own origin only.
+ * Asking the hub over HTTP. The browser's cookie says who asks, below its own path; requests go to our own origin only.
  *
  * Rule 1: every failure is a HubError: the hub's own code and words where it answered, `unreachable` where it did not.
  * An answer that is cut off, or does not come in time, is no answer.
@@ -7,6 +7,7 @@
  */
 import type { ErrorBody } from '../generated/api';
 import { t } from '../i18n';
+import { below } from './base';
 
 /** How long it may take until an answer begins: to a question, to an order (an agent may have to start), to a file. */
 const READ_MS = 30_000;
@@ -57,7 +58,7 @@ interface Answer {
 
 async function ask(method: string, path: string, body?: BodyInit, headers: Record<string, string> = {}, patienceMs = patienceFor(method)): Promise<string> {
   if (!path.startsWith('/') || path.startsWith('//')) throw new TypeError(`not a path of the hub: ${path}`);
-  const answer = await inTime(patienceMs, (signal) => fetch(path, { method, body: body ?? null, headers, credentials: 'same-origin', cache: 'no-store', signal }));
+  const answer = await inTime(patienceMs, (signal) => fetch(below(path), { method, body: body ?? null, headers, credentials: 'same-origin', cache: 'no-store', signal }));
   if (!answer.ok) throw failure(answer);
   return answer.text;
 }

@@ -12,6 +12,7 @@ import { signal, type ReadonlySignal } from '@preact/signals';
 import { ACP_VERSION, type ACPCommand, type ACPEvent } from '../generated/agent-context';
 import type { CommandDone, SessionState } from '../generated/api';
 import type { Ack, HubState, Said, Told, Welcome } from '../generated/frames';
+import { below } from './base';
 import { asHubError, http, HubError, pathOf } from './http';
 import { leave } from './leave';
 import { newId, Outbox, type Sent } from './outbox';
@@ -376,7 +377,7 @@ export class Link {
 
 function browserWorld(): LinkWorld {
   return {
-    socket: () => new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws`),
+    socket: () => new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}${below('/ws')}`),
     post: (path, body) => http.post(path, body),
     storage: sessionStorageOrNull(),
     ours: isOurs(sessionStorageOrNull(), tabChannel(), newId),

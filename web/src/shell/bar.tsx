@@ -1,5 +1,6 @@
 /** The bar at the top: where one can go, what waits, and whether the hub is there. */
 import type { JSX } from 'preact';
+import { forgetBase } from '../hub/base';
 import { asHubError, http } from '../hub/http';
 import { link } from '../hub/link';
 import { pending } from '../hub/sessions';
@@ -97,5 +98,6 @@ export async function logOut(): Promise<void> {
     // Without the hub's word the cookie still counts: whoever opens the page next would be let in.
     if (asHubError(error).status !== 401) return toast(t('common.logOutFailed'), 'bad');
   }
+  forgetBase();
   link.lock();
 }

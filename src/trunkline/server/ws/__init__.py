@@ -66,7 +66,7 @@ def _let_in(parts: Parts, connection: HTTPConnection) -> Credential:
         raise Invalid(f"{PATH} takes no parameters; a token goes into the first frame, never into the address")
     if "authorization" in connection.headers:
         return gate.caller(connection)
-    if gate.cookie_name not in connection.cookies:
+    if not gate.cookies.offered(connection):
         return None
     try:
         if "origin" not in connection.headers:

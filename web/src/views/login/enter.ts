@@ -4,6 +4,7 @@
  * Rule: what was tried and failed is said; a code is never tried twice by itself.
  */
 import { signal, type ReadonlySignal } from '@preact/signals';
+import { keepBase } from '../../hub/base';
 import { asHubError, http, type HubError } from '../../hub/http';
 import type { Secret } from '../../route';
 
@@ -55,7 +56,7 @@ export async function claim(code: string): Promise<boolean> {
 
 async function attempt(ask: () => Promise<unknown>): Promise<boolean> {
   try {
-    await ask();
+    keepBase(await ask());
     trouble.value = null;
     return true;
   } catch (error) {

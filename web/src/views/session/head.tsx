@@ -3,6 +3,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { SessionStatus } from '../../generated/agent-context';
+import { below } from '../../hub/base';
 import { asHubError, http, pathOf } from '../../hub/http';
 import { link } from '../../hub/link';
 import { t } from '../../i18n';
@@ -98,7 +99,7 @@ function HeadMenu({ onRename }: { onRename: () => void }): JSX.Element {
 /** The browser's own download: the hub names the file. */
 function download(path: string): void {
   const anchor = document.createElement('a');
-  anchor.href = path;
+  anchor.href = below(path);
   anchor.download = '';
   anchor.click();
 }

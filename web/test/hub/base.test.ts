@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { below, belowShared, forgetBase, keepBase } from '../../src/hub/base';
+import { http } from '../../src/hub/http';
+
+const BASE = `/at/${'k'.repeat(32)}`;
+
+/** A browser's caches, as far as they are needed. */
+function cachesStub(): { open: (name: string) => Promise<{ put: (key: string, value: Response) => Promise<void>; match: (key: string) => Promise<Response | undefined> }> } {
+  const kept = new Map<string, string>();
+  return {
+    open: async (name) => ({
+      put: async (key, value) => void kept.set(name + key, await value.text()),
+      match: async (key) => (kept.has(name + key) ? new Response(kept.get(name + key)) : undefined),
+    }),
+  };
+}
+
+describe('the path that this browser is known below', () => {
+  beforeEach(() => vi.stubGlobal('caches', cachesStub()));
+  afterEach(() => {
+    forgetBase();
+    vi.unstubAllGlobals();
+  });
+
+  it('is nothing until somebody has logged in, and again when they have logged out', () => {
+    expect(below('/sessions')).toBe('/sessions');
+    keepBase({ base: BASE });
+    expect(below('/sessions')).toBe(`${BASE}/sessions`);
+    forgetBase();
+    expect(below('/sessions')).toBe('/sessions');
+  });
+
+  it('stands before addresses of the hub and no others', () => {
+    keepBase({ base: BASE });
+    expect(below('data:image/png;base64,AA==')).toBe('data:image/png;base64,AA==');
+    expect(below('https://elsewhere.example/x')).toBe('https://elsewhere.example/x');
+  });
+
+  it.each([{ base: '//evil.example' }, { base: '/at/short' }, { base: `${BASE}/..` }, { base: 7 }, {}, null, 'x'])('is nothing where an answer says %j', (answer) => {
+    keepBase(answer);
+    expect(below('/sessions')).toBe('/sessions');
+  });
+
+  it('is where every request goes', async () => {
+    const fetch = vi.fn(async () => new Response('{}'));
+    vi.stubGlobal('fetch', fetch);
+    keepBase({ base: BASE });
+    await http.get('/agents');
+    expect(fetch).toHaveBeenCalledWith(`${BASE}/agents`, expect.anything());
+  });
+
+  it('is known to the worker, which cannot read the storage of the page', async () => {
+    keepBase({ base: BASE });
+    await vi.waitFor(async () => expect(await belowShared('/push')).toBe(`${BASE}/push`));
+    forgetBase();
+    await vi.waitFor(async () => expect(await belowShared('/push')).toBe('/push'));
+  });
+});
