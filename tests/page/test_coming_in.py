@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
 
 from playwright.sync_api import expect
 
@@ -72,3 +75,43 @@ def test_the_page_comes_with_a_strict_policy_and_compressed(hub: HubProcess) -> 
     assert "default-src 'none'" in policy and "require-trusted-types-for 'script'" in policy
     assert "unsafe" not in policy.replace("'wasm-unsafe-eval'", "")
     assert answer.headers["content-encoding"] in ("br", "gzip")
+
+
+class Neighbour(BaseHTTPRequestHandler):
+    """A server of somebody else's on another port of the same host: what it is sent is kept."""
+
+    cookies: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        """Answer with a page."""
+        self.cookies.append(self.headers.get("Cookie") or "")
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"hi")
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+def test_a_program_on_another_port_is_not_sent_the_cookie_nor_sees_the_path(hub: HubProcess, make_person: MakePerson) -> None:
+    person = make_person(hub.url)
+    page = person.log_in(hub)
+    (cookie,) = [each for each in person.context.cookies() if each.get("name", "").startswith("trunkline")]
+    assert cookie.get("path", "").startswith("/at/") and cookie.get("httpOnly")
+    assert page.evaluate("localStorage.getItem('trunkline.base')") == cookie.get("path")
+    assert page.evaluate("document.cookie") == ""
+    host = hub.wire.host
+    with ThreadingHTTPServer((host, 0), Neighbour) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        other = person.context.new_page()
+        for path in ("/", "/sessions", "/at/", "/ws"):
+            other.goto(f"http://{host}:{server.server_port}{path}")
+        assert other.evaluate("[document.cookie, localStorage.length]") == ["", 0]
+        other.close()
+        server.shutdown()
+    person.faults[:] = [each for each in person.faults if f":{server.server_port}/" not in each]  # that was us
+    assert len(Neighbour.cookies) >= 4 and not any(Neighbour.cookies)
+    page.reload()
+    expect(page.get_by_role("status").filter(has_text="Connected")).to_be_visible()

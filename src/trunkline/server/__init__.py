@@ -1,11 +1,14 @@
 """Faces over HTTP: one noun, one module.
 
     listen     sockets → requests (uvicorn)                   options   what can be set
+    door       accepts connections                            protocol  one connection: HTTP, its bounds and deadlines
+    connections  who holds a connection, strangers and friends  address  where a request comes from
     app        a request → a reply: Host and Origin, route, credential, error → response, headers
     routes     the table of everything that is answered       openapi   the same, described for machines
     call       what a handler gets; bodies within limits
     tokens     who may do what, stored hashed                 auth      which credential a request carries
     login      codes, cookies and tokens over HTTP            page      the built web page
+    cookies    a browser's cookie and its path                tries     how often somebody may be wrong
     sessions   start, list, steer                             prompt    what a prompt looks like
     packets    the packets face, on sse (one stream to one reader), turns (one turn of it) and history (stored pages)
     files      look, read, find, on content (one file to one reader)

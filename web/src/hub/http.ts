@@ -7,7 +7,7 @@
  */
 import type { ErrorBody } from '../generated/api';
 import { t } from '../i18n';
-import { below } from './base';
+import { below, keepBase } from './base';
 
 /** How long it may take until an answer begins: to a question, to an order (an agent may have to start), to a file. */
 const READ_MS = 30_000;
@@ -110,6 +110,12 @@ async function json<T>(method: string, path: string, body?: unknown, more: Recor
 export const http = {
   get: <T>(path: string): Promise<T> => json<T>('GET', path),
   post: <T>(path: string, body?: unknown, headers?: Record<string, string>): Promise<T> => json<T>('POST', path, body, headers),
+  /** Log in or pair: from then on requests go where the new cookie counts. */
+  enter: async <T>(path: '/auth/login' | '/pair/claim', body: unknown): Promise<T> => {
+    const answer = await json<T>('POST', path, body);
+    keepBase(answer);
+    return answer;
+  },
   put: <T>(path: string, body?: unknown): Promise<T> => json<T>('PUT', path, body),
   patch: <T>(path: string, body?: unknown): Promise<T> => json<T>('PATCH', path, body),
   del: <T = void>(path: string, body?: unknown): Promise<T> => json<T>('DELETE', path, body),

@@ -49,6 +49,12 @@ describe('the path that this browser is known below', () => {
     expect(fetch).toHaveBeenCalledWith(`${BASE}/agents`, expect.anything());
   });
 
+  it.each(['/auth/login', '/pair/claim'] as const)('comes with the answer of %s', async (path) => {
+    vi.stubGlobal('fetch', vi.fn(async () => new Response(JSON.stringify({ scope: 'view', base: BASE }))));
+    await http.enter(path, {});
+    expect(below('/sessions')).toBe(`${BASE}/sessions`);
+  });
+
   it('is known to the worker, which cannot read the storage of the page', async () => {
     keepBase({ base: BASE });
     await vi.waitFor(async () => expect(await belowShared('/push')).toBe(`${BASE}/push`));

@@ -29,7 +29,7 @@ export function ClaimView({ code }: { code: string }): JSX.Element {
     setBusy(true);
     setWhy(null);
     try {
-      const { scope } = await http.post<{ scope: Scope }>('/pair/claim', { code, name: name.trim() });
+      const { scope } = await http.enter<{ scope: Scope }>('/pair/claim', { code, name: name.trim() });
       toast(t('devices.claimed', { scope: t(SCOPES[scope]) }), 'good');
       link.lock(); // Whoever we were before, we are this device now.
       link.retryNow();

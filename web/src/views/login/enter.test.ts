@@ -13,7 +13,7 @@ describe('what somebody typed', () => {
   afterEach(() => vi.restoreAllMocks());
 
   function answering(...answers: (HubError | null)[]): void {
-    vi.spyOn(http, 'post').mockImplementation((path, body) => {
+    vi.spyOn(http, 'enter').mockImplementation((path, body) => {
       asked.push(`${path} ${Object.keys(body as object)[0]}`);
       const answer = answers.shift() ?? null;
       return answer ? Promise.reject(answer) : Promise.resolve(undefined as never);

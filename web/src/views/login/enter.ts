@@ -4,7 +4,6 @@
  * Rule: what was tried and failed is said; a code is never tried twice by itself.
  */
 import { signal, type ReadonlySignal } from '@preact/signals';
-import { keepBase } from '../../hub/base';
 import { asHubError, http, type HubError } from '../../hub/http';
 import type { Secret } from '../../route';
 
@@ -31,7 +30,7 @@ export async function enterWith(secret: Secret): Promise<boolean> {
 
 /** Trade a code or a token for the cookie. */
 export async function enter(by: { code: string } | { token: string }): Promise<boolean> {
-  return attempt(() => http.post('/auth/login', by));
+  return attempt(() => http.enter('/auth/login', by));
 }
 
 /** Whatever somebody typed, as what it looks like. A token may look like a one-time code, so what is no such code is tried as a token,
@@ -51,12 +50,12 @@ export function kindOf(typed: string): 'pair' | 'code' | 'token' {
 
 /** Become a device of the hub's. */
 export async function claim(code: string): Promise<boolean> {
-  return attempt(() => http.post('/pair/claim', { code, name: deviceName(navigator.userAgent) }));
+  return attempt(() => http.enter('/pair/claim', { code, name: deviceName(navigator.userAgent) }));
 }
 
 async function attempt(ask: () => Promise<unknown>): Promise<boolean> {
   try {
-    keepBase(await ask());
+    await ask();
     trouble.value = null;
     return true;
   } catch (error) {
