@@ -31,7 +31,7 @@ SECRETS = (
 
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
-    """A hub of somebody whose home is full of what the test put there. (In a sandbox the superuser has no more rights than others.)"""
+    """A hub of somebody whose home is full of what the test put there. (The superuser has no rights of its own in a sandbox.)"""
     need_bubblewrap()
     root = tmp_path_factory.mktemp("hub")
     for name in SECRETS:
@@ -47,7 +47,7 @@ def plant(path: Path) -> None:
 
 def tried(session: Session, tries: list[Try]) -> list[dict[str, Any]]:
     """What an agent comes to by itself."""
-    return _answers(session.say(json.dumps([["run", [sys.executable, LOOKING, listed(session, tries)]]])))
+    return list(_answers(session.say(json.dumps([["run", [sys.executable, LOOKING, listed(session, tries)]]]))))
 
 
 def tried_in_terminal(session: Session, tries: list[Try]) -> list[dict[str, Any]]:
@@ -142,8 +142,8 @@ def test_without_network_it_reaches_nothing_not_even_the_hub(hub: HubProcess, re
     report(8, "reach the hub from a sandbox without network", tried=len(answers), held=refused(answers))
 
 
-def test_sockets_that_programs_leave_for_each_other_are_not_there(hub: HubProcess, tmp_path_factory: pytest.TempPathFactory) -> None:
-    path = tmp_path_factory.getbasetemp() / "agent.sock"
+def test_sockets_that_programs_leave_for_each_other_are_not_there(hub: HubProcess) -> None:
+    path = hub.root / "agent.sock"
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen()

@@ -33,7 +33,7 @@ def pry(hub: HubProcess, secret: str) -> Any:
 
 
 @linux_only
-def test_the_token_of_the_environment_is_not_to_be_read_by_another_program_of_the_same_user(new_hub: NewHub, report: Report) -> None:
+def test_a_token_of_the_environment_is_not_to_be_read_by_other_programs_of_the_same_user(new_hub: NewHub, report: Report) -> None:
     hub = new_hub(env={"TRUNKLINE_TOKEN": TOKEN}, before=ordinary())
     told = pry(hub, TOKEN)
     assert told == {"got": ["cmdline"], "found": []}

@@ -8,7 +8,8 @@ from functools import cache
 
 import pytest
 
-TRIAL = ("bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-user", "--unshare-pid", "--unshare-net", "true")
+TRIAL = ("bwrap", "--unshare-user", "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
+         "true")
 
 
 def need_bubblewrap() -> None:

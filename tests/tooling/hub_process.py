@@ -89,7 +89,8 @@ class HubProcess:
         """Start the hub and wait until it says that it listens."""
         with self.log_path.open("ab") as log:
             self._process = subprocess.Popen(
-                [*self._before, *TRUNKLINE, "serve", "--port", str(self._port), "--no-open", "--data", str(self.data), *self._flags],
+                [*self._before, *TRUNKLINE, "serve", "--port", str(self._port), "--no-open", "--data", str(self.data),
+                 *self._flags],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, env=self._env, cwd=self.root)
         line = self._first_line()
         assert line.startswith(LISTENING), f"the hub did not start: {line!r}\n{self.log()}"

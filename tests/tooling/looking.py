@@ -1,10 +1,10 @@
 """A program that tries what an agent must not be able to do, and says as JSON what came of each try.
 
-    looking.py FILE      FILE holds a JSON list of tries: ["read", PATH], ["list", PATH], ["write", PATH], ["connect", HOST, PORT],
-                         ["socket", PATH], ["processes"]
+    looking.py FILE      FILE holds a JSON list of tries: ["read", PATH], ["list", PATH], ["write", PATH],
+                         ["connect", HOST, PORT], ["socket", PATH], ["processes"]
 
-The answer is a list: ``{"got": …}`` where it worked, ``{"error": NAME}`` where the system refused. Whoever gives the list made the
-files that are read. Stdlib only; runs on its own.
+The answer is a list: ``{"got": …}`` where it worked, ``{"error": NAME}`` where the system refused. Whoever gives the list
+made the files that are read. Stdlib only; runs on its own.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import json
 import os
 import socket
 import sys
+from collections.abc import Callable
 from typing import Any
 
 CONNECT_S = 3.0
@@ -60,7 +61,9 @@ def processes() -> Any:
     return found
 
 
-TRIES = {"read": read, "list": list_, "write": write, "connect": connect, "socket": socket_, "processes": processes}
+TRIES: dict[str, Callable[..., Any]] = {
+    "read": read, "list": list_, "write": write, "connect": connect, "socket": socket_, "processes": processes,
+}
 
 
 def outcome(name: str, *what: Any) -> dict[str, Any]:

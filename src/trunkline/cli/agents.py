@@ -20,7 +20,8 @@ def command(as_json: bool, **flags: Any) -> None:
     """List the agents that can be run.
 
     Those that are not installed are listed with what installs them. ASKS FIRST: yes where runs have shown that the agent asks
-    before it acts; do not count on being asked by the others. SANDBOX: what all its sessions run in; as asked: what each asks for.
+    before it acts; do not count on being asked by the others. SANDBOX: what all its sessions run in; as asked: what each of
+    them asks for.
     """
     finish(_list(load(flags), as_json))
 

@@ -182,7 +182,7 @@ def _real(paths: Iterable[str]) -> list[str]:
 
 
 def _covers(secret: Iterable[str], own: Sequence[str], laid: Sequence[Place]) -> Iterator[Place]:
-    """Covers for what would be seen though it must not be; what lies in an empty folder needs none, and not even its name shows."""
+    """Covers for what would be seen though it must not be; what lies in an empty folder needs none, and has no name there."""
     for path in secret:
         if path not in own and seen_at(path, laid) is not Access.EMPTY:
             yield Place(path, Access.EMPTY if os.path.isdir(path) else Access.NONE)
