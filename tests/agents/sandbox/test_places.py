@@ -144,7 +144,8 @@ def test_links_on_the_way_to_what_is_shown_are_there(home: Home) -> None:
     (home.path / ".agent").symlink_to(home.path / "dotfiles/agent")
     laid = home.laid(own=[str(home.path / ".agent") + "/"])
     links = {place.path: place.target for place in laid if place.access is Access.LINK}
-    assert links == {str(home.path / ".gitconfig"): "dotfiles/gitconfig", str(home.path / ".agent"): str(home.path / "dotfiles/agent")}
+    assert links == {str(home.path / ".gitconfig"): "dotfiles/gitconfig",
+                     str(home.path / ".agent"): str(home.path / "dotfiles/agent")}
     assert seen_at(str(home.path / "dotfiles/agent/settings.json"), laid) is Access.WRITE
 
 
