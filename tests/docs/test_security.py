@@ -31,5 +31,6 @@ def test_every_promise_names_its_test() -> None:
 
 
 def test_every_stranger_of_the_list_has_a_promise() -> None:
-    for who in ("a hostile page", "a neighbour", "another user", "a stolen phone", "a repository", "an agent", "an agent in a sandbox"):
+    for who in ("a hostile page", "a neighbour", "another user", "a stolen phone", "a repository", "an agent",
+                "an agent in a sandbox"):
         assert f"\n| {who} |" in PAGE

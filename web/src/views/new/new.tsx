@@ -153,7 +153,7 @@ function FolderField({ cwd, onChoose }: { cwd: Signal<string>; onChoose: (path: 
 function SandboxField({ chosen, agent }: { chosen: Signal<SandboxChoice>; agent: AgentInfo | undefined }): JSX.Element {
   if (agent?.sandbox) return <p class="new-hint"><Icon name="shield" size={14} /> {sandboxWords(agent.sandbox)}</p>;
   return (
-    <div class="new-part">
+    <div class="new-options">
       <label class="new-option">
         <span>{t('new.sandbox')}</span>
         <select value={chosen.value} aria-describedby="new-sandbox-hint" onChange={(event) => (chosen.value = event.currentTarget.value as SandboxChoice)}>
