@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -203,7 +204,20 @@ def test_where_a_system_forbids_it_nothing_is_started_and_the_reason_is_told(new
 
 
 def test_what_the_hub_runs_in_an_agents_folder_runs_in_its_sandbox(hub: HubProcess) -> None:
-    """The agent's own git: a PATH that it cannot change, but a folder that it can."""
+    """A folder that says that its repository is another one, in the home: git would show what is in there."""
+    private = hub.home / "private"
+    plant(private / "diary.txt")
+    git = ["git", "-C", str(private), "-c", "user.name=test", "-c", "user.email=test@example.org"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "one"]):
+        subprocess.run([*git, *words], check=True, capture_output=True, timeout=60)
+    outside, inside = hub.new_session("trusted"), hub.new_session("trusted", sandbox="bwrap")
+    for session in (outside, inside):
+        (session.folder / ".git").write_text(f"gitdir: {private / '.git'}\n")
+    assert SECRET in outside.wire.get(f"{outside.path}/diff")["diff"], "else this proves nothing"
+    assert SECRET not in json.dumps(inside.wire.get(f"{inside.path}/diff"))
+
+
+def test_changes_in_a_sandboxed_folder_are_shown(hub: HubProcess) -> None:
     session = hub.new_session("trusted", sandbox="bwrap")
     session.say(json.dumps([["run", ["git", "init", "-q", str(session.folder)]]]))
     (session.folder / "new.txt").write_text("one line\n")
