@@ -43,15 +43,15 @@ install: $(VENV)/.installed
 run: $(VENV)/.installed $(PAGE)
 	@exec $(BIN)/trunkline serve $(ARGS)
 
-test: $(VENV)/.installed-browser $(PAGE)
+test: $(VENV)/.installed-browser $(VENV)/.installed-sandbox $(PAGE)
 	@cd web && $(NODE) npx --no-install vitest run --reporter=dot
 	$(BIN)/python -m pytest -q -m "not slow and not peers" $(ARGS)
 
-test-all: $(VENV)/.installed-browser $(PAGE)
+test-all: $(VENV)/.installed-browser $(VENV)/.installed-sandbox $(PAGE)
 	@cd web && $(NODE) npx --no-install vitest run --reporter=dot
 	$(BIN)/python -m pytest -q $(ARGS)
 
-test-faults: $(VENV)/.installed-test $(PAGE)
+test-faults: $(VENV)/.installed-test $(VENV)/.installed-sandbox $(PAGE)
 	$(BIN)/python -m pytest -q tests/faults --fault-table docs/reliability.md $(ARGS)
 
 check: $(VENV)/.installed-test $(PAGE_TOOLS)
@@ -106,6 +106,11 @@ $(VENV)/.installed-test: requirements/test.txt $(VENV)/.installed
 # Looks once, and remembers what it found; `make browser` looks again.
 $(VENV)/.installed-browser: scripts/browser.py $(VENV)/.installed-test
 	@$(BIN)/python -m scripts.browser
+	@touch $@
+
+# The sandbox that agents can be kept in; without it its tests are skipped.
+$(VENV)/.installed-sandbox: scripts/sandbox.py $(VENV)/.installed-test
+	@$(BIN)/python -m scripts.sandbox
 	@touch $@
 
 # The lowest supported Python resolves, so that what only older versions need is in the lock; the user's own pip settings stay

@@ -32,6 +32,7 @@
     └── Unavailable                a part of ours is down
         ├── StorageError           503  storage_error
         │   └── SessionUnreadable  503  session_unreadable
+        ├── SandboxUnavailable     503  sandbox_unavailable
         ├── HubRestarted           503  hub_restarted
         ├── HubStopping            503  hub_stopping
         └── HubLocked              503  hub_locked
@@ -265,6 +266,12 @@ class SessionUnreadable(StorageError):
     """What was stored of a session is damaged, or was written by a version that we do not know."""
 
     code = "session_unreadable"
+
+
+class SandboxUnavailable(Unavailable):
+    """This machine gives no sandbox, and nothing was started without one; the message says what to install or allow."""
+
+    code = "sandbox_unavailable"
 
 
 class HubRestarted(Unavailable):

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.faults.conftest import Report
-from tests.tooling.hub_process import HubProcess, end_of
+from tests.tooling.hub_process import HubProcess, end_of, with_open_files
 from tests.tooling.processes import eventually
 from tests.tooling.strangers import Pest, Strangers, talk
 from tests.tooling.wire import Wire
@@ -116,7 +116,7 @@ def test_a_stranger_that_sends_a_body_drop_by_drop_is_told_that_it_is_too_slow(n
 
 
 def test_a_hub_with_few_descriptors_keeps_enough_for_its_agents(new_hub: NewHub, report: Report) -> None:
-    hub = new_hub(files=256)
+    hub = new_hub(before=with_open_files(256))
     with flood(hub, FLOODS["bodies of one byte"], 600):
         friends, worst = timed(ask_as_friend, hub.wire, ASKS)
         session = hub.new_session()

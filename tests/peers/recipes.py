@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.peers.install import node, npm_package, python_with, source_of
+from trunkline.agents import catalog
 
 SDK = "0.12.1"
 
@@ -78,6 +79,8 @@ class Recipe(NamedTuple):
     """How its session comes back after a restart of the hub."""
     stop_when_denied: str = "end_turn"
     """Some end the turn when a tool was rejected."""
+    entry: str = ""
+    """Its entry in the catalog, whose paths say what it may write in a sandbox."""
 
     def settings(self, home: Path, model: str) -> str:
         """Its part of the hub's settings file; writes the agent's own files."""
@@ -91,8 +94,15 @@ class Recipe(NamedTuple):
 
         env = {name: filled(value) for name, value in {"NO_COLOR": "1", **self.env}.items()}
         command = [filled(word) for word in self.command()]
-        lines = [f"[agents.{self.name}]", f"command = {json.dumps(command)}", f"[agents.{self.name}.env]"]
+        lines = [f"[agents.{self.name}]", f"command = {json.dumps(command)}", *self._paths(), f"[agents.{self.name}.env]"]
         return "\n".join([*lines, *(f"{name} = {json.dumps(value)}" for name, value in env.items())])
+
+
+    def _paths(self) -> list[str]:
+        if not self.entry:
+            return []
+        paths = catalog.load()[self.entry].paths
+        return [f"paths.{name} = {json.dumps(getattr(paths, name))}" for name in paths.__struct_fields__]
 
 
 def _npm(name: str, package: str, program: str, *arguments: str, scripts: tuple[str, ...] = ()) -> Callable[[], list[str]]:
@@ -121,23 +131,27 @@ ECHO = Recipe("echo", _sdk_example("echo_agent.py"))
 EXAMPLE = Recipe("example", _sdk_example("agent.py"))
 
 GOOSE = Recipe(
-    "goose-peer", _npm("goose", "@aaif/goose@0.20.1", "goose", "acp", "--with-builtin", "developer"), comes_back="loaded",
+    "goose-peer", entry="goose",
+    command=_npm("goose", "@aaif/goose@0.20.1", "goose", "acp", "--with-builtin", "developer"), comes_back="loaded",
     env={"GOOSE_PROVIDER": "openai", "GOOSE_MODEL": "fake-model", "OPENAI_API_KEY": "sk-fake", "OPENAI_HOST": "MODEL",
          "GOOSE_MODE": "approve", "GOOSE_DISABLE_KEYRING": "1", "GOOSE_TELEMETRY_ENABLED": "false"})
 
 CODEX_ZED = Recipe(
-    "codex-peer", _npm("codex", "@zed-industries/codex-acp@0.16.0", "codex-acp"), comes_back="resumed",
+    "codex-peer", entry="codex-acp-zed",
+    command=_npm("codex", "@zed-industries/codex-acp@0.16.0", "codex-acp"), comes_back="resumed",
     env={"CODEX_HOME": "HOME/.codex", "FAKE_KEY": "sk-fake"}, files={".codex/config.toml": CODEX}, stop_when_denied="cancelled")
 
 DEEP = Recipe("deepagents", _deepagents, files={"deep_agent.py": DEEPAGENTS})
 
 QWEN_CODE = Recipe(
-    "qwen-peer", _npm("qwen", "@qwen-code/qwen-code@0.24.4", "qwen", "--acp"), comes_back="resumed",
+    "qwen-peer", entry="qwen",
+    command=_npm("qwen", "@qwen-code/qwen-code@0.24.4", "qwen", "--acp"), comes_back="resumed",
     env={"OPENAI_API_KEY": "sk-fake", "OPENAI_BASE_URL": "MODEL/v1", "OPENAI_MODEL": "fake-model"},
     files={".qwen/settings.json": QWEN})
 
 OPEN_CODE = Recipe(
-    "opencode-peer", _npm("opencode", "opencode-ai@1.18.33", "opencode", "acp", scripts=("opencode-ai",)), comes_back="resumed",
+    "opencode-peer", entry="opencode",
+    command=_npm("opencode", "opencode-ai@1.18.33", "opencode", "acp", scripts=("opencode-ai",)), comes_back="resumed",
     files={"config/opencode/opencode.json": OPENCODE})
 
 TALKERS = (ECHO, EXAMPLE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -28,3 +29,23 @@ def test_no_agent_gets_more_output_kept_than_the_hub_allows(tmp_path: Path, monk
             opened.get(terminal_id)
 
     run(scenario())
+
+
+def test_a_command_runs_as_the_session_is_confined_shell_lines_too(tmp_path: Path) -> None:
+    confined: list[list[str]] = []
+
+    async def confine(command: Sequence[str], *, cwd: str, reads: Sequence[str] = ()) -> Sequence[str]:
+        confined.append([*command])
+        return ["/usr/bin/env", "KEPT=inside", *command]
+
+    async def scenario() -> None:
+        opened = Terminals(Workspace([str(tmp_path)]), {"PATH": "/usr/bin:/bin"}, confine=confine)
+        for ask in (CreateTerminalRequest(session_id="s", command="echo $KEPT; true"),
+                    CreateTerminalRequest(session_id="s", command="sh", args=["-c", "echo $KEPT"])):
+            child = opened.get(await opened.create(ask))
+            await child.wait()
+            assert child.output() == "inside\n"
+        await opened.release_all()
+
+    run(scenario())
+    assert confined == [["/bin/sh", "-c", "echo $KEPT; true"], ["sh", "-c", "echo $KEPT"]]

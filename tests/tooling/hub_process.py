@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -43,7 +43,8 @@ class HubProcess:
     """One data folder and the hub that serves it, now and after restarts."""
 
     def __init__(self, root: Path, *flags: str, agents: Mapping[str, str] | None = None, env: Mapping[str, str] | None = None,
-                 port: int = 0, policy: str = "", files: int | None = None) -> None:
+                 port: int = 0, policy: str = "", before: Sequence[str] = ()) -> None:
+        """``before`` are the words before the command, such as those that make it an ordinary user's."""
         self.root = root
         self.home = root / "home"
         self.data = root / "data"
@@ -56,7 +57,7 @@ class HubProcess:
         self._flags = [*(f"--agent={name}={command}" for name, command in named.items()), *flags]
         self._env = {**own_environment(self.home), **(env or {})}
         self._port = port
-        self._limits = [] if files is None else ["sh", "-c", f'ulimit -n {files}; exec "$@"', "sh"]
+        self._before = before
         self._process: subprocess.Popen[bytes] | None = None
         self.url = ""
 
@@ -89,7 +90,7 @@ class HubProcess:
         with self.log_path.open("ab") as log:
             served = ["serve", "--port", str(self._port), "--no-open", "--data", str(self.data), *self._flags]
             self._process = subprocess.Popen(
-                [*self._limits, *TRUNKLINE, *served],
+                [*self._before, *TRUNKLINE, *served],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, env=self._env, cwd=self.root)
         line = self._first_line()
         assert line.startswith(LISTENING), f"the hub did not start: {line!r}\n{self.log()}"
@@ -257,6 +258,11 @@ def own_environment(home: Path) -> dict[str, str]:
         "XDG_DATA_HOME": str(home / "share"), "XDG_CONFIG_HOME": str(home / "config"), "XDG_STATE_HOME": str(home / "state"),
         "XDG_CACHE_HOME": str(home / "cache"),
     }
+
+
+def with_open_files(most: int) -> list[str]:
+    """The words before a command that let it have at most that many files open."""
+    return ["sh", "-c", f'ulimit -n {most}; exec "$@"', "sh"]
 
 
 TRUNKLINE = (sys.executable, "-P", "-m", "trunkline")

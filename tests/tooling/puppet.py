@@ -10,6 +10,7 @@
     ["environ"]                  says its environment as JSON
     ["opened"]                   says the parameters of session/new as JSON
     ["child"]                    starts ``sleep 60`` that keeps stdout and stderr open; says its pid
+    ["run", WORDS]               runs a program of its own and says what it printed
     ["stderr", TEXT]             a line on stderr
     ["wait"]                     until the turn is cancelled
     ["await", FILE]              until the file exists
@@ -167,6 +168,10 @@ class Puppet:
     def _step_child(self) -> None:
         child = subprocess.Popen(["sleep", "60"], stdin=subprocess.DEVNULL)
         self._step_say(str(child.pid))
+
+    def _step_run(self, words: list[str]) -> None:
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        self._step_say(done.stdout.decode(errors="replace"))
 
     def _step_stderr(self, text: str) -> None:
         os.write(2, text.encode() + b"\n")

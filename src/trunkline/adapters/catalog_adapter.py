@@ -75,7 +75,9 @@ class CatalogAdapter:
 
     def get_data_paths(self) -> context.AgentDataPaths:
         """Where the agent keeps its files on this machine."""
-        paths = {name: catalog.expand(path, self._hub.environ) for name, path in msgspec.structs.asdict(self._spec.paths).items()}
+        named = self._spec.paths
+        paths = {name: catalog.expand(path, self._hub.environ)
+                 for name, path in (("sessions", named.sessions), ("config", named.config), ("logs", named.logs))}
         return context.AgentDataPaths(**{name: path for name, path in paths.items() if path is not None})
 
     async def discover_sessions(self) -> list[context.DiscoveredSession]:

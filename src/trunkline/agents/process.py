@@ -42,7 +42,7 @@ from trunkline.agents.pipes import Input, Output
 from trunkline.agents.tail import Tail
 from trunkline.errors import AgentError, AgentNotInstalled, AgentStartFailed, Invalid
 
-__all__ = ["AgentProcess", "ChildCommand", "Exit", "clean_env", "end_leftover"]
+__all__ = ["AgentProcess", "ChildCommand", "Exit", "argv_of", "clean_env", "end_leftover"]
 
 STDERR_KEPT: Final = 1 << 20
 """Bytes of an agent's stderr that are kept to explain a failure."""
@@ -244,7 +244,7 @@ class ChildCommand:
         """
         marker = marker_below(env.get(MARKER) or new_marker())
         env = {**env, MARKER: marker}
-        popen = _popen(_argv(command, args, env), cwd, env, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+        popen = _popen(argv_of(command, args, env), cwd, env, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT)
         child = cls(_Leader(popen, marker), output_byte_limit, on_data)
         assert popen.stdout  # asked for as a pipe
         try:
@@ -368,7 +368,8 @@ def _popen(command: Sequence[str], cwd: str, env: Mapping[str, str], *, stdin: i
         raise AgentStartFailed(f"command {command[0]!r} cannot be run: {error}", details={"command": list(command)}) from error
 
 
-def _argv(command: str, args: Sequence[str], env: Mapping[str, str]) -> list[str]:
+def argv_of(command: str, args: Sequence[str], env: Mapping[str, str]) -> list[str]:
+    """The words to run; a ``command`` without ``args`` that is no program is a shell line."""
     if args or shutil.which(command, path=env.get("PATH")):
         return [command, *args]
     return ["/bin/sh", "-c", command]

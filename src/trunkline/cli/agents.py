@@ -20,7 +20,8 @@ def command(as_json: bool, **flags: Any) -> None:
     """List the agents that can be run.
 
     Those that are not installed are listed with what installs them. ASKS FIRST: yes where runs have shown that the agent asks
-    before it acts; do not count on being asked by the others.
+    before it acts; do not count on being asked by the others. SANDBOX: what all its sessions run in; as asked: what each of
+    them asks for.
     """
     finish(_list(load(flags), as_json))
 
@@ -32,11 +33,11 @@ async def _list(settings: Settings, as_json: bool) -> None:
     if as_json:
         print_json(agents)
     else:
-        print_table(("AGENT", "NAME", "INSTALLED", "ASKS FIRST", "INSTALL WITH"), [_row(agent) for agent in agents])
+        print_table(("AGENT", "NAME", "INSTALLED", "ASKS FIRST", "SANDBOX", "INSTALL WITH"), [_row(agent) for agent in agents])
 
 
-def _row(agent: AgentView) -> tuple[str, str, str, str, str]:
+def _row(agent: AgentView) -> tuple[str, str, str, str, str, str]:
     state = (agent.version or "yes") if agent.installed else "no"
     hint = "" if agent.installed else one_line(agent.install_hint or agent.docs_url or "")
     asks = "yes" if agent.asks_permission else "not seen"
-    return agent.name, one_line(agent.display_name), one_line(state), asks, hint
+    return agent.name, one_line(agent.display_name), one_line(state), asks, str(agent.sandbox or "as asked"), hint

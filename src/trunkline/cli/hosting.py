@@ -157,6 +157,7 @@ def _hub_options(settings: Settings) -> HubOptions:
         data_dir=settings.data, durability=settings.durability, agents=settings.agents,
         approval_timeout_s=settings.approval_timeout, idle_timeout_s=settings.idle_timeout,
         tool_timeout_s=settings.tool_timeout, agent_idle_stop_s=settings.agent_idle_stop,
+        hidden=(settings.config, *([settings.tls_key] if settings.tls_key else [])),
     )
 
 

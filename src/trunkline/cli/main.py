@@ -1,7 +1,8 @@
 """``trunkline``, from its first line to its exit code.
 
 Rule 1: nothing of weight is imported before Ctrl-C and missing standard streams are taken care of.
-Rule 2: an error of the tree, or output that cannot be written, becomes one line on stderr and an exit code here and nowhere else.
+Rule 2: a hub closes itself to other programs before it does anything else (``secrecy``).
+Rule 3: an error of the tree, or output that cannot be written, becomes one line on stderr and an exit code here and nowhere else.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ def main() -> None:
     """The console script."""
     leave_on_interrupt()
     _fill_missing_streams()
+    if sys.argv[1:2] == ["serve"]:
+        from trunkline.cli.secrecy import keep_secrets  # Rule 2; no other command pays for it
+
+        keep_secrets()
     from trunkline.cli.group import trunkline  # Rule 1
     from trunkline.errors import HubLocked, Invalid, TrunklineError
 

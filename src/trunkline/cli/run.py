@@ -46,6 +46,8 @@ class Order(msgspec.Struct, kw_only=True, frozen=True):
     cwd: str
     mode: str | None
     title: str | None
+    sandbox: bool
+    network: bool | None
     as_json: bool
     quiet: bool
     policy: Policy
@@ -57,13 +59,15 @@ class Order(msgspec.Struct, kw_only=True, frozen=True):
 @click.option("--cwd", metavar="PATH", help="the agent's working folder  [the current one]")
 @click.option("--mode", metavar="MODE", help="the agent's mode, as it calls it")
 @click.option("--title", metavar="TEXT", help="the session's title")
+@click.option("--sandbox", is_flag=True, help="keep the agent in a sandbox: it sees this folder and little else of yours")
+@click.option("--network/--no-network", default=None, help="whether the sandbox has a network  [as the agent's settings say]")
 @click.option("--json", "as_json", is_flag=True, help="print packets, one JSON object a line")
 @click.option("-q", "--quiet", is_flag=True, help="print the agent's answer and nothing else")
 @click.option("--allow", is_flag=True, help="allow every permission the agent asks for in this turn")
 @click.option("--deny", is_flag=True, help="deny every permission the agent asks for in this turn")
 @setting_flags("clients")
-def command(agent: str, prompt: str, cwd: str | None, mode: str | None, title: str | None, as_json: bool, quiet: bool,
-            allow: bool, deny: bool, **flags: Any) -> None:
+def command(agent: str, prompt: str, cwd: str | None, mode: str | None, title: str | None, sandbox: bool,
+            network: bool | None, as_json: bool, quiet: bool, allow: bool, deny: bool, **flags: Any) -> None:
     """Give an agent a prompt and watch it work.
 
     PROMPT is the prompt's text, or - to read it from standard input. A hub is started if none is running.
@@ -76,7 +80,7 @@ def command(agent: str, prompt: str, cwd: str | None, mode: str | None, title: s
     """
     output()  # before a hub is started for nothing
     order = Order(agent=agent, prompt=_prompt_text(prompt), cwd=os.path.abspath(os.path.expanduser(cwd or ".")), mode=mode,
-                  title=title, as_json=as_json, quiet=quiet, policy=_policy(allow, deny))
+                  title=title, sandbox=sandbox, network=network, as_json=as_json, quiet=quiet, policy=_policy(allow, deny))
     finish(run(load(flags), order))
 
 
@@ -85,7 +89,8 @@ async def run(settings: Settings, order: Order) -> int:
     endpoint = await find_or_start(settings)
     async with connected(endpoint, settings, restart=True) as hub:
         env = await caller_env(hub, order.agent, settings)
-        session = await hub.create_session(order.agent, order.cwd, title=order.title, mode=order.mode, env=env)
+        session = await hub.create_session(order.agent, order.cwd, title=order.title, mode=order.mode, env=env,
+                                           sandbox="bwrap" if order.sandbox else None, sandbox_network=order.network)
         await _say_what_to_expect(hub, session.id, order.agent)
         return await Watch(hub, session.id, order).turn()
 

@@ -18,6 +18,7 @@ import click
 
 from trunkline.cli.command import setting_flags
 from trunkline.cli.datadir import DataDir, HubLock
+from trunkline.cli.secrecy import allow_debuggers, environment
 from trunkline.cli.settings import Settings, load
 from trunkline.errors import Forbidden, Invalid, Unavailable
 
@@ -32,7 +33,9 @@ def command(**flags: Any) -> None:
     Ctrl-C stops it and every agent it runs; a second one does not wait for them. Every flag can also be set in the
     environment or in config.toml.
     """
-    settings = load(flags)
+    settings = load(flags, environment())
+    if settings.debuggable:
+        allow_debuggers()
     check_tls(settings)
     check_reach(settings)
     folder = DataDir(settings.data)

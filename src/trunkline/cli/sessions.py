@@ -179,6 +179,7 @@ def _row(view: SessionView) -> tuple[str, ...]:
 def _show(view: SessionView) -> None:
     facts = {"id": view.id, "status": view.status, "agent": view.agent, "folder": view.cwd, "title": view.title,
              "created": view.created_at, "updated": view.updated_at, "entries": str(view.last_seq), "mode": view.mode or "",
+             "sandbox": str(view.sandbox or ""),
              "artifacts": str(view.artifacts), "queued": str(len(view.queue))}
     for key, value in facts.items():
         if value:

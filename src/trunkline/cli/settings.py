@@ -215,6 +215,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("push_allow", NETWORKS, (), "a private network in which a push service may be; repeat for more",
             "TRUNKLINE_PUSH_ALLOW", "--push-allow", "push_allow"),
     Setting("webhooks", WEBHOOKS, (), "who is told what nobody watches; see webhooks.md", None, None, "webhooks"),
+    Setting("debuggable", FLAG, False, "let debuggers and profilers of the same user look into the hub; so can its agents then",
+            "TRUNKLINE_DEBUGGABLE", "--debuggable", "debuggable"),
     Setting("log_level", _choice("debug", "info", "warning", "error"), "info", "how much to log on stderr",
             "TRUNKLINE_LOG_LEVEL", "--log-level", "log_level"),
 )
@@ -246,6 +248,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     trusted_proxy: tuple[Network, ...]
     push_allow: tuple[Network, ...]
     webhooks: tuple[Webhook, ...]
+    debuggable: bool
     log_level: str
 
 

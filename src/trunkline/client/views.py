@@ -18,6 +18,16 @@ class View(msgspec.Struct, rename="camel", kw_only=True):
     """Base of all answers: camelCase on the wire."""
 
 
+class SandboxView(View):
+    """What an agent and its commands run in."""
+
+    kind: str = "bwrap"
+    network: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.kind}, network {'on' if self.network else 'off'}"
+
+
 class AgentView(View):
     """An agent that the hub can run."""
 
@@ -34,6 +44,8 @@ class AgentView(View):
     capabilities: Any = None
     asks_permission: bool = False
     """Whether the agent was seen to ask before it acts; where not, it may act without asking."""
+    sandbox: SandboxView | None = None
+    """What every session with it runs in; None where a session may choose."""
 
 
 class TurnView(View):
@@ -171,6 +183,7 @@ class SessionView(View):
     agent_info: Any = None
     agent_start: str | None = None
     agent_session_id: str | None = None
+    sandbox: SandboxView | None = None
     watch_only: bool = False
     last_text: str = ""
     changes: Changes = msgspec.field(default_factory=Changes)

@@ -18,11 +18,13 @@ from trunkline import __version__, discovery
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.environment import clean_env
+from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects.roles import ToolNames
 from trunkline.dialects.signals import Signal
 from trunkline.discovery.base import Store
 from trunkline.discovery.follow import Follower
 from trunkline.errors import NotFound, Unsupported
+from trunkline.hub.confining import confined, stricter
 from trunkline.session.driver import AgentSession, Driver
 from trunkline.session.fold import Fold
 from trunkline.session.pids import PidFiles
@@ -41,11 +43,13 @@ class Drivers:
     """The agents that a hub knows, ready to be started."""
 
     def __init__(self, agents: Mapping[str, AgentSpec], environ: Mapping[str, str], pids: PidFiles,
-                 new_id: Callable[[str], str]) -> None:
+                 new_id: Callable[[str], str], hidden: Sequence[str] = ()) -> None:
+        """``hidden`` is what no sandbox shows."""
         self._agents = agents
         self._environ = environ
         self._pids = pids
         self._new_id = new_id
+        self._hidden = hidden
 
     def spec(self, name: str) -> AgentSpec:
         """The catalog's entry of that name."""
@@ -66,6 +70,7 @@ class Drivers:
         if session.fold.watches is not None:
             return self._watch_driver(spec, session, session.fold.watches)
         env = self._env_for(spec, session.env)
+        session.fold.sandbox = stricter(spec, session.fold.sandbox)
         if spec.driver == "stream-json":
             return self._stream_json_driver(spec, session, env)
         from trunkline.session.acp_driver import AcpDriver
@@ -74,9 +79,18 @@ class Drivers:
         return AcpDriver(
             spec, cwd=session.fold.cwd, env=env,
             calls=EditorCalls(session.editors, session.id, session.workspace, env, spec.quirks, session.permits, session.acted,
-                              session.printed, session.prints),
+                              session.printed, session.prints, session.confine),
             mcp_servers=session.fold.mcp_servers, sink=session, new_id=lambda: self._new_id("req"), version=__version__,
-            fork=_forks(session.fold))
+            fork=_forks(session.fold), confine=session.confine)
+
+    def confine(self, fold: Fold, more: Mapping[str, str]) -> Confine:
+        """How what runs for a session is kept in its sandbox. (Its agent's entry may be gone; its sandbox is not.)"""
+        spec = self._agents.get(fold.agent)
+        sandbox = stricter(spec, fold.sandbox)
+        if sandbox is None:
+            return as_is
+        env = self._env_for(spec, more) if spec is not None else clean_env((), self._environ)
+        return confined(spec, sandbox, [fold.cwd], env, self._agents, self._environ, self._hidden)
 
     def capabilities_of(self, agent: str) -> msgspec.Raw | None:
         """What an agent can do whose driver is ours, so that it need not be asked."""
@@ -95,8 +109,9 @@ class Drivers:
         from trunkline.session.listing import Inquiry, NoCalls, ask_for_sessions
 
         def driver(folder: str, sink: Inquiry) -> AcpDriver:
+            listing = Fold(session_id="", agent=spec.name, cwd=folder, created_at=0, updated_at=0)
             return AcpDriver(spec, cwd=folder, env=self._env_for(spec, {}), calls=NoCalls(), mcp_servers=[], sink=sink,
-                             new_id=lambda: self._new_id("req"), version=__version__)
+                             new_id=lambda: self._new_id("req"), version=__version__, confine=self.confine(listing, {}))
 
         return await ask_for_sessions(driver, Inquiry(self._new_id("list"), self._pids), folders)
 
@@ -108,7 +123,7 @@ class Drivers:
         return StreamJsonDriver(
             spec, cwd=fold.cwd, env=env, mcp_servers=fold.mcp_servers, sink=session, new_id=self._new_id,
             new_uuid=_new_uuid, past=_Past(store), verdict=session.verdict_on, is_known=fold.turns > 0,
-            waits=lambda: _waits(fold), fork=_forks(fold))
+            waits=lambda: _waits(fold), fork=_forks(fold), confine=session.confine)
 
     def _watch_driver(self, spec: AgentSpec, session: Session, path: str) -> WatchDriver:
         store = discovery.store_of(spec.store, catalog.expand(spec.paths.sessions, self._environ))

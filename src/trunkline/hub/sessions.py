@@ -37,6 +37,7 @@ from trunkline.errors import (
     TrunklineError,
     Unsupported,
 )
+from trunkline.hub.confining import hidden_places, sandbox_of
 from trunkline.hub.drivers import Drivers
 from trunkline.hub.noting import Noting
 from trunkline.hub.setup import (
@@ -110,7 +111,7 @@ class Hub:
         self._turns: dict[str, int] = {}
         self._capabilities: dict[str, msgspec.Raw] = {}
         self._closing = False
-        self._drivers = Drivers(self.agents, self.environ, self._pids, _new_id)
+        self._drivers = Drivers(self.agents, self.environ, self._pids, _new_id, hidden_places(options))
         key = chain_key(options)
         self._noting = Noting(self._journal, audit_log(options, key), lambda: self._sessions.values())
         self._lent = Lent(
@@ -120,7 +121,7 @@ class Hub:
                           tool_silence_s=options.tool_timeout_s, agent_idle_s=options.agent_idle_stop_s),
             policies=self.policies, chain_key=key, guarded=guarded_folders(options),
             preview_url=lambda session_id, artifact: self._preview(session_id, artifact), turn_ended=self._count_turn,
-            tool_names=self._drivers.tool_names, home=self.environ.get("HOME"),
+            tool_names=self._drivers.tool_names, confine=self._drivers.confine, home=self.environ.get("HOME"),
         )
 
     async def __aenter__(self) -> Self:
@@ -208,7 +209,8 @@ class Hub:
         if new.title is not None:
             check_title(new.title)
         fold = Fold(session_id=session_id, agent=spec.name, cwd=cwd, created_at=now, updated_at=now,
-                    mcp_servers=[mcp_server(raw) for raw in new.mcp_servers], start_key=key, start_digest=digest)
+                    mcp_servers=[mcp_server(raw) for raw in new.mcp_servers], start_key=key, start_digest=digest,
+                    sandbox=sandbox_of(spec, new))
 
         async def open(session: Session) -> None:
             await session.open(env=allowed_env(new.env, spec), mode=new.mode, title=new.title, by=by)
@@ -243,7 +245,7 @@ class Hub:
             session_id=self._lent.new_id("ses"), agent=fold.agent,
             cwd=folder(cwd, self._lent.guarded) if cwd is not None else fold.cwd, created_at=now, updated_at=now,
             title=title or fold.title, agent_session_id=fold.agent_session_id,
-            fork_of=fold.agent_session_id, mcp_servers=[*mcp_servers] or fold.mcp_servers))
+            fork_of=fold.agent_session_id, sandbox=fold.sandbox, mcp_servers=[*mcp_servers] or fold.mcp_servers))
         branch.env = source.env
         self.lend_env(branch, env or {})
         return await self._begin(branch, lambda session: session.adopt(by=by))
@@ -448,10 +450,7 @@ class Hub:
 
     async def _agent_info(self, spec: AgentSpec) -> AgentInfo:
         found = await catalog.detect(spec, self.environ)
-        return AgentInfo(
-            name=spec.name, display_name=spec.display_name, icon=spec.icon, command=[*spec.command], docs_url=spec.docs_url,
-            install_hint=spec.install_hint, env_allow=[*spec.env_allow], installed=found.installed, path=found.path,
-            version=found.version, capabilities=self._capabilities.get(spec.name, NULL), asks_permission=spec.asks_permission)
+        return AgentInfo.of(spec, found, self._capabilities.get(spec.name, NULL))
 
     def _preview(self, session_id: str, artifact: Artifact) -> str | None:
         url: str | None = self.preview_url(session_id, artifact)

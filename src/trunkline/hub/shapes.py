@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Self
 
 import msgspec
 
-from trunkline.agents.catalog import AgentSpec
+from trunkline.agents.catalog import AgentSpec, Detection, SandboxKind
 from trunkline.dialects import acp
-from trunkline.session.fold import ApprovalView, Fold, QuestionView, shown
+from trunkline.session.fold import ApprovalView, Fold, QuestionView, Sandboxed, shown
 
 
 class HubOptions(msgspec.Struct, kw_only=True):
@@ -23,6 +24,8 @@ class HubOptions(msgspec.Struct, kw_only=True):
     agent_idle_stop_s: float = 1800.0
     policy_file: Path | None = None
     """The rules for all sessions; None: in the data folder."""
+    hidden: tuple[Path, ...] = ()
+    """Files beside the data folder that no sandbox shows: settings, keys."""
     memory: bool = False
     """Keep the journal in memory only: for programs that want no trace."""
 
@@ -37,6 +40,9 @@ class NewSession(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fi
     mode: str | None = None
     prompt: str | list[acp.ContentBlock] | None = None
     env: dict[str, str] = msgspec.field(default_factory=dict)
+    sandbox: SandboxKind | None = None
+    """What its agent runs in; absent: as the agent's entry says, which it cannot loosen."""
+    sandbox_network: bool | None = None
 
 
 class AgentInfo(msgspec.Struct, rename="camel", kw_only=True):
@@ -56,6 +62,17 @@ class AgentInfo(msgspec.Struct, rename="camel", kw_only=True):
     """What the agent said of itself when it was last started by this hub."""
     asks_permission: bool
     """Whether a run of it has shown that it asks before it acts (``approval.toolCalls``). Where not, count on nothing."""
+    sandbox: Sandboxed | None
+    """What every session with it runs in, whatever its client asks for; None where that is the client's choice."""
+
+    @classmethod
+    def of(cls, spec: AgentSpec, found: Detection, capabilities: msgspec.Raw) -> Self:
+        """An agent with what was found of it here."""
+        return cls(
+            name=spec.name, display_name=spec.display_name, icon=spec.icon, command=[*spec.command], docs_url=spec.docs_url,
+            install_hint=spec.install_hint, env_allow=[*spec.env_allow], installed=found.installed, path=found.path,
+            version=found.version, capabilities=capabilities, asks_permission=spec.asks_permission,
+            sandbox=None if spec.sandbox == "none" else Sandboxed(network=spec.sandbox_network))
 
 
 class PendingAsk(msgspec.Struct, rename="camel", kw_only=True):

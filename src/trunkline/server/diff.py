@@ -2,6 +2,7 @@
 
 Rule 1: git is only asked. No lock is taken, and nothing that the repository's config or attributes name is run: no hook, pager,
 filter, external differ, text converter or remote, and no git inside of a submodule (which has a config of its own).
+A session's git runs in the session's sandbox: whatever an agent planted for it stays in there.
 Rule 2: where nothing can be said, the answer says why.
 """
 
@@ -17,6 +18,7 @@ import msgspec
 
 from trunkline.agents.environment import clean_env
 from trunkline.agents.process import ChildCommand
+from trunkline.agents.sandbox import Confine, as_is
 from trunkline.errors import Forbidden, Invalid, NotFound, Unsupported
 from trunkline.server.call import Call, Reply, reply
 from trunkline.server.content import open_inside, resolve
@@ -63,7 +65,7 @@ async def diff(call: Call) -> Reply:
     entry = call.integer("entry", least=1)
     if entry is not None:
         return reply(await _of_entry(session.feed, space, entry))
-    git = Git(space.roots[0])
+    git = Git(space.roots[0], session.confine)
     try:
         base = await git.base()
         if base is not None:
@@ -79,7 +81,8 @@ async def diff(call: Call) -> Reply:
 class Git:
     """Questions to git about one folder."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, confine: Confine = as_is) -> None:
+        self._confine = confine
         self._folder = folder
         # A partial clone fetches what it lacks, by commands from its config: no protocol is allowed, so it cannot.
         self._env = clean_env((), os.environ, {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1",
@@ -121,8 +124,8 @@ class Git:
 
     async def _ask(self, *args: str) -> tuple[int | None, str]:
         command = ["git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "core.pager=cat", *args]
-        child = await ChildCommand.spawn("sh", ["-c", QUIETLY, "sh", *command], cwd=self._folder, env=self._env,
-                                         output_byte_limit=DIFF_BYTES)
+        program, *words = await self._confine(["sh", "-c", QUIETLY, "sh", *command], cwd=self._folder)
+        child = await ChildCommand.spawn(program, words, cwd=self._folder, env=self._env, output_byte_limit=DIFF_BYTES)
         try:
             async with asyncio.timeout(GIT_S):
                 ended = await child.wait()

@@ -15,6 +15,7 @@ import msgspec
 
 from trunkline.agents.catalog import AgentSpec, launch_command
 from trunkline.agents.process import AgentProcess, Exit
+from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects import acp, jsonrpc
 from trunkline.dialects.acp.usage import answer_usage
 from trunkline.dialects.signals import NOTE_METHOD, AgentFault, Note, Signal, TurnEnd, sent_note
@@ -52,8 +53,9 @@ class AcpDriver:
 
     def __init__(self, spec: AgentSpec, *, cwd: str, env: Mapping[str, str], calls: Calls,
                  mcp_servers: Sequence[msgspec.Raw], sink: DriverSink, new_id: Callable[[], str], version: str,
-                 fork: bool = False) -> None:
-        """``fork``: the session that it begins with is a branch of the previous one."""
+                 fork: bool = False, confine: Confine = as_is) -> None:
+        """``fork``: the session that it begins with is a branch of the previous one. ``confine``: the session's sandbox."""
+        self._confine = confine
         self._spec = spec
         self._cwd = cwd
         self._env = env
@@ -119,8 +121,9 @@ class AcpDriver:
             raise self._start_failed(error.message) from error
 
     async def _launch(self) -> acp.InitializeResponse:
+        command = await self._confine(launch_command(self._spec, self._env), cwd=self._cwd)
         self._process = await AgentProcess.spawn(
-            launch_command(self._spec, self._env), cwd=self._cwd, env=self._env, on_data=self._received, on_exit=self._exited)
+            command, cwd=self._cwd, env=self._env, on_data=self._received, on_exit=self._exited)
         self._sink.spawned(self._process.pid, self._process.start_time, self._process.marker)
         hello = await self._opening.greet()
         self._takes = hello.capabilities.prompt

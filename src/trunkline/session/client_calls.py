@@ -15,6 +15,7 @@ import msgspec
 
 from trunkline.agents.catalog import Quirks
 from trunkline.agents.process import ChildCommand
+from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects import acp
 from trunkline.errors import NotFound, Unsupported
 from trunkline.session.terminals import Terminals
@@ -52,13 +53,13 @@ class ClientCalls:
     def __init__(self, workspace: Workspace, env: Mapping[str, str], quirks: Quirks, permits: Permitting,
                  acted: Callable[[], None],
                  printed: Printed = lambda terminal_id, output, exit_code: None,
-                 prints: Prints = lambda terminal_id, offset, output: True) -> None:
+                 prints: Prints = lambda terminal_id, offset, output: True, confine: Confine = as_is) -> None:
         self._workspace = workspace
         self._permits = permits
         self._acted = acted
         self._printed = printed
         self._quirks = quirks
-        self._terminals = Terminals(workspace, env, prints)
+        self._terminals = Terminals(workspace, env, prints, confine)
         self._served: dict[str, Callable[[bytes], Awaitable[Any]]] = {
             acp.FS_READ_TEXT_FILE: self._read,
             acp.FS_WRITE_TEXT_FILE: self._write,

@@ -2,7 +2,8 @@
 
 Rule 1: who sent the running prompt serves, if it offers to; else the hub does, and also when that editor leaves.
 Rule 2: what an editor does for an agent passes the same rules as what the hub does for it, and stays in the session's folders.
-Rule 3: terminals have ids of ours: two editors may give the same one.
+Rule 3: an editor is outside of every sandbox: in a session that has one, the hub serves.
+Rule 4: terminals have ids of ours: two editors may give the same one.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from trunkline.agents.catalog import Quirks
+from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects import acp
 from trunkline.errors import LocalError, NotFound, RemoteError, TrunklineError, Unavailable
 from trunkline.session.client_calls import PRINTED_CHARS, ClientCalls, Permitting, Printed, Prints
@@ -75,9 +77,9 @@ class Editors:
         self.terminals = {key: each for key, each in self.terminals.items() if each.editor is not editor}
 
     def current(self) -> Editor | None:
-        """Who sent the prompt that runs; None where that is no editor, or it has left."""
+        """Who sent the prompt that runs; None where that is no editor, it has left, or it may not serve (Rule 3)."""
         turn = self._fold.turn
-        if turn is None:
+        if turn is None or self._fold.sandbox is not None:
             return None
         for key, editor in self._prompts.items():
             sent = self._fold.sent.get(key)
@@ -95,8 +97,9 @@ class EditorCalls(ClientCalls):
     """Serves one agent: by the editor where there is one, else by the hub."""
 
     def __init__(self, editors: Editors, session_id: str, workspace: Workspace, env: Mapping[str, str], quirks: Quirks,
-                 permits: Permitting, acted: Callable[[], None], printed: Printed, prints: Prints) -> None:
-        super().__init__(workspace, env, quirks, permits, acted, printed, prints)
+                 permits: Permitting, acted: Callable[[], None], printed: Printed, prints: Prints,
+                 confine: Confine = as_is) -> None:
+        super().__init__(workspace, env, quirks, permits, acted, printed, prints, confine)
         self.editors = editors
         self.session_id = session_id
 

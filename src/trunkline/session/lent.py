@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import msgspec
 
+from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects.roles import ToolNames
 from trunkline.journal.base import Journal
 from trunkline.journal.committer import Committer
 from trunkline.session.feed import TailBudget
-from trunkline.session.fold import Artifact
+from trunkline.session.fold import Artifact, Fold
 from trunkline.session.pids import PidFiles
 from trunkline.session.policy_book import PolicyBook
 
@@ -47,5 +48,7 @@ class Lent(msgspec.Struct, frozen=True, kw_only=True):
     """Told of each turn's outcome (a stop reason or an error code)."""
     tool_names: Callable[[str], ToolNames] = lambda agent: ToolNames()
     """An agent's own names for its tools."""
+    confine: Callable[[Fold, Mapping[str, str]], Confine] = lambda fold, env: as_is
+    """How what runs for a session is kept in its sandbox, by its state and the variables that came with its start."""
     home: str | None = None
     """The person's home folder, by which paths are judged."""

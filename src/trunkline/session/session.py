@@ -21,6 +21,7 @@ from typing import Any, Literal
 import msgspec
 
 from trunkline.agents.process import Exit
+from trunkline.agents.sandbox import Confine
 from trunkline.dialects import acp, context
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
 from trunkline.errors import NotFound, TrunklineError
@@ -99,6 +100,11 @@ class Session:
     def roots(self) -> tuple[str, ...]:
         """The folders that the session may touch."""
         return self.workspace.roots
+
+    @property
+    def confine(self) -> Confine:
+        """Whatever is run for this session passes it: its sandbox, where it has one."""
+        return self._lent.confine(self.fold, self.env)
 
     @property
     def busy(self) -> bool:

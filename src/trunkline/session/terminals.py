@@ -1,7 +1,8 @@
 """The client's terminals: commands that an agent asks us to run (``terminal/*``).
 
 Rule 1: ids are random, since agents create two before the first is answered.
-Rule 2: a terminal's working directory is inside the session's roots; its environment is the agent's clean one.
+Rule 2: a terminal's working directory is inside the session's roots; its environment is the agent's clean one; its command runs
+in the session's sandbox, where it has one.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import secrets
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from trunkline.agents.process import ChildCommand
+from trunkline.agents.process import ChildCommand, argv_of
+from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects import acp
 from trunkline.errors import NotFound, TooManyRequests
 from trunkline.session.printing import Printing
@@ -30,8 +32,10 @@ class Terminals:
     """The open terminals of one session."""
 
     def __init__(self, workspace: Workspace, env: Mapping[str, str],
-                 prints: Callable[[str, int, str], bool] = lambda terminal_id, offset, output: True) -> None:
+                 prints: Callable[[str, int, str], bool] = lambda terminal_id, offset, output: True,
+                 confine: Confine = as_is) -> None:
         """``prints`` is told what a running command prints: its terminal, the offset, the piece."""
+        self._confine = confine
         self._workspace = workspace
         self._env = env
         self._prints = prints
@@ -47,8 +51,8 @@ class Terminals:
         limit = OUTPUT_LIMIT if ask.output_byte_limit is None else min(ask.output_byte_limit, OUTPUT_MOST)
         terminal_id = f"term_{secrets.token_hex(8)}"
         printing = Printing(partial(self._prints, terminal_id))
-        child = await ChildCommand.spawn(ask.command, ask.args or [], cwd=str(cwd), env=env, output_byte_limit=limit,
-                                         on_data=printing.feed)
+        program, *args = await self._confine(argv_of(ask.command, ask.args or [], env), cwd=str(cwd))
+        child = await ChildCommand.spawn(program, args, cwd=str(cwd), env=env, output_byte_limit=limit, on_data=printing.feed)
         self._printing[terminal_id] = printing
         self._open[terminal_id] = child
         return terminal_id

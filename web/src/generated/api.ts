@@ -48,6 +48,7 @@ export interface AgentInfo {
   version: string | null;
   capabilities: unknown;
   asksPermission: boolean;
+  sandbox: Sandboxed | null;
 }
 
 /** Hints on how to show a block, and to whom. */
@@ -423,6 +424,8 @@ export interface NewSession {
   mode?: string | null;
   prompt?: string | ContentBlock[];
   env?: Record<string, string>;
+  sandbox?: 'bwrap' | 'none' | null;
+  sandboxNetwork?: boolean | null;
 }
 
 /** A browser's subscription as `PushSubscription.toJSON()` gives it, and what it wants to be told. */
@@ -637,6 +640,12 @@ export interface RuleLookedAt {
   why: string;
 }
 
+/** The sandbox that a session's agent and commands run in. */
+export interface Sandboxed {
+  kind: 'bwrap';
+  network: boolean;
+}
+
 /** A passage that matches. `kind` is title, user, assistant or tool; `seq` is its entry, 0 for a title. */
 export interface SearchHit {
   sessionId: string;
@@ -748,6 +757,7 @@ export interface SessionState {
   agentStart: string | null;
   lastText: string;
   agentSessionId: string | null;
+  sandbox: Sandboxed | null;
   watchOnly: boolean;
   commands: AvailableCommand[] | null;
   changes: Changes;
@@ -786,6 +796,7 @@ export interface SessionView {
   agentStart: string | null;
   lastText: string;
   agentSessionId: string | null;
+  sandbox: Sandboxed | null;
   watchOnly: boolean;
   commands: AvailableCommand[] | null;
   changes: Changes;

@@ -18,12 +18,16 @@ A file (or table) has these keys; ``command`` is the only one that must be there
 | parent_call  | string           | where in a tool call's ``_meta`` it names the call whose sub-agent makes it: ``a.b``   |
 | features     | list of strings  | what its runs have shown beyond what every agent does: ``git``, ``approval.preview``    |
 | paths        | table of strings | its ``sessions``, ``config``, ``logs``; ``~`` and ``${NAME:-default}`` are filled in       |
+| sandbox      | string           | what its sessions run in: ``none`` if absent, or ``bwrap``; no session can loosen it |
+| sandbox_network | boolean       | whether programs in the sandbox reach the network; ``true`` if absent                 |
+| sandbox_reads | list of strings | files and folders of the home that it may read in the sandbox besides                 |
 | store        | string           | whose session files these are: a module of ``trunkline.discovery`` that can read them |
 | driver       | string           | what it speaks: ``acp`` if absent, or ``stream-json``                                |
 
 | key                          | type            | means                                                                     |
 |------------------------------|-----------------|---------------------------------------------------------------------------|
 | detect.executable            | string          | program to look for on PATH; the first word of ``command`` if absent      |
+| paths.others                 | list of strings | what else is its own: a cache, a state; a folder ends in ``/``               |
 | detect.path_contains         | string          | only a program whose real path contains this counts (two agents, one name) |
 | detect.path_lacks            | string          | only a program whose real path does not contain this counts               |
 | detect.version_args          | list of strings | what prints the version, ``["--version"]`` if absent; ``[]`` = never ask  |
@@ -94,9 +98,11 @@ class Paths(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     sessions: str = ""
     config: str = ""
     logs: str = ""
+    others: tuple[str, ...] = ()
 
 
 Speaks = Literal["acp", "stream-json"]
+SandboxKind = Literal["none", "bwrap"]
 
 
 class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -118,6 +124,9 @@ class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     tools: dict[str, ToolRole] = {}
     parent_call: str = ""
     driver: Speaks = "acp"
+    sandbox: SandboxKind = "none"
+    sandbox_network: bool = True
+    sandbox_reads: tuple[str, ...] = ()
 
 
 class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,6 +149,9 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     tools: dict[str, ToolRole] = {}
     parent_call: str = ""
     driver: Speaks = "acp"
+    sandbox: SandboxKind = "none"
+    sandbox_network: bool = True
+    sandbox_reads: tuple[str, ...] = ()
 
     @property
     def asks_permission(self) -> bool:
@@ -193,6 +205,9 @@ def spec_from_table(name: str, table: Mapping[str, Any], *, source: str = "") ->
         tools=entry.tools,
         parent_call=entry.parent_call,
         driver=entry.driver,
+        sandbox=entry.sandbox,
+        sandbox_network=entry.sandbox_network,
+        sandbox_reads=entry.sandbox_reads,
     )
 
 

@@ -27,6 +27,7 @@ from trunkline.session.fold.kept import (
     FileTally,
     Pause,
     QueuedPrompt,
+    Sandboxed,
     Sent,
     Todo,
     Turn,
@@ -40,6 +41,6 @@ from trunkline.session.fold.view import SessionView, TurnView, shown, view_of
 
 __all__ = ["KEPT_COMMANDS", "KEPT_CURRENCIES", "KEPT_DECISIONS", "KEPT_FILES", "KEPT_KEYS", "LIGHT_BODY", "NULL", "Account",
            "ApprovalView", "Artifact", "Changes", "CommandDone", "Cost", "Decided", "Denial", "Evidence", "Failure",
-           "FileTally", "Fold", "OpenCall", "OpenText", "OpenUserMessage", "Pause", "QuestionView", "QueuedPrompt", "Sent",
-           "SessionView", "Todo", "Told", "Turn", "TurnView", "Usage", "Waits", "checkpoint", "remember", "restore", "shown",
-           "view_of"]
+           "FileTally", "Fold", "OpenCall", "OpenText", "OpenUserMessage", "Pause", "QuestionView", "QueuedPrompt", "Sandboxed",
+           "Sent", "SessionView", "Todo", "Told", "Turn", "TurnView", "Usage", "Waits", "checkpoint", "remember", "restore",
+           "shown", "view_of"]

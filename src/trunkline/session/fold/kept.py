@@ -147,6 +147,14 @@ class Waits(msgspec.Struct, rename="camel", omit_defaults=True):
     on_timeout: Literal["reject", "cancel"] = "reject"
 
 
+class Sandboxed(msgspec.Struct, rename="camel", frozen=True):
+    """The sandbox that a session's agent and commands run in."""
+
+    kind: Literal["bwrap"] = "bwrap"
+    network: bool = True
+    """Whether programs in it reach the network."""
+
+
 def remember(table: dict[str, Any], key: str, value: Any, limit: int) -> None:
     """Put a value into an insertion-ordered table and forget the oldest beyond ``limit``."""
     table[key] = value

@@ -22,6 +22,7 @@ from trunkline.session.fold.kept import (
     FileTally,
     Pause,
     QueuedPrompt,
+    Sandboxed,
     Sent,
     Todo,
     Turn,
@@ -102,6 +103,7 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     """How the agent came to its session last: new, resumed, loaded or forked."""
     fork_of: str | None = None
     """The agent's session that this one branched off: while it is still ``agent_session_id``, the branch is not made yet."""
+    sandbox: Sandboxed | None = None
     watches: str | None = None
     """The file that this session follows, where somebody else runs the agent: there is nobody here to say anything to."""
     watch_position: int = 0

@@ -9,7 +9,7 @@ import msgspec
 from trunkline.dialects.context import PermissionPolicy, TokenUsage
 from trunkline.session.caps import Caps
 from trunkline.session.fold.asks import ApprovalView, QuestionView
-from trunkline.session.fold.kept import Changes, Cost, Failure, Pause, QueuedPrompt, Todo, Usage, Waits
+from trunkline.session.fold.kept import Changes, Cost, Failure, Pause, QueuedPrompt, Sandboxed, Todo, Usage, Waits
 from trunkline.session.fold.state import Fold
 from trunkline.session.policy import Rule
 
@@ -57,6 +57,8 @@ class SessionView(msgspec.Struct, kw_only=True, rename="camel"):
     last_text: str
     agent_session_id: str | None = None
     """What the agent itself calls this session."""
+    sandbox: Sandboxed | None = None
+    """What its agent and commands run in; None: as the hub's own user, with all that this one may."""
     watch_only: bool = False
     """Whether somebody else runs the agent, so that this session can only be watched."""
     commands: list[dict[str, Any]] | None = None
@@ -86,5 +88,6 @@ def view_of(fold: Fold, *, created_at: str, updated_at: str) -> SessionView:
         paused=fold.paused, caps=fold.caps, waits=fold.waits, rules=list(fold.rules), permission_policy=fold.permission_policy,
         tokens=fold.tokens,
         agent_info=fold.agent_info, agent_start=fold.agent_start, last_text=fold.last_text,
-        agent_session_id=fold.agent_session_id, watch_only=fold.watches is not None, changes=fold.changes, failed=fold.failed,
+        agent_session_id=fold.agent_session_id, sandbox=fold.sandbox,
+        watch_only=fold.watches is not None, changes=fold.changes, failed=fold.failed,
     )

@@ -102,7 +102,9 @@ class LifecycleStory:
         if self._writer.fold.environment == environment:
             return
         self._writer.fold.environment = environment
-        self._writer.add(context.EnvironmentInfoEvent(context=environment))
+        sandbox = self._writer.fold.sandbox
+        meta = {"sandbox": msgspec.to_builtins(sandbox)} if sandbox is not None else msgspec.UNSET
+        self._writer.add(context.EnvironmentInfoEvent(context=environment, meta=meta))
 
     def model(self, model: EnvironmentModel) -> None:
         """The agent works with this model now. Where no environment was told yet, there is only the model to tell of."""

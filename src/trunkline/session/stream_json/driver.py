@@ -23,6 +23,7 @@ import msgspec
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec, launch_command
 from trunkline.agents.process import Exit
+from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects import acp
 from trunkline.dialects.claude import outgoing
 from trunkline.dialects.claude.translate import Ruling
@@ -86,10 +87,11 @@ class StreamJsonDriver:
     def __init__(self, spec: AgentSpec, *, cwd: str, env: Mapping[str, str], mcp_servers: Sequence[msgspec.Raw],
                  sink: DriverSink, new_id: Callable[[str], str], new_uuid: Callable[[], str], past: Past,
                  verdict: Judge = lambda tool, given: NO_RULE, fork: bool = False, is_known: bool = False,
-                 waits: Callable[[], bool] = lambda: False) -> None:
+                 waits: Callable[[], bool] = lambda: False, confine: Confine = as_is) -> None:
         """``verdict`` is what the rules say of a tool and its input. ``fork``: the session begins as a branch of
         ``previous``. ``is_known``: something was said in it before. ``waits``: a tool runs or a person is asked, so that silence
-        means nothing."""
+        means nothing. ``confine``: the session's sandbox."""
+        self._confine = confine
         self._spec = spec
         self._cwd = cwd
         self._env = env
@@ -241,7 +243,9 @@ class StreamJsonDriver:
         servers = command.write_mcp_config(self._servers)
         words = command.flags(way, version=version, bypass=self._bypass, mcp_config=servers)
         try:
-            process = await cli.spawn((*launch_command(self._spec, self._env), *words), cwd=self._cwd, env=self._env)
+            program = await self._confine((*launch_command(self._spec, self._env), *words), cwd=self._cwd,
+                                          reads=[servers] if servers else [])
+            process = await cli.spawn(program, cwd=self._cwd, env=self._env)
             self._sink.spawned(process.pid, process.start_time, process.marker)
             body = await cli.ask("initialize", lambda request_id: outgoing.initialize(request_id, **outgoing.hooked()),
                                  within_s=START_TIMEOUT_S)

@@ -10,7 +10,7 @@ import { onLeave } from '../../hub/leave';
 import { draftOf, keepDraft } from '../composer/drafts';
 import { keepFiles, keptFiles, type KeptFile } from '../composer/kept_files';
 import { nextId, type Attached } from './attachments';
-import { Starting } from './start';
+import { Starting, type SandboxChoice } from './start';
 
 const PROMPT = 'new';
 const FOLDER = 'new.folder';
@@ -18,6 +18,7 @@ const FOLDER = 'new.folder';
 class NewForm {
   readonly agent = signal('');
   readonly cwd = signal(draftOf(FOLDER));
+  readonly sandbox = signal<SandboxChoice>('');
   readonly options = signal<Record<string, string>>({});
   readonly prompt = signal(draftOf(PROMPT));
   readonly files = signal<Attached[]>(keptFiles(PROMPT).flatMap(restored));
@@ -34,6 +35,7 @@ class NewForm {
   clear(): void {
     this.agent.value = '';
     this.chooseFolder('');
+    this.sandbox.value = '';
     this.options.value = {};
     this.prompt.value = '';
     this.files.value = [];

@@ -8,7 +8,7 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import '../../style/new.css';
 import { agentOf, agents, needAgents } from '../../hub/agents';
-import type { RecentFolder } from '../../generated/api';
+import type { AgentInfo, RecentFolder } from '../../generated/api';
 import { asHubError } from '../../hub/http';
 import { link } from '../../hub/link';
 import { sessions } from '../../hub/sessions';
@@ -22,13 +22,14 @@ import { FolderSheet, foldersIn } from './folders';
 import { form } from './form';
 import { choicesOf, type Choice } from './options';
 import { PromptField } from './prompt';
-import { Starting } from './start';
+import { sandboxWords } from '../session/sandbox';
+import { Starting, type SandboxChoice } from './start';
 
 const REMEMBERED = 'trunkline.agent';
 
 export function NewView({ cwd: given }: { cwd?: string | undefined }): JSX.Element {
   useMemo(() => given && form.chooseFolder(given), [given]);
-  const { agent, cwd, options, prompt, files } = form;
+  const { agent, cwd, sandbox, options, prompt, files } = form;
   const busy = useSignal(false);
   const problem = useSignal('');
   useEffect(() => void needAgents(true), []);
@@ -48,7 +49,7 @@ export function NewView({ cwd: given }: { cwd?: string | undefined }): JSX.Eleme
     try {
       const { mode = '', ...others } = chosen(options.value, choices);
       const content = contentOf(prompt.value, files.value, featuresOf(agentOf(agent.value)));
-      const view = await form.starting.run({ agent: agent.value, cwd: cwd.value.trim(), mode, options: others, prompt: content });
+      const view = await form.starting.run({ agent: agent.value, cwd: cwd.value.trim(), mode, sandbox: sandbox.value, options: others, prompt: content });
       form.clear();
       goInstead({ view: 'session', id: view.id, tab: 'timeline' });
     } catch (error) {
@@ -64,6 +65,7 @@ export function NewView({ cwd: given }: { cwd?: string | undefined }): JSX.Eleme
       <AgentChoice chosen={agent.value} onChoose={choose} />
       <FolderField cwd={cwd} onChoose={(path) => form.chooseFolder(path)} />
       <Options choices={choices} options={options} />
+      <SandboxField chosen={sandbox} agent={agentOf(agent.value)} />
       <PromptField text={prompt} files={files} lost={form.lost} takesPictures={featuresOf(agentOf(agent.value))?.image !== false} />
       {problem.value && <p class="new-error" role="alert"><Icon name="warning" /> {problem.value}</p>}
       <div class="new-end">
@@ -143,6 +145,24 @@ function FolderField({ cwd, onChoose }: { cwd: Signal<string>; onChoose: (path: 
           open.value = false;
         }} />
       )}
+    </div>
+  );
+}
+
+/** Where the agent's settings say it, there is nothing to choose but to say it. */
+function SandboxField({ chosen, agent }: { chosen: Signal<SandboxChoice>; agent: AgentInfo | undefined }): JSX.Element {
+  if (agent?.sandbox) return <p class="new-hint"><Icon name="shield" size={14} /> {sandboxWords(agent.sandbox)}</p>;
+  return (
+    <div class="new-options">
+      <label class="new-option">
+        <span>{t('new.sandbox')}</span>
+        <select value={chosen.value} aria-describedby="new-sandbox-hint" onChange={(event) => (chosen.value = event.currentTarget.value as SandboxChoice)}>
+          <option value="">{t('new.sandboxNone')}</option>
+          <option value="on">{t('new.sandboxOn')}</option>
+          <option value="offline">{t('new.sandboxOffline')}</option>
+        </select>
+      </label>
+      <p class="new-hint" id="new-sandbox-hint">{t(chosen.value ? 'new.sandboxHint' : 'new.sandboxNoneHint')}</p>
     </div>
   );
 }

@@ -3,7 +3,7 @@ import { http, HubError } from '../../hub/http';
 import { store } from '../../hub/sessions';
 import { Starting } from './start';
 
-const PLAN = { agent: 'demo', cwd: '/x/', mode: '', options: {}, prompt: [{ type: 'text' as const, text: 'go' }] };
+const PLAN = { agent: 'demo', cwd: '/x/', mode: '', sandbox: '' as const, options: {}, prompt: [{ type: 'text' as const, text: 'go' }] };
 const view = (id: string, more = {}): object => ({ id, agent: 'demo', cwd: '/x', turn: null, lastText: '', updatedAt: '', lastSeq: 0, ...more });
 
 afterEach(() => {
@@ -23,6 +23,14 @@ describe('starting', () => {
     expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
     expect(keys[1]).toBe(keys[0]);
     expect(keys[2]).not.toBe(keys[0]);
+  });
+  it('asks for the sandbox that was chosen, and for none where none was', async () => {
+    const post = vi.spyOn(http, 'post').mockResolvedValue(view('made'));
+    for (const sandbox of ['', 'on', 'offline'] as const) await new Starting().run({ ...PLAN, sandbox, prompt: [] });
+    const place = { agent: 'demo', cwd: '/x/' };
+    expect(post.mock.calls.map(([, body]) => body)).toEqual([
+      place, { ...place, sandbox: 'bwrap' }, { ...place, sandbox: 'bwrap', sandboxNetwork: false },
+    ]);
   });
   it('goes on with what was made: a second press starts no other', async () => {
     const post = vi.spyOn(http, 'post').mockResolvedValue(view('made'));

@@ -9,14 +9,22 @@ import { http, pathOf } from '../../hub/http';
 import { newId } from '../../hub/outbox';
 import { store } from '../../hub/sessions';
 
+/** What is asked for: nothing beyond the agent's settings, a sandbox, or one without network. */
+export type SandboxChoice = '' | 'on' | 'offline';
+
 export interface Plan {
   agent: string;
   cwd: string;
   mode: string;
+  sandbox: SandboxChoice;
   /** Of the agent's options: what was chosen, by id. */
   options: Record<string, string>;
   prompt: ContentBlock[];
 }
+
+const SANDBOX: Record<SandboxChoice, Partial<NewSession>> = {
+  '': {}, on: { sandbox: 'bwrap' }, offline: { sandbox: 'bwrap', sandboxNetwork: false },
+};
 
 export class Starting {
   session: SessionView | null = null;
@@ -26,7 +34,7 @@ export class Starting {
   private key = newId();
 
   async run(plan: Plan): Promise<SessionView> {
-    const where = JSON.stringify([plan.agent, plan.cwd, plan.mode]);
+    const where = JSON.stringify([plan.agent, plan.cwd, plan.mode, plan.sandbox]);
     if (where !== this.begun) this.forget();
     this.begun = where;
     this.session ??= await this.create(plan);
@@ -39,8 +47,8 @@ export class Starting {
   }
 
   /** Where the answer is lost, the same key finds what was made. */
-  private async create({ agent, cwd, mode }: Plan): Promise<SessionView> {
-    const asked: NewSession = mode ? { agent, cwd, mode } : { agent, cwd };
+  private async create({ agent, cwd, mode, sandbox }: Plan): Promise<SessionView> {
+    const asked: NewSession = { agent, cwd, ...(mode && { mode }), ...SANDBOX[sandbox] };
     const view = await http.post<SessionView>('/sessions', asked, { 'Idempotency-Key': this.key });
     store.learn(view);
     return view;

@@ -12,6 +12,7 @@ import { Badge, Button, Elapsed, Icon, Menu, Sheet, Spinner, toast, type MenuIte
 import { useRoom } from './context';
 import { nameOfPath } from './labels';
 import { copyLink } from './link_to';
+import { sandboxWords } from './sandbox';
 import { Spent } from './spending_view';
 
 export function Head({ tabs }: { tabs: JSX.Element }): JSX.Element {
@@ -28,6 +29,7 @@ export function Head({ tabs }: { tabs: JSX.Element }): JSX.Element {
           <p class="session-where">
             <span>{view.capabilities?.agent.displayName ?? view.agent}</span>
             <span class="session-folder" title={view.cwd}><Icon name="folder" size={14} />{nameOfPath(view.cwd)}</span>
+            {view.sandbox && <span class="session-sandbox" title={t('session.sandboxWhy')}><Icon name="shield" size={14} />{sandboxWords(view.sandbox)}</span>}
             <Line />
           </p>
         </div>
