@@ -25,7 +25,7 @@ def waiting() -> Fold:
 
 def test_clients_do_not_learn_where_the_hub_keeps_its_files() -> None:
     fold = waiting()
-    view = view_of(fold, created_at="", updated_at="")
+    view = view_of(fold)
     for seen in (view, pending_ask(fold, approval=fold.approvals["req_1"])):
         text = msgspec.json.encode(seen).decode()
         assert "npm test" in text
@@ -34,6 +34,6 @@ def test_clients_do_not_learn_where_the_hub_keeps_its_files() -> None:
 
 def test_the_rules_know_it_also_after_a_restart() -> None:
     fold = waiting()
-    view_of(fold, created_at="", updated_at="")
+    view_of(fold)
     about = restore(checkpoint(fold)).approvals["req_1"].about
     assert about is not None and (about.guarded, about.home) == ((DATA,), HOME)

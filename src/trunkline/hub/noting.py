@@ -14,7 +14,7 @@ from trunkline.errors import SessionUnreadable, StorageError
 from trunkline.journal.base import Journal, RowFilter
 from trunkline.session.chain import Chain
 from trunkline.session.chain_log import AuditLog, Note
-from trunkline.session.fold import restore
+from trunkline.session.refold import refold
 
 if TYPE_CHECKING:
     from trunkline.session.session import Session
@@ -83,7 +83,7 @@ class Noting:
     async def _in_journal(self, session_id: str) -> list[Note]:
         try:
             rows = await self._journal.rows(RowFilter(id=session_id, limit=1))
-            chains = [restore(row.checkpoint).chain for row in rows]
+            chains = [(await refold(self._journal, row)).chain for row in rows]
         except (StorageError, SessionUnreadable):
             return []  # it stays behind, and is noted the next time
         return [Note(session_id, chain.n, chain.head) for chain in chains if chain.n]

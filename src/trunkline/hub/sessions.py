@@ -25,7 +25,6 @@ from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.family import end_leftover
 from trunkline.dialects import acp
-from trunkline.dialects.context import iso_ms
 from trunkline.discovery.base import FoundSession
 from trunkline.errors import (
     HubRestarted,
@@ -40,6 +39,7 @@ from trunkline.errors import (
 from trunkline.hub.confining import hidden_places, sandbox_of
 from trunkline.hub.drivers import Drivers
 from trunkline.hub.noting import Noting
+from trunkline.hub.rows import stored_view
 from trunkline.hub.setup import (
     allowed_env,
     audit_log,
@@ -59,11 +59,12 @@ from trunkline.journal.search import SearchIndex
 from trunkline.session.acts import check_title
 from trunkline.session.driver import AgentSession
 from trunkline.session.feed import TailBudget
-from trunkline.session.fold import NULL, Artifact, Fold, SessionView, restore, view_of
+from trunkline.session.fold import IS_OPEN, NULL, Artifact, Fold, SessionView, restore
 from trunkline.session.hub_feed import HubFeed
 from trunkline.session.lent import Lent, Limits
 from trunkline.session.pids import PidFiles
 from trunkline.session.policy_book import PolicyBook
+from trunkline.session.refold import refold
 
 if TYPE_CHECKING:
     from trunkline.session.session import Session
@@ -72,9 +73,6 @@ log = logging.getLogger("trunkline.hub")
 
 Place = tuple[int, str]
 """Where a session stands in a list, the newest activity first: when something last happened in it, and its id."""
-
-OPEN_STATUSES = frozenset({"starting", "running", "thinking", "waiting_for_approval", "waiting_for_input", "paused"})
-"""A session in one of these when the hub starts was cut off by a crash."""
 
 KEPT_IDLE = 200
 """Sessions kept in memory though nobody uses them; beyond it the one that was used longest ago is dropped."""
@@ -321,13 +319,13 @@ class Hub:
 
     async def list(self, which: RowFilter) -> list[SessionView]:
         """Sessions, newest activity first."""
-        rows = await self._journal.rows(which)
-        return [self._view(row) for row in rows if row.id not in self._deleted]
+        return [view for _, view in (await self.list_on(which))[0]]
 
     async def list_on(self, which: RowFilter) -> tuple[Sequence[tuple[Place, SessionView]], Place | None]:
         """The same, each with its place in that order, and the place to go on from (``before``); None at the end."""
+        await asyncio.gather(*(session.store_row() for session in [*self._sessions.values()]))
         rows = await self._journal.rows(which)
-        found = [((row.updated_at, row.id), self._view(row)) for row in rows if row.id not in self._deleted]
+        found = [((row.updated_at, row.id), await self._view(row)) for row in rows if row.id not in self._deleted]
         return found, (rows[-1].updated_at, rows[-1].id) if len(rows) == which.limit else None
 
     async def delete(self, session_id: str) -> None:
@@ -346,25 +344,15 @@ class Hub:
         await self.index.forget(session_id)
         self.everything.forget_session(session_id)
 
-    def _view(self, row: SessionRow) -> SessionView:
+    async def _view(self, row: SessionRow) -> SessionView:
         session = self._sessions.get(row.id)
-        if session is not None:
-            return session.view()
-        try:
-            view = msgspec.json.decode(row.summary, type=SessionView)
-        except msgspec.DecodeError:
-            # One row that cannot be read must not hide all the others.
-            fold = Fold(session_id=row.id, agent=row.agent, cwd=row.cwd, title=row.title, status="error",
-                        created_at=row.created_at, updated_at=row.updated_at)
-            view = view_of(fold, created_at=iso_ms(row.created_at), updated_at=iso_ms(row.updated_at))
-        view.last_seq = row.last_seq
-        return view
+        return session.view() if session is not None else await stored_view(self._journal, row)
 
     async def _open(self, session_id: str) -> Session:
         rows = await self._journal.rows(RowFilter(id=session_id, limit=1))
         if not rows or session_id in self._deleted:
             raise _not_found(session_id)
-        session = self._restored(rows[0])
+        session = await self._restored(rows[0])
         await session.reread_open_text()
         if session_id in self._deleted:
             raise _not_found(session_id)
@@ -380,11 +368,9 @@ class Hub:
         except TrunklineError as error:
             log.warning("session %s is no longer followed: %s", session.id, error.message)
 
-    def _restored(self, row: SessionRow) -> Session:
-        fold = restore(row.checkpoint)
+    async def _restored(self, row: SessionRow) -> Session:
+        fold = await refold(self._journal, row)
         self._noting.found(row.id, fold.chain)
-        # Behind the checkpoint there is only text that was still growing.
-        fold.seq = row.last_seq
         return self._session_of(fold)
 
     def _session_of(self, fold: Fold) -> Session:
@@ -399,7 +385,7 @@ class Hub:
             self._pids.forget(left.session_id)
         before: tuple[int, str] | None = None
         asking: list[str] = []
-        while rows := await self._journal.rows(RowFilter(status=OPEN_STATUSES, before=before, limit=200)):
+        while rows := await self._journal.rows(RowFilter(status=IS_OPEN, before=before, limit=200)):
             for row in rows:
                 if await self._recover_session(row):
                     asking.append(row.id)
@@ -411,7 +397,7 @@ class Hub:
         """Returns whether a question is still open in it: one that the hub itself asked outlives the hub."""
         restarted = HubRestarted("the hub was restarted in the middle of this turn; send the prompt again")
         try:
-            session = self._restored(row)
+            session = await self._restored(row)
         except SessionUnreadable as error:
             log.error("%s; it is left as it is", error.message)
             return False

@@ -33,10 +33,13 @@ class Entry(msgspec.Struct, array_like=True, gc=False):
     packet: bytes | None = None
     raw: bytes | None = None
     pos: int = 0
+    step: bytes | None = None
+    """What the entry, and those before it that were written with it, changed in the session's state, as encoded JSON."""
 
     def size(self) -> int:
         """Bytes of body this entry holds, for limits on memory and reads."""
-        return len(self.event) + len(self.update or b"") + len(self.packet or b"") + len(self.raw or b"")
+        return len(self.event) + len(self.update or b"") + len(self.packet or b"") + len(self.raw or b"") + len(
+            self.step or b"")
 
 
 class SessionRow(msgspec.Struct, kw_only=True):
@@ -52,7 +55,7 @@ class SessionRow(msgspec.Struct, kw_only=True):
     summary: bytes
     """The session's view as JSON: what ``GET /sessions`` shows without opening the session."""
     checkpoint: bytes
-    """The fold, encoded, as it was after ``checkpoint_seq``."""
+    """The fold, encoded, as it was after ``checkpoint_seq``; the steps of later entries bring it up to date."""
     checkpoint_seq: int
     last_seq: int = 0
     """Filled on reading: the highest committed ``seq``."""

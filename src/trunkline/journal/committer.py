@@ -2,7 +2,7 @@
 
 Rule 1: ``submit`` never waits. A group is committed at the end of the loop's current iteration while the hub is quiet, and at
         most every ``linger_s`` under load: a bucket of ``burst`` tokens, one back per ``linger_s``, tells the two apart.
-        What changes a session's row (a prompt, a decision, a tool call, a turn's end) is rare beside streamed text and somebody
+        What changes a session's state (a prompt, a decision, a tool call, a turn's end) is rare beside streamed text and somebody
         waits for it: it has a bucket of its own, which only a flood of such changes can empty, and while that is more than
         half full it is committed on the spot.
 Rule 2: one group at a time. What is submitted meanwhile forms the next group.
@@ -43,11 +43,13 @@ class Sink(Protocol):
 class _Batch:
     """A group while it is filled and written, with those who wait for it."""
 
-    __slots__ = ("bytes", "group", "rows", "sizes", "waiters")
+    __slots__ = ("bytes", "changes", "group", "rows", "sizes", "waiters")
 
     def __init__(self) -> None:
         self.group = Group({}, {})
         self.bytes = 0
+        self.changes: set[str] = set()
+        """The sessions whose state it changes, beyond growing text."""
         self.rows: dict[str, RowSource] = {}
         self.sizes: dict[str, int] = {}
         self.waiters: dict[str, list[asyncio.Future[None]]] = {}
@@ -133,14 +135,19 @@ class Committer:
         """The session is gone: what it still has pending is stored, and nobody is told."""
         self._sinks.pop(session_id, None)
 
-    def submit(self, session_id: str, entries: list[Entry], row: RowSource | None = None, size: int | None = None) -> None:
-        """Add entries and the row that they changed to the next group.
+    def submit(self, session_id: str, entries: list[Entry], row: RowSource | None = None, size: int | None = None, *,
+               changes: bool = False) -> None:
+        """Add entries, and the session's row where it is to be written, to the next group.
 
         The list belongs to the committer from here on. ``row`` makes the row when the group is committed, so that several
-        changes in one group make one. ``size`` is the sum of the entries' sizes, where the caller knows it."""
+        changes in one group make one. ``size`` is the sum of the entries' sizes, where the caller knows it. ``changes``: they
+        change the session's state, and somebody may wait for that."""
         if self._closed:
             raise HubStopping("the hub is stopping and takes no more entries")
         batch = self._open
+        changes = changes or row is not None
+        if changes:
+            batch.changes.add(session_id)
         if entries:
             known = batch.group.entries.setdefault(session_id, entries)
             if known is not entries:
@@ -154,7 +161,7 @@ class Committer:
         self.pending_bytes += size
         if self.pending_bytes > self._high_water:
             self.congested = True
-        if self._writer is None and (self._due is None or row is not None):
+        if self._writer is None and (self._due is None or changes):
             self._schedule()
 
     def is_pending(self, session_id: str) -> bool:
@@ -184,7 +191,7 @@ class Committer:
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
         now = self._loop.time()
-        changes = bool(self._open.rows)
+        changes = bool(self._open.changes)
         if changes and not self._telling and self._changes.has(self._plenty, now):
             self._commit()
             return
@@ -206,7 +213,7 @@ class Committer:
             self._due = None
         batch, self._open = self._open, _Batch()
         self._last_commit = asyncio.get_running_loop().time()
-        (self._changes if batch.rows else self._streams).take(self._last_commit)
+        (self._changes if batch.changes else self._streams).take(self._last_commit)
         try:
             for session_id, make_row in batch.rows.items():
                 batch.group.rows[session_id] = make_row()
@@ -271,6 +278,7 @@ class Committer:
         """Take back what the session put into the open group: it must not be stored after a gap."""
         entries = self._open.group.entries.pop(session_id, [])
         self._open.rows.pop(session_id, None)
+        self._open.changes.discard(session_id)
         size = self._open.sizes.pop(session_id, 0)
         self._open.bytes -= size
         self.pending_bytes -= size

@@ -63,10 +63,14 @@ class Alarms:
     def __init__(self) -> None:
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
-    def set(self, name: str, delay_s: float, ring: Callable[[], None]) -> None:
+    def set(self, name: str, delay_s: float, ring: Callable[[], object]) -> None:
         """(Re)start the timer of that name."""
         self.clear(name)
         self._timers[name] = asyncio.get_running_loop().call_later(delay_s, self._ring, name, ring)
+
+    def is_set(self, name: str) -> bool:
+        """Whether the timer of that name runs."""
+        return name in self._timers
 
     def clear(self, name: str) -> None:
         """Stop the timer of that name, if it runs."""
@@ -79,6 +83,6 @@ class Alarms:
         for name in list(self._timers):
             self.clear(name)
 
-    def _ring(self, name: str, ring: Callable[[], None]) -> None:
+    def _ring(self, name: str, ring: Callable[[], object]) -> None:
         self._timers.pop(name, None)
         ring()

@@ -3,6 +3,9 @@
 Rule 1: ``write`` never waits; ``stored`` waits until all that was written is in the journal, or raises StorageError.
 Rule 2: what the journal could not take is kept, in order, and offered again; until it is stored nobody saw it and nobody acted
 on it, so nothing has to be taken back.
+Rule 3: what a write changed in the fold is stored in its last entry, as a step (``fold/steps.py``). The session's row, with the
+whole checkpoint and view, is written at most every ROW_GAP_S, or later where it is large: nothing depends on how old it is but
+the time that a restart takes. Only what a restart looks for in rows is never late: that the session is open (``IS_OPEN``).
 """
 
 from __future__ import annotations
@@ -12,17 +15,23 @@ from collections.abc import Callable
 
 import msgspec
 
-from trunkline.dialects import context
 from trunkline.errors import StorageError
 from trunkline.journal.base import Entry, SessionRow
 from trunkline.session.deadlines import Alarms
 from trunkline.session.feed import Feed
-from trunkline.session.fold import Fold, SessionView, checkpoint, view_of
+from trunkline.session.fold import IS_OPEN, Fold, SessionView, Steps, checkpoint, view_of
 from trunkline.session.interpret import Interpreter
 from trunkline.session.lent import Lent
 from trunkline.session.workspace import Workspace
 
 STORAGE_RETRY_S = 1.0
+
+ROW_GAP_S = 0.25
+"""Between two rows of a session. A page of steps is read in far less when the hub starts again."""
+
+ROW_BYTES_PER_S = 8 << 20
+"""What the rows of one session may write: a large one (prompts with images wait in it) is written less often than every
+ROW_GAP_S."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -43,6 +52,12 @@ class Pen:
         self._writer = self._interpret.writer
         self._clock = lent.clock
         self._unstored: list[Entry] = []
+        self._steps = Steps(fold, known=fold.seq > 0)
+        self._next_row = float("-inf")
+        self._row_behind = False
+        """Whether a step came after the last row."""
+        self._row_is_open = False
+        """Whether the last row says that the session is open."""
         self._closed = False
         lent.committer.register(fold.session_id, self)
 
@@ -57,21 +72,32 @@ class Pen:
         return self._interpret
 
     def write(self) -> None:
-        """Hand what was interpreted to the journal, with the checkpoint if more than text changed."""
+        """Hand what was interpreted to the journal, with its step if more than text changed, and the row where that is due."""
         writer = self._writer
-        size = writer.size
+        size, changes = writer.size, writer.dirty
         entries = writer.take()
         if not entries or self._closed:
             return
+        if changes:
+            writer.dirty = False
+            step = entries[-1].step = self._steps.take()
+            size += len(step)
+            self._row_behind = True
         if self._unstored:
             self._unstored += entries
             return
-        row = self._row if writer.dirty else None
-        writer.dirty = False
         committer = self._lent.committer
-        committer.submit(self.fold.session_id, entries, row, size)
+        row = self._row if changes and self._row_is_due() else None
+        committer.submit(self.fold.session_id, entries, row, size, changes=changes)
         if committer.congested:
             self.hold_agent(True)
+
+    def write_row(self) -> bool:
+        """Hand the row to the journal where a step came after the last one; False where none did."""
+        behind = self._row_behind and not self._closed and not self._unstored
+        if behind:
+            self._lent.committer.submit(self.fold.session_id, [], self._row)
+        return behind
 
     @property
     def all_stored(self) -> bool:
@@ -100,8 +126,7 @@ class Pen:
 
     def view(self) -> SessionView:
         """The state as clients see it."""
-        fold = self.fold
-        return view_of(fold, created_at=context.iso_ms(fold.created_at), updated_at=context.iso_ms(fold.updated_at))
+        return view_of(self.fold)
 
     def committed(self, entries: list[Entry], size: int) -> None:
         """These are stored: readers may see them."""
@@ -110,6 +135,7 @@ class Pen:
     def failed(self, error: StorageError, entries: list[Entry]) -> None:
         """Nothing of these is stored: keep them and try again."""
         self._unstored = entries + self._unstored
+        self._row_behind = True
         self.hold_agent(True)
         self._alarms.set("storage", STORAGE_RETRY_S, self._offer_again)
 
@@ -120,6 +146,7 @@ class Pen:
 
     def rest(self) -> None:
         """Nothing will be written for a while."""
+        self.write_row()
         self._lent.committer.unregister(self.fold.session_id)
         self.feed.forget()
 
@@ -129,6 +156,7 @@ class Pen:
 
     async def close(self) -> None:
         """The session goes: store what can be stored and end every reader."""
+        self.write_row()
         try:
             await self.stored()
         except StorageError:
@@ -140,14 +168,27 @@ class Pen:
 
     def _offer_again(self) -> None:
         entries, self._unstored = self._unstored, []
-        self._interpret.writer.dirty = False
         self._alarms.set("stored again", STORAGE_RETRY_S, self.drained)
         self._lent.committer.submit(self.fold.session_id, entries, self._row)
 
+    def _row_is_due(self) -> bool:
+        """Whether the row goes with what is written now; else it follows when its time has come."""
+        now = asyncio.get_running_loop().time()
+        if now >= self._next_row or (self.fold.status in IS_OPEN and not self._row_is_open):
+            return True
+        if not self._alarms.is_set("row"):
+            self._alarms.set("row", self._next_row - now, self.write_row)
+        return False
+
     def _row(self) -> SessionRow:
         fold = self.fold
-        return SessionRow(
+        row = SessionRow(
             id=fold.session_id, agent=fold.agent, cwd=fold.cwd, title=fold.title, status=fold.status,
             created_at=fold.created_at, updated_at=fold.updated_at, summary=_encode(self.view()),
             checkpoint=checkpoint(fold), checkpoint_seq=fold.seq,
         )
+        self._row_behind, self._row_is_open = False, fold.status in IS_OPEN
+        gap = max(ROW_GAP_S, (len(row.summary) + len(row.checkpoint)) / ROW_BYTES_PER_S)
+        self._next_row = asyncio.get_running_loop().time() + gap
+        self._alarms.clear("row")
+        return row

@@ -16,6 +16,7 @@ is in the journal.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Literal
 
 import msgspec
@@ -24,7 +25,7 @@ from trunkline.agents.process import Exit
 from trunkline.agents.sandbox import Confine
 from trunkline.dialects import acp, context
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
-from trunkline.errors import NotFound, TrunklineError
+from trunkline.errors import NotFound, StorageError, TrunklineError
 from trunkline.session.acts import Accepted, Answer, Decision, check_title
 from trunkline.session.approvals import Approvals
 from trunkline.session.artifacts import ArtifactFinder
@@ -305,6 +306,12 @@ class Session:
     def wake(self) -> None:
         """Somebody uses the session again."""
         self._pen.resume()
+
+    async def store_row(self) -> None:
+        """Have the row that lists are made from say what is so now. Where it cannot be stored, what it said last counts."""
+        if self._pen.write_row():
+            with suppress(StorageError):
+                await self._pen.stored()
 
     def drained(self) -> None:
         """The journal has caught up with all sessions."""

@@ -13,8 +13,7 @@ from trunkline.server.notify.notices import TEXT_MOST, Notice, body_of, notice_o
 from trunkline.session.fold import Fold, view_of
 
 AT = 1_700_000_000_000_000
-VIEW = view_of(Fold(session_id="ses_1", agent="demo", cwd="/x", created_at=1, updated_at=1, title="Herons"),
-               created_at="", updated_at="")
+VIEW = view_of(Fold(session_id="ses_1", agent="demo", cwd="/x", created_at=1, updated_at=1, title="Herons"))
 
 
 def told(event: context.Event) -> Notice | None:

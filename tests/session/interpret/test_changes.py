@@ -192,7 +192,7 @@ def test_the_session_counts_its_files() -> None:
     tally = told.fold.files["/w/a"]
     assert (tally.change_type, tally.lines_added, tally.lines_removed) == ("created", 3, 1)
     assert told.fold.files["/w/b"].lines_removed == 1
-    view = view_of(told.fold, created_at="", updated_at="")
+    view = view_of(told.fold)
     assert view.changes == Changes(files=2, lines_added=3, lines_removed=2)
     told.hear(call(toolCallId="d", kind="delete", status="completed", rawInput={"path": "/w/a"}))
     assert told.fold.files["/w/a"].change_type == "deleted"

@@ -9,7 +9,7 @@ import msgspec
 from trunkline.dialects.signals import Signal
 from trunkline.journal.base import Entry
 from trunkline.session.feed import packet_of
-from trunkline.session.fold import Fold
+from trunkline.session.fold import Fold, Steps, checkpoint, restore
 from trunkline.session.interpret import Interpreter
 
 
@@ -19,6 +19,8 @@ class Told:
     def __init__(self) -> None:
         self.fold = Fold(session_id="s", agent="a", cwd="/w", created_at=0, updated_at=0)
         self.interpret = Interpreter(self.fold)
+        self._steps = Steps(self.fold, known=False)
+        self._stored: list[bytes] = []
         self.entries: list[Entry] = []
         self._at = 1_790_000_000_000_000
 
@@ -34,6 +36,10 @@ class Told:
     def take(self) -> list[Entry]:
         new = self.interpret.take()
         self.entries += new
+        self._stored.append(self._steps.take())
+        kept = restore(b"{}", self._stored)
+        kept.seq = self.fold.seq
+        assert kept == restore(checkpoint(self.fold)), "all that a checkpoint would have is in the steps"
         return new
 
     def turn(self, text: str = "go") -> Told:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
+from typing import Final
 
 import msgspec
 
@@ -30,10 +32,14 @@ from trunkline.session.fold.kept import (
     Waits,
 )
 from trunkline.session.fold.open_parts import OpenCall, OpenText, OpenUserMessage
+from trunkline.session.fold.tables import Calls, Table
 from trunkline.session.policy import Rule
 
 LIGHT_BODY = 4096
 """Bodies of open calls above this many bytes stay out of a checkpoint."""
+
+IS_OPEN: Final = frozenset({"starting", "running", "thinking", "waiting_for_approval", "waiting_for_input", "paused"})
+"""Statuses in which something is left to be done after a crash."""
 
 NULL = msgspec.Raw(b"null")
 """JSON that the agent did not send. (``Raw | None`` cannot be decoded: msgspec takes it for "null only".)"""
@@ -129,6 +135,12 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     plan_call: str | None = None
     """The call whose plan was told last."""
 
+    def __post_init__(self) -> None:
+        for name in TABLES:
+            table = getattr(self, name)
+            if not isinstance(table, Table):
+                setattr(self, name, Calls(table) if name == "calls" else Table(table))
+
     def dearest(self) -> Cost | None:
         """The largest of the sums in each currency: a cap is not lifted by telling the cost in another one."""
         sums = [account.cost for account in self.other_costs.values()] + ([self.cost] if self.cost is not None else [])
@@ -144,7 +156,14 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
         return asks, [question_id for question_id in self.agent_questions() if not self.questions[question_id].beyond_turn]
 
 
+TABLES: Final = frozenset({"calls", "sub_agents", "approvals", "decided", "questions", "sent", "other_costs", "artifacts",
+                           "commands", "chosen_options", "files"})
+"""The fields that are tables, so that a change in one costs what changed and not what is there."""
+
 _encoder = msgspec.json.Encoder()
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_TABLE_KEYS: Final = frozenset(key for name, key in zip(Fold.__struct_fields__, Fold.__struct_encode_fields__, strict=True)
+                               if name in TABLES)
 
 
 @cache
@@ -153,23 +172,28 @@ def _decoder() -> msgspec.json.Decoder[Fold]:
 
 
 def checkpoint(fold: Fold) -> bytes:
-    """The fold, light enough to be stored with every change that matters."""
-    text = fold.text
-    if text is not None:
-        text = OpenText(text.thinking, text.message_id, text.start_seq, text.agent_message_id, text.size, parent=text.parent)
-    calls = {key: _light(call) for key, call in fold.calls.items() if not call.finished}
-    return _encoder.encode(msgspec.structs.replace(fold, text=text, calls=calls))
+    """The fold, light enough to be stored a few times a second."""
+    calls = Calls((key, light_call(call)) for key, call in fold.calls.items() if not call.finished)
+    return _encoder.encode(msgspec.structs.replace(fold, text=light_text(fold.text), calls=calls))
 
 
-def restore(raw: bytes) -> Fold:
-    """The fold as it was at a checkpoint; the open text's parts are empty (they are in the journal)."""
+def restore(raw: bytes, steps: Sequence[bytes] = ()) -> Fold:
+    """The fold as it was after these steps behind a checkpoint; the open text's parts are empty (they are in the journal)."""
     try:
-        return _decoder().decode(raw)
+        return _decoder().decode(_with_steps(raw, steps) if steps else raw)
     except (msgspec.DecodeError, RecursionError) as error:
         raise SessionUnreadable(f"a session's stored state cannot be read: {error}") from error
 
 
-def _light(call: OpenCall) -> OpenCall:
+def light_text(text: OpenText | None) -> OpenText | None:
+    """The open text without its words, which the journal has, nor their size, which is counted again when they are read."""
+    if text is None:
+        return None
+    return OpenText(text.thinking, text.message_id, text.start_seq, text.agent_message_id, parent=text.parent)
+
+
+def light_call(call: OpenCall) -> OpenCall:
+    """An open call without what it shows and printed."""
     state = call.state
     light = CallState(
         tool_call_id=state.tool_call_id, title=state.title, name=state.name, kind=state.kind, status=state.status,
@@ -177,6 +201,28 @@ def _light(call: OpenCall) -> OpenCall:
         tool=state.tool,
     )
     return msgspec.structs.replace(call, state=light, evidence=None)
+
+
+def _with_steps(raw: bytes, steps: Sequence[bytes]) -> bytes:
+    members = _members(raw)
+    tables: dict[str, dict[str, msgspec.Raw]] = {}
+    for step in steps:
+        for key, value in _members(step).items():
+            if key not in _TABLE_KEYS:
+                members[key] = value
+                continue
+            if key not in tables:
+                tables[key] = _members(members.get(key, b"{}"))
+            _change(tables[key], _members(value))
+    return _encoder.encode({**members, **tables})
+
+
+def _change(table: dict[str, msgspec.Raw], touched: dict[str, msgspec.Raw]) -> None:
+    for key, value in touched.items():
+        if bytes(value) == b"null":
+            table.pop(key, None)
+        else:
+            table[key] = value
 
 
 def _small(body: bytes | None) -> bytes | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from trunkline.dialects.context import PermissionPolicy, TokenUsage
+from trunkline.dialects.context import PermissionPolicy, TokenUsage, iso_ms
 from trunkline.session.caps import Caps
 from trunkline.session.fold.asks import ApprovalView, QuestionView
 from trunkline.session.fold.kept import Changes, Cost, Failure, Pause, QueuedPrompt, Sandboxed, Todo, Usage, Waits
@@ -75,12 +75,12 @@ def shown(view: ApprovalView) -> ApprovalView:
     return msgspec.structs.replace(view, about=msgspec.structs.replace(view.about, guarded=(), home=None))
 
 
-def view_of(fold: Fold, *, created_at: str, updated_at: str) -> SessionView:
+def view_of(fold: Fold) -> SessionView:
     """The fold as clients see it."""
     turn = fold.turn
     return SessionView(
         id=fold.session_id, status=fold.status, agent=fold.agent, cwd=fold.cwd, title=fold.title,
-        created_at=created_at, updated_at=updated_at, last_seq=fold.seq,
+        created_at=iso_ms(fold.created_at), updated_at=iso_ms(fold.updated_at), last_seq=fold.seq,
         turn=TurnView(turn.turn_id, turn.started_at, turn.by, turn.seq) if turn else None,
         pending_approvals=[shown(view) for view in fold.approvals.values()], pending_questions=list(fold.questions.values()),
         queue=list(fold.queue), todos=list(fold.todos), usage=fold.usage, cost=fold.cost, mode=fold.mode,

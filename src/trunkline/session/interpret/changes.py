@@ -116,6 +116,7 @@ def _count(fold: Fold, change: Change) -> None:
             fold.files[change.path] = FileTally(change.kind, change.added, change.removed)
             fold.changes.files += 1
         return
+    fold.files[change.path] = tally  # it is changed in place
     tally.lines_added += change.added
     tally.lines_removed += change.removed
     if change.kind == "deleted":

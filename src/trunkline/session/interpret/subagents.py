@@ -78,7 +78,8 @@ def told(writer: Writer, note: SubAgentTold) -> None:
 
 def lost(writer: Writer) -> None:
     """The agent is gone, and what it had in the background with it."""
-    sent_off, writer.fold.sub_agents = writer.fold.sub_agents, {}
+    sent_off = dict(writer.fold.sub_agents)
+    writer.fold.sub_agents.clear()
     for sub_agent_id, parent in sent_off.items():
         _ended(writer, sub_agent_id, parent, LOST, failed=True, usage=None)
 

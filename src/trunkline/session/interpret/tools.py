@@ -166,13 +166,17 @@ class ToolStory:
     def forget_turn(self) -> None:
         """A turn begins: of the calls before it, only those that go on in the background are remembered."""
         self.close_turn(cancelled=False)
-        self._writer.fold.calls = self._in_background()
+        calls, going_on = self._writer.fold.calls, self._in_background()
+        for key in [key for key in calls if key not in going_on]:
+            del calls[key]
 
     def _in_background(self) -> dict[str, OpenCall]:
         """Open calls of sub-agents that were sent off to work by themselves."""
         fold = self._writer.fold
-        for call in fold.calls.values():
-            call.in_background = call.in_background or call.parent in fold.sub_agents
+        for key, call in fold.calls.items():
+            if not call.in_background and call.parent in fold.sub_agents:
+                call.in_background = True
+                fold.calls[key] = call
         return {key: call for key, call in fold.calls.items() if call.in_background and not call.finished}
 
     def facts(self, call: OpenCall) -> Facts:
@@ -349,6 +353,7 @@ class ToolStory:
     def _end_open(self, call: OpenCall, ending: Ending) -> None:
         call.finished = True
         state = call.state
+        self._writer.fold.calls[state.tool_call_id] = call
         message = denied_message(call.denial) if ending == "denied" else _ENDINGS[ending]
         facts = self.facts(call)
         # Some agents ask for an edit under an id of its own and never say how it went. It was allowed, so it is told, with doubt.

@@ -1,0 +1,2 @@
+-- No table changes. From here on an entry may carry a step (what it changed in its session's state), and a checkpoint may be older
+-- than the last entry: a Trunkline that knows nothing of steps would take such a session for what it was a moment before.

@@ -1,0 +1,80 @@
+"""Steps: what each write changed in the fold. A checkpoint and the steps after it are the fold.
+
+A step is a JSON object of the fold's members that have other values now; of a table only the keys that were touched, null where
+one is gone. It is stored in the entry that made the change, so that it is there with it or not at all. Its size is that of the
+change: a session with two thousand open calls pays for the one that moves. The checkpoint, which grows with all that is open,
+is then only a shorter way to begin, and may be written as seldom as one likes.
+
+Rule 1: a step sets values, it does not count: the same one twice is the same.
+Rule 2: whatever a checkpoint would have is in it or in a step (``tests/session/test_steps.py`` holds the two against each other).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from trunkline.session.fold.state import TABLES, Fold, light_call, light_text
+from trunkline.session.fold.tables import Table
+
+_FIELDS: Final = [(name, key) for name, key in zip(Fold.__struct_fields__, Fold.__struct_encode_fields__, strict=True)
+                  if name not in TABLES]
+_TABLES: Final = [(name, key) for name, key in zip(Fold.__struct_fields__, Fold.__struct_encode_fields__, strict=True)
+                  if name in TABLES]
+_UNSEEN: Final = object()
+
+_encode = msgspec.json.Encoder().encode
+
+_MARKS: Final[dict[str, Callable[[Any], Any]]] = {
+    "turn": lambda turn: turn and (turn.seq, turn.turn_id, turn.cancelled, turn.said_something, turn.tokens),
+    "user_message": lambda message: message and (message.message_id, message.size),
+    "changes": lambda changes: (changes.files, changes.lines_added, changes.lines_removed),
+    "queue": lambda queue: [(waiting.turn_id, id(waiting.content)) for waiting in queue],
+    "rules": list,
+}
+"""What tells one value from the next where the fold changes it in place."""
+
+
+class Steps:
+    """Tells the steps of one fold. ``known``: what it holds now is in a checkpoint already."""
+
+    def __init__(self, fold: Fold, *, known: bool) -> None:
+        self._fold = fold
+        self._marks: dict[str, Any] = {}
+        if known:
+            self.take()
+        else:
+            for name, _ in _TABLES:
+                _table(fold, name).touch_all()
+
+    def take(self) -> bytes:
+        """What has changed since the last step."""
+        fold, marks = self._fold, self._marks
+        step: dict[str, Any] = {}
+        for name, key in _FIELDS:
+            value = getattr(fold, name)
+            mark = value if name not in _MARKS else _MARKS[name](value)
+            before = marks.get(name, _UNSEEN)
+            if mark is not before and mark != before:
+                marks[name] = mark
+                step[key] = light_text(value) if name == "text" else value
+        for name, key in _TABLES:
+            table = _table(fold, name)
+            touched = table.take_touched()
+            if touched:
+                step[key] = {each: _stored(name, table, each) for each in touched}
+        return _encode(step)
+
+
+def _stored(name: str, table: Table[Any], key: str) -> Any:
+    value = dict.get(table, key)
+    if name != "calls" or value is None:
+        return value
+    return None if value.finished else light_call(value)
+
+
+def _table(fold: Fold, name: str) -> Table[Any]:
+    table: Table[Any] = getattr(fold, name)
+    return table
