@@ -71,6 +71,9 @@ class ScriptedDriver:
         self.reasons.append(reason)
         self.inputs.append(updated_input)
 
+    def refuse(self, request_id: str, reason: str) -> None:
+        self.told.append(("refuse", request_id, reason))
+
     def answer_question(self, request_id: str, action: str, content: msgspec.Raw | None) -> None:
         self.told.append(("question", request_id, action, None if content is None else msgspec.json.decode(content)))
 

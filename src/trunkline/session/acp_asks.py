@@ -84,6 +84,12 @@ class AcpAsks:
             answer["content"] = content
         self._peer.send_result(rpc_id, _encode(answer))
 
+    def refuse(self, request_id: str, reason: str) -> None:
+        """Answer either with an error: nobody can be asked."""
+        rpc_id = self._permissions.pop(request_id, None) or self._questions.pop(request_id, None)
+        if rpc_id is not None:
+            self._peer.send_error(rpc_id, acp.ErrorCode.INVALID_REQUEST, reason)
+
     def _permission(self, message: jsonrpc.Request, request_id: str) -> Signal:
         ask: acp.RequestPermissionRequest = acp.decode_params(acp.SESSION_REQUEST_PERMISSION, message.params)
         self._check_ours(ask.session_id)

@@ -43,6 +43,9 @@ CALL_TIMEOUT_S = 30.0
 
 STDERR_LINES = 20
 
+SERVED_AT_ONCE = 256
+"""What an agent may have the hub do at once (files, terminals); what is beyond is answered with an error."""
+
 _encode = msgspec.json.Encoder().encode
 
 T = TypeVar("T")
@@ -157,6 +160,11 @@ class AcpDriver:
         self._asks.answer_question(request_id, action, content)
         self._flush()
 
+    def refuse(self, request_id: str, reason: str) -> None:
+        """Answer an ask or a question with an error."""
+        self._asks.refuse(request_id, reason)
+        self._flush()
+
     async def set_mode(self, mode_id: str) -> None:
         """Switch the agent's mode."""
         await self._bounded(acp.SESSION_SET_MODE, {"sessionId": self._inbox.session_id, "modeId": mode_id})
@@ -258,6 +266,9 @@ class AcpDriver:
         method = acp.canonical_method(message.method, side="client")
         if self._asks.takes(method):
             signals.append(self._asks.asked(method, message))
+        elif len(self._tasks) >= SERVED_AT_ONCE:
+            why = f"{SERVED_AT_ONCE} requests wait for their end already"
+            self._peer.send_error(message.id, acp.ErrorCode.INVALID_REQUEST, why)
         else:
             self._spawn(self._serve(method, message))
 

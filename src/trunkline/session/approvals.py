@@ -6,6 +6,7 @@ Rule 2: commit, then tell. The agent is answered by option id, never by position
 Rule 3: what nobody answers is denied when its time is up, with that as the reason.
 Rule 4: a decision for longer than once is a rule of ours: the agent is answered with its once-option.
 Rule 5: the hub asks like an agent does, for what an agent has it do without asking; such an answer goes to whoever waits here.
+Rule 6: what waits is bounded: an ask beyond that is refused at once, with the reason.
 """
 
 from __future__ import annotations
@@ -17,11 +18,21 @@ import msgspec
 
 from trunkline.dialects import acp, context
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, QuestionAsk
-from trunkline.errors import AlreadyResolved, Expired, Forbidden, Invalid, NotFound, StorageError, TrunklineError, Unsupported
+from trunkline.errors import (
+    AlreadyResolved,
+    Expired,
+    Forbidden,
+    Invalid,
+    NotFound,
+    StorageError,
+    TooManyRequests,
+    TrunklineError,
+    Unsupported,
+)
 from trunkline.session.acts import Answer, Decision, Scope
 from trunkline.session.deadlines import Alarms, SilenceWatch
 from trunkline.session.errands import Errands
-from trunkline.session.fold import ApprovalView
+from trunkline.session.fold import KEPT_RULES, ApprovalView
 from trunkline.session.forms import check_content
 from trunkline.session.gatekeeper import Gatekeeper
 from trunkline.session.link import AgentLink
@@ -72,6 +83,15 @@ class Approvals:
         """How long an approval of this session waits."""
         return self._pen.fold.waits.approval_s or self._timeout_s
 
+    def has_room(self, ask: PermissionAsk | QuestionAsk) -> bool:
+        """Whether the agent's ask can wait for a person; where it cannot, it is refused, and that is written down."""
+        why = self._pen.at().asks.room_for(ask)
+        if why is None:
+            return True
+        self._pen.at().asks.refused(ask, why)
+        self._link.refuse(ask.request_id, why)
+        return False
+
     def asked(self, ask: PermissionAsk) -> None:
         """A permission was just asked for and written down: answer it by rule, or wait for a person."""
         turn = self._pen.fold.turn
@@ -95,6 +115,11 @@ class Approvals:
 
     async def ask_people(self, ask: PermissionAsk) -> _Resolution:
         """The hub asks, for something that an agent has it do; whether it may be done, and why not."""
+        why = self._pen.at().asks.room_for(ask)
+        if why is not None:
+            self._pen.at().asks.refused(ask, why)
+            self._pen.write()
+            raise TooManyRequests(why)
         answer: asyncio.Future[_Resolution] = asyncio.get_running_loop().create_future()
         self._our_asks[ask.request_id] = answer
         self._pen.at().asks.permission(ask)
@@ -318,6 +343,8 @@ class Approvals:
         """Write the rule that the decision stands for."""
         if view.about is None:
             raise Unsupported("there is nothing that a rule could be about in this request; decide once")
+        if scope != "always" and len(self._pen.fold.rules) >= KEPT_RULES:
+            raise TooManyRequests(f"this session has {KEPT_RULES} rules of its own; decide once, or for always")
         rule = self._gate.rule_for(view.about, allow=allow, scope=scope, reason=reason or f"decided by {by}")
         if scope == "always":
             self._gate.write_rule(rule)

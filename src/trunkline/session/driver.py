@@ -89,6 +89,9 @@ class Driver(Protocol):
     def answer_question(self, request_id: str, action: str, content: msgspec.Raw | None) -> None:
         """Answer a question: accept with content, decline or cancel."""
 
+    def refuse(self, request_id: str, reason: str) -> None:
+        """Answer an ask or a question that cannot be put to anybody: with an error where the agent's language has one."""
+
     async def set_mode(self, mode_id: str) -> None:
         """Switch the agent's mode."""
 

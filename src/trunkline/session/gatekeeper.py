@@ -1,7 +1,8 @@
 """What the rules say about a tool call: the hub's policy file, the session's own rules, its permission policy.
 
 Rule 1: a verdict is asked for once per call and moment; nothing is remembered, so a changed rule holds at once.
-Rule 2: a held session (paused) allows nothing by rule; a rule that denies still denies.
+Rule 2: a held session (paused) allows nothing by rule, nor does one in whose turn not all calls are followed; a rule that denies
+still denies.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable
 import msgspec
 
 from trunkline.session.fold import Fold
+from trunkline.session.interpret.tools import UNTRACKED
 from trunkline.session.policy import PolicyAsk, Rule, Verdict, always_rule
 from trunkline.session.policy_book import PolicyBook
 
@@ -31,6 +33,8 @@ class Gatekeeper:
             _with_real_paths(ask), session_rules=fold.rules, session_policy=fold.permission_policy, now_us=self._clock())
         if verdict.action == "allow" and fold.paused is not None:
             return Verdict("ask", None, "default", "the session is paused")
+        if verdict.action == "allow" and fold.calls_untracked:
+            return Verdict("ask", None, "default", UNTRACKED)
         return verdict
 
     def notice(self) -> None:

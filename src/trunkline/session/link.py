@@ -15,6 +15,7 @@ import msgspec
 from trunkline.dialects import acp
 from trunkline.errors import AgentError, AgentNotRunning, AgentStartFailed, HubStopping, Invalid
 from trunkline.session.driver import Driver, Started
+from trunkline.session.interpret.conditions import kept
 from trunkline.session.interpret.lifecycle import environment_of
 from trunkline.session.interpret.options import current_model, model_of
 from trunkline.session.pen import Pen
@@ -52,6 +53,12 @@ class AgentLink:
         if self._driver is None or self._stopping is not None:
             raise AgentNotRunning("the agent is not running; it starts with the next prompt")
         return self._driver
+
+    def refuse(self, request_id: str, reason: str) -> None:
+        """Tell whoever just asked that nobody can be; it may still be opening its session."""
+        driver = self._driver or self._half_started
+        if driver is not None:
+            driver.refuse(request_id, reason)
 
     async def ensure(self, *, adopt: bool = False) -> None:
         """The agent runs, or is started now: with its old session where it can; with ``adopt`` with that one or not at all."""
@@ -143,7 +150,7 @@ class AgentLink:
                 await driver.set_mode(wanted_mode)
                 fold.mode = wanted_mode
             for config_id, value in fold.chosen_options.items():
-                fold.config_options = await driver.set_config(config_id, value) or fold.config_options
+                fold.config_options = kept(await driver.set_config(config_id, value)) or fold.config_options
         except (AgentError, Invalid) as error:
             self._pen.at().lifecycle.notify("warning", "The agent came back with other settings", error.message)
             if fold.mode is not None:
@@ -155,10 +162,10 @@ class AgentLink:
         fold = self._pen.fold
         previous, fold.agent_session_id = fold.agent_session_id, started.agent_session_id
         fold.agent_start = started.how
-        fold.agent_info = started.agent_info or fold.agent_info
-        fold.agent_capabilities = started.capabilities or fold.agent_capabilities
-        fold.modes = started.modes or fold.modes
-        fold.config_options = started.config_options or fold.config_options
+        fold.agent_info = kept(started.agent_info) or fold.agent_info
+        fold.agent_capabilities = kept(started.capabilities) or fold.agent_capabilities
+        fold.modes = kept(started.modes) or fold.modes
+        fold.config_options = kept(started.config_options) or fold.config_options
         fold.mode = _current_mode(started.modes) or fold.mode
         fold.model = model_of(fold.config_options) or current_model(started.models) or fold.model
         self._write_opened(previous, started)

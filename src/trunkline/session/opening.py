@@ -32,6 +32,13 @@ _OUR_CAPABILITIES = acp.ClientCapabilities(
 )
 
 
+EARLY_BYTES = 64 << 20
+"""Updates that are held because they came before their session's id was known; one line may be that long."""
+
+SESSION_ID_CHARS = 1024
+"""Characters of the id that an agent gives its session."""
+
+
 class _UpdateParams(msgspec.Struct, rename="camel", gc=False):
     session_id: str
     update: msgspec.Raw
@@ -48,6 +55,7 @@ class Inbox:
         self.replaying = False
         """The agent tells its history again, at our request."""
         self._early: list[tuple[str, bytes]] = []
+        self._early_bytes = 0
 
     def read(self, params: msgspec.Raw) -> tuple[Signal, ...]:
         """What the params of one ``session/update`` mean to us. The hot path: nothing is looked at but whose it is."""
@@ -70,8 +78,11 @@ class Inbox:
 
     def _out_of_place(self, told: _UpdateParams) -> tuple[Signal, ...]:
         if self.session_id is None:
-            self._early.append((told.session_id, bytes(told.update)))
-            return ()
+            self._early_bytes += len(memoryview(told.update))
+            if self._early_bytes <= EARLY_BYTES:
+                self._early.append((told.session_id, bytes(told.update)))
+                return ()
+            return (Note("early_update", _encode({"sessionId": told.session_id[:SESSION_ID_CHARS], "dropped": True})),)
         if self.replaying and told.session_id == self.session_id:
             return ()
         return (Note("foreign_update", _encode({"sessionId": told.session_id, "update": told.update})),)
@@ -215,6 +226,8 @@ class Opening:
         result = await self._call(method, params, at_once=learn_id)
         if self._inbox.session_id is None:
             raise AgentError(f"{self._spec.display_name} answered {method} without a sessionId")
+        if len(self._inbox.session_id) > SESSION_ID_CHARS:
+            raise AgentError(f"{self._spec.display_name} answered {method} with a sessionId that is too long")
         return _read(bytes(result) if result is not None else b"{}")
 
     async def _authenticate(self, hello: acp.InitializeResponse, refused: AgentError) -> None:

@@ -13,12 +13,18 @@ from typing import Literal
 import msgspec
 
 from trunkline.dialects import acp
-from trunkline.errors import Invalid, NotFound, TurnInProgress
+from trunkline.errors import Invalid, NotFound, TooManyRequests, TurnInProgress
 from trunkline.session.acts import Accepted
 from trunkline.session.link import AgentLink
 from trunkline.session.pen import Pen
 from trunkline.session.spending import Spending
 from trunkline.session.turn import TurnPlayer
+
+QUEUED_PROMPTS = 100
+"""Prompts of one session that wait; more would be worked off for days."""
+
+QUEUED_BYTES = 16 << 20
+"""What the prompts that wait may hold together, images included: they are in the session's row."""
 
 WhenBusy = Literal["reject", "queue"]
 
@@ -59,6 +65,7 @@ class Prompts:
         """Change a prompt that waits."""
         blocks = _raw_blocks(content)
         self._check_waiting(turn_id)
+        self._check_room(blocks, instead_of=turn_id)
         self._pen.at().turns.edit_queued(turn_id, blocks, by=by)
         await self._pen.write_and_store()
 
@@ -76,6 +83,7 @@ class Prompts:
             running = fold.turn.turn_id if fold.turn else None
             raise TurnInProgress("a turn is in progress; wait for its end, cancel it, or send whenBusy: queue",
                                  details={"turnId": running})
+        self._check_room(content)
         accepted = Accepted(turn_id, fold.seq, True)
         self._pen.at().turns.queue(turn_id, content, by=by, key=key)
         await self._pen.write_and_store()
@@ -83,11 +91,21 @@ class Prompts:
 
     async def _go_behind(self, turn_id: str, content: list[msgspec.Raw], key: str | None, by: str) -> Accepted:
         """A failure held the queue back: wait behind it, and have it go on."""
+        self._check_room(content)
         accepted = Accepted(turn_id, self._pen.fold.seq, True)
         self._pen.at().turns.queue(turn_id, content, by=by, key=key)
         self._turns.play_queued()
         await self._pen.write_and_store()
         return accepted
+
+    def _check_room(self, content: list[msgspec.Raw], *, instead_of: str | None = None) -> None:
+        """Refuse a prompt that the queue has no room for."""
+        others = [waiting for waiting in self._pen.fold.queue if waiting.turn_id != instead_of]
+        if len(others) >= QUEUED_PROMPTS:
+            raise TooManyRequests(f"{QUEUED_PROMPTS} prompts wait in this session already")
+        size = sum(len(memoryview(block)) for waiting in [*(waiting.content for waiting in others), content] for block in waiting)
+        if size > QUEUED_BYTES:
+            raise TooManyRequests(f"the prompts that wait in this session would hold more than {QUEUED_BYTES >> 20} MiB")
 
     def _check_waiting(self, turn_id: str) -> None:
         if not any(waiting.turn_id == turn_id for waiting in self._pen.fold.queue):

@@ -25,7 +25,7 @@ from trunkline.agents.process import Exit
 from trunkline.agents.sandbox import Confine
 from trunkline.dialects import acp, context
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
-from trunkline.errors import NotFound, StorageError, TrunklineError
+from trunkline.errors import NotFound, StorageError, TooManyRequests, TrunklineError
 from trunkline.session.acts import Accepted, Answer, Decision, check_title
 from trunkline.session.approvals import Approvals
 from trunkline.session.artifacts import ArtifactFinder
@@ -37,7 +37,7 @@ from trunkline.session.driver import AgentSession, Driver
 from trunkline.session.editors import Editors
 from trunkline.session.errands import Errands
 from trunkline.session.feed import Feed
-from trunkline.session.fold import Artifact, Fold, SessionView, Waits
+from trunkline.session.fold import KEPT_RULES, Artifact, Fold, SessionView, Waits
 from trunkline.session.gatekeeper import Gatekeeper
 from trunkline.session.hold import Hold
 from trunkline.session.lent import Lent
@@ -262,6 +262,9 @@ class Session:
     async def set_config(self, config_id: str, value: str | bool, *, by: str) -> None:
         """Set one of the agent's options."""
         await self._ensure_agent()
+        chosen = self.fold.chosen_options
+        if config_id not in chosen and len(chosen) >= KEPT_RULES:
+            raise TooManyRequests(f"{KEPT_RULES} options of this session were set already")
         options = await self._link.driver.set_config(config_id, value)
         self.fold.chosen_options[config_id] = value
         self._pen.at().conditions.config(options or self.fold.config_options, by=by)
@@ -372,11 +375,15 @@ class Session:
                 interpret.hear(signals[start:index])
                 ends.append(signal)
             elif type(signal) is PermissionAsk:
-                interpret.hear(signals[start:index + 1])
-                self._approvals.asked(signal)
+                interpret.hear(signals[start:index])
+                if self._approvals.has_room(signal):
+                    interpret.hear([signal])
+                    self._approvals.asked(signal)
             elif type(signal) is QuestionAsk:
-                interpret.hear(signals[start:index + 1])
-                self._approvals.question_asked(signal)
+                interpret.hear(signals[start:index])
+                if self._approvals.has_room(signal):
+                    interpret.hear([signal])
+                    self._approvals.question_asked(signal)
             else:
                 continue
             start = index + 1

@@ -79,6 +79,9 @@ class WatchDriver:
         """Nobody asked us."""
         refuse()
 
+    def refuse(self, request_id: str, reason: str) -> None:
+        """Whoever asked is not ours to answer."""
+
     async def set_mode(self, mode_id: str) -> None:
         """There is nobody to tell."""
         refuse()

@@ -20,7 +20,7 @@ class Told:
         self.fold = Fold(session_id="s", agent="a", cwd="/w", created_at=0, updated_at=0)
         self.interpret = Interpreter(self.fold)
         self._steps = Steps(self.fold, known=False)
-        self._stored: list[bytes] = []
+        self.steps: list[bytes] = []
         self.entries: list[Entry] = []
         self._at = 1_790_000_000_000_000
 
@@ -36,8 +36,8 @@ class Told:
     def take(self) -> list[Entry]:
         new = self.interpret.take()
         self.entries += new
-        self._stored.append(self._steps.take())
-        kept = restore(b"{}", self._stored)
+        self.steps.append(self._steps.take())
+        kept = restore(b"{}", self.steps)
         kept.seq = self.fold.seq
         assert kept == restore(checkpoint(self.fold)), "all that a checkpoint would have is in the steps"
         return new

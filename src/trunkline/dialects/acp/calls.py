@@ -15,6 +15,9 @@ from msgspec import UNSET, Raw, UnsetType
 from trunkline.dialects.acp.tools import ToolCallContent, ToolCallLocation
 from trunkline.dialects.acp.updates import ToolCall, ToolCallUpdate
 
+TITLE_CHARS = 4096
+"""Characters of a call's title and name that are kept; the update has them whole."""
+
 _RANK = {"pending": 0, "in_progress": 1, "completed": 2, "failed": 2}
 
 
@@ -44,8 +47,8 @@ class CallState(msgspec.Struct, kw_only=True):
 def merge(call: CallState, update: ToolCall | ToolCallUpdate) -> frozenset[str]:
     """Take an announcement or update into ``call``; returns the names of the fields that it changed."""
     news: dict[str, object] = {
-        "title": update.title or None,
-        "name": update.name or None,
+        "title": (update.title or "")[:TITLE_CHARS] or None,
+        "name": (update.name or "")[:TITLE_CHARS] or None,
         "kind": update.kind,
         "status": _next_status(call.status, update.status),
         "content": update.content or None,
@@ -54,7 +57,7 @@ def merge(call: CallState, update: ToolCall | ToolCallUpdate) -> frozenset[str]:
         "raw_output": _json(update.raw_output),
     }
     if not call.first_title and update.title:
-        call.first_title = update.title
+        call.first_title = update.title[:TITLE_CHARS]
     changed = [name for name, value in news.items() if value is not None and value != getattr(call, name)]
     for name in changed:
         setattr(call, name, news[name])

@@ -17,6 +17,12 @@ KEPT_CURRENCIES = 8
 KEPT_FILES = 2000
 """Changed files counted per session; a summary of more would be no summary."""
 
+KEPT_ARTIFACTS = 2000
+"""Artifacts of a session that are known again; of older ones the files and their entries stay."""
+
+KEPT_RULES = 500
+"""Rules of one session, and options that were set in it."""
+
 KEPT_KEYS = 256
 """Idempotency keys remembered per session, beside those of prompts that wait or run; a client retries within seconds, not after
 256 prompts."""

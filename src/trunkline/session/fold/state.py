@@ -35,6 +35,9 @@ from trunkline.session.fold.open_parts import OpenCall, OpenText, OpenUserMessag
 from trunkline.session.fold.tables import Calls, Table
 from trunkline.session.policy import Rule
 
+LIGHT_LOCATIONS = 200
+"""Places of an open call that go into a checkpoint; rules look at no more of them."""
+
 LIGHT_BODY = 4096
 """Bodies of open calls above this many bytes stay out of a checkpoint."""
 
@@ -63,6 +66,8 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     user_message: OpenUserMessage | None = None
     """Only while an agent tells its history again; never beside ``text``."""
     calls: dict[str, OpenCall] = msgspec.field(default_factory=dict)
+    calls_untracked: bool = False
+    """More calls were open in this turn than are followed: what it asks for cannot be told apart from what nobody looked at."""
     sub_agents: dict[str, str] = msgspec.field(default_factory=dict)
     """Those that go on though the calls which started them are done: their ids, and those calls'."""
     approvals: dict[str, ApprovalView] = msgspec.field(default_factory=dict)
@@ -197,8 +202,8 @@ def light_call(call: OpenCall) -> OpenCall:
     state = call.state
     light = CallState(
         tool_call_id=state.tool_call_id, title=state.title, name=state.name, kind=state.kind, status=state.status,
-        locations=state.locations, raw_input=_small(state.raw_input), raw_output=None, first_title=state.first_title,
-        tool=state.tool,
+        locations=state.locations and state.locations[:LIGHT_LOCATIONS], raw_input=_small(state.raw_input), raw_output=None,
+        first_title=state.first_title, tool=state.tool,
     )
     return msgspec.structs.replace(call, state=light, evidence=None)
 

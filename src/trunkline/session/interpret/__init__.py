@@ -33,7 +33,7 @@ from trunkline.dialects.signals import (
     Update,
 )
 from trunkline.journal.base import Entry
-from trunkline.session.fold import Artifact, Fold
+from trunkline.session.fold import KEPT_ARTIFACTS, Artifact, Fold, remember
 from trunkline.session.interpret.asks import AskStory
 from trunkline.session.interpret.conditions import ConditionStory
 from trunkline.session.interpret.facts import name_of
@@ -104,7 +104,7 @@ class Interpreter:
 
     def artifact(self, artifact: Artifact, preview_url: str | None) -> None:
         """Something that the agent made was found on disk, or found changed."""
-        self.fold.artifacts[artifact.path] = artifact
+        remember(self.fold.artifacts, artifact.path, artifact, KEPT_ARTIFACTS)
         info = packets.ArtifactInfo(
             id=artifact.id, type=artifact.type, name=artifact.name, path=artifact.relative_path,  # type: ignore[arg-type]
             preview_url=preview_url,
@@ -160,7 +160,7 @@ class Interpreter:
 
     def _close_calls(self) -> None:
         self.tools.close_all(cancelled=False)
-        self.fold.calls.clear()
+        self.tools.forget_all()
 
     def _call_told(self, tool_call_id: str) -> None:
         """What a call's input says beyond the call itself: a plan, a question."""

@@ -3,13 +3,14 @@
 Rule 1: an approval is keyed by the hub's request id; agents give one toolCallId to several asks.
 Rule 2: an ask is resolved once. Who resolved it is remembered, so that a late answer can be told.
 Rule 3: asks and their resolutions form a keyed hash chain, so that a rewritten journal shows.
+Rule 4: what waits is bounded (``room_for``). What is beyond is refused by whoever hears it, and written down (``refused``).
 """
 
 from __future__ import annotations
 
 import posixpath
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -24,10 +25,24 @@ from trunkline.session.forms import choices_of, fields_of, main_field
 from trunkline.session.interpret.denied import denial_of
 from trunkline.session.interpret.lifecycle import standing
 from trunkline.session.interpret.preview import TEXT_MOST, ReadText, is_shown_whole, preview_of
-from trunkline.session.interpret.tools import ToolStory, cut_input, name_of, shown_input
-from trunkline.session.interpret.writer import Writer
+from trunkline.session.interpret.tools import ID_CHARS, UNTRACKED, ToolStory, cut_input, name_of, shown_input
+from trunkline.session.interpret.writer import TEXT_LIMIT, Writer
 from trunkline.session.policy import PolicyAsk, Rule, always_rule, policy_ask
 from trunkline.session.policy_text import check_rule
+
+PENDING_PERMISSIONS: Final = 200
+"""Permissions of one session that wait at once: more than a person could look through before their time is up."""
+
+PENDING_QUESTIONS: Final = 50
+"""Questions of one session that wait at once."""
+
+PENDING_BYTES: Final = 4 << 20
+"""What all that waits in a session may say together: it is in the session's row, and in every list of what is pending."""
+
+ASK_OPTIONS: Final = 100
+"""Answers that one permission may offer."""
+
+_TOO_MUCH: Final = f"what waits for a person in this session would say more than {PENDING_BYTES >> 20} MiB"
 
 
 class AskStory:
@@ -71,6 +86,28 @@ class AskStory:
         if writer.fold.paused is None:
             writer.status("waiting_for_approval")
 
+    def room_for(self, ask: PermissionAsk | QuestionAsk) -> str | None:
+        """Why one more ask cannot wait for a person; None where it can."""
+        fold = self._writer.fold
+        if isinstance(ask, QuestionAsk):
+            if len(fold.questions) >= PENDING_QUESTIONS:
+                return f"{PENDING_QUESTIONS} questions of this session wait for a person already"
+            size = len(ask.message) + len(ask.schema or b"") + len(ask.url or "")
+        else:
+            if len(fold.approvals) >= PENDING_PERMISSIONS:
+                return f"{PENDING_PERMISSIONS} permissions of this session wait for a person already"
+            if len(ask.options) > ASK_OPTIONS:
+                return f"a permission offers at most {ASK_OPTIONS} options, and this one has {len(ask.options)}"
+            size = min(len(ask.tool_call), TEXT_LIMIT)
+        waiting = sum(map(_said_by, fold.approvals.values())) + sum(map(_said_by, fold.questions.values()))
+        return None if size + waiting <= PENDING_BYTES else _TOO_MUCH
+
+    def refused(self, ask: PermissionAsk | QuestionAsk, why: str) -> None:
+        """An ask that could not wait for a person was answered with that."""
+        name = "question_refused" if isinstance(ask, QuestionAsk) else "permission_refused"
+        about = {} if isinstance(ask, QuestionAsk) else {"toolCallId": _asked_for(ask).tool_call_id[:ID_CHARS]}
+        self._writer.custom(name, {"requestId": ask.request_id, "reason": why, **about})
+
     def resolve(self, request_id: str, *, approved: bool, resolved_by: context.Resolver, who: str, reason: str | None = None,
                 option_id: str | None = None, updated_input: msgspec.Raw | None = None) -> None:
         """A decision was made. The caller has checked that the approval is open."""
@@ -105,8 +142,10 @@ class AskStory:
 
     def rule(self, rule: Rule, *, kept: bool, who: str) -> None:
         """Somebody decided for longer than once; ``kept``: in this session, else in the policy file."""
-        if kept and rule not in self._writer.fold.rules:
-            self._writer.fold.rules.append(rule)
+        rules, turn = self._writer.fold.rules, self._writer.fold.turn
+        if kept and rule not in rules:
+            # Rules for a turn that is over say nothing any more.
+            rules[:] = [*(old for old in rules if old.turn is None or (turn is not None and old.turn == turn.turn_id)), rule]
         self._writer.custom("rule_added", {"rule": rule, "where": "session" if kept else "policy file"}, meta={"by": who})
 
     def about(self, ask: PermissionAsk) -> PolicyAsk:
@@ -130,10 +169,11 @@ class AskStory:
         """What the rules look at: the input in whatever form it was told, and the paths that the agent named beside it."""
         fold, facts = self._writer.fold, self._tools.facts(call)
         brings_changes = any(isinstance(item, acp.Diff) for item in call.state.content or [])
-        return policy_ask(name_of(call.state), call.state.kind, facts.subject, agent=fold.agent, cwd=fold.cwd,
+        about = policy_ask(name_of(call.state), call.state.kind, facts.subject, agent=fold.agent, cwd=fold.cwd,
                           roots=self._roots or (fold.cwd,), home=self._home, session_id=fold.session_id,
                           turn_id=fold.turn.turn_id if fold.turn else None, locations=paths_of(call.state),
                           guarded=self._guarded, guessed=not (call.state.tool or call.state.name), writes=brings_changes)
+        return about if not fold.calls_untracked else msgspec.structs.replace(about, risk="high", risk_reason=UNTRACKED)
 
     def _preview(self, call: OpenCall, about: PolicyAsk) -> context.ApprovalPreview:
         folder = posixpath.join(self._writer.fold.cwd, about.cwd or "").rstrip("/")
@@ -204,6 +244,13 @@ class AskStory:
         self._writer.status("paused" if fold.paused is not None else standing(fold))
 
 
+def _said_by(view: ApprovalView | QuestionView) -> int:
+    """About how many bytes something that waits says."""
+    if isinstance(view, ApprovalView):
+        return len(memoryview(view.tool_input)) + len(view.title)
+    return len(view.question) + (len(memoryview(view.schema)) if isinstance(view.schema, msgspec.Raw) else 0)
+
+
 def _always(about: PolicyAsk) -> Rule | None:
     """The rule that "always" would write; None where no rule could be about it or be written, or it is more than can be shown."""
     try:
@@ -244,11 +291,12 @@ def _describe(state: CallState, command: str | None) -> str:
 
 
 def _asked_for(ask: PermissionAsk) -> acp.ToolCallUpdate:
-    """The call that is asked for; an ask that names none stands for itself."""
+    """The call that is asked for; an ask that names none, or by an id that nobody could keep, stands for itself."""
     try:
-        return acp.decode_tool_call_update(ask.tool_call)
+        asked = acp.decode_tool_call_update(ask.tool_call)
     except Invalid:
         return acp.ToolCallUpdate(tool_call_id=ask.request_id)
+    return asked if len(asked.tool_call_id) <= ID_CHARS else msgspec.structs.replace(asked, tool_call_id=ask.request_id)
 
 
 def paths_of(state: CallState) -> tuple[str, ...]:

@@ -106,13 +106,17 @@ def _tell_batch(writer: Writer, facts: Facts, changes: list[Change], url: str, e
     ))
 
 
+PATH_CHARS = 4096
+"""Characters of a path that is counted; no system has longer ones."""
+
+
 def _count(fold: Fold, change: Change) -> None:
     """Add a change to the session's tally of files, and to the sum over all of them."""
     fold.changes.lines_added += change.added
     fold.changes.lines_removed += change.removed
     tally = fold.files.get(change.path)
     if tally is None:
-        if len(fold.files) < KEPT_FILES:
+        if len(fold.files) < KEPT_FILES and len(change.path) <= PATH_CHARS:
             fold.files[change.path] = FileTally(change.kind, change.added, change.removed)
             fold.changes.files += 1
         return

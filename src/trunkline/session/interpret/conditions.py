@@ -19,6 +19,12 @@ from trunkline.session.interpret.tools import write_plan
 from trunkline.session.interpret.usage import UsageStory
 from trunkline.session.interpret.writer import TEXT_LIMIT, Writer
 
+OFFERED_BYTES = 1 << 20
+"""Bytes of an agent's modes, options, or what it says of itself, that are kept: they are in every row of the session."""
+
+MODE_CHARS = 1024
+"""Characters of the name of a mode; a longer one names none that could be chosen."""
+
 
 class ConditionStory:
     """The agent's standing, beyond what it says and does."""
@@ -33,7 +39,7 @@ class ConditionStory:
         match update:
             case acp.Plan():
                 write_plan(self._writer, update.entries, wire, raw)
-            case acp.CurrentModeUpdate():
+            case acp.CurrentModeUpdate() if len(update.current_mode_id) <= MODE_CHARS:
                 self.mode(update.current_mode_id, wire, raw)
             case acp.UsageUpdate():
                 packet = packets.usage_packet(update.used, update.size, update.cost, self._writer.at)
@@ -41,7 +47,7 @@ class ConditionStory:
             case acp.AvailableCommandsUpdate():
                 self._commands(update, wire, raw)
             case acp.ConfigOptionUpdate():
-                self._writer.fold.config_options = context.to_raw(update.config_options)
+                self._writer.fold.config_options = kept(context.to_raw(update.config_options)) or self._writer.fold.config_options
                 self._custom("config_option_update", wire, raw)
                 self.settle()
             case acp.SessionInfoUpdate():
@@ -50,6 +56,8 @@ class ConditionStory:
                 self._notice(update, wire, raw)
             case acp.UnknownUpdate():
                 self._custom(update.kind or "unknown", wire, raw)
+            case acp.CurrentModeUpdate():
+                self._custom("current_mode_update", wire, raw)
             case acp.CompactionUpdate():
                 self._custom("compaction_update", wire, raw)
             case acp.CompactionSummaryChunk():
@@ -105,7 +113,7 @@ class ConditionStory:
 
     def config(self, options: msgspec.Raw, *, by: str) -> None:
         """Somebody set an option; these are all of them now."""
-        self._writer.fold.config_options = options
+        self._writer.fold.config_options = kept(options) or self._writer.fold.config_options
         update = b'{"sessionUpdate":"config_option_update","configOptions":%b}' % bytes(options)
         self._writer.custom("config_option_update", {"by": by}, namespace="acp", update=update, meta={"by": by})
         self.settle()
@@ -141,6 +149,11 @@ class ConditionStory:
         data = context.as_object(wire) if whole else {"bytes": len(wire)}
         cut = {} if whole else self._writer.truncated(len(wire), has_packet=False)
         self._writer.custom(name, data, namespace="acp", update=wire, raw=raw, meta=cut)
+
+
+def kept(said: msgspec.Raw | None) -> msgspec.Raw | None:
+    """What an agent says of itself or offers, where it is not too much to be kept."""
+    return said if said is not None and len(memoryview(said)) <= OFFERED_BYTES else None
 
 
 def _with_current(modes: msgspec.Raw, mode_id: str) -> msgspec.Raw:

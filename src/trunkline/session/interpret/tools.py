@@ -3,16 +3,19 @@
     evidence.py    what updates say beside their fields      facts.py       one call, looked at once
     structured.py  outputs that a program can use            changes.py     files
     git.py, web.py what was done there                       subagents.py   agents that the agent started
-    untold.py      what no other event tells
+    untold.py      what no other event tells                 bodies.py      how much of all this is kept
 
 Rule 1: calls are keyed by toolCallId within a turn; agents use ids again in the next.
 Rule 2: an update carries what changed, a packet carries everything: packets come from the merged state.
 Rule 3: every call that starts also ends, at the latest with its turn.
 Rule 4: what a call did (files, git, web, sub-agents) is told after its result, by entries without update and packet.
+Rule 5: at most OPEN_CALLS are followed. More are written down as they come, which is told once; until the turn has ended nothing
+that it asks for counts as known.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any, Final, Literal
@@ -24,6 +27,7 @@ from trunkline.dialects.acp.calls import CallState, merge
 from trunkline.dialects.roles import ToolNames
 from trunkline.session.fold import OpenCall, Todo, remember
 from trunkline.session.interpret import changes, git, subagents, web
+from trunkline.session.interpret.bodies import Bodies
 from trunkline.session.interpret.changes import Change, changes_of
 from trunkline.session.interpret.denied import denial_of, denied_message, denied_meta
 from trunkline.session.interpret.evidence import evidence_of, observe, printed
@@ -32,7 +36,7 @@ from trunkline.session.interpret.output import news_of, title_news
 from trunkline.session.interpret.structured import command_output, structured_of
 from trunkline.session.interpret.text import TextStory
 from trunkline.session.interpret.untold import untold_of
-from trunkline.session.interpret.writer import TEXT_LIMIT, Carried, Writer
+from trunkline.session.interpret.writer import NOTHING_CARRIED, TEXT_LIMIT, Carried, Writer
 
 __all__ = ["ToolNames", "ToolStory", "name_of", "write_plan"]
 
@@ -45,6 +49,21 @@ _ENDINGS: dict[str, str] = {
 
 _JUDGED: Final = frozenset({"raw_input", "kind", "name", "title", "locations"})
 """What a call's risk is judged by; a title counts where it is all that names the command."""
+
+OPEN_CALLS: Final = 2000
+"""Calls that are open at once in one session. The busiest real turns have some dozens."""
+
+KEPT_CALLS: Final = 2000
+"""Calls that have ended and are still known by their ids, so that what comes late finds them."""
+
+ID_CHARS: Final = 1024
+"""Characters of a call's id; a longer one is not followed. The longest seen in agents has 90."""
+
+UNTRACKED: Final = "more tool calls are open than are followed, so that what this belongs to is not known"
+
+TODOS: Final = 500
+TODO_CHARS: Final = 1000
+"""Lines of a plan, and characters of each, that the session's state and its event have; the update and its packet have all."""
 
 NEAR_CALLS: Final = 64
 """Calls that are looked back through for one that a permission was really about."""
@@ -85,10 +104,16 @@ class ToolStory:
         self._home = home
         self._roots = tuple(roots)
         self._terminals: dict[str, _TerminalEnd] = {}
+        self._ended: deque[str] = deque()
+        """The ids of those calls of the fold that have ended, oldest first."""
+        self._bodies = Bodies()
 
     def told(self, update: acp.ToolCall | acp.ToolCallUpdate, wire: bytes, raw: bytes | None) -> None:
         """The agent said something about a call."""
         call = self._writer.fold.calls.get(update.tool_call_id)
+        if call is None and not self._may_follow(update.tool_call_id):
+            self._leave_untracked(update.tool_call_id, Carried(wire, None, raw))
+            return
         if call is None:
             self._first_told(update, wire, raw)
             return
@@ -100,6 +125,12 @@ class ToolStory:
     def announced(self, update: acp.ToolCallUpdate) -> OpenCall:
         """The call that a permission is asked for, made known first where the agent did not."""
         call = self._writer.fold.calls.get(update.tool_call_id)
+        if call is None and not self._may_follow(update.tool_call_id):
+            call = OpenCall(CallState(tool_call_id=update.tool_call_id), self._writer.at)
+            self._merge(call, update, asks=True)
+            self._bodies.forget(update.tool_call_id)
+            self._leave_untracked(update.tool_call_id, NOTHING_CARRIED)
+            return call
         if call is None:
             self._text.close()
             return self._open(update, None, None, asks=True)
@@ -134,6 +165,8 @@ class ToolStory:
 
     def risk(self, call: OpenCall) -> tuple[context.RiskLevel, str]:
         """How much harm a call can do, and why; judged once for each input."""
+        if self._writer.fold.calls_untracked:
+            return "high", UNTRACKED
         if call.risk_level is None:
             from trunkline.dialects.risk import explain_risk  # a hub without tool calls needs none of it
 
@@ -166,9 +199,17 @@ class ToolStory:
     def forget_turn(self) -> None:
         """A turn begins: of the calls before it, only those that go on in the background are remembered."""
         self.close_turn(cancelled=False)
-        calls, going_on = self._writer.fold.calls, self._in_background()
-        for key in [key for key in calls if key not in going_on]:
-            del calls[key]
+        going_on = self._in_background()
+        for key in [key for key in self._writer.fold.calls if key not in going_on]:
+            self._forget(key)
+        self._ended.clear()
+        self._writer.fold.calls_untracked = False
+
+    def forget_all(self) -> None:
+        """Nothing more will be said of any call."""
+        for key in list(self._writer.fold.calls):
+            self._forget(key)
+        self._ended.clear()
 
     def _in_background(self) -> dict[str, OpenCall]:
         """Open calls of sub-agents that were sent off to work by themselves."""
@@ -188,6 +229,7 @@ class ToolStory:
         if "content" in changed:
             call.shows_ask = asks
         observe(call, update, self._names)
+        self._bodies.weigh(call)
         if changed & _JUDGED:
             call.risk_level = None
         return changed
@@ -196,6 +238,34 @@ class ToolStory:
         if not call.counted:
             call.counted = True
             self._writer.fold.tool_calls += 1
+
+    def _may_follow(self, tool_call_id: str) -> bool:
+        """Whether one more call can be followed, by this id."""
+        return len(self._writer.fold.calls) - len(self._ended) < OPEN_CALLS and len(tool_call_id) <= ID_CHARS
+
+    def _leave_untracked(self, tool_call_id: str, carried: Carried) -> None:
+        """Write down what is said of a call that is not followed; the first time, that it is not."""
+        fold, writer = self._writer.fold, self._writer
+        self._text.close()
+        if not fold.calls_untracked:
+            fold.calls_untracked = True
+            writer.add(context.NotificationEvent(
+                level="warning", title="Not all tool calls are followed",
+                message=f"More than {OPEN_CALLS} tool calls are open. Further ones are only written down, and whatever this turn "
+                "asks for is taken for dangerous and left to a person."))
+        if carried.update is not None:
+            writer.custom("tool_call_untracked", {"toolCallId": tool_call_id[:ID_CHARS]}, update=carried.update, raw=carried.raw)
+
+    def _has_ended(self, call: OpenCall) -> None:
+        """The call is over; of those that are, the oldest are forgotten."""
+        call.finished = True
+        self._ended.append(call.state.tool_call_id)
+        if len(self._ended) > KEPT_CALLS:
+            self._forget(self._ended.popleft())
+
+    def _forget(self, tool_call_id: str) -> None:
+        self._writer.fold.calls.pop(tool_call_id, None)
+        self._bodies.forget(tool_call_id)
 
     def _first_told(self, update: acp.ToolCall | acp.ToolCallUpdate, wire: bytes, raw: bytes | None) -> None:
         self._text.close()
@@ -293,7 +363,7 @@ class ToolStory:
             subagents.progress(self._writer, call.state.tool_call_id, lines[-1].strip())
 
     def _finish(self, call: OpenCall, carried: Carried, token: memoryview | None) -> None:
-        call.finished = True
+        self._has_ended(call)
         self._take_terminals(call)
         facts = self.facts(call)
         done: list[Change] = []
@@ -351,9 +421,9 @@ class ToolStory:
         subagents.complete(writer, facts, failed=None if succeeded else facts.text or "The task failed.")
 
     def _end_open(self, call: OpenCall, ending: Ending) -> None:
-        call.finished = True
         state = call.state
         self._writer.fold.calls[state.tool_call_id] = call
+        self._has_ended(call)
         message = denied_message(call.denial) if ending == "denied" else _ENDINGS[ending]
         facts = self.facts(call)
         # Some agents ask for an edit under an id of its own and never say how it went. It was allowed, so it is told, with doubt.
@@ -403,7 +473,7 @@ class ToolStory:
 
 def write_plan(writer: Writer, plan: list[acp.PlanEntry], wire: bytes | None, raw: bytes | None) -> None:
     """A new plan replaces the old one; the same one again is told only where the agent itself said it."""
-    todos = [Todo(entry.content, entry.status, entry.priority) for entry in plan]
+    todos = [Todo(entry.content[:TODO_CHARS], entry.status, entry.priority) for entry in plan[:TODOS]]
     if todos == writer.fold.todos and wire is None:
         return
     writer.fold.todos = todos

@@ -21,6 +21,10 @@ MONEY_DIGITS = 12
 """Places to which money is told apart: sums of floats are off by less, and no provider charges less."""
 
 
+CURRENCY_CHARS = 16
+"""Characters of the name of a currency; ISO 4217 has three."""
+
+
 class UsageStory:
     """The session's account."""
 
@@ -38,6 +42,7 @@ class UsageStory:
 
     def cost_so_far(self, total: float, currency: str) -> None:
         """The agent's own total; what is new in it was spent just now."""
+        currency = currency[:CURRENCY_CHARS]
         fold = self._writer.fold
         known = fold.cost is not None and fold.cost.currency == currency
         self._turn_to(currency)

@@ -182,6 +182,10 @@ class StreamJsonDriver:
         if line is not None:
             cli.write(line)
 
+    def refuse(self, request_id: str, reason: str) -> None:
+        """Deny an ask, with that as the reason; a question is not answered."""
+        self.answer_permission(request_id, None, reason=reason)
+
     async def set_mode(self, mode_id: str) -> None:
         """Switch the permission mode. Old versions take any word, so that it is looked up here."""
         cli = self._running()

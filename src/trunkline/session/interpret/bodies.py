@@ -1,0 +1,72 @@
+"""What the calls of a session carry beside their names (inputs, outputs, what they show), kept within bounds together.
+
+Rule: the call that was spoken of last has its bodies whole, however large. Where all together are more than KEPT_BODIES, those
+that were not spoken of for longest give theirs up: what was said of them is in the journal, and a result may say it again.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Final
+
+from trunkline.dialects import acp
+from trunkline.dialects.acp.calls import CallState
+from trunkline.session.fold import LIGHT_BODY, OpenCall
+
+KEPT_BODIES: Final = 32 << 20
+"""Bytes of bodies of all calls of a session. Most calls carry a few kilobytes; one that reads a large file carries it twice."""
+
+
+class Bodies:
+    """How much each call carries, the one that was spoken of longest ago first. Light calls are not counted."""
+
+    def __init__(self) -> None:
+        self._heavy: OrderedDict[str, tuple[OpenCall, int]] = OrderedDict()
+        self._total = 0
+
+    def weigh(self, call: OpenCall) -> None:
+        """The call was spoken of: others may have to give up their bodies for it."""
+        key = call.state.tool_call_id
+        self.forget(key)
+        size = size_of(call)
+        if size <= LIGHT_BODY:
+            return
+        self._heavy[key] = (call, size)
+        self._total += size
+        while self._total > KEPT_BODIES and len(self._heavy) > 1:
+            _, (other, freed) = self._heavy.popitem(last=False)
+            self._total -= freed
+            _lighten(other)
+
+    def forget(self, tool_call_id: str) -> None:
+        """The call is no longer kept."""
+        known = self._heavy.pop(tool_call_id, None)
+        if known is not None:
+            self._total -= known[1]
+
+
+def size_of(call: OpenCall) -> int:
+    """About how many bytes a call's bodies take."""
+    state, evidence = call.state, call.evidence
+    size = len(state.raw_input or b"") + len(state.raw_output or b"") + sum(map(_size_of_item, state.content or ()))
+    if evidence is not None:
+        size += len(evidence.printed) + sum(map(_size_of_item, evidence.diffs))
+    return size
+
+
+def _size_of_item(item: acp.ToolCallContent) -> int:
+    match item:
+        case acp.Diff():
+            return len(item.old_text or "") + len(item.new_text)
+        case acp.Content(content=acp.TextContent(text=text)):
+            return len(text)
+        case acp.Content(content=acp.ImageContent(data=data) | acp.AudioContent(data=data)):
+            return len(data)
+    return 0
+
+
+def _lighten(call: OpenCall) -> None:
+    state: CallState = call.state
+    state.content = state.raw_output = call.evidence = None
+    if len(state.raw_input or b"") > LIGHT_BODY:
+        state.raw_input = None

@@ -1,0 +1,204 @@
+"""What a session keeps of what an agent says is bounded, and every bound answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.aio import run
+from tests.session.interpret.told import Told, events, names
+from tests.session.script import OPTIONS, Stage, update
+from trunkline.dialects.acp.calls import TITLE_CHARS
+from trunkline.dialects.signals import PermissionAsk, QuestionAsk, SubAgentTold, Update
+from trunkline.errors import TooManyRequests
+from trunkline.session import prompts
+from trunkline.session.fold import KEPT_ARTIFACTS, Artifact, checkpoint
+from trunkline.session.interpret import asks, bodies, conditions, subagents, tools
+from trunkline.session.interpret.changes import PATH_CHARS
+from trunkline.session.interpret.usage import CURRENCY_CHARS
+from trunkline.session.policy import Rule
+
+
+def call(number: int, **more: object) -> Update:
+    return update(sessionUpdate="tool_call", toolCallId=f"c{number}", title="Look", **more)
+
+
+def ended(number: int, **more: object) -> Update:
+    return update(sessionUpdate="tool_call_update", toolCallId=f"c{number}", status="completed", **more)
+
+
+def ask(number: int, call_id: str = "", padding: int = 0) -> PermissionAsk:
+    asked = {"toolCallId": call_id or f"p{number}", "kind": "read", "rawInput": {"path": "a", "why": "x" * padding}}
+    return PermissionAsk(f"req-{number}", msgspec.json.encode(asked), OPTIONS)
+
+
+def test_calls_beyond_the_bound_are_written_down_and_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "OPEN_CALLS", 10)
+    told = Told().turn()
+    entries = told.hear(*(call(number) for number in range(25)))
+    assert len(told.fold.calls) == 10
+    assert names(entries).count("tool:start") == 10
+    assert names(entries).count("interaction:notification") == 1, "it is said once"
+    untracked = [entry for entry, name in zip(entries, names(entries), strict=True) if name == "tool_call_untracked"]
+    assert [msgspec.json.decode(entry.update or b"")["toolCallId"] for entry in untracked] == [f"c{n}" for n in range(10, 25)]
+    told.hear(*(ended(number) for number in range(10)))
+    told.hear(call(99))
+    assert "c99" in told.fold.calls, "there is room again"
+
+
+def test_what_such_a_turn_asks_for_is_not_known_and_high_until_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "OPEN_CALLS", 3)
+    told = Told().turn()
+    told.hear(*(call(number) for number in range(4)), ask(1, "c0"), ask(2))
+    views = list(told.fold.approvals.values())
+    assert [view.risk_level for view in views] == ["high", "high"]
+    assert all(view.about is not None and view.about.risk == "high" for view in views)
+    assert tools.UNTRACKED in views[0].risk_reason and len(told.fold.calls) == 3
+    told.at().turns.end("end_turn")
+    told.take()
+    told.turn()
+    told.hear(ask(3))
+    assert told.fold.approvals["req-3"].risk_level == "low" and not told.fold.calls_untracked
+
+
+def test_no_rule_allows_what_such_a_turn_asks_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def play() -> None:
+        monkeypatch.setattr(tools, "OPEN_CALLS", 3)
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        session.fold.rules.append(Rule(action="allow", risk=["low", "medium", "high"]))
+        await stage.send()
+        stage.driver.say(ask(1))
+        await stage.until(lambda: bool(stage.driver.told_of("permission")))
+        assert not session.fold.approvals, "the rule allowed it"
+        stage.driver.say(*(call(number) for number in range(5)), ask(2))
+        assert list(session.fold.approvals) == ["req-2"], "a person is asked"
+
+    run(play())
+
+
+def test_permissions_beyond_the_bound_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def play() -> None:
+        monkeypatch.setattr(asks, "PENDING_PERMISSIONS", 5)
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        stage.driver.say(*(ask(number) for number in range(12)))
+        assert len(session.fold.approvals) == 5
+        assert [told[1] for told in stage.driver.told_of("refuse")] == [f"req-{number}" for number in range(5, 12)]
+        assert "5 permissions" in stage.driver.told_of("refuse")[0][2]
+        await session.snapshot()
+        refused = [entry for entry in await session.feed.read(after=0) if b'"permission_refused"' in entry.event]
+        assert len(refused) == 7, "each is written down"
+
+    run(play())
+
+
+def test_questions_beyond_the_bound_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def play() -> None:
+        monkeypatch.setattr(asks, "PENDING_QUESTIONS", 2)
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        stage.driver.say(*(QuestionAsk(f"q-{number}", "Which?", None) for number in range(4)))
+        assert list(session.fold.questions) == ["q-0", "q-1"]
+        assert [told[1] for told in stage.driver.told_of("refuse")] == ["q-2", "q-3"]
+
+    run(play())
+
+
+def test_what_waits_says_only_so_much_together() -> None:
+    told = Told().turn()
+    room = told.interpret.asks.room_for
+    padding = 200 << 10
+    while room(ask(len(told.fold.approvals), padding=padding)) is None:
+        told.hear(ask(len(told.fold.approvals), padding=padding))
+    assert len(told.fold.approvals) == asks.PENDING_BYTES // padding
+    assert room(ask(999)) is None, "a small one still fits"
+
+
+def test_a_permission_offers_only_so_many_options() -> None:
+    told = Told().turn()
+    assert told.interpret.asks.room_for(PermissionAsk("r", b"{}", OPTIONS[:1] * (asks.ASK_OPTIONS + 1))) is not None
+
+
+def test_the_queue_takes_only_so_many_prompts_and_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def play() -> None:
+        monkeypatch.setattr(prompts, "QUEUED_PROMPTS", 3)
+        monkeypatch.setattr(prompts, "QUEUED_BYTES", 1000)
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        for number in range(3):
+            await stage.send(f"later {number}", when_busy="queue")
+        with pytest.raises(TooManyRequests, match="3 prompts wait"):
+            await stage.send("one too many", when_busy="queue")
+        await session.drop_queued(session.fold.queue[0].turn_id, by="test")
+        with pytest.raises(TooManyRequests, match="would hold more"):
+            await stage.send("x" * 1000, when_busy="queue")
+        assert len(session.fold.queue) == 2
+
+    run(play())
+
+
+def test_calls_that_ended_are_forgotten_beyond_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "KEPT_CALLS", 5)
+    told = Told().turn()
+    for number in range(20):
+        told.hear(call(number), ended(number))
+    assert list(told.fold.calls) == [f"c{number}" for number in range(15, 20)]
+
+
+def test_the_bodies_of_calls_are_kept_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "KEPT_BODIES", 100_000)
+    told = Told().turn()
+    shows = [{"type": "content", "content": {"type": "text", "text": "x" * 30_000}}]
+    told.hear(*(call(number, content=shows) for number in range(10)))
+    assert sum(map(bodies.size_of, told.fold.calls.values())) <= 100_000
+    assert told.fold.calls["c9"].state.content is not None, "the newest is whole"
+
+
+def test_titles_ids_and_places_of_calls_are_bounded() -> None:
+    told = Told().turn()
+    places = [{"path": f"/w/{number}"} for number in range(5000)]
+    told.hear(update(sessionUpdate="tool_call", toolCallId="c1", title="t" * 1_000_000, locations=places, name="n" * 100_000))
+    assert len(told.fold.calls["c1"].state.title) == TITLE_CHARS
+    assert len(checkpoint(told.fold)) < 40_000
+    told.hear(update(sessionUpdate="tool_call", toolCallId="i" * 1_000_000, title="Look"))
+    assert len(told.fold.calls) == 1 and len(checkpoint(told.fold)) < 40_000
+
+
+def test_a_plan_is_kept_up_to_a_bound() -> None:
+    told = Told().turn()
+    entries = [{"content": "c" * 5000, "priority": "low", "status": "pending"} for _ in range(1000)]
+    told.hear(update(sessionUpdate="plan", entries=entries))
+    assert len(told.fold.todos) == tools.TODOS and len(told.fold.todos[0].content) == tools.TODO_CHARS
+    assert len(events(told.entries)[-1]["todos"]) == tools.TODOS
+
+
+def test_what_an_agent_offers_is_kept_up_to_a_bound() -> None:
+    told = Told()
+    option = {"id": "a", "name": "A", "type": "boolean", "currentValue": True, "description": "d" * conditions.OFFERED_BYTES}
+    told.hear(update(sessionUpdate="config_option_update", configOptions=[option]))
+    assert bytes(told.fold.config_options) == b"null", "what was known stays"
+    told.hear(update(sessionUpdate="current_mode_update", currentModeId="m" * (conditions.MODE_CHARS + 1)))
+    assert told.fold.mode is None
+    told.hear(update(sessionUpdate="usage_update", used=1, size=2, cost={"amount": 1.5, "currency": "E" * 1000}))
+    assert told.fold.cost is not None and len(told.fold.cost.currency) == CURRENCY_CHARS
+
+
+def test_sub_agents_artifacts_and_files_are_kept_up_to_a_bound() -> None:
+    told = Told().turn()
+    for number in range(subagents.SENT_OFF + 10):
+        subagents.told(told.interpret.writer, SubAgentTold(sub_agent_id=f"s{number}", state="background"))
+    assert len(told.fold.sub_agents) == subagents.SENT_OFF
+    for number in range(KEPT_ARTIFACTS + 5):
+        told.at().artifact(Artifact(id=f"a{number}", type="file", name="n", path=f"/w/{number}", relative_path="n", created_at="",
+                                    updated_at=""), None)
+    assert len(told.fold.artifacts) == KEPT_ARTIFACTS
+    path = "/w/" + "p" * PATH_CHARS
+    shows = [{"type": "diff", "path": path, "newText": "a"}]
+    told.hear(call(1, kind="edit", content=shows), ended(1))
+    assert path not in told.fold.files
