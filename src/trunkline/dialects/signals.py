@@ -21,6 +21,12 @@ class Update(msgspec.Struct, frozen=True, gc=False):
     raw: bytes
 
 
+class LargeUpdate(msgspec.Struct, frozen=True, gc=False):
+    """An update of over ``acp.LARGE_UPDATE`` bytes: it is told in pieces, or by its beginning."""
+
+    raw: bytes
+
+
 class PermissionOption(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """One answer the agent offers; chosen by ``option_id``, never by position."""
 
@@ -245,4 +251,4 @@ class Malformed(msgspec.Struct, frozen=True):
     size: int
 
 
-Signal = Update | PermissionAsk | QuestionAsk | AskWithdrawn | TurnEnd | Note | Malformed
+Signal = Update | LargeUpdate | PermissionAsk | QuestionAsk | AskWithdrawn | TurnEnd | Note | Malformed

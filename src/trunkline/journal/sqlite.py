@@ -181,11 +181,11 @@ class SqliteJournal:
 
     def _commit_in_turn(self, group: Group) -> None:
         with self._gate.held():
-            self._commit(group)
+            self._commit(group, small_bytes=_RECENT_ROW_BYTES)
 
-    def _commit(self, group: Group) -> None:
+    def _commit(self, group: Group, small_bytes: int | None = None) -> None:
         try:
-            plan = self._plan(group)
+            plan = self._plan(group, small_bytes)
             self._store(plan)
         except BaseException:
             for entries in group.entries.values():
@@ -194,8 +194,9 @@ class SqliteJournal:
             raise
         self._note(plan)
 
-    def _plan(self, group: Group) -> _Plan:
-        """What the transaction will write: small parts in one row, other parts as blocks, each entry with its pos."""
+    def _plan(self, group: Group, small_bytes: int | None) -> _Plan:
+        """What the transaction will write: small parts in one row, other parts as blocks, each entry with its pos. A part over
+        ``small_bytes`` is a block without a try: of many megabytes that would be a copy in vain."""
         if self._keeper.deleting:
             self._refuse_deleted(group)
         small = group.entries
@@ -203,7 +204,7 @@ class SqliteJournal:
         known = self._last_seq
         for session_id, entries in small.items():
             check_order(session_id, entries, known[session_id] if session_id in known else self._load_last_seq(session_id))
-            if len(entries) > _SMALL_ENTRIES or not entries:
+            if len(entries) > _SMALL_ENTRIES or not entries or (small_bytes is not None and _size(entries) > small_bytes):
                 large[session_id] = entries
         if large:
             small = {session_id: entries for session_id, entries in small.items() if session_id not in large}

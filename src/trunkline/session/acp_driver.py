@@ -200,6 +200,13 @@ class AcpDriver:
 
     def _received(self, data: bytes) -> None:
         self._peer.receive_data(data)
+        if self._peer.had_large_line:
+            # To read it took a while; what it says is looked at when others have had their turn.
+            asyncio.get_running_loop().call_soon(self._take_messages)
+        else:
+            self._take_messages()
+
+    def _take_messages(self) -> None:
         inbox = self._inbox
         signals: list[Signal] = []
         for message in self._peer.messages_received():
@@ -273,6 +280,7 @@ class AcpDriver:
             self._spawn(self._serve(method, message))
 
     def _exited(self, exit: Exit) -> None:
+        self._take_messages()
         stderr = self._running().stderr_tail(STDERR_LINES)
         self._gone = AgentExited(
             f"{self._spec.display_name} ended ({exit})",
@@ -319,7 +327,7 @@ class AcpDriver:
 
     async def _serve(self, method: str, message: jsonrpc.Request) -> None:
         """Answer what the agent asks of its client: a file, a terminal."""
-        params = bytes(message.params) if message.params is not None else b"{}"
+        params: bytes = message.params if message.params is not None else b"{}"
         try:
             result = await self._calls.serve(method, params)
         except TrunklineError as error:

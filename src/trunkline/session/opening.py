@@ -15,7 +15,7 @@ import msgspec
 
 from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects import acp
-from trunkline.dialects.signals import Malformed, Note, Signal, Update
+from trunkline.dialects.signals import LargeUpdate, Malformed, Note, Signal, Update
 from trunkline.errors import AgentAuthRequired, AgentError, AgentProtocolMismatch, Unsupported
 from trunkline.session.driver import How
 
@@ -64,7 +64,7 @@ class Inbox:
         except (msgspec.DecodeError, RecursionError) as error:
             return (unreadable(acp.SESSION_UPDATE, params, str(error)),)
         if told.session_id == self.session_id and not self.replaying:
-            return (Update(bytes(told.update)),)
+            return (_update(bytes(told.update)),)
         return self._out_of_place(told)
 
     def is_ours(self, session_id: str) -> bool:
@@ -74,7 +74,7 @@ class Inbox:
     def take_early(self) -> list[Signal]:
         """The updates of our session that came before we knew its id, in order."""
         early, self._early = self._early, []
-        return [Update(update) for session_id, update in early if session_id == self.session_id]
+        return [_update(update) for session_id, update in early if session_id == self.session_id]
 
     def _out_of_place(self, told: _UpdateParams) -> tuple[Signal, ...]:
         if self.session_id is None:
@@ -86,6 +86,10 @@ class Inbox:
         if self.replaying and told.session_id == self.session_id:
             return ()
         return (Note("foreign_update", _encode({"sessionId": told.session_id, "update": told.update})),)
+
+
+def _update(raw: bytes) -> Update | LargeUpdate:
+    return Update(raw) if len(raw) <= acp.LARGE_UPDATE else LargeUpdate(raw)
 
 
 class Call(Protocol):

@@ -100,6 +100,11 @@ class Pen:
         return behind
 
     @property
+    def is_behind(self) -> bool:
+        """Whether so much waits to be stored that nothing more should be written."""
+        return self._lent.committer.congested
+
+    @property
     def all_stored(self) -> bool:
         """Whether everything written so far is in the journal."""
         return not self._unstored and not self._lent.committer.is_pending(self.fold.session_id)

@@ -5,6 +5,7 @@
     hold.py        pauses, goes on, ends for good                    spending.py  caps on what is spent
     commands.py    the nine commands, told to clients                permits.py   what the agent has us do
     artifacts.py   what the agent made, found on disk                deadlines.py time limits
+    hearing.py     much at once, in pieces
     beginnings.py  new, adopted, followed, recovered                 prompts.py   taken, queued, taken back
 
 Rule 1: single writer. Everything runs on the hub's loop; signals arrive by plain calls, acts by coroutines, and both write
@@ -24,7 +25,7 @@ import msgspec
 from trunkline.agents.process import Exit
 from trunkline.agents.sandbox import Confine
 from trunkline.dialects import acp, context
-from trunkline.dialects.signals import PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
+from trunkline.dialects.signals import LargeUpdate, PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
 from trunkline.errors import NotFound, StorageError, TooManyRequests, TrunklineError
 from trunkline.session.acts import Accepted, Answer, Decision, check_title
 from trunkline.session.approvals import Approvals
@@ -39,6 +40,7 @@ from trunkline.session.errands import Errands
 from trunkline.session.feed import Feed
 from trunkline.session.fold import KEPT_RULES, Artifact, Fold, SessionView, Waits
 from trunkline.session.gatekeeper import Gatekeeper
+from trunkline.session.hearing import PIECE, Hearing
 from trunkline.session.hold import Hold
 from trunkline.session.lent import Lent
 from trunkline.session.link import AgentLink
@@ -88,6 +90,7 @@ class Session:
         self._prompts = Prompts(self._pen, self._link, self._turns, self._spending, lent.new_id)
         self._beginnings = Beginnings(self._pen, self._link, self._finder, self._turns)
         self._desk = CommandDesk(self)
+        self._hearing = Hearing(self._pen, self._hear)
         self._refused = RefusedCommands(lambda name, data, by: self.note(name, data, by=by), lent.clock)
         self._watched = Watched(self._pen, lent.new_id)
         self._closed_by: TrunklineError | None = None
@@ -292,6 +295,7 @@ class Session:
         self._closed_by = self._closed_by or error
         await self._turns.close(error)
         await self._link.close()
+        self._hearing.all_heard()
         if self.fold.watches is None:  # who writes a file that we follow goes on without us
             self._approvals.withdraw_all(by="hub", reason=error.code)
             self._pen.at().lifecycle.agent_left()
@@ -357,8 +361,15 @@ class Session:
         self._link.spawned(pid, start_time, marker)
 
     def heard(self, signals: list[Signal]) -> None:
-        """The agent said these. Ends of turns and asks are acted on where they stand among the rest."""
+        """The agent said these."""
         self._watch.heard()
+        if self._hearing.waits or len(signals) > PIECE or (len(signals) == 1 and type(signals[0]) is LargeUpdate):
+            self._hearing.heard(signals)
+        else:
+            self._hear(signals)
+
+    def _hear(self, signals: list[Signal]) -> None:
+        """Take a piece of what the agent said. Ends of turns and asks are acted on where they stand among the rest."""
         interpret = self._pen.at()
         if len(signals) == 1 and type(signals[0]) is Update:
             # Most reads of a pipe bring one piece of text.
@@ -368,6 +379,7 @@ class Session:
                 self._spending.check()
             return
         ends: list[TurnEnd] = []
+        later: list[Signal] = []
         start = 0
         for index in [index for index, signal in enumerate(signals) if type(signal) is not Update]:
             signal = signals[index]
@@ -384,6 +396,9 @@ class Session:
                 if self._approvals.has_room(signal):
                     interpret.hear([signal])
                     self._approvals.question_asked(signal)
+            elif type(signal) is LargeUpdate and len(signals) > 1:
+                signals, later = signals[:index], signals[index:]
+                break
             else:
                 continue
             start = index + 1
@@ -393,9 +408,12 @@ class Session:
             self._spending.check()
         for end in ends:
             self._turns.answered(end)
+        if later:
+            self._hearing.heard(later)
 
     def exited(self, exit: Exit, stderr: str) -> None:
         """The agent's process ended. While it starts, the start itself tells what went wrong."""
+        self._hearing.all_heard()
         if self._link.lost():
             self._turns.agent_exited(exit, stderr)
 

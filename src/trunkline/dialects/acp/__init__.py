@@ -15,6 +15,7 @@
     aliases      names in circulation that the schema does not know, for input only
     lenient      the schema's parsing policy
     decode       bytes to typed values; the hot path for text
+    large        updates of many megabytes
     calls        one tool call over time
 
 Rule 1: what we read is what agents really write; what we write is what the schema says.
@@ -118,6 +119,7 @@ from trunkline.dialects.acp.initialize import (
     SessionCapabilities,
     SessionConfigOptionsCapabilities,
 )
+from trunkline.dialects.acp.large import LARGE_UPDATE, abridged, pieces_of
 from trunkline.dialects.acp.lenient import read
 from trunkline.dialects.acp.methods import (
     AGENT_REQUESTS,
@@ -248,6 +250,7 @@ __all__ = [
     "FS_READ_TEXT_FILE",
     "FS_WRITE_TEXT_FILE",
     "INITIALIZE",
+    "LARGE_UPDATE",
     "LOGOUT",
     "METHODS",
     "OTHER",
@@ -412,6 +415,7 @@ __all__ = [
     "WaitForTerminalExitResponse",
     "WriteTextFileRequest",
     "WriteTextFileResponse",
+    "abridged",
     "canonical_method",
     "choose_option",
     "decode_params",
@@ -424,6 +428,7 @@ __all__ = [
     "merge",
     "normalise_update",
     "offered_kind",
+    "pieces_of",
     "read",
     "read_outcome",
     "read_update",

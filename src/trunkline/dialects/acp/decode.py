@@ -59,7 +59,7 @@ class _PlainChunk(Struct, gc=False):
     timestamp: None = None
 
 
-_decode_plain_chunk = msgspec.json.Decoder(_PlainChunk).decode
+decode_plain_chunk = msgspec.json.Decoder(_PlainChunk).decode
 _QUOTE = ord('"')
 USUAL_CHUNK = b'{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"'
 """How half of the agents begin nearly every line that they write."""
@@ -83,7 +83,7 @@ def text_chunk(raw: bytes) -> TextChunk | None:
     if usual is not None:
         return TextChunk("agent_message_chunk", usual, None)
     try:
-        chunk = _decode_plain_chunk(raw)
+        chunk = decode_plain_chunk(raw)
     except BROKEN:
         return None
     text = bytes(chunk.content.text)
@@ -278,7 +278,7 @@ def decode_result(method: str, result: bytes | None) -> Any:
 
 
 def _object(raw: bytes | None) -> bytes:
-    return b"{}" if raw is None or bytes(raw) == b"null" else raw
+    return b"{}" if raw is None or (len(memoryview(raw)) == 4 and bytes(raw) == b"null") else raw
 
 
 def _schema_true_call(raw: bytes) -> bytes:

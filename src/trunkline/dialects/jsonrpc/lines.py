@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import codecs
+from typing import cast
 
 MAX_LINE = 64 * 1024 * 1024
 """Longest line taken, in bytes. Agents really send lines of half a megabyte; embedded images make some of 20."""
 
 KEPT_OF_MALFORMED = 4096
 """Bytes of a line that is no message, or is too long, which are kept to be shown."""
+
+LARGE_LINE = 4 << 20
+"""Bytes from which on reading a line takes so long that others must have their turn before anything else is done with it."""
 
 _UTF8_STEP = 1 << 20
 
@@ -17,11 +21,15 @@ class LineSplitter:
     """Cuts a byte stream into lines, at a cost linear in its length however it was cut before.
 
     A line over ``limit`` is thrown away up to its end; a stub of it is returned in its place, and ``cut`` maps the stub's
-    index in the list returned last to the line's true size.
+    index in the list returned last to the line's true size. ``lends``: a line over LARGE_LINE is handed out as the very buffer
+    that it was gathered in, without a copy.
     """
 
-    def __init__(self, limit: int = MAX_LINE) -> None:
+    def __init__(self, limit: int = MAX_LINE, *, lends: bool = False) -> None:
         self._limit = limit
+        self._lends = lends
+        self.had_large = False
+        """Whether one of the lines returned last is over LARGE_LINE."""
         self._held = bytearray()
         self._size = 0
         self.cut: dict[int, int] = {}
@@ -30,6 +38,7 @@ class LineSplitter:
         """The lines that ``data`` completes, without their newline."""
         if self.cut:
             self.cut = {}
+        self.had_large = False
         lines = data.split(b"\n")
         rest = lines.pop()
         if lines:
@@ -57,7 +66,8 @@ class LineSplitter:
 
     def _finish(self, piece: bytes) -> bytes:
         self._hold(piece)
-        line = bytes(self._held)
+        self.had_large = self._size > LARGE_LINE
+        line = cast("bytes", self._held) if self._lends and self.had_large else bytes(self._held)
         if self._size > self._limit:
             self.cut[0] = self._size
         self._held = bytearray()

@@ -21,7 +21,7 @@ from trunkline.dialects.jsonrpc.envelope import (
     reason_of,
     shown,
 )
-from trunkline.dialects.jsonrpc.lines import KEPT_OF_MALFORMED, MAX_LINE, LineSplitter, utf8_fault
+from trunkline.dialects.jsonrpc.lines import KEPT_OF_MALFORMED, LARGE_LINE, MAX_LINE, LineSplitter, utf8_fault
 from trunkline.dialects.jsonrpc.messages import CANCEL_REQUEST, NULL, Message, Notification, Request, Response
 from trunkline.dialects.signals import Malformed
 
@@ -41,7 +41,7 @@ class Peer:
                  last_id: int = 0) -> None:
         self._served = None if methods is None else frozenset(methods)
         self._complains = complains
-        self._splitter = LineSplitter(limit)
+        self._splitter = LineSplitter(limit, lends=True)
         self._messages: list[Message] = []
         self._writes: list[bytes] = []
         self._pending: dict[int, str] = {}
@@ -73,6 +73,11 @@ class Peer:
         lines = self._splitter.flush()
         self._receive_lines(lines, self._ascii)
         self._ascii = True
+
+    @property
+    def had_large_line(self) -> bool:
+        """Whether what came last completed a line that took long to read."""
+        return self._splitter.had_large
 
     def messages_received(self) -> list[Message]:
         """What has arrived since the last call, in order."""
@@ -144,6 +149,9 @@ class Peer:
         return our_id
 
     def _receive_broken(self, line: bytes, error: Exception, *, marked: bool = False) -> None:
+        if len(line) > LARGE_LINE:
+            self._malformed(line, reason_of(error), code=ErrorCode.PARSE_ERROR)  # not worth another look
+            return
         text = line.strip()
         if not text:
             return
@@ -173,7 +181,7 @@ class Peer:
 
     def _malformed(self, line: bytes, why: str, size: int | None = None, *, code: ErrorCode | None = None) -> None:
         """Something that is no message; ``code`` is what its sender may be told of it."""
-        kept = line if len(line) <= KEPT_OF_MALFORMED else line[:KEPT_OF_MALFORMED]
+        kept = line if len(line) <= KEPT_OF_MALFORMED else bytes(line[:KEPT_OF_MALFORMED])
         self._messages.append(Malformed(kept, why, len(line) if size is None else size))
         if self._complains and code is not None:
             self.send_error(NULL, code, why[:1].upper() + why[1:])

@@ -88,6 +88,8 @@ class OpenCall(msgspec.Struct):
     """The call whose sub-agent makes this one."""
     in_background: bool = False
     """That sub-agent goes on though its own call is done: this one does not end with the turn."""
+    input_cut: bool = False
+    """Not all of its input is known here: no rule may allow it."""
     risk_level: RiskLevel | None = None
     risk_reason: str = ""
     progress_at: int = 0

@@ -24,6 +24,7 @@ from trunkline.dialects.acp.usage import chunk_usage
 from trunkline.dialects.roles import ToolNames
 from trunkline.dialects.signals import (
     AskWithdrawn,
+    LargeUpdate,
     Malformed,
     Note,
     PermissionAsk,
@@ -129,6 +130,19 @@ class Interpreter:
             case _:
                 self.conditions.told(update, wire, kept)
 
+    def _large(self, raw: bytes) -> None:
+        """An update of many megabytes: a call is told by its beginning, and the entry has all of it."""
+        short = acp.abridged(raw)
+        if short is None:
+            self._update(raw)
+            return
+        update, wire = acp.read_update(short.update)
+        if isinstance(update, acp.ToolCall | acp.ToolCallUpdate):
+            self.tools.told(update, wire, raw, input_cut=short.input_cut)
+            self._call_told(update.tool_call_id)
+        else:
+            self.conditions.told(update, wire, raw)
+
     def _chunk(self, update: acp.AgentMessageChunk | acp.AgentThoughtChunk, wire: bytes, kept: bytes | None) -> None:
         """A chunk off the hot path: one that was normalised, that has remarks on it, or that is no plain text."""
         chunk = acp.text_chunk(wire)
@@ -174,6 +188,8 @@ class Interpreter:
 
     def _other(self, signal: Signal) -> None:
         match signal:
+            case LargeUpdate():
+                self._large(signal.raw)
             case PermissionAsk():
                 self.asks.permission(signal)
                 asked = self.fold.approvals.get(signal.request_id)

@@ -25,9 +25,10 @@ from trunkline.session.forms import choices_of, fields_of, main_field
 from trunkline.session.interpret.denied import denial_of
 from trunkline.session.interpret.lifecycle import standing
 from trunkline.session.interpret.preview import TEXT_MOST, ReadText, is_shown_whole, preview_of
-from trunkline.session.interpret.tools import ID_CHARS, UNTRACKED, ToolStory, cut_input, name_of, shown_input
+from trunkline.session.interpret.tools import ID_CHARS, INPUT_CUT, UNTRACKED, ToolStory, cut_input, name_of, shown_input
 from trunkline.session.interpret.writer import TEXT_LIMIT, Writer
 from trunkline.session.policy import PolicyAsk, Rule, always_rule, policy_ask
+from trunkline.session.policy_inputs import BEYOND_RULES
 from trunkline.session.policy_text import check_rule
 
 PENDING_PERMISSIONS: Final = 200
@@ -38,6 +39,9 @@ PENDING_QUESTIONS: Final = 50
 
 PENDING_BYTES: Final = 4 << 20
 """What all that waits in a session may say together: it is in the session's row, and in every list of what is pending."""
+
+ASK_BYTES: Final = 8 << 20
+"""What one permission may say of its call: rules and people look at all of it."""
 
 ASK_OPTIONS: Final = 100
 """Answers that one permission may offer."""
@@ -96,6 +100,8 @@ class AskStory:
         else:
             if len(fold.approvals) >= PENDING_PERMISSIONS:
                 return f"{PENDING_PERMISSIONS} permissions of this session wait for a person already"
+            if len(ask.tool_call) > ASK_BYTES:
+                return f"a permission says at most {ASK_BYTES >> 20} MiB of its call, and this one {len(ask.tool_call) >> 20}"
             if len(ask.options) > ASK_OPTIONS:
                 return f"a permission offers at most {ASK_OPTIONS} options, and this one has {len(ask.options)}"
             size = min(len(ask.tool_call), TEXT_LIMIT)
@@ -173,6 +179,8 @@ class AskStory:
                           roots=self._roots or (fold.cwd,), home=self._home, session_id=fold.session_id,
                           turn_id=fold.turn.turn_id if fold.turn else None, locations=paths_of(call.state),
                           guarded=self._guarded, guessed=not (call.state.tool or call.state.name), writes=brings_changes)
+        if call.input_cut:
+            about = msgspec.structs.replace(about, risk="high", risk_reason=INPUT_CUT, paths=(*about.paths, BEYOND_RULES))
         return about if not fold.calls_untracked else msgspec.structs.replace(about, risk="high", risk_reason=UNTRACKED)
 
     def _preview(self, call: OpenCall, about: PolicyAsk) -> context.ApprovalPreview:

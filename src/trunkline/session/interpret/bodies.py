@@ -70,3 +70,4 @@ def _lighten(call: OpenCall) -> None:
     state.content = state.raw_output = call.evidence = None
     if len(state.raw_input or b"") > LIGHT_BODY:
         state.raw_input = None
+        call.input_cut = True

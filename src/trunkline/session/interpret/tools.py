@@ -65,6 +65,8 @@ TODOS: Final = 500
 TODO_CHARS: Final = 1000
 """Lines of a plan, and characters of each, that the session's state and its event have; the update and its packet have all."""
 
+INPUT_CUT: Final = "its input is too large to be looked at"
+
 NEAR_CALLS: Final = 64
 """Calls that are looked back through for one that a permission was really about."""
 
@@ -108,16 +110,17 @@ class ToolStory:
         """The ids of those calls of the fold that have ended, oldest first."""
         self._bodies = Bodies()
 
-    def told(self, update: acp.ToolCall | acp.ToolCallUpdate, wire: bytes, raw: bytes | None) -> None:
-        """The agent said something about a call."""
+    def told(self, update: acp.ToolCall | acp.ToolCallUpdate, wire: bytes, raw: bytes | None, *, input_cut: bool = False) -> None:
+        """The agent said something about a call. ``input_cut``: not all of its input is in the update."""
         call = self._writer.fold.calls.get(update.tool_call_id)
         if call is None and not self._may_follow(update.tool_call_id):
             self._leave_untracked(update.tool_call_id, Carried(wire, None, raw))
             return
         if call is None:
-            self._first_told(update, wire, raw)
+            self._first_told(update, wire, raw, input_cut=input_cut)
             return
         changed = self._merge(call, update)
+        call.input_cut = call.input_cut or input_cut
         self._count(call)
         self._text.close()
         self._go_on(call, changed, wire, raw)
@@ -167,6 +170,8 @@ class ToolStory:
         """How much harm a call can do, and why; judged once for each input."""
         if self._writer.fold.calls_untracked:
             return "high", UNTRACKED
+        if call.input_cut:
+            return "high", INPUT_CUT
         if call.risk_level is None:
             from trunkline.dialects.risk import explain_risk  # a hub without tool calls needs none of it
 
@@ -267,10 +272,11 @@ class ToolStory:
         self._writer.fold.calls.pop(tool_call_id, None)
         self._bodies.forget(tool_call_id)
 
-    def _first_told(self, update: acp.ToolCall | acp.ToolCallUpdate, wire: bytes, raw: bytes | None) -> None:
+    def _first_told(self, update: acp.ToolCall | acp.ToolCallUpdate, wire: bytes, raw: bytes | None, *, input_cut: bool) -> None:
         self._text.close()
         self._writer.thinking(False)
         call = self._open(update, wire, raw)
+        call.input_cut = input_cut
         self._count(call)
         if call.state.status != "pending" or _has_input(call.state):
             self._go_on(call, frozenset({"raw_input"}), None, None)

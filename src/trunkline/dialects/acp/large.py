@@ -1,0 +1,194 @@
+"""Updates so large that looking at all of them would hold everybody up: told in pieces, or by their beginning.
+
+Rule 1: a text that is said is told in pieces that make up all of it: many chunks say what one did.
+Rule 2: of a call, what it shows and carries is told by its beginning; the update itself is passed on whole.
+Rule 3: a JSON string is cut between two characters: not within an escape, a pair of surrogates or a byte sequence of UTF-8.
+Rule 4: one pass over the bytes at most, and no copy of more than a piece.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from trunkline.dialects.acp.decode import USUAL_CHUNK, decode_plain_chunk
+from trunkline.dialects.acp.lenient import BROKEN
+
+LARGE_UPDATE: Final = 8 << 20
+"""Bytes from which on an update is large. To read one of this size in full takes some 50 ms; an image of 6 MB is smaller."""
+
+PIECE_BYTES: Final = 256 << 10
+"""Bytes of a piece of text."""
+
+TOLD_BYTES: Final = PIECE_BYTES + 4096
+"""Bytes of the beginning of each long text that is told of a call: so many that whoever cuts it for an event says so."""
+
+KEPT_MEMBERS: Final = 1000
+"""Members and items of what a call carries that are told."""
+
+_QUOTE, _BRACE = b'"{'
+_CUT_ESCAPE = re.compile(rb"\\+u[0-9a-fA-F]{0,3}\Z")
+_HIGH_SURROGATE = re.compile(rb"\\+u[dD][89abAB][0-9a-fA-F]{2}\Z")
+
+
+class _Item(Struct, omit_defaults=True):
+    """What a call shows, its long members as they stand in it."""
+
+    type: Raw | UnsetType = UNSET
+    content: dict[str, Raw] | UnsetType = UNSET
+    path: Raw | UnsetType = UNSET
+    oldText: Raw | UnsetType = UNSET
+    newText: Raw | UnsetType = UNSET
+    terminalId: Raw | UnsetType = UNSET
+    _meta: Raw | UnsetType = UNSET
+
+
+class _Call(Struct, omit_defaults=True):
+    """A call's update."""
+
+    sessionUpdate: Raw
+    toolCallId: Raw
+    title: Raw | UnsetType = UNSET
+    name: Raw | UnsetType = UNSET
+    kind: Raw | UnsetType = UNSET
+    status: Raw | UnsetType = UNSET
+    content: list[_Item] | UnsetType | None = UNSET
+    locations: Raw | UnsetType = UNSET
+    rawInput: Raw | UnsetType = UNSET
+    rawOutput: Raw | UnsetType = UNSET
+    _meta: Raw | UnsetType = UNSET
+
+
+_read_call = msgspec.json.Decoder(_Call).decode
+_read_members = msgspec.json.Decoder(dict[str, Raw]).decode
+_encode = msgspec.json.Encoder().encode
+
+
+class Abridged(Struct, frozen=True):
+    """An update by its beginning. ``input_cut``: not all that a call was given is in it."""
+
+    update: bytes
+    input_cut: bool
+
+
+def pieces_of(update: bytes) -> Iterator[bytes]:
+    """A chunk of plain text as many chunks that say the same; nothing where the update is anything else."""
+    found = _text_in(update)
+    if found is None:
+        return
+    text, head, tail = found
+    start, end = 1, len(text) - 1
+    while start < end:
+        piece = _whole_characters(bytes(text[start:min(start + PIECE_BYTES, end)]), is_last=start + PIECE_BYTES >= end)
+        yield b"".join((head, piece, tail))
+        start += len(piece)
+
+
+def abridged(update: bytes) -> Abridged | None:
+    """The beginning of an update about a call; None where it is anything else, or has another shape than it should."""
+    try:
+        call = _read_call(update)
+    except BROKEN:
+        return None
+    for name in ("title", "name", "kind", "status", "locations", "_meta"):
+        setattr(call, name, _beginning(getattr(call, name)))
+    given = call.rawInput
+    call.rawInput, call.rawOutput = _beginning(given), _beginning(call.rawOutput)
+    if isinstance(call.content, list):
+        call.content = [_shortened(item) for item in call.content[:KEPT_MEMBERS]]
+    input_cut = given is not UNSET and len(memoryview(given)) > TOLD_BYTES
+    call._meta = _with_size(call._meta, len(update))
+    return Abridged(_encode(call), input_cut)
+
+
+def _text_in(update: bytes) -> tuple[memoryview, bytes, bytes] | None:
+    """The JSON string of a plain chunk, and what stands around it."""
+    if update.startswith(USUAL_CHUNK) and update.endswith(b'"}}') and update.find(b'"', len(USUAL_CHUNK)) == len(update) - 3:
+        return memoryview(update)[len(USUAL_CHUNK) - 1:-2], USUAL_CHUNK, b'"}}'
+    try:
+        chunk = decode_plain_chunk(update)
+    except BROKEN:
+        return None
+    text = memoryview(chunk.content.text)
+    if text[0] != _QUOTE:
+        return None
+    named = b"" if chunk.messageId is None else b',"messageId":' + _encode(chunk.messageId)
+    kind = _encode(chunk.sessionUpdate)
+    return text, b'{"sessionUpdate":%b,"content":{"type":"text","text":"' % kind, b'"}%b}' % named
+
+
+def _with_size(meta: Raw | UnsetType, size: int) -> Raw:
+    """The remarks on an update, and how long it is in full."""
+    try:
+        members = _read_members(meta) if meta is not UNSET else {}
+    except BROKEN:
+        members = {}
+    return Raw(_encode({**members, "trunkline": {"truncated": {"bytes": size}}}))
+
+
+def _shortened(item: _Item) -> _Item:
+    item.oldText, item.newText, item.path = _beginning(item.oldText), _beginning(item.newText), _beginning(item.path)
+    if isinstance(item.content, dict):
+        item.content = _members_of(item.content)
+    return item
+
+
+def _members_of(members: dict[str, Raw]) -> dict[str, Raw]:
+    kept: dict[str, Raw] = {}
+    for name, value in list(members.items())[:KEPT_MEMBERS]:
+        short = _beginning(value, within=False)
+        if short is not UNSET:
+            kept[name[:KEPT_MEMBERS]] = short
+    return kept
+
+
+def _beginning(value: Raw | UnsetType, *, within: bool = True) -> Any:
+    """A value, by its beginning where it is long: of a string its first characters, of an object its members, else nothing."""
+    if value is UNSET:
+        return UNSET
+    view = memoryview(value)
+    if len(view) <= TOLD_BYTES:
+        return Raw(bytes(view))  # a copy: it must not hold the line that it came in
+    if view[0] == _QUOTE:
+        return Raw(b'"%b"' % _whole_characters(bytes(view[1:TOLD_BYTES]), is_last=False))
+    if view[0] == _BRACE and within:
+        try:
+            return Raw(_encode(_members_of(_read_members(value))))
+        except BROKEN:
+            return UNSET
+    return UNSET
+
+
+def _whole_characters(piece: bytes, *, is_last: bool) -> bytes:
+    """A piece of a JSON string that ends where a character does."""
+    if is_last:
+        return piece
+    if (len(piece) - len(piece.rstrip(b"\\"))) % 2:
+        piece = piece[:-1]
+    for broken in (_CUT_ESCAPE, _HIGH_SURROGATE):
+        found = broken.search(piece, max(0, len(piece) - 64))
+        if found is not None and _is_escape(piece, found.end()):
+            piece = piece[:piece.rindex(b"\\", 0, found.end())]
+    return piece[:len(piece) - _of_cut_sequence(piece[-4:])]
+
+
+def _is_escape(piece: bytes, end: int) -> bool:
+    """Whether the last backslash before ``end`` is not itself escaped."""
+    last = piece.rindex(b"\\", 0, end)
+    run = piece[:last + 1]
+    return (len(run) - len(run.rstrip(b"\\"))) % 2 == 1
+
+
+def _of_cut_sequence(tail: bytes) -> int:
+    """Bytes at the end that begin a character of UTF-8 and do not end it."""
+    for back in range(1, len(tail) + 1):
+        byte = tail[-back]
+        if byte < 0x80:
+            return 0
+        if byte >= 0xC0:
+            return back if back < (2 if byte < 0xE0 else 3 if byte < 0xF0 else 4) else 0
+    return 0

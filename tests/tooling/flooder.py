@@ -1,0 +1,154 @@
+"""An agent that says a great deal. Stdlib only; runs on its own. A prompt is one of these, in plain words:
+
+    calls N [end]          N tool calls, which stay open, or end
+    asks N                 N permissions, all at once; says how each was answered: ``{"answered": N, "refused": N}``
+    chunk MIB              one message chunk of so many MiB
+    content MIB            a tool call whose result shows a text of so many MiB
+    output MIB             a tool call whose raw output is a text of so many MiB
+    broken MIB             a line of so many MiB that is no JSON
+    nested MIB             a tool call whose raw output is arrays of so many MiB
+    wide MIB               the same as ``content``, in letters outside ASCII
+    escaped MIB            the same as ``content``, of line ends and quotes
+    write MIB              fs/write_text_file with so many MiB; says whether it was done
+    read PATH              fs/read_text_file; says how many characters came
+    wait                   until the turn is cancelled
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from typing import Any
+
+Json = dict[str, Any]
+SESSION = "flood"
+
+
+class Flooder:
+    """Serves one client."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._came = threading.Condition()
+        self._answers: list[Json] = []
+        self._cancelled = threading.Event()
+        self._asked = 0
+
+    def serve(self) -> None:
+        """Take messages until stdin ends."""
+        for line in sys.stdin.buffer:
+            message = json.loads(line)
+            method = message.get("method")
+            if method is None:
+                with self._came:
+                    self._answers.append(message)
+                    self._came.notify_all()
+            elif method == "session/prompt":
+                self._cancelled.clear()
+                threading.Thread(target=self._play, args=(message,), daemon=True).start()
+            elif method == "session/cancel":
+                self._cancelled.set()
+            elif method == "initialize":
+                self._send({"id": message["id"], "result": {"protocolVersion": 1, "agentCapabilities": {}}})
+            else:
+                self._send({"id": message["id"], "result": {"sessionId": SESSION}})
+
+    def _play(self, prompt: Json) -> None:
+        name, *words = prompt["params"]["prompt"][0]["text"].split()
+        getattr(self, "_write_file" if name == "write" else f"_{name}")(*words)
+        stop = "cancelled" if self._cancelled.is_set() else "end_turn"
+        self._send({"id": prompt["id"], "result": {"stopReason": stop}})
+
+    def _calls(self, count: str, end: str = "") -> None:
+        for number in range(int(count)):
+            self._update({"sessionUpdate": "tool_call", "toolCallId": f"call-{number}", "title": f"Read {number}.txt",
+                          "kind": "read", "status": "in_progress", "rawInput": {"path": f"{number}.txt"}})
+            if end:
+                self._update({"sessionUpdate": "tool_call_update", "toolCallId": f"call-{number}", "status": "completed"})
+
+    def _asks(self, count: str) -> None:
+        options = [{"optionId": "a", "name": "Allow", "kind": "allow_once"}, {"optionId": "r", "name": "No", "kind": "reject_once"}]
+        for number in range(int(count)):
+            call = {"toolCallId": f"ask-{number}", "title": f"Run {number}", "kind": "execute",
+                    "rawInput": {"command": f"echo {number}"}}
+            self._ask("session/request_permission", {"toolCall": call, "options": options})
+        refused = self._refusals(int(count) - 200)
+        self._say(json.dumps({"refused": refused}))
+        with self._came:
+            self._came.wait_for(lambda: len(self._answers) == int(count) or self._cancelled.is_set())
+
+    def _refusals(self, least: int) -> int:
+        with self._came:
+            self._came.wait_for(lambda: len(self._answers) >= least or self._cancelled.is_set())
+            return sum("error" in answer for answer in self._answers)
+
+    def _chunk(self, mib: str) -> None:
+        self._long(b'{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"', b"lorem ip", mib, b'"}}')
+
+    def _content(self, mib: str, piece: bytes = b"lorem ip") -> None:
+        self._calls("1")
+        head = b'{"sessionUpdate":"tool_call_update","toolCallId":"call-0","status":"completed","content":[{"type":"content",'
+        self._long(head + b'"content":{"type":"text","text":"', piece, mib, b'"}}]}')
+
+    def _wide(self, mib: str) -> None:
+        self._content(mib, "\u00e9\u4f60\u00e9z".encode())
+
+    def _escaped(self, mib: str) -> None:
+        self._content(mib, rb"ab\n\"cd")
+
+    def _output(self, mib: str) -> None:
+        self._calls("1")
+        head = b'{"sessionUpdate":"tool_call_update","toolCallId":"call-0","status":"completed","rawOutput":{"text":"'
+        self._long(head, b"lorem ip", mib, b'"}}')
+
+    def _nested(self, mib: str) -> None:
+        self._calls("1")
+        head = b'{"sessionUpdate":"tool_call_update","toolCallId":"call-0","status":"completed","rawOutput":['
+        self._long(head, b"[[],[]],", mib, b"0]}")
+
+    def _broken(self, mib: str) -> None:
+        self._write(b"{" + b"lorem ip" * (int(mib) << 17) + b"\n")
+
+    def _write_file(self, mib: str) -> None:
+        self._ask("fs/write_text_file", {"path": "flood.txt", "content": "lorem ip" * (int(mib) << 17)})
+        self._say(json.dumps({"done": "result" in self._answer()}))
+
+    def _read(self, path: str) -> None:
+        self._ask("fs/read_text_file", {"path": path})
+        self._say(json.dumps({"chars": len(self._answer().get("result", {}).get("content", ""))}))
+
+    def _wait(self) -> None:
+        self._cancelled.wait()
+
+    def _answer(self) -> Json:
+        with self._came:
+            self._came.wait_for(lambda: self._answers)
+            return self._answers.pop()
+
+    def _long(self, head: bytes, piece: bytes, mib: str, tail: bytes) -> None:
+        count = int(mib) * (1 << 20) // len(piece) - 64
+        whole = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"%b","update":%b' % (SESSION.encode(), head)
+        self._write(b"".join((whole, piece * count, tail, b"}}\n")))
+
+    def _say(self, text: str) -> None:
+        self._update({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
+
+    def _update(self, update: Json) -> None:
+        self._send({"method": "session/update", "params": {"sessionId": SESSION, "update": update}})
+
+    def _ask(self, method: str, params: Json) -> None:
+        self._asked += 1
+        self._send({"id": self._asked, "method": method, "params": {"sessionId": SESSION, **params}})
+
+    def _send(self, message: Json) -> None:
+        self._write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+
+    def _write(self, data: bytes) -> None:
+        with self._lock:
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    Flooder().serve()

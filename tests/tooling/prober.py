@@ -1,0 +1,82 @@
+"""Asks a hub for ``/healthz`` again and again, in a process of its own, and says at the end how long the slowest answer took.
+
+Time in which the hub or the prober could have run and was not let (others use the machine) does not count: the kernel keeps it per
+thread in ``schedstat``. Without that file all of the time counts.
+
+    with Prober(hub) as prober: ...
+    prober.worst_ms
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+PAUSE_S = 0.005
+
+
+class Prober:
+    """Probes a hub from its beginning to its end. ``pid`` and ``url`` are the hub's."""
+
+    def __init__(self, pid: int, url: str) -> None:
+        self.worst_ms = self.worst_raw_ms = 0.0
+        self.answers = 0
+        host, _, port = url.removeprefix("http://").partition(":")
+        self._words = [sys.executable, __file__, host, port, str(pid)]
+
+    def __enter__(self) -> Self:
+        self._process = subprocess.Popen(self._words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == b"ready\n"
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        out, _ = self._process.communicate(b"", timeout=60)
+        said = json.loads(out)
+        self.worst_ms, self.worst_raw_ms, self.answers = said["worst_ms"], said["worst_raw_ms"], said["answers"]
+
+
+def waited_ns(pid: int) -> int:
+    """How long the main thread of a process was ready to run and did not."""
+    try:
+        return int(Path(f"/proc/{pid}/task/{pid}/schedstat").read_text().split()[1])
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+def probe(host: str, port: int, pid: int, stopped: Callable[[], bool]) -> dict[str, float]:
+    """Ask until stopped."""
+    connection = socket.create_connection((host, port))
+    request = f"GET /healthz HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode()
+    worst = worst_raw = 0.0
+    answers = 0
+    while not stopped():
+        before = waited_ns(pid) + waited_ns(os.getpid())
+        start = time.perf_counter_ns()
+        connection.sendall(request)
+        answer = b""
+        while not answer.endswith(b"}"):
+            answer += connection.recv(65536)
+        took = time.perf_counter_ns() - start
+        assert answer.startswith(b"HTTP/1.1 200"), answer[:100]
+        held_off = waited_ns(pid) + waited_ns(os.getpid()) - before
+        worst = max(worst, (took - held_off) / 1e6)
+        worst_raw = max(worst_raw, took / 1e6)
+        answers += 1
+        time.sleep(PAUSE_S)
+    return {"worst_ms": worst, "worst_raw_ms": worst_raw, "answers": answers}
+
+
+if __name__ == "__main__":
+    print("ready", flush=True)
+    said = probe(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), lambda: bool(select.select([sys.stdin], [], [], 0)[0]))
+    print(json.dumps(said), flush=True)
