@@ -22,9 +22,10 @@ class Update(msgspec.Struct, frozen=True, gc=False):
 
 
 class LargeUpdate(msgspec.Struct, frozen=True, gc=False):
-    """An update of over ``acp.LARGE_UPDATE`` bytes: it is told in pieces, or by its beginning."""
+    """An update of over ``acp.LARGE_UPDATE`` bytes: it is told in pieces, or by its beginning. Until then it is where the line
+    has it: to copy it is work of its own."""
 
-    raw: bytes
+    raw: msgspec.Raw
 
 
 class PermissionOption(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):

@@ -20,6 +20,10 @@ INSERT INTO recent (first_pos, body) VALUES (?, ?)
 -- A run of entries of one session.
 INSERT INTO blocks (first_pos, session, first_seq, last_seq, last_pos, body, packed_bytes) VALUES (?, ?, ?, ?, ?, ?, 0)
 
+-- insert_large --
+-- Room for a run of one large entry, to be written into.
+INSERT INTO blocks (first_pos, session, first_seq, last_seq, last_pos, body, packed_bytes) VALUES (?, ?, ?, ?, ?, zeroblob(?), 0)
+
 -- insert_packed --
 -- A block that takes the place of others, with the length of its body before compression.
 INSERT INTO blocks (first_pos, session, first_seq, last_seq, last_pos, body, packed_bytes) VALUES (?, ?, ?, ?, ?, ?, ?)

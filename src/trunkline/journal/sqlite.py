@@ -32,6 +32,8 @@ from trunkline.journal.block import POS_SPAN, Block, blocks_of, decode_parts, en
 from trunkline.journal.database import Durability, storage_errors
 from trunkline.journal.gate import Gate
 from trunkline.journal.keeper import PAGE_BYTES, Keeper, Upkeep
+from trunkline.journal.large import LARGE_ENTRY, LargeBlock, large_block
+from trunkline.journal.large import write as write_large
 from trunkline.journal.order import check_order
 from trunkline.journal.reader import Reader, SessionRead
 from trunkline.journal.recent import Recent
@@ -216,8 +218,9 @@ class SqliteJournal:
             pos = _number(small, self._pos)
             body = encode(small) if small else b""
         newest = _number(large, pos)
+        huge = _take_huge(large)
         blocks = [block for session_id, entries in large.items() if entries for block in blocks_of(session_id, entries)]
-        return _Plan(self._pos + 1, small, body, blocks, group.rows, newest)
+        return _Plan(self._pos + 1, small, body, blocks, group.rows, newest, huge)
 
     def _store(self, plan: _Plan) -> None:
         writer, queries = self._writer, self._queries
@@ -228,6 +231,8 @@ class SqliteJournal:
                     writer.execute(queries["insert_recent"], (plan.first_pos, plan.body))
                 if plan.blocks:
                     writer.executemany(queries["insert_block"], plan.blocks)
+                for block in plan.huge:
+                    write_large(writer, queries["insert_large"], block)
                 if plan.rows:
                     writer.executemany(queries["upsert_session"], map(_row_values, plan.rows.values()))
                 writer.execute(queries["commit"])
@@ -245,6 +250,9 @@ class SqliteJournal:
         for block in plan.blocks:
             self._last_seq[block.session] = block.last_seq
             size += len(block.body) + 2 * PAGE_BYTES
+        for huge in plan.huge:
+            self._last_seq[huge.session] = max(self._last_seq.get(huge.session, 0), huge.entry.seq)
+            size += 2 * huge.size + 2 * PAGE_BYTES
         for row in plan.rows.values():
             size += len(row.summary) + len(row.checkpoint) + 3 * PAGE_BYTES
         self._pos = plan.newest_pos  # last: a reader that knows of a pos must find its entry
@@ -298,6 +306,18 @@ class _Plan(msgspec.Struct, gc=False):
     blocks: list[Block]
     rows: dict[str, SessionRow]
     newest_pos: int
+    huge: list[LargeBlock]
+
+
+def _take_huge(parts: dict[str, list[Entry]]) -> list[LargeBlock]:
+    """Take the entries out that are blocks of their own because of their size."""
+    found: list[LargeBlock] = []
+    for session_id, entries in parts.items():
+        huge = [entry for entry in entries if entry.size() > LARGE_ENTRY]
+        if huge:
+            found += [large_block(session_id, entry) for entry in huge]
+            parts[session_id] = [entry for entry in entries if entry.size() <= LARGE_ENTRY]
+    return found
 
 
 def _number(parts: dict[str, list[Entry]], pos: int) -> int:

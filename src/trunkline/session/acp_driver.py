@@ -32,6 +32,7 @@ from trunkline.errors import (
 from trunkline.session.acp_asks import AcpAsks
 from trunkline.session.acp_prompts import as_taken, check_prompt
 from trunkline.session.driver import AgentSession, Calls, DriverSink, How, Started
+from trunkline.session.hearing import GAP_S
 from trunkline.session.listing import listed
 from trunkline.session.opening import Inbox, Opened, Opening, raw_or_none
 
@@ -202,9 +203,14 @@ class AcpDriver:
         self._peer.receive_data(data)
         if self._peer.had_large_line:
             # To read it took a while; what it says is looked at when others have had their turn.
-            asyncio.get_running_loop().call_soon(self._take_messages)
+            self.pause_reading()
+            asyncio.get_running_loop().call_later(GAP_S, self._go_on_reading)
         else:
             self._take_messages()
+
+    def _go_on_reading(self) -> None:
+        self.resume_reading()
+        self._take_messages()
 
     def _take_messages(self) -> None:
         inbox = self._inbox

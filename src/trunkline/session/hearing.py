@@ -21,8 +21,8 @@ PIECE = 64
 HOLD_S = 0.02
 """After this long others have their turn."""
 
-BEHIND_S = 0.005
-"""How soon it is looked again whether the journal has caught up."""
+GAP_S = 0.005
+"""How long others have, and how soon it is looked again whether the journal has caught up."""
 
 _NOTHING: Iterator[bytes] = iter(())
 
@@ -45,7 +45,10 @@ class Hearing:
     def heard(self, signals: list[Signal]) -> None:
         """The agent said these."""
         self._waiting.extend(signals)
-        if self._next is None:
+        if self._next is None and type(signals[0]) is LargeUpdate:
+            self._pen.hold_agent(True)
+            self._next = asyncio.get_running_loop().call_later(GAP_S, self._go_on)  # its line took long to read: others first
+        elif self._next is None:
             self._go_on()
 
     def all_heard(self) -> None:
@@ -66,7 +69,7 @@ class Hearing:
                 break
         if self._waiting or self._split is not _NOTHING:
             self._pen.hold_agent(True)
-            self._next = loop.call_later(BEHIND_S, self._go_on) if self._pen.is_behind else loop.call_soon(self._go_on)
+            self._next = loop.call_later(GAP_S, self._go_on)
         else:
             self._pen.drained()
 

@@ -64,7 +64,7 @@ class Inbox:
         except (msgspec.DecodeError, RecursionError) as error:
             return (unreadable(acp.SESSION_UPDATE, params, str(error)),)
         if told.session_id == self.session_id and not self.replaying:
-            return (_update(bytes(told.update)),)
+            return (_update(told.update),)
         return self._out_of_place(told)
 
     def is_ours(self, session_id: str) -> bool:
@@ -74,7 +74,7 @@ class Inbox:
     def take_early(self) -> list[Signal]:
         """The updates of our session that came before we knew its id, in order."""
         early, self._early = self._early, []
-        return [_update(update) for session_id, update in early if session_id == self.session_id]
+        return [_update(msgspec.Raw(update)) for session_id, update in early if session_id == self.session_id]
 
     def _out_of_place(self, told: _UpdateParams) -> tuple[Signal, ...]:
         if self.session_id is None:
@@ -88,8 +88,8 @@ class Inbox:
         return (Note("foreign_update", _encode({"sessionId": told.session_id, "update": told.update})),)
 
 
-def _update(raw: bytes) -> Update | LargeUpdate:
-    return Update(raw) if len(raw) <= acp.LARGE_UPDATE else LargeUpdate(raw)
+def _update(raw: msgspec.Raw) -> Update | LargeUpdate:
+    return Update(bytes(raw)) if len(memoryview(raw)) <= acp.LARGE_UPDATE else LargeUpdate(raw)
 
 
 class Call(Protocol):

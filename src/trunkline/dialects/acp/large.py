@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from trunkline.dialects.acp.decode import USUAL_CHUNK, decode_plain_chunk
+from trunkline.dialects.acp.decode import decode_plain_chunk
 from trunkline.dialects.acp.lenient import BROKEN
 
 LARGE_UPDATE: Final = 8 << 20
@@ -31,6 +31,8 @@ KEPT_MEMBERS: Final = 1000
 """Members and items of what a call carries that are told."""
 
 _QUOTE, _BRACE = b'"{'
+_CHUNK, _HEAD_BYTES = b"_chunk", 1024
+"""What the kind of a chunk has in it, and how near to its beginning that stands."""
 _CUT_ESCAPE = re.compile(rb"\\+u[0-9a-fA-F]{0,3}\Z")
 _HIGH_SURROGATE = re.compile(rb"\\+u[dD][89abAB][0-9a-fA-F]{2}\Z")
 
@@ -75,7 +77,7 @@ class Abridged(Struct, frozen=True):
     input_cut: bool
 
 
-def pieces_of(update: bytes) -> Iterator[bytes]:
+def pieces_of(update: Raw) -> Iterator[bytes]:
     """A chunk of plain text as many chunks that say the same; nothing where the update is anything else."""
     found = _text_in(update)
     if found is None:
@@ -105,10 +107,10 @@ def abridged(update: bytes) -> Abridged | None:
     return Abridged(_encode(call), input_cut)
 
 
-def _text_in(update: bytes) -> tuple[memoryview, bytes, bytes] | None:
+def _text_in(update: Raw) -> tuple[memoryview, bytes, bytes] | None:
     """The JSON string of a plain chunk, and what stands around it."""
-    if update.startswith(USUAL_CHUNK) and update.endswith(b'"}}') and update.find(b'"', len(USUAL_CHUNK)) == len(update) - 3:
-        return memoryview(update)[len(USUAL_CHUNK) - 1:-2], USUAL_CHUNK, b'"}}'
+    if _CHUNK not in bytes(memoryview(update)[:_HEAD_BYTES]):
+        return None  # a quick look: whatever begins otherwise is read in full, and is none
     try:
         chunk = decode_plain_chunk(update)
     except BROKEN:

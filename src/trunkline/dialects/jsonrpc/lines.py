@@ -94,3 +94,25 @@ def utf8_fault(line: bytes) -> str | None:
     except UnicodeDecodeError as error:
         return f"not UTF-8: {error.reason}"
     return None
+
+
+class Utf8Check:
+    """Whether a line is UTF-8, looked at piece by piece while it comes."""
+
+    def __init__(self) -> None:
+        self.is_good = True
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+
+    def begin(self, piece: bytes) -> None:
+        """A line begins so."""
+        self._decoder.reset()
+        self.is_good = True
+        self.go_on(piece)
+
+    def go_on(self, piece: bytes, *, last: bool = False) -> None:
+        """It goes on so, or ends."""
+        try:
+            self._decoder.decode(piece, last)
+        except UnicodeDecodeError:
+            self.is_good = False
+            self._decoder.reset()

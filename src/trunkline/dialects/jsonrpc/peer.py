@@ -21,7 +21,7 @@ from trunkline.dialects.jsonrpc.envelope import (
     reason_of,
     shown,
 )
-from trunkline.dialects.jsonrpc.lines import KEPT_OF_MALFORMED, LARGE_LINE, MAX_LINE, LineSplitter, utf8_fault
+from trunkline.dialects.jsonrpc.lines import KEPT_OF_MALFORMED, LARGE_LINE, MAX_LINE, LineSplitter, Utf8Check, utf8_fault
 from trunkline.dialects.jsonrpc.messages import CANCEL_REQUEST, NULL, Message, Notification, Request, Response
 from trunkline.dialects.signals import Malformed
 
@@ -47,6 +47,7 @@ class Peer:
         self._pending: dict[int, str] = {}
         self._last_id = last_id
         self._ascii = True
+        self._text = Utf8Check()
 
     @property
     def pending(self) -> Mapping[int, str]:
@@ -59,10 +60,21 @@ class Peer:
         """Take bytes as they came, cut anywhere."""
         lines = self._splitter.feed(data)
         # One look at the block spares one look per line. The first line may have begun in an earlier block.
-        clean = data.isascii() and self._ascii
-        self._ascii = clean if not lines else data.isascii()
-        if lines:
-            self._receive_lines(lines, clean)
+        ascii = data.isascii()
+        clean = ascii and self._ascii
+        if not lines:
+            self._ascii = clean
+            if not clean:
+                self._text.go_on(data)  # a long line is looked at as it comes: at its end it would take too long
+            return
+        if not self._ascii:
+            self._text.go_on(data[:data.index(b"\n")], last=True)
+            if self._text.is_good and self._splitter.had_large:
+                clean = ascii or len(lines) == 1
+        self._ascii = ascii
+        self._receive_lines(lines, clean)
+        if not ascii:
+            self._text.begin(data[data.rindex(b"\n") + 1:])
 
     def receive_message(self, data: bytes) -> None:
         """Take one whole message, as a frame or a body brought it: a line break within is white space."""

@@ -189,7 +189,7 @@ class Interpreter:
     def _other(self, signal: Signal) -> None:
         match signal:
             case LargeUpdate():
-                self._large(signal.raw)
+                self._large(bytes(signal.raw))
             case PermissionAsk():
                 self.asks.permission(signal)
                 asked = self.fold.approvals.get(signal.request_id)
