@@ -1,0 +1,178 @@
+"""Rule 2: everything that grows has a bound, and the bound answers. On a real hub, with an agent that says a great deal.
+
+Others wait: the worst answer of ``/healthz``, asked by a process of its own, without the time that the machine had no core for it.
+Memory: the hub's high-water mark (``VmHWM``), reset before."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.faults.conftest import Report
+from tests.tooling.hub_process import PYTHON, HubProcess, Session
+from tests.tooling.processes import eventually
+from tests.tooling.prober import Prober
+from trunkline.journal.look import looking_into
+from trunkline.session.interpret.asks import PENDING_PERMISSIONS
+from trunkline.session.interpret.tools import OPEN_CALLS
+
+FLOODER = f"{PYTHON} {shlex.quote(str(Path(__file__).parents[1] / 'tooling' / 'flooder.py'))}"
+MIB = 1 << 20
+WAIT_MS = 100
+"""What others may wait."""
+BUSY = 4
+"""How much longer on a machine that others use: caches are cold, and not all of the waiting is told apart."""
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory and waiting are read from /proc")
+
+NewHub = Callable[..., HubProcess]
+
+
+def flooded(new_hub: NewHub, agent: str = "flood") -> Session:
+    hub = new_hub(agents={"flood": FLOODER, "trusted": FLOODER})
+    session = hub.new_session(agent)
+    session.say("calls 1 end")  # everything that is loaded when it is first needed is loaded now
+    return session
+
+
+def high_water(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) * 1024
+
+
+def written(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/io").read_text().split("wchar:")[1].split()[0])
+
+
+def play(session: Session, prompt: str, within_s: float = 60) -> tuple[int, Prober]:
+    """The memory that a prompt took at its worst, and what others waited meanwhile."""
+    hub = session.hub
+    Path(f"/proc/{hub.pid}/clear_refs").write_text("5")
+    before = high_water(hub.pid)
+    with Prober(hub.pid, hub.url) as prober:
+        session.post("send-message", {"content": prompt}, 202)
+        eventually(lambda: session.view()["status"] == "idle", f"{prompt} is over", within_s)
+    return high_water(hub.pid) - before, prober
+
+
+def flood_of_calls(new_hub: NewHub, report: Report, count: int) -> None:
+    session = flooded(new_hub)
+    before = written(session.hub.pid)
+    grew, prober = play(session, f"calls {count}", within_s=120)
+    packets = [data for _, data in session.history()]
+    starts = sum(b'"tool_call_start"' in data for data in packets)
+    wrote = written(session.hub.pid) - before
+    assert starts == 1 + OPEN_CALLS, "so many are followed"
+    assert wrote < 20_000 * count, f"{wrote / 1e6:.0f} MB were written"
+    assert prober.worst_ms < WAIT_MS * BUSY
+    report(2, f"{count:,} open tool calls in one turn", tried=count, held=count, worst_ms=prober.worst_ms)
+
+
+def test_tool_calls_beyond_the_bound_cost_what_they_say(new_hub: NewHub, report: Report) -> None:
+    flood_of_calls(new_hub, report, 3_000)
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_tool_calls_cost_what_they_say(new_hub: NewHub, report: Report) -> None:
+    flood_of_calls(new_hub, report, 115_000)
+
+
+def flood_of_permissions(new_hub: NewHub, report: Report, count: int) -> None:
+    session = flooded(new_hub)
+    hub = session.hub
+    with Prober(hub.pid, hub.url) as prober:
+        session.post("send-message", {"content": f"asks {count}"}, 202)
+        with session.attach() as stream:
+            refused = stream.until("agent_message_chunk", where=lambda packet: "refused" in packet["content"]["text"])
+        assert len(session.view()["pendingApprovals"]) == PENDING_PERMISSIONS
+        assert refused.value["content"]["text"] == f'{{"refused": {count - PENDING_PERMISSIONS}}}'
+        waits = [view for view in hub.wire.get("/sessions")["sessions"] if view["status"] == "waiting_for_approval"]
+        assert [view["id"] for view in waits] == [session.id], "lists say how it is now"
+        session.post("cancel", {}, 200)
+        eventually(lambda: session.view()["status"] == "idle", "the turn is over", 60)
+    assert prober.worst_ms < WAIT_MS * BUSY
+    report(2, f"{count:,} permissions at once", tried=count, held=count, worst_ms=prober.worst_ms)
+
+
+def test_permissions_beyond_the_bound_are_refused(new_hub: NewHub, report: Report) -> None:
+    flood_of_permissions(new_hub, report, 600)
+
+
+@pytest.mark.slow
+def test_ten_thousand_permissions_are_refused_or_wait(new_hub: NewHub, report: Report) -> None:
+    flood_of_permissions(new_hub, report, 10_000)
+
+
+LONG_LINES = ["chunk", "content", "output", "escaped", "wide"]
+
+
+def long_line(new_hub: NewHub, report: Report, kind: str, mib: int, *, times: float = 3, wait_ms: float = WAIT_MS) -> None:
+    session = flooded(new_hub, "trusted")
+    grew, prober = play(session, f"{kind} {mib}")
+    assert grew <= times * mib * MIB, f"{grew / MIB:.0f} MiB for a line of {mib}"
+    assert prober.worst_ms < wait_ms * BUSY
+    report(2, f"a line of {mib} MiB: {kind}", tried=1, held=1, worst_ms=prober.worst_ms)
+
+
+@pytest.mark.parametrize("kind", ["content", "chunk"])
+def test_a_long_line_takes_little_more_than_itself(new_hub: NewHub, report: Report, kind: str) -> None:
+    long_line(new_hub, report, kind, 32)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [*LONG_LINES, "broken", "write"])
+def test_the_longest_line_takes_three_times_itself(new_hub: NewHub, report: Report, kind: str) -> None:
+    long_line(new_hub, report, kind, 60)
+
+
+@pytest.mark.slow
+def test_the_longest_line_of_nested_arrays_takes_three_times_itself(new_hub: NewHub, report: Report) -> None:
+    """One look at 60 MiB of brackets takes the JSON reader 150 ms, which nothing can cut."""
+    long_line(new_hub, report, "nested", 60, wait_ms=2 * WAIT_MS)
+
+
+def test_a_long_text_comes_whole_and_in_order(new_hub: NewHub) -> None:
+    session = flooded(new_hub)
+    packets = session.say("chunk 12", wait_s=60)
+    text = "".join(packet["content"]["text"] for packet in packets if packet["type"] == "agent_message_chunk")
+    assert text == "lorem ip" * (12 * MIB // 8 - 64)
+    assert max(len(packet["content"]["text"]) for packet in packets if packet["type"] == "agent_message_chunk") <= 256 << 10
+
+
+def test_a_kill_between_two_rows_loses_nothing_that_waits(tmp_path: Path) -> None:
+    """The row is seldom written: what is pending, queued and open right before the kill is in the entries' steps."""
+    with HubProcess(tmp_path, agents={"flood": FLOODER}) as hub:
+        session = hub.new_session("flood")
+        with session.send("asks 20") as stream:
+            asked = [stream.until("approval_requested").value["requestId"] for _ in range(20)]
+            queued = session.post("send-message", {"content": "calls 1", "whenBusy": "queue"}, 202)["turnId"]
+            hub.kill()
+        behind = _steps_behind(hub.data / "journal.db", session.id)
+        hub.start()
+        assert behind > 0, "what came last was in no row"
+        packets = _packets(session)
+        resolved = [packet["requestId"] for packet in packets if packet["type"] == "approval_resolved"]
+        assert sorted(resolved) == sorted(asked), "each is resolved once"
+        ends = [packet for packet in packets if packet["type"] == "tool_call_progress" and packet.get("status") == "failed"]
+        assert len(ends) == 20, "each call has its end"
+        assert [prompt["turnId"] for prompt in session.wire.get(f"{session.path}/queue")] == [queued]
+        assert session.view()["status"] == "idle"
+
+
+def _packets(session: Session) -> list[dict[str, Any]]:
+    return [json.loads(data) for _, data in session.history()]
+
+
+def _steps_behind(database: Path, session_id: str) -> int:
+    """How many entries were stored after the row's checkpoint."""
+    with looking_into(database) as look:
+        row = look.row(session_id)
+        assert row is not None
+        return sum(1 for session, entry in look.entries() if session == session_id and entry.seq > row.checkpoint_seq)
+

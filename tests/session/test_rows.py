@@ -1,0 +1,169 @@
+"""The session's row is written seldom; what it does not have yet is in the steps of the entries."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.aio import run
+from tests.session.script import Stage, text, update
+from trunkline.journal.base import RowFilter, SessionRow
+from trunkline.journal.memory import MemoryJournal
+from trunkline.session import hearing, pen
+from trunkline.session.fold import checkpoint, restore
+from trunkline.session.refold import refold
+
+
+class Counted(MemoryJournal):
+    """Counts the rows that are written."""
+
+    written = 0
+
+    def append_now(self, group: object) -> bool:
+        self.written += len(group.rows)  # type: ignore[attr-defined]
+        return super().append_now(group)  # type: ignore[arg-type]
+
+
+async def stored(stage: Stage) -> SessionRow:
+    await stage.session.snapshot()
+    return (await stage.journal.rows(RowFilter(id="ses-1")))[0]
+
+
+def call(number: int) -> object:
+    return update(sessionUpdate="tool_call", toolCallId=f"c{number}", title="Look")
+
+
+def test_many_changes_within_a_moment_write_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pen, "ROW_GAP_S", 60.0)
+
+    async def play() -> None:
+        journal = Counted()
+        stage = Stage(tmp_path, journal=journal)
+        await stage.open()
+        await stage.send()
+        before = journal.written
+        for number in range(200):
+            stage.driver.say(call(number))  # type: ignore[arg-type]
+            await stage.session.snapshot()
+        assert journal.written == before
+        row = await stored(stage)
+        assert row.checkpoint_seq < row.last_seq
+        fold = await refold(journal, row)
+        assert len(fold.calls) == 200
+        assert fold == restore(checkpoint(stage.session.fold))
+
+    run(play(), timeout_s=30)
+
+
+def test_a_row_that_is_due_follows_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pen, "ROW_GAP_S", 0.05)
+
+    async def play() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        await stage.send()
+        stage.driver.say(call(1))  # type: ignore[arg-type]
+        journal = stage.journal
+        while (row := (await journal.rows(RowFilter(id="ses-1")))[0]).checkpoint_seq < stage.session.fold.seq:
+            await asyncio.sleep(0)
+        assert "c1" in restore(row.checkpoint).calls
+
+    run(play())
+
+
+def test_the_row_says_at_once_that_a_session_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pen, "ROW_GAP_S", 60.0)
+
+    async def play() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        await stage.session.store_row()
+        assert (await stored(stage)).status == "idle"
+        await stage.send()
+        assert (await stored(stage)).status == "running", "a restart looks for it there"
+
+    run(play())
+
+
+def test_a_list_has_the_row_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pen, "ROW_GAP_S", 60.0)
+
+    async def play() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        await stage.send()
+        stage.driver.ask()
+        assert (await stored(stage)).status != "waiting_for_approval"
+        await stage.session.store_row()
+        assert (await stored(stage)).status == "waiting_for_approval"
+
+    run(play())
+
+
+def test_a_large_row_is_written_less_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pen, "ROW_GAP_S", 0.0)
+    monkeypatch.setattr(pen, "ROW_BYTES_PER_S", 10)
+
+    async def play() -> None:
+        journal = Counted()
+        stage = Stage(tmp_path, journal=journal)
+        await stage.open()
+        await stage.send()
+        before = journal.written
+        stage.driver.say(call(1), call(2))  # type: ignore[arg-type]
+        stage.driver.say(call(3))  # type: ignore[arg-type]
+        await stage.session.snapshot()
+        assert journal.written == before
+
+    run(play())
+
+
+def test_what_is_said_at_once_is_heard_in_pieces_and_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hearing, "HOLD_S", 0.0)
+
+    async def play() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        stage.driver.say(*(text(f"{number} ") for number in range(500)))
+        stage.driver.say(text("last"))
+        assert session._hearing.waits and stage.driver.paused, "others have their turn, and the agent waits"
+        stage.driver.end()
+        packets = await stage.packets("prompt_response")
+        said = "".join(packet["content"]["text"] for packet in packets if packet["type"] == "agent_message_chunk")
+        assert said == "".join(f"{number} " for number in range(500)) + "last"
+        assert not stage.driver.paused
+
+    run(play(), timeout_s=30)
+
+
+def test_what_an_agent_said_before_its_end_is_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hearing, "HOLD_S", 0.0)
+
+    async def play() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        await stage.send()
+        stage.driver.say(*(text(f"{number} ") for number in range(500)))
+        stage.driver.die()
+        packets = await stage.packets("error")
+        said = "".join(packet["content"]["text"] for packet in packets if packet["type"] == "agent_message_chunk")
+        assert said.endswith("499 ")
+
+    run(play())
+
+
+def test_a_state_of_an_older_trunkline_is_read(tmp_path: Path) -> None:
+    async def play() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        await stage.session.store_row()
+        row = await stored(stage)
+        old = {key: value for key, value in msgspec.json.decode(row.checkpoint).items() if key != "callsUntracked"}
+        row.checkpoint = msgspec.json.encode(old)
+        assert (await refold(stage.journal, row)).session_id == "ses-1"
+
+    run(play())
