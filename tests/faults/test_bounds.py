@@ -1,6 +1,6 @@
 """Rule 2: everything that grows has a bound, and the bound answers. On a real hub, with an agent that says a great deal.
 
-Others wait: the worst answer of ``/healthz``, asked by a process of its own, without the time that the machine had no core for it.
+Others wait: the worst answer of ``/healthz``, asked by a process of its own, less the time that the machine had no core for it.
 Memory: the hub's high-water mark (``VmHWM``), reset before."""
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import pytest
 
 from tests.faults.conftest import Report
 from tests.tooling.hub_process import PYTHON, HubProcess, Session
-from tests.tooling.processes import eventually
 from tests.tooling.prober import Prober
+from tests.tooling.processes import eventually
 from trunkline.journal.look import looking_into
 from trunkline.session.interpret.asks import PENDING_PERMISSIONS
 from trunkline.session.interpret.tools import OPEN_CALLS
@@ -64,7 +64,7 @@ def play(session: Session, prompt: str, within_s: float = 60) -> tuple[int, Prob
 def flood_of_calls(new_hub: NewHub, report: Report, count: int) -> None:
     session = flooded(new_hub)
     before = written(session.hub.pid)
-    grew, prober = play(session, f"calls {count}", within_s=120)
+    _, prober = play(session, f"calls {count}", within_s=120)
     packets = [data for _, data in session.history()]
     starts = sum(b'"tool_call_start"' in data for data in packets)
     wrote = written(session.hub.pid) - before

@@ -119,6 +119,11 @@ def test_what_waits_says_only_so_much_together() -> None:
     assert room(ask(999)) is None, "a small one still fits"
 
 
+def test_a_permission_says_only_so_much() -> None:
+    told = Told().turn()
+    assert told.interpret.asks.room_for(PermissionAsk("r", b"x" * (asks.ASK_BYTES + 1), OPTIONS)) is not None
+
+
 def test_a_permission_offers_only_so_many_options() -> None:
     told = Told().turn()
     assert told.interpret.asks.room_for(PermissionAsk("r", b"{}", OPTIONS[:1] * (asks.ASK_OPTIONS + 1))) is not None

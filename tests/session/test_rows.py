@@ -67,7 +67,7 @@ def test_a_row_that_is_due_follows_by_itself(tmp_path: Path, monkeypatch: pytest
         await stage.send()
         stage.driver.say(call(1))  # type: ignore[arg-type]
         journal = stage.journal
-        while (row := (await journal.rows(RowFilter(id="ses-1")))[0]).checkpoint_seq < stage.session.fold.seq:
+        while (row := (await journal.rows(RowFilter(id="ses-1")))[0]).checkpoint_seq < stage.session.fold.seq:  # noqa: ASYNC110
             await asyncio.sleep(0)
         assert "c1" in restore(row.checkpoint).calls
 

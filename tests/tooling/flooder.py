@@ -68,7 +68,7 @@ class Flooder:
                 self._update({"sessionUpdate": "tool_call_update", "toolCallId": f"call-{number}", "status": "completed"})
 
     def _asks(self, count: str) -> None:
-        options = [{"optionId": "a", "name": "Allow", "kind": "allow_once"}, {"optionId": "r", "name": "No", "kind": "reject_once"}]
+        options = [{"optionId": kind, "name": kind, "kind": kind} for kind in ("allow_once", "reject_once")]
         for number in range(int(count)):
             call = {"toolCallId": f"ask-{number}", "title": f"Run {number}", "kind": "execute",
                     "rawInput": {"command": f"echo {number}"}}

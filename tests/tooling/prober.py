@@ -1,7 +1,7 @@
 """Asks a hub for ``/healthz`` again and again, in a process of its own, and says at the end how long the slowest answer took.
 
-Time in which the hub or the prober could have run and was not let (others use the machine) does not count: the kernel keeps it per
-thread in ``schedstat``. Without that file all of the time counts.
+Time in which the hub or the prober could have run and was not let (others use the machine) does not count: the kernel keeps it
+per thread in ``schedstat``. Without that file all of the time counts.
 
     with Prober(hub) as prober: ...
     prober.worst_ms
