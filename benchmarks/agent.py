@@ -1,6 +1,7 @@
 """The benchmark's agent. Its prompt says what to write: ``burst N SIZE``, ``pace N SIZE PER_SECOND``, ``count N SIZE`` (chunks
 that begin with their number), ``stamp N PER_SECOND`` (chunks that say when they were written), ``ticks N PER_SECOND`` (the same,
-for a page that shows them), ``story N`` (thoughts, text and commands, N of each) or ``echo``.
+for a page that shows them), ``line MIB`` (one result of so many MiB), ``asks N`` (permissions, all at once), ``story N``
+(thoughts, text and commands, N of each) or ``echo``.
 
 Everything but stamps is encoded before the first byte is written, so that a run measures the reader and not this process.
 """
@@ -13,6 +14,8 @@ import sys
 import time
 
 BLOCK = 64 << 10
+PENDING = 200
+"""Permissions that wait for a person; the others are answered at once."""
 
 
 def main() -> None:
@@ -45,10 +48,33 @@ def play(session_id: str, words: list[str]) -> None:
         stamp(session_id, int(words[1]), float(words[2]))
     elif words[0] == "ticks":
         stamp(session_id, int(words[1]), float(words[2]), "t{}t ")
+    elif words[0] == "line":
+        write(long_line(session_id, int(words[1])))
+    elif words[0] == "asks":
+        write(b"".join(ask(session_id, number) for number in range(int(words[1]))))
+        for _ in range(int(words[1]) - PENDING):
+            sys.stdin.buffer.readline()
     elif words[0] == "story":
         story(session_id, int(words[1]))
     else:
         write(chunk(session_id, " ".join(words)))
+
+
+def long_line(session_id: str, mib: int) -> bytes:
+    """A call's result, as one line."""
+    update = {"sessionUpdate": "tool_call_update", "toolCallId": "long", "status": "completed",
+              "content": [{"type": "content", "content": {"type": "text", "text": "lorem ip" * (mib << 17)}}]}
+    message = {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": session_id, "update": update}}
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+
+
+def ask(session_id: str, number: int) -> bytes:
+    """One permission."""
+    call = {"toolCallId": f"ask-{number}", "title": f"Run {number}", "kind": "execute", "rawInput": {"command": f"echo {number}"}}
+    options = [{"optionId": kind, "name": kind, "kind": kind} for kind in ("allow_once", "reject_once")]
+    params = {"sessionId": session_id, "toolCall": call, "options": options}
+    message = {"jsonrpc": "2.0", "id": f"ask-{number}", "method": "session/request_permission", "params": params}
+    return json.dumps(message).encode() + b"\n"
 
 
 def burst(session_id: str, count: int, size: int) -> None:

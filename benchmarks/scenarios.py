@@ -10,7 +10,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
 
 from benchmarks.fold import chunk_ratio, result_ratio
 from benchmarks.machine import HERE, START_S, BareAgent, HubProcess, cpu_s, rss_mb
@@ -284,9 +286,77 @@ def _latencies_ms(agent: BareAgent, count: int) -> list[float]:
     return [(time.monotonic_ns() - int(text)) / 1e6 for text in agent.texts(f"stamp {count} 100")]
 
 
+def long_line(scale: Scale) -> list[Figure]:
+    """(p) one line of 60 MiB: the memory that it takes, and how long others wait."""
+    size = max(16, scale.of(60))
+    with HubProcess() as hub:
+        api = Api(hub)
+        session = api.new_session()
+        api.send(session, "echo")
+        api.wait_idle(session)
+        before = _reset_peak_mb(hub.pid)
+        with _Probe(hub) as probe:
+            api.send(session, f"line {size}")
+            api.wait_idle(session)
+        times = (_peak_mb(hub.pid) - before) / size
+    return [Figure(f"p  memory of a line of {size} MiB, in its size", f"{times:.1f} x", "<= 3 x", times <= 3),
+            Figure(f"p  a line of {size} MiB, others wait", f"{probe.worst_ms:.0f} ms", "<= 100 ms", probe.worst_ms <= 100)]
+
+
+def permissions(scale: Scale) -> list[Figure]:
+    """(q) ten thousand permissions at once: what one costs the hub, in plain chunks of text, and how long others wait."""
+    count = scale.of(10_000)
+    with HubProcess() as hub:
+        api = Api(hub)
+        session = api.new_session()
+        api.send(session, "echo")
+        api.wait_idle(session)
+        chunk_us = _cpu_us_each(hub, lambda: api.send(session, f"burst {count} {TEXT}"), lambda: api.wait_idle(session), count)
+        with _Probe(hub) as probe:
+            ask_us = _cpu_us_each(hub, lambda: api.send(session, f"asks {count}"), lambda: api.wait_idle(session), count)
+    ratio = ask_us / chunk_us
+    return [Figure(f"q  {count:,} permissions, one in chunks of text", f"{ratio:.0f} x", "<= 100 x", ratio <= 100),
+            Figure(f"q  {count:,} permissions, others wait", f"{probe.worst_ms:.0f} ms", "<= 100 ms", probe.worst_ms <= 100)]
+
+
+class _Probe:
+    """Asks for the hub's health meanwhile, in a process of its own."""
+
+    def __init__(self, hub: HubProcess) -> None:
+        self.worst_ms = 0.0
+        program = HERE.parent / "tests" / "tooling" / "prober.py"
+        self._words = [sys.executable, str(program), hub.host, str(hub.port), str(hub.pid)]
+
+    def __enter__(self) -> Self:
+        self._process = subprocess.Popen(self._words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self._process.stdout is not None
+        self._process.stdout.readline()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        out, _ = self._process.communicate(b"")
+        self.worst_ms = json.loads(out)["worst_ms"]
+
+
+def _cpu_us_each(hub: HubProcess, start: Callable[[], object], end: Callable[[], object], count: int) -> float:
+    before = cpu_s(hub.pid)
+    start()
+    end()
+    return (cpu_s(hub.pid) - before) / count * 1e6
+
+
+def _reset_peak_mb(pid: int) -> float:
+    Path(f"/proc/{pid}/clear_refs").write_text("5")
+    return _peak_mb(pid)
+
+
+def _peak_mb(pid: int) -> float:
+    return int(Path(f"/proc/{pid}/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
+
+
 SCENARIOS: dict[str, Callable[[Scale], list[Figure]]] = {
     "ab": flat_out, "c": round_trip, "d": many_readers, "e": many_sessions, "f": replay, "g": at_rest, "h": stalled_reader,
-    "i": interpretation, "j": editors, "o": judging,
+    "i": interpretation, "j": editors, "o": judging, "p": long_line, "q": permissions,
 }
 
 

@@ -130,7 +130,7 @@ def test_what_is_said_at_once_is_heard_in_pieces_and_in_order(tmp_path: Path, mo
         await stage.send()
         stage.driver.say(*(text(f"{number} ") for number in range(500)))
         stage.driver.say(text("last"))
-        assert session._hearing.waits and stage.driver.paused, "others have their turn, and the agent waits"
+        assert session._hearing.next is not None and stage.driver.paused, "others have their turn, and the agent waits"
         stage.driver.end()
         packets = await stage.packets("prompt_response")
         said = "".join(packet["content"]["text"] for packet in packets if packet["type"] == "agent_message_chunk")

@@ -35,32 +35,28 @@ class Hearing:
         self._hear = hear
         self._waiting: deque[Signal] = deque()
         self._split = _NOTHING
-        self._next: asyncio.Handle | None = None
-
-    @property
-    def waits(self) -> bool:
-        """Whether something was said that is not heard yet."""
-        return self._next is not None
+        self.next: asyncio.Handle | None = None
+        """When it goes on; None where nothing waits."""
 
     def heard(self, signals: list[Signal]) -> None:
         """The agent said these."""
         self._waiting.extend(signals)
-        if self._next is None and type(signals[0]) is LargeUpdate:
+        if self.next is None and type(signals[0]) is LargeUpdate:
             self._pen.hold_agent(True)
-            self._next = asyncio.get_running_loop().call_later(GAP_S, self._go_on)  # its line took long to read: others first
-        elif self._next is None:
+            self.next = asyncio.get_running_loop().call_later(GAP_S, self._go_on)  # its line took long to read: others first
+        elif self.next is None:
             self._go_on()
 
     def all_heard(self) -> None:
         """Hear everything that waits, now: nothing more will come, or something has to come behind it."""
-        if self._next is not None:
-            self._next.cancel()
-            self._next = None
+        if self.next is not None:
+            self.next.cancel()
+            self.next = None
         while piece := self._take():
             self._hear(piece)
 
     def _go_on(self) -> None:
-        self._next = None
+        self.next = None
         loop = asyncio.get_running_loop()
         until = loop.time() + HOLD_S
         while not self._pen.is_behind and (piece := self._take()):
@@ -69,7 +65,7 @@ class Hearing:
                 break
         if self._waiting or self._split is not _NOTHING:
             self._pen.hold_agent(True)
-            self._next = loop.call_later(GAP_S, self._go_on)
+            self.next = loop.call_later(GAP_S, self._go_on)
         else:
             self._pen.drained()
 

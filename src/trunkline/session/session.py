@@ -363,10 +363,10 @@ class Session:
     def heard(self, signals: list[Signal]) -> None:
         """The agent said these."""
         self._watch.heard()
-        if self._hearing.waits or len(signals) > PIECE or (len(signals) == 1 and type(signals[0]) is LargeUpdate):
-            self._hearing.heard(signals)
-        else:
+        if self._hearing.next is None and len(signals) <= PIECE and type(signals[0]) is not LargeUpdate:
             self._hear(signals)
+        else:
+            self._hearing.heard(signals)
 
     def _hear(self, signals: list[Signal]) -> None:
         """Take a piece of what the agent said. Ends of turns and asks are acted on where they stand among the rest."""

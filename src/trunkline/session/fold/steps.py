@@ -15,14 +15,14 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import astuple
 
 from trunkline.session.fold.state import TABLES, Fold, light_call, light_text
 from trunkline.session.fold.tables import Table
 
-_FIELDS: Final = [(name, key) for name, key in zip(Fold.__struct_fields__, Fold.__struct_encode_fields__, strict=True)
-                  if name not in TABLES]
-_TABLES: Final = [(name, key) for name, key in zip(Fold.__struct_fields__, Fold.__struct_encode_fields__, strict=True)
-                  if name in TABLES]
+_NAMES: Final = Fold.__struct_fields__
+_KEYS: Final = Fold.__struct_encode_fields__
+_TABLES: Final = [(name, key) for name, key in zip(_NAMES, _KEYS, strict=True) if name in TABLES]
 _UNSEEN: Final = object()
 
 _encode = msgspec.json.Encoder().encode
@@ -37,11 +37,15 @@ _MARKS: Final[dict[str, Callable[[Any], Any]]] = {
 """What tells one value from the next where the fold changes it in place."""
 
 
+_MARKED: Final = [(name, key, _MARKS[name]) for name, key in zip(_NAMES, _KEYS, strict=True) if name in _MARKS]
+
+
 class Steps:
     """Tells the steps of one fold. ``known``: what it holds now is in a checkpoint already."""
 
     def __init__(self, fold: Fold, *, known: bool) -> None:
         self._fold = fold
+        self._values: tuple[Any, ...] = (_UNSEEN,) * len(_NAMES)
         self._marks: dict[str, Any] = {}
         if known:
             self.take()
@@ -51,15 +55,19 @@ class Steps:
 
     def take(self) -> bytes:
         """What has changed since the last step."""
-        fold, marks = self._fold, self._marks
+        fold, before = self._fold, self._values
+        values = self._values = astuple(fold)
         step: dict[str, Any] = {}
-        for name, key in _FIELDS:
+        for index in [index for index, (now, was) in enumerate(zip(values, before, strict=True)) if now is not was]:
+            name, value = _NAMES[index], values[index]
+            if name not in _MARKS and name not in TABLES and value != before[index]:
+                step[_KEYS[index]] = light_text(value) if name == "text" else value
+        for name, key, mark_of in _MARKED:
             value = getattr(fold, name)
-            mark = value if name not in _MARKS else _MARKS[name](value)
-            before = marks.get(name, _UNSEEN)
-            if mark is not before and mark != before:
-                marks[name] = mark
-                step[key] = light_text(value) if name == "text" else value
+            mark = mark_of(value)
+            if mark != self._marks.get(name, _UNSEEN):
+                self._marks[name] = mark
+                step[key] = value
         for name, key in _TABLES:
             table = _table(fold, name)
             touched = table.take_touched()
