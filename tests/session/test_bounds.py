@@ -15,7 +15,7 @@ from trunkline.dialects.signals import PermissionAsk, QuestionAsk, SubAgentTold,
 from trunkline.errors import TooManyRequests
 from trunkline.session import prompts
 from trunkline.session.fold import KEPT_ARTIFACTS, Artifact, checkpoint
-from trunkline.session.interpret import asks, bodies, conditions, subagents, tools
+from trunkline.session.interpret import asks, bodies, conditions, plans, subagents, tools
 from trunkline.session.interpret.changes import PATH_CHARS
 from trunkline.session.interpret.usage import CURRENCY_CHARS
 from trunkline.session.policy import Rule
@@ -179,8 +179,8 @@ def test_a_plan_is_kept_up_to_a_bound() -> None:
     told = Told().turn()
     entries = [{"content": "c" * 5000, "priority": "low", "status": "pending"} for _ in range(1000)]
     told.hear(update(sessionUpdate="plan", entries=entries))
-    assert len(told.fold.todos) == tools.TODOS and len(told.fold.todos[0].content) == tools.TODO_CHARS
-    assert len(events(told.entries)[-1]["todos"]) == tools.TODOS
+    assert len(told.fold.todos) == plans.TODOS and len(told.fold.todos[0].content) == plans.TODO_CHARS
+    assert len(events(told.entries)[-1]["todos"]) == plans.TODOS
 
 
 def test_what_an_agent_offers_is_kept_up_to_a_bound() -> None:

@@ -15,7 +15,7 @@ from trunkline.errors import Invalid
 from trunkline.session.acts import TITLE_MOST
 from trunkline.session.interpret.lifecycle import LifecycleStory
 from trunkline.session.interpret.options import choice_of, model_of
-from trunkline.session.interpret.tools import write_plan
+from trunkline.session.interpret.plans import write_plan
 from trunkline.session.interpret.usage import UsageStory
 from trunkline.session.interpret.writer import TEXT_LIMIT, Writer
 

@@ -25,7 +25,7 @@ import msgspec
 from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import CallState, merge
 from trunkline.dialects.roles import ToolNames
-from trunkline.session.fold import OpenCall, Todo, remember
+from trunkline.session.fold import OpenCall, remember
 from trunkline.session.interpret import changes, git, subagents, web
 from trunkline.session.interpret.bodies import Bodies
 from trunkline.session.interpret.changes import Change, changes_of
@@ -33,12 +33,13 @@ from trunkline.session.interpret.denied import denial_of, denied_message, denied
 from trunkline.session.interpret.evidence import evidence_of, observe, printed
 from trunkline.session.interpret.facts import Facts, name_of, shown_text
 from trunkline.session.interpret.output import news_of, title_news
+from trunkline.session.interpret.plans import write_plan
 from trunkline.session.interpret.structured import command_output, structured_of
 from trunkline.session.interpret.text import TextStory
 from trunkline.session.interpret.untold import untold_of
 from trunkline.session.interpret.writer import NOTHING_CARRIED, TEXT_LIMIT, Carried, Writer
 
-__all__ = ["ToolNames", "ToolStory", "name_of", "write_plan"]
+__all__ = ["ToolNames", "ToolStory", "name_of"]
 
 Ending = Literal["denied", "cancelled", "abandoned"]
 
@@ -60,10 +61,6 @@ ID_CHARS: Final = 1024
 """Characters of a call's id; a longer one is not followed. The longest seen in agents has 90."""
 
 UNTRACKED: Final = "more tool calls are open than are followed, so that what this belongs to is not known"
-
-TODOS: Final = 500
-TODO_CHARS: Final = 1000
-"""Lines of a plan, and characters of each, that the session's state and its event have; the update and its packet have all."""
 
 INPUT_CUT: Final = "its input is too large to be looked at"
 
@@ -475,17 +472,6 @@ class ToolStory:
         plan = packets.plan_of_todos(state.raw_input)
         if plan is not None:
             write_plan(self._writer, plan, None, None)
-
-
-def write_plan(writer: Writer, plan: list[acp.PlanEntry], wire: bytes | None, raw: bytes | None) -> None:
-    """A new plan replaces the old one; the same one again is told only where the agent itself said it."""
-    todos = [Todo(entry.content[:TODO_CHARS], entry.status, entry.priority) for entry in plan[:TODOS]]
-    if todos == writer.fold.todos and wire is None:
-        return
-    writer.fold.todos = todos
-    listed = [context.Todo(content=todo.content, status=todo.status) for todo in todos]  # type: ignore[arg-type]
-    packet = packets.plan_packet(plan, writer.at)
-    writer.add(context.TodoUpdateEvent(todos=listed), update=wire, packet=packet, raw=raw)
 
 
 def _long_text(state: CallState, wire: bytes | None) -> memoryview | None:

@@ -1,0 +1,24 @@
+"""The agent's plan: what it means to do, line by line."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trunkline.dialects import acp, context, packets
+from trunkline.session.fold import Todo
+from trunkline.session.interpret.writer import Writer
+
+TODOS: Final = 500
+TODO_CHARS: Final = 1000
+"""Lines of a plan, and characters of each, that the session's state and its event have; the update and its packet have all."""
+
+
+def write_plan(writer: Writer, plan: list[acp.PlanEntry], wire: bytes | None, raw: bytes | None) -> None:
+    """A new plan replaces the old one; the same one again is told only where the agent itself said it."""
+    todos = [Todo(entry.content[:TODO_CHARS], entry.status, entry.priority) for entry in plan[:TODOS]]
+    if todos == writer.fold.todos and wire is None:
+        return
+    writer.fold.todos = todos
+    listed = [context.Todo(content=todo.content, status=todo.status) for todo in todos]  # type: ignore[arg-type]
+    packet = packets.plan_packet(plan, writer.at)
+    writer.add(context.TodoUpdateEvent(todos=listed), update=wire, packet=packet, raw=raw)
