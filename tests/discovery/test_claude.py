@@ -13,7 +13,7 @@ import pytest
 
 from trunkline.discovery import store_of
 from trunkline.discovery.claude import HEAD, ClaudeStore
-from trunkline.discovery.regular import open_regular
+from trunkline.disk.reading import open_plain
 
 DATA = Path(__file__).parents[1] / "data" / "claude" / "projects"
 REAL = "11111111-2222-4333-8444-555555555555"
@@ -189,9 +189,9 @@ def test_only_a_file_that_has_changed_is_read_again(tmp_path: Path, monkeypatch:
 
     def noting(name: str) -> Any:
         opened.append(name)
-        return open_regular(name)
+        return open_plain(name)
 
-    monkeypatch.setattr("trunkline.discovery.claude.open_regular", noting)
+    monkeypatch.setattr("trunkline.discovery.claude.open_plain", noting)
     assert store.sessions()[0].last_message == "one" and opened == []
     with open(path, "a") as file:
         file.write(line("assistant", "two") + "\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.aio import run
 from tests.server.site import Site, site
-from trunkline.server.uploads import free_path, safe_name
+from trunkline.server.uploads import free_names, safe_name
 
 BOUNDARY = "----somewhere"
 FORM = {"content-type": f"multipart/form-data; boundary={BOUNDARY}"}
@@ -156,9 +157,6 @@ def test_any_name_becomes_one_that_is_safe(name: str) -> None:
     assert safe not in (".", "..")
 
 
-def test_a_free_path_is_found_for_names_with_and_without_a_suffix(tmp_path: Path) -> None:
-    for name in ("a.txt", "a", "a_1"):
-        (tmp_path / name).touch()
-    assert free_path(tmp_path, "a.txt").name == "a_1.txt"
-    assert free_path(tmp_path, "a").name == "a_2"
-    assert free_path(tmp_path, "b").name == "b"
+@pytest.mark.parametrize(("name", "tried"), [("a.txt", ["a.txt", "a_1.txt", "a_2.txt"]), ("a", ["a", "a_1", "a_2"])])
+def test_names_are_tried_with_and_without_a_suffix(name: str, tried: list[str]) -> None:
+    assert list(islice(free_names(name), 3)) == tried

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
+from trunkline.session import artifacts
 from trunkline.session.artifacts import DiskIndex, artifact_id, static_root
 from trunkline.session.fold import Artifact
 
@@ -102,3 +105,50 @@ def test_ids_are_stable_and_previews_only_for_static_output(tmp_path: Path) -> N
     assert static_root(artifact) is None
     (app / "dist" / "index.html").write_text("x")
     assert static_root(artifact) == str(app / "dist")
+
+
+def test_a_manifest_that_is_too_large_too_deep_or_none_names_no_app_and_costs_nothing_else(tmp_path: Path) -> None:
+    index = DiskIndex(str(tmp_path))
+    index.scan()
+    for name in ("giant", "deep", "pipe", "link", "good"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.txt").touch()
+    with open(tmp_path / "giant" / "package.json", "wb") as file:
+        file.truncate(1 << 40)
+    (tmp_path / "deep" / "package.json").write_text("[" * 100_000)
+    os.mkfifo(tmp_path / "pipe" / "package.json")
+    (tmp_path / "link" / "package.json").symlink_to("/dev/zero")
+    (tmp_path / "good" / "package.json").write_text('{"dependencies": {"next": "15"}}')
+    assert made(index) == [("file", "a.txt")] * 4 + [("file", "package.json")] * 2 + [("nextjs_app", "good")]
+
+
+def test_a_scan_looks_at_no_more_entries_and_no_deeper_than_it_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(artifacts, "SCAN_ENTRIES", 100)
+    monkeypatch.setattr(artifacts, "DEPTH_MOST", 3)
+    index = DiskIndex(str(tmp_path))
+    folder = tmp_path
+    for depth in range(6):
+        (folder / f"{depth}.txt").touch()
+        folder = folder / "d"
+        folder.mkdir()
+    (tmp_path / "up").symlink_to(tmp_path)
+    assert made(index) == [("file", f"{depth}.txt") for depth in range(4)]
+    (tmp_path / "d" / "many").mkdir()
+    for number in range(300):
+        (tmp_path / "d" / "many" / str(number)).touch()
+        (tmp_path / "d" / "many" / f"{number}.d").mkdir()
+    assert len(made(index)) < 100
+
+
+def test_a_file_that_turned_into_a_pipe_after_the_scan_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert artifacts._Looking().found(str(tmp_path / "pipe"), False).fingerprint == ""
+
+
+def test_one_look_reads_so_much_and_compares_the_rest_by_size_and_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(artifacts, "HASHED_PER_LOOK", 10)
+    for name in ("a", "b"):
+        (tmp_path / name).write_bytes(b"12345678")
+    looking = artifacts._Looking()
+    first, second = (looking.found(str(tmp_path / name), False).fingerprint for name in ("a", "b"))
+    assert len(first) == 32 and second.startswith("8-")

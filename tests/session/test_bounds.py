@@ -74,6 +74,7 @@ def test_no_rule_allows_what_such_a_turn_asks_for(tmp_path: Path, monkeypatch: p
         await stage.until(lambda: bool(stage.driver.told_of("permission")))
         assert not session.fold.approvals, "the rule allowed it"
         stage.driver.say(*(call(number) for number in range(5)), ask(2))
+        await session._intake.settled()
         assert list(session.fold.approvals) == ["req-2"], "a person is asked"
 
     run(play())
@@ -86,6 +87,7 @@ def test_permissions_beyond_the_bound_are_refused(tmp_path: Path, monkeypatch: p
         session = await stage.open()
         await stage.send()
         stage.driver.say(*(ask(number) for number in range(12)))
+        await session._intake.settled()
         assert len(session.fold.approvals) == 5
         assert [told[1] for told in stage.driver.told_of("refuse")] == [f"req-{number}" for number in range(5, 12)]
         assert "5 permissions" in stage.driver.told_of("refuse")[0][2]

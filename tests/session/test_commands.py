@@ -575,6 +575,7 @@ def test_always_of_a_link_is_about_what_it_leads_to_as_well(tmp_path: Path) -> N
         (tmp_path / "link").symlink_to(tmp_path / "real")
         for number in (1, 2, 3):
             if number == 3:
+                await stage.until(lambda: "req-2" in session.fold.decided)
                 (tmp_path / "link").unlink()
                 (tmp_path / "link").symlink_to(tmp_path / "other")
             stage.driver.ask(f"req-{number}", toolCallId=f"call-{number}", kind="edit", rawInput={"path": "link"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from tests.aio import run
 from tests.session.script import Stage, update
-from trunkline.errors import Forbidden
+from trunkline.errors import Forbidden, Invalid
 from trunkline.session.acts import Decision
 from trunkline.session.policy import Rule
 
@@ -175,8 +176,8 @@ def test_a_rule_that_denies_counts_also_for_what_was_approved_and_for_reading(tm
         with pytest.raises(Forbidden):
             await write(stage, ".env")
         with pytest.raises(Forbidden, match="secret"):
-            session.permits.read(".env")
-        session.permits.read("a.txt")
+            await session.permits.read(".env")
+        await session.permits.read("a.txt")
 
     run(scenario())
 
@@ -226,5 +227,69 @@ def test_an_open_call_of_the_agent_is_the_one_that_is_asked_about(tmp_path: Path
         await session.decide(view.request_id, Decision(decision="allow"), by="ann")
         assert await writing == "written"
         assert (await stage.types()).count("tool:start") == 1
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "device"])
+def test_a_write_over_what_is_no_plain_file_is_refused_and_nobody_is_asked(tmp_path: Path, kind: str) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        os.mkfifo(tmp_path / "pipe")
+        (tmp_path / "folder").mkdir()
+        (tmp_path / "device").symlink_to("/dev/zero")
+        await stage.send()
+        with pytest.raises((Invalid, Forbidden), match=r"not a plain file|is a folder|outside"):
+            await write(stage, kind)
+        assert not session.fold.approvals
+
+    run(scenario())
+
+
+def test_writes_are_asked_about_in_the_order_in_which_they_were_made(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        (tmp_path / "0.txt").write_text("x" * (60 << 10))
+        writing = [asyncio.create_task(write(stage, f"{number}.txt")) for number in range(8)]
+        await stage.packets("approval_requested", 8)
+        titles = [view.title for view in session.view().pending_approvals]
+        assert titles == [f"Write {number}.txt" for number in range(8)]
+        for view in session.view().pending_approvals:
+            await session.decide(view.request_id, Decision(decision="allow"), by="ann")
+        assert await asyncio.gather(*writing) == ["written"] * 8
+
+    run(scenario())
+
+
+def test_two_writes_of_one_file_take_one_grant(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        await approved(stage, {"kind": "edit", "rawInput": {}, "locations": [{"path": "a.txt"}]})
+        both = [asyncio.create_task(write(stage)) for _ in range(2)]
+        await stage.until(lambda: bool(stage.session.view().pending_approvals))
+        assert [task.done() for task in both] == [True, False], "the first one takes it, the second is asked about"
+        (view,) = stage.session.view().pending_approvals
+        await stage.session.decide(view.request_id, Decision(decision="allow"), by="ann")
+        assert await asyncio.gather(*both) == ["written"] * 2
+
+    run(scenario())
+
+
+def test_what_may_be_written_is_the_place_that_was_looked_at(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path / "root")
+        (tmp_path / "root" / "sub").mkdir(parents=True)
+        session = await stage.open()
+        await approved(stage, {"kind": "edit", "rawInput": {}, "locations": [{"path": "sub/a.txt"}]})
+        async with session.permits.write("sub/a.txt", "new\n") as real:
+            (tmp_path / "root" / "sub").rmdir()
+            (tmp_path / "root" / "sub").symlink_to(tmp_path)
+            with pytest.raises(Invalid):
+                await session.workspace.lane.run(session.workspace.write_text, "sub/a.txt", "new\n", real=real)
+        assert not (tmp_path / "a.txt").exists()
 
     run(scenario())

@@ -12,7 +12,6 @@ from trunkline.dialects.acp import CreateTerminalRequest
 from trunkline.session import printing
 from trunkline.session.printing import Printing
 from trunkline.session.terminals import Terminals
-from trunkline.session.workspace import Workspace
 
 
 @pytest.fixture(autouse=True)
@@ -73,8 +72,8 @@ def test_a_terminals_command_is_heard_while_it_runs(tmp_path: Path) -> None:
             told.put_nowait((terminal_id, offset, output))
             return True
 
-        opened = Terminals(Workspace([str(tmp_path)]), {"PATH": "/usr/bin:/bin"}, prints)
-        terminal_id = await opened.create(CreateTerminalRequest(session_id="s", command="echo one; cat; sleep 60"))
+        opened = Terminals({"PATH": "/usr/bin:/bin"}, prints)
+        terminal_id = await opened.create(CreateTerminalRequest(session_id="s", command="echo one; cat; sleep 60"), tmp_path)
         assert await told.get() == (terminal_id, 0, "one\n")
         assert opened.get(terminal_id).exit is None
         await opened.release(terminal_id)

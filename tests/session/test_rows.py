@@ -12,7 +12,7 @@ from tests.aio import run
 from tests.session.script import Stage, text, update
 from trunkline.journal.base import RowFilter, SessionRow
 from trunkline.journal.memory import MemoryJournal
-from trunkline.session import hearing, pen
+from trunkline.session import intake, pen
 from trunkline.session.fold import checkpoint, restore
 from trunkline.session.refold import refold
 
@@ -122,7 +122,7 @@ def test_a_large_row_is_written_less_often(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_what_is_said_at_once_is_heard_in_pieces_and_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hearing, "HOLD_S", 0.0)
+    monkeypatch.setattr(intake, "HOLD_S", 0.0)
 
     async def play() -> None:
         stage = Stage(tmp_path)
@@ -130,7 +130,7 @@ def test_what_is_said_at_once_is_heard_in_pieces_and_in_order(tmp_path: Path, mo
         await stage.send()
         stage.driver.say(*(text(f"{number} ") for number in range(500)))
         stage.driver.say(text("last"))
-        assert session._hearing.next is not None and stage.driver.paused, "others have their turn, and the agent waits"
+        assert session._intake.waits and stage.driver.paused, "others have their turn, and the agent waits"
         stage.driver.end()
         packets = await stage.packets("prompt_response")
         said = "".join(packet["content"]["text"] for packet in packets if packet["type"] == "agent_message_chunk")
@@ -141,7 +141,7 @@ def test_what_is_said_at_once_is_heard_in_pieces_and_in_order(tmp_path: Path, mo
 
 
 def test_what_an_agent_said_before_its_end_is_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hearing, "HOLD_S", 0.0)
+    monkeypatch.setattr(intake, "HOLD_S", 0.0)
 
     async def play() -> None:
         stage = Stage(tmp_path)

@@ -454,7 +454,7 @@ def test_what_an_agent_makes_through_its_client_is_found_and_what_people_upload_
         stage.driver.end()
         await stage.packets("prompt_response")
         (tmp_path / "mine.txt").write_text("a person's")
-        session.uploaded(str(tmp_path / "mine.txt"))
+        await session.uploaded(str(tmp_path / "mine.txt"))
         await stage.send("write")
         session.acted()
         (tmp_path / "made.txt").write_text("the agent's")

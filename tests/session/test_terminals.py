@@ -12,15 +12,14 @@ from trunkline.dialects.acp import CreateTerminalRequest
 from trunkline.errors import NotFound
 from trunkline.session import terminals
 from trunkline.session.terminals import Terminals
-from trunkline.session.workspace import Workspace
 
 
 def test_no_agent_gets_more_output_kept_than_the_hub_allows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
         monkeypatch.setattr(terminals, "OUTPUT_MOST", 1000)
-        opened = Terminals(Workspace([str(tmp_path)]), {"PATH": "/usr/bin:/bin"})
+        opened = Terminals({"PATH": "/usr/bin:/bin"})
         ask = CreateTerminalRequest(session_id="s", command="seq 1 5000", output_byte_limit=10**15)
-        terminal_id = await opened.create(ask)
+        terminal_id = await opened.create(ask, tmp_path)
         child = opened.get(terminal_id)
         await child.wait()
         assert child.truncated and len(child.output().encode()) <= 1000 and child.output().endswith("5000\n")
@@ -39,10 +38,10 @@ def test_a_command_runs_as_the_session_is_confined_shell_lines_too(tmp_path: Pat
         return ["/usr/bin/env", "KEPT=inside", *command]
 
     async def scenario() -> None:
-        opened = Terminals(Workspace([str(tmp_path)]), {"PATH": "/usr/bin:/bin"}, confine=confine)
+        opened = Terminals({"PATH": "/usr/bin:/bin"}, confine=confine)
         for ask in (CreateTerminalRequest(session_id="s", command="echo $KEPT; true"),
                     CreateTerminalRequest(session_id="s", command="sh", args=["-c", "echo $KEPT"])):
-            child = opened.get(await opened.create(ask))
+            child = opened.get(await opened.create(ask, tmp_path))
             await child.wait()
             assert child.output() == "inside\n"
         await opened.release_all()

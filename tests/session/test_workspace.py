@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from tests.aio import run
 from trunkline.errors import Forbidden, Invalid, NotFound, TooLarge
 from trunkline.session.workspace import Workspace
 
@@ -54,7 +57,7 @@ def test_lines_are_counted_from_one(workspace: Workspace) -> None:
 def test_a_missing_file_and_a_folder_are_clear_errors(workspace: Workspace) -> None:
     with pytest.raises(NotFound, match=r"missing\.txt"):
         workspace.read_text("missing.txt")
-    with pytest.raises(Invalid, match="sub is not a plain file"):
+    with pytest.raises(Invalid, match="cannot read sub: is a folder"):
         workspace.read_text("sub")
     with pytest.raises(Invalid, match="cannot write"):
         workspace.write_text("sub", "x")
@@ -94,3 +97,53 @@ def test_a_few_lines_of_a_huge_file_cost_a_few_lines(workspace: Workspace, monke
         workspace.read_text("huge", line=2, limit=1)
     with pytest.raises(TooLarge):
         workspace.read_text("huge")
+
+
+def test_a_line_far_inside_a_giant_is_refused(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trunkline.session.workspace.SKIPPED_MOST", 1 << 20)
+    with open(Path(workspace.roots[0], "giant"), "wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(TooLarge, match="line 2"):
+        workspace.read_text("giant", line=2)
+
+
+def test_what_was_allowed_at_one_place_is_not_written_at_another(workspace: Workspace) -> None:
+    root = Path(workspace.roots[0])
+    real = workspace.resolve("sub/x/a.txt")
+    (root / "sub").rename(root / "aside")
+    (root / "sub").symlink_to(root.parent)
+    with pytest.raises(Invalid):
+        workspace.write_text("sub/x/a.txt", "x", real=real)
+    assert not (root.parent / "x").exists()
+
+
+def test_nothing_lands_outside_while_a_folder_is_swapped_for_a_link(workspace: Workspace) -> None:
+    root, outside = Path(workspace.roots[0]), Path(workspace.roots[0]).parent / "root-but-not"
+    over = threading.Event()
+
+    def swap() -> None:
+        while not over.is_set():
+            with suppress(OSError):
+                (root / "sub").rename(root / "aside")
+                (root / "sub").symlink_to(outside)
+            with suppress(OSError):
+                (root / "sub").unlink()
+                (root / "aside").rename(root / "sub")
+
+    swapper = threading.Thread(target=swap)
+    swapper.start()
+    for number in range(500):
+        with suppress(Forbidden, Invalid):
+            workspace.write_text(f"sub/new{number}/a.txt", "landed")
+    over.set()
+    swapper.join()
+    assert list(outside.rglob("*")) == []
+
+
+def test_on_the_loop_it_raises(workspace: Workspace) -> None:
+    async def scenario() -> None:
+        for look in (workspace.resolve, workspace.read_text, workspace.glance):
+            with pytest.raises(RuntimeError, match="event loop"):
+                look("a.txt")
+
+    run(scenario())

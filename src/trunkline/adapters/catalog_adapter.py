@@ -128,7 +128,7 @@ class CatalogAdapter:
 
     async def latest(self, project_path: str) -> str:
         """The id of the session that was used last in that folder, wherever it was begun."""
-        newest = await asyncio.to_thread(_newest_in, await self.discover_sessions(), project_path)
+        newest = await self._hub.lane.run(_newest_in, await self.discover_sessions(), project_path)
         if newest is None:
             raise NotFound(f"{self._spec.display_name} has no session in {project_path}", details={"projectPath": project_path})
         return newest
@@ -178,11 +178,11 @@ class CatalogAdapter:
     async def _found(self) -> list[FoundSession]:
         """What is in the agent's files."""
         store = self._store()
-        return await asyncio.to_thread(store.sessions) if store is not None else []
+        return await self._hub.lane.run(store.sessions) if store is not None else []
 
     async def _find(self, session_id: str) -> FoundSession | None:
         store = self._store()
-        return await asyncio.to_thread(store.find, session_id) if store is not None else None
+        return await self._hub.lane.run(store.find, session_id) if store is not None else None
 
     async def _place_of(self, session_id: str, found: FoundSession | None) -> tuple[str, str]:
         """The folder and the title of a session that the agent has."""

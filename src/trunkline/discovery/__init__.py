@@ -2,7 +2,6 @@
 
     base.py     what a store offers            watch.py    tells when a session appears, changes, goes away
     notice.py   what the kernel says           follow.py   one session's file, from its beginning and on as it grows
-    regular.py  a file opened, if it is one
 
 A catalog entry names its store by the module's name (``store = "…"``).
 """

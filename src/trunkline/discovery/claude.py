@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Annotated
 
 import msgspec
@@ -25,11 +26,13 @@ from trunkline.dialects.claude.transcript import (
     read_line,
 )
 from trunkline.discovery.base import FoundSession, Reading
-from trunkline.discovery.regular import open_regular
+from trunkline.disk.reading import open_plain
 
 HEAD = 64 << 10
 TITLE_MOST = 200
 LISTED_MOST = 5_000
+ENTRIES_MOST = 50_000
+"""Entries of one folder that are looked at."""
 
 _NAME = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -93,7 +96,7 @@ class ClaudeStore:
             if not entry.name.endswith(".json"):
                 continue
             try:
-                with open_regular(entry.path) as file:
+                with open_plain(entry.path) as file:
                     record = msgspec.json.decode(file.read(HEAD), type=_Running)
                 os.kill(record.pid, 0)
             except (OSError, OverflowError, msgspec.DecodeError, RecursionError):
@@ -119,7 +122,7 @@ def _look(path: str, info: os.stat_result, running: set[str]) -> FoundSession | 
 
 def _look_into(path: str, info: os.stat_result) -> FoundSession | None:
     try:
-        with open_regular(path) as file:
+        with open_plain(path) as file:
             head = file.read(HEAD)
             file.seek(max(len(head), info.st_size - HEAD))
             tail = file.read(HEAD)
@@ -161,7 +164,7 @@ def _lines(raw: list[bytes]) -> list[Line]:
 def _entries(folder: str) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
-            return list(entries)
+            return list(islice(entries, ENTRIES_MOST))
     except OSError:
         return []
 

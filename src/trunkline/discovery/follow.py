@@ -8,13 +8,18 @@ Rule 3: a file that became shorter than the position was written anew; it is tol
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import Callable
 
 from trunkline.dialects.signals import Note, Signal
 from trunkline.discovery.base import Reading
 from trunkline.discovery.notice import Changes, listen
-from trunkline.discovery.regular import open_regular
+from trunkline.disk.reading import open_plain
+from trunkline.errors import Unavailable
+from trunkline.threads import Lane
+
+log = logging.getLogger("trunkline.discovery")
 
 PIECE = 256 << 10
 SETTLE_S = 0.5
@@ -37,6 +42,7 @@ class Follower:
         self._folder = folder or os.path.dirname(path)
         self._reading = reading
         self._heard = heard
+        self._lane = Lane(1)
         self._again = asyncio.Event()
         self._flowing = asyncio.Event()
         self._flowing.set()
@@ -75,9 +81,9 @@ class Follower:
         rest = b""
         while True:
             await self._flowing.wait()
-            piece = await asyncio.to_thread(_read, self._path, self.position + len(rest))
-            if piece is None:
-                self._written_anew()
+            piece = await self._lane.run(_read, self._path, self.position + len(rest))
+            if isinstance(piece, int):
+                self._written_anew(piece)
                 return
             if not piece:
                 break
@@ -104,8 +110,7 @@ class Follower:
         self._heard([(0, Note("line_too_long", b'{"bytes":%d}' % len(piece)))], self.position)
         return b""
 
-    def _written_anew(self) -> None:
-        size = os.path.getsize(self._path) if os.path.exists(self._path) else 0
+    def _written_anew(self, size: int) -> None:
         self.position = size
         self._heard([(0, Note("file_replaced", b'{"size":%d}' % size))], size)
 
@@ -117,16 +122,20 @@ class Follower:
         while True:
             await self._again.wait()
             self._again.clear()
-            await self.catch_up()
+            try:
+                await self.catch_up()
+            except Unavailable as error:
+                log.warning("%s is read again when something happens to it: %s", self._path, error.message)
 
 
-def _read(path: str, position: int) -> bytes | None:
-    """The next piece of a file; None where the file is shorter than that, or cannot be read any more."""
+def _read(path: str, position: int) -> bytes | int:
+    """The next piece of a file; its size where it is shorter than that, 0 where it cannot be read any more."""
     try:
-        with open_regular(path) as file:
-            if os.fstat(file.fileno()).st_size < position:
-                return None
+        with open_plain(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size < position:
+                return size
             file.seek(position)
             return file.read(PIECE)
     except OSError:
-        return None
+        return 0

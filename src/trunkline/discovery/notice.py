@@ -13,6 +13,9 @@ from collections.abc import Callable
 from typing import Literal
 from weakref import WeakKeyDictionary
 
+from trunkline.errors import Unavailable
+from trunkline.threads import Lane
+
 What = Literal["added", "changed", "deleted"]
 Changes = list[tuple[What, str]]
 Heard = Callable[[Changes], None]
@@ -57,6 +60,7 @@ class _Folder:
         self.listeners: list[Heard] = []
         self._folder = folder
         self._over = asyncio.Event()
+        self._lane = Lane(1)
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     def stop(self) -> None:
@@ -65,7 +69,7 @@ class _Folder:
 
     async def _run(self) -> None:
         while not self._over.is_set():
-            if not await asyncio.to_thread(os.path.isdir, self._folder):
+            if not await self._is_there():
                 await self._wait(ABSENT_LOOK_S)  # the library would watch nothing, without a word
                 continue
             try:
@@ -73,6 +77,12 @@ class _Folder:
             except (OSError, RuntimeError) as error:  # RuntimeError: how the library tells that the kernel refuses
                 log.warning("%s cannot be watched, it is looked at every %.0f s instead: %s", self._folder, BLIND_LOOK_S, error)
                 await self._look()
+
+    async def _is_there(self) -> bool:
+        try:
+            return await self._lane.run(os.path.isdir, self._folder)
+        except Unavailable:
+            return False  # the disk does not answer: the same as if it were gone
 
     async def _be_told(self) -> None:
         from watchfiles import Change, awatch  # loads a library that most programs never need

@@ -22,18 +22,23 @@ from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects.roles import ToolNames
 from trunkline.dialects.signals import Signal
 from trunkline.discovery.base import Store
-from trunkline.discovery.follow import Follower
+from trunkline.discovery.follow import LINE_MOST, Follower
+from trunkline.disk.reading import open_plain
 from trunkline.errors import NotFound, Unsupported
 from trunkline.hub.confining import confined, stricter
 from trunkline.session.driver import AgentSession, Driver
 from trunkline.session.fold import Fold
 from trunkline.session.pids import PidFiles
+from trunkline.threads import Lane
 
 if TYPE_CHECKING:
     from trunkline.session.acp_driver import AcpDriver
     from trunkline.session.listing import Inquiry
     from trunkline.session.session import Session
     from trunkline.session.watch_driver import WatchDriver
+
+READ_S = 120.0
+"""How long a long conversation may take to be read."""
 
 REPLAYED = 200
 """Signals of a conversation's file that are told in one go; the loop runs between."""
@@ -122,7 +127,7 @@ class Drivers:
         store = discovery.store_of(spec.store, catalog.expand(spec.paths.sessions, env))
         return StreamJsonDriver(
             spec, cwd=fold.cwd, env=env, mcp_servers=fold.mcp_servers, sink=session, new_id=self._new_id,
-            new_uuid=_new_uuid, past=_Past(store), verdict=session.verdict_on, is_known=fold.turns > 0,
+            new_uuid=_new_uuid, past=_Past(store, session.workspace.lane), verdict=session.verdict_on, is_known=fold.turns > 0,
             waits=lambda: _waits(fold), fork=_forks(fold), confine=session.confine)
 
     def _watch_driver(self, spec: AgentSpec, session: Session, path: str) -> WatchDriver:
@@ -146,16 +151,17 @@ def _forks(fold: Fold) -> bool:
 class _Past:
     """An agent's sessions on disk, as its driver asks for them."""
 
-    def __init__(self, store: Store | None) -> None:
+    def __init__(self, store: Store | None, lane: Lane) -> None:
         self._store = store
+        self._lane = lane
 
     async def has(self, session_id: str) -> bool:
         """Whether there is a file of it; where its place is not known, it may be there."""
-        return self._store is None or await asyncio.to_thread(self._store.find, session_id) is not None
+        return self._store is None or await self._lane.run(self._store.find, session_id) is not None
 
     async def told(self, session_id: str) -> AsyncIterator[list[Signal]]:
         """What its file tells, in pieces; nothing where there is none."""
-        told = await asyncio.to_thread(_read_all, self._store, session_id) if self._store is not None else []
+        told = await self._lane.run_within(READ_S, _read_all, self._store, session_id) if self._store is not None else []
         for start in range(0, len(told), REPLAYED):
             yield told[start:start + REPLAYED]
             await asyncio.sleep(0)
@@ -176,8 +182,9 @@ def _read_all(store: Store, session_id: str) -> list[Signal]:
     if found is None:
         return []
     reading = store.reading()
-    with open(found.path, "rb") as file:
-        told = [signal for line in file if line.endswith(b"\n") for _, signal in reading.line(line)]
+    with open_plain(found.path) as file:
+        lines = iter(lambda: file.readline(LINE_MOST), b"")
+        told = [signal for line in lines if line.endswith(b"\n") for _, signal in reading.line(line)]
     return [*told, *(signal for _, signal in reading.settle())]
 
 

@@ -16,7 +16,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -46,6 +46,7 @@ from trunkline.hub.setup import (
     chain_key,
     check_place,
     folder,
+    folder_lane,
     guarded_folders,
     journal_for,
     mcp_server,
@@ -84,10 +85,11 @@ class Hub:
     def __init__(self, options: HubOptions, *, environ: Mapping[str, str] | None = None) -> None:
         self.options = options
         self.agents: dict[str, AgentSpec] = {**catalog.load(), **options.agents}
-        self.preview_url: Any = lambda session_id, artifact: None
+        self.preview_url: Callable[[str, Artifact], str | None] = lambda session_id, artifact: None
         """Set by the server: the address under which an artifact can be shown."""
         self.environ = os.environ if environ is None else environ
         """Where agents are looked for, and what they may see a part of."""
+        self.lane = folder_lane()
         self._journal: Journal = journal_for(options)
         self.policies = PolicyBook(None if options.memory else options.policy_file or options.data_dir / "policy.toml")
         self.everything = HubFeed(self._journal)
@@ -118,7 +120,7 @@ class Hub:
             limits=Limits(approval_s=options.approval_timeout_s, silence_s=options.idle_timeout_s,
                           tool_silence_s=options.tool_timeout_s, agent_idle_s=options.agent_idle_stop_s),
             policies=self.policies, chain_key=key, guarded=guarded_folders(options),
-            preview_url=lambda session_id, artifact: self._preview(session_id, artifact), turn_ended=self._count_turn,
+            preview_url=lambda session_id, artifact: self.preview_url(session_id, artifact), turn_ended=self._count_turn,
             tool_names=self._drivers.tool_names, confine=self._drivers.confine, home=self.environ.get("HOME"),
         )
 
@@ -201,7 +203,7 @@ class Hub:
 
     async def _create(self, new: NewSession, by: str, key: str | None = None, digest: str | None = None) -> Session:
         spec = self._drivers.spec(new.agent)
-        cwd = folder(new.cwd, self._lent.guarded)
+        cwd = await self.lane.run(folder, new.cwd, self._lent.guarded)
         session_id = self._lent.new_id("ses")
         now = self._lent.clock()
         if new.title is not None:
@@ -221,9 +223,9 @@ class Hub:
         """Take over a session of the agent's own store: its history becomes ours, as far as the agent tells it again."""
         self._check_open()
         spec = self._drivers.spec(agent)
-        now = self._lent.clock()
-        fold = Fold(session_id=self._lent.new_id("ses"), agent=spec.name, cwd=folder(cwd, self._lent.guarded), created_at=now,
-                    updated_at=now, title=title or "", agent_session_id=agent_session_id)
+        now, cwd = self._lent.clock(), await self.lane.run(folder, cwd, self._lent.guarded)
+        fold = Fold(session_id=self._lent.new_id("ses"), agent=spec.name, cwd=cwd, created_at=now, updated_at=now,
+                    title=title or "", agent_session_id=agent_session_id)
         return await self._begin(self._session_of(fold), lambda session: session.adopt(by=by))
 
     async def fork(self, session_id: str, *, cwd: str | None = None, title: str | None = None,
@@ -239,11 +241,11 @@ class Hub:
         if fold.turns == 0 or fold.agent_session_id is None:
             raise Invalid("nothing was said in this session yet; start a new one instead of a fork")
         now = self._lent.clock()
+        place = await self.lane.run(folder, cwd, self._lent.guarded) if cwd is not None else fold.cwd
         branch = self._session_of(Fold(
-            session_id=self._lent.new_id("ses"), agent=fold.agent,
-            cwd=folder(cwd, self._lent.guarded) if cwd is not None else fold.cwd, created_at=now, updated_at=now,
-            title=title or fold.title, agent_session_id=fold.agent_session_id,
-            fork_of=fold.agent_session_id, sandbox=fold.sandbox, mcp_servers=[*mcp_servers] or fold.mcp_servers))
+            session_id=self._lent.new_id("ses"), agent=fold.agent, cwd=place, created_at=now, updated_at=now,
+            title=title or fold.title, agent_session_id=fold.agent_session_id, fork_of=fold.agent_session_id,
+            sandbox=fold.sandbox, mcp_servers=[*mcp_servers] or fold.mcp_servers))
         branch.env = source.env
         self.lend_env(branch, env or {})
         return await self._begin(branch, lambda session: session.adopt(by=by))
@@ -437,10 +439,6 @@ class Hub:
     async def _agent_info(self, spec: AgentSpec) -> AgentInfo:
         found = await catalog.detect(spec, self.environ)
         return AgentInfo.of(spec, found, self._capabilities.get(spec.name, NULL))
-
-    def _preview(self, session_id: str, artifact: Artifact) -> str | None:
-        url: str | None = self.preview_url(session_id, artifact)
-        return url
 
     def _rules_changed(self) -> None:
         """What waits for a person in any session may be decided by the policy now. Always from the loop, never from within a

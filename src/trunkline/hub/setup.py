@@ -18,6 +18,10 @@ from trunkline.journal.base import Journal
 from trunkline.session.chain_key import audit_key
 from trunkline.session.chain_log import AUDIT_LOG_FILE, AuditLog
 from trunkline.session.workspace import Workspace
+from trunkline.threads import Lane, check_off_loop
+
+LANE_MOST = 32
+"""Folders that are looked at, at a time: one that hangs keeps nobody else from starting a session."""
 
 
 def journal_for(options: HubOptions) -> Journal:
@@ -65,8 +69,14 @@ def mcp_server(raw: msgspec.Raw) -> msgspec.Raw:
         raise Invalid(f"mcpServers: {error.message}") from error
 
 
+def folder_lane() -> Lane:
+    """Where folders are looked at that callers name, and files that are no session's."""
+    return Lane(LANE_MOST)
+
+
 def folder(cwd: str, guarded: Sequence[str]) -> str:
-    """The real path of a folder that is there, and is not the hub's own."""
+    """The real path of a folder that is there, and is not the hub's own. Looks at the disk, so that it runs in a lane."""
+    check_off_loop()
     check_place(cwd)
     if not os.path.isdir(cwd):
         raise Invalid(f"cwd is not a folder: {cwd}")

@@ -2,17 +2,15 @@
 
 Rule 1: every path goes through the session's workspace, and ``..`` is refused before that.
 Rule 2: what is sent is the file that was checked: it is opened first, and the open file is what is looked at.
-Rule 3: files are read in threads; a slow reader holds one piece.
+Rule 3: files are read in the session's lane; a slow reader holds one piece.
 """
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import mimetypes
 import os
 import re
-import stat
 from email.utils import formatdate
 from functools import cache
 from pathlib import Path
@@ -22,8 +20,10 @@ from urllib.parse import quote
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
+from trunkline.disk.reading import NOT_PLAIN
 from trunkline.errors import Forbidden, Invalid, NotFound
 from trunkline.session.workspace import Workspace
+from trunkline.threads import Lane
 
 PIECE = 256 << 10
 NAME_MOST = 255
@@ -60,12 +60,13 @@ def media_type(name: str) -> str:
 
 
 class OpenFile:
-    """A regular file that is open for reading, and what is known about it."""
+    """A plain file that is open for reading, and what is known about it."""
 
-    def __init__(self, file: BinaryIO, name: str) -> None:
+    def __init__(self, file: BinaryIO, name: str, lane: Lane) -> None:
         found = os.fstat(file.fileno())
         self.file = file
         self.name = name
+        self.lane = lane
         self.size = found.st_size
         self.modified_s = found.st_mtime
         self.etag = f'"{found.st_mtime_ns:x}-{found.st_size:x}"'
@@ -76,23 +77,12 @@ class OpenFile:
 
 
 def open_inside(path: str, space: Workspace) -> OpenFile:
-    """Open a resolved path, once more sure that it lies inside: a link may have changed since it was resolved."""
+    """Open a client's path; what is opened is what was resolved, whatever links change meanwhile."""
+    real = resolve(space, path)
     try:
-        # O_NONBLOCK: opening a pipe must not wait for its writer.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        return OpenFile(space.open(real), real.name, space.lane)
     except OSError as error:
         raise unusable(path, error) from error
-    try:
-        mode = os.fstat(descriptor).st_mode
-        if stat.S_ISDIR(mode):
-            raise Invalid(f"{os.path.basename(path)} is a folder")
-        if not stat.S_ISREG(mode):
-            raise Forbidden(f"{os.path.basename(path)} is not a plain file")
-        _check_inside(descriptor, path, space)
-        return OpenFile(open(descriptor, "rb", buffering=0), os.path.basename(path))
-    except BaseException:
-        os.close(descriptor)
-        raise
 
 
 def unusable(path: str, error: OSError) -> Invalid | NotFound | Forbidden:
@@ -100,17 +90,11 @@ def unusable(path: str, error: OSError) -> Invalid | NotFound | Forbidden:
     name = os.path.basename(path)
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
         return NotFound(f"no such file: {name}")
+    if error.errno == errno.ENXIO:
+        return Forbidden(f"{name} is {NOT_PLAIN}")
     if error.errno in (errno.EACCES, errno.EPERM, errno.ELOOP):
         return Forbidden(f"{name} may not be opened")
-    return Invalid(f"{name[:100]}: {error.strerror}")
-
-
-def _check_inside(descriptor: int, path: str, space: Workspace) -> None:
-    try:
-        real = os.readlink(f"/proc/self/fd/{descriptor}")
-    except OSError:
-        return  # no /proc here: the check of the resolved path has to do
-    space.check(real, os.path.basename(path))
+    return Invalid(f"{name[:100]} {error.strerror}" if error.errno == errno.EISDIR else f"{name[:100]}: {error.strerror}")
 
 
 class FileReply:
@@ -145,7 +129,7 @@ class FileReply:
     async def _send_pieces(self, send: Send) -> None:
         position, end = self._start, self._start + self._length
         while position < end:
-            piece = await asyncio.to_thread(self._opened.piece, position, min(PIECE, end - position))
+            piece = await self._opened.lane.run(self._opened.piece, position, min(PIECE, end - position))
             if not piece:
                 raise OSError(errno.EIO, f"{self._opened.name} was cut while it was sent")
             position += len(piece)

@@ -149,13 +149,20 @@ async def _since_commit(git: Git, base: Literal["HEAD", "empty"], space: Workspa
     if git.truncated:
         # The end of the output was kept: begin with a whole file.
         text = text[text.find("\ndiff --git ") + 1:]
-    files = sections(text)
     new = await git.new_files()
-    for name in new[:NEW_FILES]:
-        shown, added = await asyncio.to_thread(_new_file, space, name)
-        files.append(FileDiff(name, "added", added, 0))
-        text += shown
+    files, text = await space.lane.run(_with_new_files, space, text, new[:NEW_FILES])
     return Diff(base, files, text, truncated=git.truncated or len(new) > NEW_FILES)
+
+
+def _with_new_files(space: Workspace, text: str, new: list[str]) -> tuple[list[FileDiff], str]:
+    """The files of a diff and those that git does not know, as far as all of it is not too much; the rest is named only."""
+    files, texts, size = sections(text), [text], len(text)
+    for name in new:
+        shown, added = _new_file(space, name) if size < DIFF_BYTES else ("", 0)
+        files.append(FileDiff(name, "added", added, 0))
+        texts.append(shown)
+        size += len(shown)
+    return files, "".join(texts)
 
 
 def sections(text: str) -> list[FileDiff]:
@@ -195,7 +202,7 @@ def _new_file(space: Workspace, name: str) -> tuple[str, int]:
 
 
 def _text(space: Workspace, name: str) -> str:
-    opened = open_inside(str(resolve(space, name)), space)
+    opened = open_inside(name, space)
     with opened.file:
         if opened.size > FILE_BYTES:
             raise Invalid(f"{name} is too large to compare")
@@ -260,13 +267,12 @@ async def _since_session_began(feed: Feed, space: Workspace) -> Diff:
     unclear = 0
     for path, steps in changes.items():
         try:
-            name, old, new = await asyncio.to_thread(_before_and_after, space, path, steps)
+            shown = await space.lane.run(_compared, space, path, steps)
         except (Forbidden, Invalid, NotFound):
             unclear += 1
             continue
-        if old != new:
-            texts.append(unified(name, old, new))
-            files += sections(texts[-1])
+        texts.append(shown)
+        files += sections(shown)
     if files:
         reason = f"{unclear} more changed files cannot be compared" if unclear else None
         return Diff("session", files, "".join(texts), reason=reason)
@@ -287,7 +293,7 @@ async def _of_entry(feed: Feed, space: Workspace, seq: int) -> Diff:
     told = [change for change in told if change.path and change.new_text is not None]
     if not told:
         return Diff(None, [], "", reason=f"entry {seq} shows no change to a file")
-    texts = await asyncio.to_thread(lambda: [_shown(space, change) for change in told])
+    texts = await space.lane.run(lambda: [_shown(space, change) for change in told])
     return Diff("call", [file for text in texts for file in sections(text)], "".join(texts))
 
 
@@ -314,6 +320,12 @@ async def _recorded_changes(feed: Feed) -> dict[str, list[_Change]]:
                 if change.type == "diff" and change.path and change.new_text is not None:
                     found.setdefault(change.path, []).append(change)
     return found
+
+
+def _compared(space: Workspace, path: str, steps: list[_Change]) -> str:
+    """The diff of a file with what it was before its recorded changes; nothing where it is the same again."""
+    name, old, new = _before_and_after(space, path, steps)
+    return unified(name, old, new) if old != new else ""
 
 
 def _before_and_after(space: Workspace, path: str, steps: list[_Change]) -> tuple[str, str | None, str | None]:

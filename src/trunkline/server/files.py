@@ -2,25 +2,25 @@
 
 Rule 1: every path goes through the session's workspace.
 Rule 2: what an agent wrote is data: on our own origin it is never sent as something a browser would run.
-Rule 3: blocking file work runs in threads.
+Rule 3: all of it runs in the session's lane.
 """
 
 from __future__ import annotations
 
-import asyncio
 import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 import msgspec
 
 from trunkline.dialects.context import iso_ms
-from trunkline.errors import Invalid
+from trunkline.errors import Forbidden, Invalid
 from trunkline.server.call import Call, Reply, reply
 from trunkline.server.content import FileReply, media_type, open_inside, resolve, unusable
-from trunkline.session.artifacts import SKIPPED
+from trunkline.session.artifacts import DEPTH_MOST, SKIPPED
 from trunkline.session.workspace import Workspace
 
 LISTED_MOST = 5_000
@@ -68,16 +68,14 @@ class FilesFound(msgspec.Struct):
 async def list_files(call: Call) -> Reply:
     """A folder's entries."""
     space = (await call.session()).workspace
-    folder = resolve(space, call.text("path") or ".")
-    return reply(await asyncio.to_thread(_list, space, folder))
+    return reply(await space.lane.run(_list, space, call.text("path") or "."))
 
 
 async def file_content(call: Call) -> Reply:
     """A file's bytes."""
     space = (await call.session()).workspace
-    path = resolve(space, _required(call, "path"))
-    opened = await asyncio.to_thread(open_inside, str(path), space)
-    kind = media_type(path.name)
+    opened = await space.lane.run(open_inside, _required(call, "path"), space)
+    kind = media_type(opened.name)
     shown = kind in SHOWN_AS_IS
     answer = FileReply(opened, call.request.headers, kind if shown else _plain(kind), attachment=not (shown or _is_text(kind)))
     answer.raw_headers.append(SANDBOX)
@@ -89,7 +87,7 @@ async def find_files(call: Call) -> Reply:
     space = (await call.session()).workspace
     query = _required(call, "q")
     limit = call.integer("limit", FIND_DEFAULT, least=1, most=FIND_MOST)
-    return reply(await asyncio.to_thread(_find, space, query, limit))
+    return reply(await space.lane.run(_find, space, query, limit))
 
 
 def _required(call: Call, name: str) -> str:
@@ -111,11 +109,18 @@ def _plain(kind: str) -> str:
 # Looking
 
 
-def _list(space: Workspace, folder: Path) -> FileList:
+def _list(space: Workspace, path: str) -> FileList:
+    folder = resolve(space, path)
+    entries: list[FileEntry] = []
     try:
-        with os.scandir(folder) as found:
-            open_ones = (entry for entry in found if not space.is_closed(entry.path))
-            entries = [_entry(space, entry) for entry, _ in zip(open_ones, range(LISTED_MOST + 1), strict=False)]
+        with space.entries(folder) as found:
+            for entry in found:
+                if space.is_closed(os.path.join(folder, entry.name)):
+                    continue
+                with suppress(FileNotFoundError):  # gone since we saw it
+                    entries.append(_entry(space, folder / entry.name, entry))
+                if len(entries) > LISTED_MOST:
+                    break
     except NotADirectoryError:
         raise Invalid(f"{folder.name} is not a folder", details={"field": "path"}) from None
     except OSError as error:
@@ -124,12 +129,12 @@ def _list(space: Workspace, folder: Path) -> FileList:
     return FileList(_name(space, folder), entries[:LISTED_MOST], len(entries) > LISTED_MOST)
 
 
-def _entry(space: Workspace, entry: os.DirEntry[str]) -> FileEntry:
+def _entry(space: Workspace, path: Path, entry: os.DirEntry[str]) -> FileEntry:
     found = entry.stat(follow_symlinks=False)
     is_directory = stat.S_ISDIR(found.st_mode)
     is_file = stat.S_ISREG(found.st_mode)
     return FileEntry(
-        name=_printable(entry.name), path=_name(space, Path(entry.path)), is_directory=is_directory,
+        name=_printable(entry.name), path=_name(space, path), is_directory=is_directory,
         size=found.st_size if is_file else None, mime_type=media_type(entry.name) if is_file else None,
         modified_at=iso_ms(found.st_mtime_ns // 1000), is_symlink=entry.is_symlink(),
     )
@@ -149,21 +154,21 @@ def _printable(name: str) -> str:
 
 def _find(space: Workspace, query: str, limit: int) -> FilesFound:
     wanted = query.lower()
-    ranked: list[tuple[int, int, str, os.DirEntry[str]]] = []
+    ranked: list[tuple[int, int, str, FileEntry]] = []
     looked_at = 0
-    for entry in _walk(space):
+    for folder, entry in _walk(space):
         looked_at += 1
         if looked_at > SEARCHED_MOST:
             break
-        path = space.relative(Path(entry.path))
+        if entry.is_dir(follow_symlinks=False):
+            continue
+        path = space.relative(folder / entry.name)
         rank = _rank(wanted, entry.name.lower(), path.lower())
         if rank is not None:
-            ranked.append((rank, len(path), path, entry))
+            with suppress(OSError):  # gone since we saw it
+                ranked.append((rank, len(path), path, _entry(space, folder / entry.name, entry)))
     ranked.sort(key=lambda each: each[:3])
-    files = []
-    for *_, entry in ranked[:limit]:
-        with suppress(FileNotFoundError):  # gone since we saw it
-            files.append(_entry(space, entry))
+    files = [each[3] for each in ranked[:limit]]
     return FilesFound(query, files, looked_at > SEARCHED_MOST or len(ranked) > limit)
 
 
@@ -177,21 +182,23 @@ def _rank(wanted: str, name: str, path: str) -> int | None:
     return 3 if wanted in path else None
 
 
-def _walk(space: Workspace) -> Iterator[os.DirEntry[str]]:
-    """Files below the roots, breadth first, without what nobody looks for by name; links are not followed."""
-    folders = list(space.roots)
-    while folders:
-        deeper: list[str] = []
+def _walk(space: Workspace) -> Iterator[tuple[Path, os.DirEntry[str]]]:
+    """What is below the roots, with the folder that it is in, breadth first, without what nobody looks for by name; links are
+    not followed."""
+    space.settle()
+    folders = [Path(root) for root in space.roots]
+    for _ in range(DEPTH_MOST):
+        deeper: list[Path] = []
         for folder in folders:
             try:
-                with os.scandir(folder) as entries:
-                    for entry in sorted(entries, key=lambda entry: entry.name):
-                        if space.is_closed(entry.path):
+                with space.entries(folder) as entries:
+                    for entry in sorted(islice(entries, SEARCHED_MOST), key=lambda entry: entry.name):
+                        is_folder = entry.is_dir(follow_symlinks=False)
+                        if (is_folder and entry.name in SKIPPED) or space.is_closed(os.path.join(folder, entry.name)):
                             continue
-                        if not entry.is_dir(follow_symlinks=False):
-                            yield entry
-                        elif entry.name not in SKIPPED:
-                            deeper.append(entry.path)
-            except OSError:
+                        if is_folder:
+                            deeper.append(folder / entry.name)
+                        yield folder, entry
+            except (OSError, Forbidden):
                 continue  # vanished, or not ours to read
         folders = deeper

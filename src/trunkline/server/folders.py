@@ -2,12 +2,11 @@
 
 Rule 1: names of folders and nothing else: no files, no sizes, no contents. Whoever may start an agent anywhere may see them.
 Rule 2: the path that is answered is the real one. A link to a folder is listed as a link, under its own name.
-Rule 3: a folder may be huge, slow or gone: what is looked at is bounded, and the work is in a thread.
+Rule 3: a folder may be huge, slow or gone: what is looked at is bounded, and the work is in a lane.
 """
 
 from __future__ import annotations
 
-import asyncio
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -60,7 +59,7 @@ class FolderPage(msgspec.Struct):
 async def folders(call: Call) -> Reply:
     """The folders in ``?path=``, else in the home folder."""
     wanted = call.text("path") or "~"
-    page = await asyncio.to_thread(_listed, wanted)
+    page = await call.hub.lane.run(_listed, wanted)
     page.recent = await _recent(call)
     return reply(page)
 
@@ -127,7 +126,7 @@ async def _recent(call: Call) -> list[RecentFolder]:
             seen[view.cwd].sessions += 1
         else:
             seen[view.cwd] = RecentFolder(os.path.basename(view.cwd) or view.cwd, view.cwd, 1, view.updated_at)
-    return await asyncio.to_thread(_existing, list(seen.values()))
+    return await call.hub.lane.run(_existing, list(seen.values()))
 
 
 def _existing(recent: list[RecentFolder]) -> list[RecentFolder]:

@@ -141,11 +141,11 @@ async def _explained(call: Call, question: Question) -> Explanation:
     agent, cwd = (fold.agent, fold.cwd) if fold is not None else (question.agent, _folder(question.cwd))
     asked = _Asked(call.hub, question, agent=agent, cwd=cwd, session_id=fold.session_id if fold is not None else "",
                    turn_id=fold.turn.turn_id if fold is not None and fold.turn is not None else None)
-    return await asyncio.to_thread(asked.answer, rules, own)
+    return await call.hub.lane.run(asked.answer, rules, own)
 
 
 class _Asked:
-    """A question with everything that the policy wants to know; the rest of the work looks at the disk, so a thread does it."""
+    """A question with everything that the policy wants to know; the rest of the work looks at the disk, so a lane does it."""
 
     def __init__(self, hub: Hub, question: Question, *, agent: str, cwd: str, session_id: str, turn_id: str | None) -> None:
         self._hub = hub

@@ -12,11 +12,10 @@ Rule 5: the hub never starts an app; an app without static output has no preview
 
 from __future__ import annotations
 
-import asyncio
 import os
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -91,11 +90,8 @@ class Previews:
     def __len__(self) -> int:
         return len(self._keys)
 
-    def url(self, session_id: str, artifact: Artifact, token_id: str | None = None, *, live: bool = False) -> str | None:
-        """The path under which the artifact can be seen now; None for an app without static output."""
-        root = static_root(artifact)
-        if root is None:
-            return None
+    def url(self, session_id: str, artifact: Artifact, token_id: str | None = None, *, live: bool = False) -> str:
+        """The path under which an artifact can be seen now that can be shown (``static_root``: it looks at the disk)."""
         name = quote(os.fsencode(artifact.name)) if artifact.type in ("file", "image") else ""
         return f"/preview/{self._key(session_id, artifact.id, token_id, live)}/{name}"
 
@@ -144,13 +140,17 @@ class Previews:
 async def artifacts(call: Call) -> Reply:
     """What the agent made, oldest first."""
     session = await call.session()
-    return reply([_view(call, session, artifact) for artifact in session.artifacts()])
+    made = session.artifacts()
+    shown = await _can_be_shown(session, made)
+    return reply([_view(call, session, artifact, each) for artifact, each in zip(made, shown, strict=True)])
 
 
 async def artifact(call: Call) -> Reply:
     """One artifact."""
     session = await call.session()
-    return reply(_view(call, session, session.artifact(call.part("artifactId"))))
+    made = session.artifact(call.part("artifactId"))
+    (shown,) = await _can_be_shown(session, [made])
+    return reply(_view(call, session, made, shown))
 
 
 async def new_preview(call: Call) -> Reply:
@@ -158,7 +158,8 @@ async def new_preview(call: Call) -> Reply:
     session = await call.session()
     wanted = await call.body(NewPreview, default=NewPreview())
     artifact = session.artifact(call.part("artifactId"))
-    url = call.parts.previews.url(session.id, artifact, call.caller.token_id, live=wanted.live)
+    (shown,) = await _can_be_shown(session, [artifact])
+    url = call.parts.previews.url(session.id, artifact, call.caller.token_id, live=wanted.live) if shown else None
     return reply(PreviewAddress(url), 201)
 
 
@@ -168,7 +169,8 @@ async def preview(call: Call) -> Reply:
     _check_use(call)
     shown = call.parts.previews.shown(key)
     session = await call.hub.session(shown.session_id)
-    answer = await asyncio.to_thread(_file, call, session.artifact(shown.artifact_id), session.workspace, path)
+    space = session.workspace
+    answer = await space.lane.run(_file, call, session.artifact(shown.artifact_id), space, path)
     answer.raw_headers += preview_headers(f"{own_origin(call.request)}/preview/{key}/", live=shown.live)
     return answer
 
@@ -218,10 +220,15 @@ def _check_use(call: Call) -> None:
         raise Forbidden("what an agent made is no part of this page")
 
 
-def _view(call: Call, session: Session, artifact: Artifact) -> ArtifactView:
+async def _can_be_shown(session: Session, made: Sequence[Artifact]) -> list[bool]:
+    return await session.workspace.lane.run(lambda: [static_root(each) is not None for each in made])
+
+
+def _view(call: Call, session: Session, artifact: Artifact, can_be_shown: bool) -> ArtifactView:
+    url = call.parts.previews.url(session.id, artifact, call.caller.token_id) if can_be_shown else None
     return ArtifactView(
         id=artifact.id, session_id=session.id, type=artifact.type, name=artifact.name, path=artifact.relative_path,
-        preview_url=call.parts.previews.url(session.id, artifact, call.caller.token_id), version=artifact.version,
+        preview_url=url, version=artifact.version,
         created_at=artifact.created_at, updated_at=artifact.updated_at,
     )
 
@@ -240,12 +247,11 @@ def _file(call: Call, artifact: Artifact, space: Workspace, path: str) -> Reply:
 
 
 def _from_folder(call: Call, space: Workspace, path: str) -> Reply:
-    real = str(resolve(space, path or "."))
-    if os.path.isdir(real):
+    if os.path.isdir(resolve(space, path or ".")):
         if path and not path.endswith("/"):
             return RedirectResponse(call.request.url.path + "/")
-        real = str(resolve(space, os.path.join(path or ".", "index.html")))
-    return _reply_with(call, real, space)
+        path = os.path.join(path or ".", "index.html")
+    return _reply_with(call, path, space)
 
 
 def _reply_with(call: Call, path: str, space: Workspace) -> Reply:

@@ -2,6 +2,7 @@
 
 Rule 1: a body is written as it comes, into a file beside its place; it appears under its name only when it is whole.
 Rule 2: a form's file names are the sender's; only the last part counts, cleaned, and nothing is overwritten by them.
+Rule 3: where a file goes is resolved once; its folder is held by descriptor from then on (``Workspace.new_file``).
 """
 
 from __future__ import annotations
@@ -9,16 +10,17 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import secrets
-import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Thread
 from types import TracebackType
-from typing import Self
+from typing import ParamSpec, Self, TypeVar
 
 import msgspec
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
+from trunkline.disk.writing import NewFile
 from trunkline.errors import Invalid
 from trunkline.server.call import Call, Reply, reply, too_large
 from trunkline.server.content import resolve, unusable
@@ -27,6 +29,13 @@ from trunkline.session.workspace import Workspace
 FILES_MOST = 20
 FIELDS_MOST = 20
 NAME_LENGTH = 120
+NAMES_MOST = 10_000
+"""Names that are tried for one file of a form."""
+
+PIECE = 1 << 20
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Uploaded(msgspec.Struct):
@@ -52,7 +61,7 @@ async def upload(call: Call) -> Reply:
     else:
         files = [await _take_body(call, space)]
     for file in files:
-        session.uploaded(str(space.resolve(file.path)))
+        await session.uploaded(os.path.join(space.roots[0], file.path))
     return reply(Uploads(files), 201)
 
 
@@ -60,16 +69,16 @@ async def _take_body(call: Call, space: Workspace) -> Uploaded:
     wanted = call.text("path")
     if wanted is None:
         raise Invalid("path is needed: where the file goes", details={"field": "path"})
-    path = resolve(space, wanted)
-    async with _NewFile(path) as file:
+    async with _Upload(space, wanted) as file:
         async for chunk in call.chunks(call.parts.options.upload_limit):
-            await asyncio.to_thread(file.write, chunk)
-    return Uploaded(path.name, space.relative(path), file.size)
+            await file.write(chunk)
+        return await file.put()
 
 
 async def _take_form(call: Call, space: Workspace) -> list[Uploaded]:
     limits = call.parts.options
-    folder = resolve(space, call.text("path") or ".")
+    folder = call.text("path") or "."
+    await space.lane.run(resolve, space, folder)  # a bad path is refused before the body is read
     body = call.chunks(limits.upload_total_limit)
     try:
         form = await MultiPartParser(call.request.headers, body, max_files=FILES_MOST, max_fields=FIELDS_MOST).parse()
@@ -86,11 +95,12 @@ async def _take_form(call: Call, space: Workspace) -> list[Uploaded]:
         await form.close()
 
 
-async def _keep(space: Workspace, folder: Path, part: UploadFile) -> Uploaded:
-    path = await asyncio.to_thread(free_path, folder, safe_name(part.filename or ""))
-    async with _NewFile(path) as file:
-        await asyncio.to_thread(shutil.copyfileobj, part.file, file)
-    return Uploaded(path.name, space.relative(path), file.size)
+async def _keep(space: Workspace, folder: str, part: UploadFile) -> Uploaded:
+    name = safe_name(part.filename or "")
+    async with _Upload(space, folder, name) as file:
+        while chunk := await part.read(PIECE):
+            await file.write(chunk)
+        return await file.put(free_names(name))
 
 
 def safe_name(name: str) -> str:
@@ -103,55 +113,69 @@ def safe_name(name: str) -> str:
     return f"{stem[:NAME_LENGTH - 20]}.{suffix[:19]}"
 
 
-def free_path(folder: Path, name: str) -> Path:
-    """A path that is not taken: ``name``, else ``name_1`` and so on."""
+def free_names(name: str) -> Iterator[str]:
+    """Names to try until one is not taken: ``name``, then ``name_1`` and so on."""
     stem, dot, suffix = name.rpartition(".")
     if not dot:
         stem, suffix = name, ""
-    path, number = folder / name, 0
-    while path.exists() or path.is_symlink():
-        number += 1
-        path = folder / f"{stem}_{number}{dot}{suffix}"
-    return path
+    yield name
+    for number in range(1, NAMES_MOST):
+        yield f"{stem}_{number}{dot}{suffix}"
 
 
-class _NewFile:
-    """A file that is being written beside its place; leaving without an error puts it there."""
+def _drop(beginning: asyncio.Future[tuple[Path, NewFile]]) -> None:
+    if not beginning.cancelled() and beginning.exception() is None:
+        Thread(target=beginning.result()[1].drop, daemon=True).start()
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._half = path.with_name(f".{secrets.token_hex(8)}.part")
-        self.size = 0
 
-    def write(self, chunk: bytes) -> int:
+class _Upload:
+    """A file that is being written beside its place; leaving before it was put there leaves nothing."""
+
+    def __init__(self, space: Workspace, wanted: str, name: str | None = None) -> None:
+        """``wanted`` is the place of the file; with a ``name``, of its folder."""
+        self._space = space
+        self._wanted = wanted
+        self._name = name
+        self._kept = False
+
+    async def write(self, chunk: bytes) -> None:
         """Add to it."""
-        written = self._file.write(chunk)
-        self.size += written
-        return written
+        await self._run(self._file.write, chunk)
+
+    async def put(self, names: Iterator[str] | None = None) -> Uploaded:
+        """Let it stand in its place, or under the first of these names that is free."""
+        self._kept = True
+        real = self._real
+        if names is None:
+            await self._run(self._file.put, real.name)
+        else:
+            real = real.with_name(await self._run(self._file.put_beside, names))
+        return Uploaded(real.name, self._space.relative(real), self._file.size)
 
     async def __aenter__(self) -> Self:
-        await asyncio.to_thread(self._open)
+        beginning = asyncio.ensure_future(self._run(self._begin))
+        try:
+            self._real, self._file = await asyncio.shield(beginning)
+        except asyncio.CancelledError:
+            beginning.add_done_callback(_drop)  # the sender is gone, and the file comes all the same
+            raise
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
                         trace: TracebackType | None) -> None:
-        await asyncio.to_thread(self._close, error is None)
+        if not self._kept:
+            await self._run(self._file.drop)
 
-    def _open(self) -> None:
+    async def _run(self, work: Callable[P, T], *args: P.args, **how: P.kwargs) -> T:
         try:
-            if self._path.is_dir():
-                raise Invalid(f"{self._path.name} is a folder", details={"field": "path"})
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = open(self._half, "xb")
+            return await self._space.lane.run(work, *args, **how)
         except OSError as error:
-            raise unusable(str(self._path), error) from error
+            raise unusable(self._wanted, error) from error
 
-    def _close(self, whole: bool) -> None:
-        self._file.close()
-        try:
-            if whole:
-                os.replace(self._half, self._path)
-            else:
-                self._half.unlink()
-        except OSError as error:
-            raise unusable(str(self._path), error) from error
+    def _begin(self) -> tuple[Path, NewFile]:
+        real = resolve(self._space, self._wanted)
+        if self._name is not None:
+            real = real / self._name
+        else:
+            self._space.check_writable(real, self._wanted)
+        return real, self._space.new_file(real)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -24,6 +25,7 @@ from trunkline.errors import (
     AgentExited,
     AgentNotRunning,
     AgentStartFailed,
+    Forbidden,
     LocalError,
     NotFound,
     TrunklineError,
@@ -32,7 +34,6 @@ from trunkline.errors import (
 from trunkline.session.acp_asks import AcpAsks
 from trunkline.session.acp_prompts import as_taken, check_prompt
 from trunkline.session.driver import AgentSession, Calls, DriverSink, How, Started
-from trunkline.session.hearing import GAP_S
 from trunkline.session.listing import listed
 from trunkline.session.opening import Inbox, Opened, Opening, raw_or_none
 
@@ -46,6 +47,12 @@ STDERR_LINES = 20
 
 SERVED_AT_ONCE = 256
 """What an agent may have the hub do at once (files, terminals); what is beyond is answered with an error."""
+
+GAP_S = 0.005
+"""How long others have their turn while many lines wait here."""
+
+NAMED_CHARS = 80
+"""As much of an id that is not ours is told."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -335,7 +342,7 @@ class AcpDriver:
         """Answer what the agent asks of its client: a file, a terminal."""
         params: bytes = message.params if message.params is not None else b"{}"
         try:
-            result = await self._calls.serve(method, params)
+            result = await self._calls.serve(method, params, partial(self._check_caller, method))
         except TrunklineError as error:
             self._peer.send_error(message.id, _rpc_code(error), error.message, _encode(_rpc_data(error)))
         except Exception as error:  # the request's boundary: an agent that is not answered hangs
@@ -343,6 +350,12 @@ class AcpDriver:
         else:
             self._peer.send_result(message.id, result)
         self._flush()
+
+    def _check_caller(self, method: str, session_id: str) -> None:
+        """Forbidden for a session that is not ours, and told: whoever reads along should know that it was tried."""
+        if not self._inbox.is_ours(session_id):
+            self._hear([Note("foreign_call", _encode({"method": method, "sessionId": session_id[:NAMED_CHARS]}))])
+            raise Forbidden(f"sessionId {session_id[:NAMED_CHARS]!r} is not the session of this connection")
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

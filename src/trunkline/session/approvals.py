@@ -36,18 +36,22 @@ from trunkline.session.fold import KEPT_RULES, ApprovalView
 from trunkline.session.forms import check_content
 from trunkline.session.gatekeeper import Gatekeeper
 from trunkline.session.link import AgentLink
+from trunkline.session.looking import Look
 from trunkline.session.pen import Pen
-from trunkline.session.policy import Verdict
+from trunkline.session.policy import PolicyAsk, Verdict
 
 WARN_AT = 0.75
 """The share of its time after which an open approval is called to mind."""
 LOOK_AT_RULES_S = 2.0
 """How far apart it is looked whether the policy was edited on the disk while an approval waits: one look at a time stamp."""
 
+KEPT_LOOKS = 512
+"""What the disk said of this many asks is kept before those are looked for that their agent withdrew."""
+
 _encode = msgspec.json.Encoder().encode
 
 
-class _Resolution(msgspec.Struct, frozen=True, kw_only=True):
+class Resolution(msgspec.Struct, frozen=True, kw_only=True):
     """How an approval ends."""
 
     approved: bool
@@ -70,8 +74,10 @@ class Approvals:
         self._watch = watch
         self._gate = gate
         self._timeout_s = timeout_s
-        self._our_asks: dict[str, asyncio.Future[_Resolution]] = {}
-        self.asked_for: Callable[[ApprovalView], None] = lambda view: None
+        self._our_asks: dict[str, asyncio.Future[Resolution]] = {}
+        self._looks: dict[str, Look] = {}
+        """What the disk said of each open approval when it was asked for."""
+        self.asked_for: Callable[[ApprovalView, Look], None] = lambda view, look: None
         """Set by whoever has to know exactly what was asked."""
         self.allowed: Callable[[str, bool], None] = lambda request_id, approved: None
         """Set by the same: how it was decided."""
@@ -92,14 +98,17 @@ class Approvals:
         self._link.refuse(ask.request_id, why)
         return False
 
-    def asked(self, ask: PermissionAsk) -> None:
+    def asked(self, ask: PermissionAsk, look: Look) -> None:
         """A permission was just asked for and written down: answer it by rule, or wait for a person."""
         turn = self._pen.fold.turn
-        self.asked_for(self._pen.fold.approvals[ask.request_id])
+        self._looks[ask.request_id] = look
+        if len(self._looks) > KEPT_LOOKS:
+            self._looks = {key: each for key, each in self._looks.items() if key in self._pen.fold.approvals}
+        self.asked_for(self._pen.fold.approvals[ask.request_id], look)
         if turn is None and not ask.beyond_turn:
-            self._end(ask.request_id, _Resolution(approved=False, resolved_by="policy", who="hub", reason="no turn is running"))
+            self._end(ask.request_id, Resolution(approved=False, resolved_by="policy", who="hub", reason="no turn is running"))
         elif turn is not None and turn.cancelled and not ask.beyond_turn:
-            self._end(ask.request_id, _Resolution(approved=False, resolved_by="user", who=turn.by,
+            self._end(ask.request_id, Resolution(approved=False, resolved_by="user", who=turn.by,
                                                   reason="the turn was cancelled"))
         elif not self._decided_by_rule(ask.request_id):
             self._wait_for_person(ask.request_id)
@@ -113,22 +122,22 @@ class Approvals:
         for request_id in list(self._pen.fold.approvals):
             self._decided_by_rule(request_id)
 
-    async def ask_people(self, ask: PermissionAsk) -> _Resolution:
-        """The hub asks, for something that an agent has it do; whether it may be done, and why not."""
+    def ask_people(self, ask: PermissionAsk, look: Look) -> asyncio.Future[Resolution]:
+        """The hub asks, for something that an agent has it do: written down here and now. The answer says whether it may be
+        done, and why not; whoever no longer waits for it cancels it."""
         why = self._pen.at().asks.room_for(ask)
         if why is not None:
             self._pen.at().asks.refused(ask, why)
             self._pen.write()
             raise TooManyRequests(why)
-        answer: asyncio.Future[_Resolution] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Resolution] = asyncio.get_running_loop().create_future()
+        answer.add_done_callback(lambda _: self._our_asks.pop(ask.request_id, None))
         self._our_asks[ask.request_id] = answer
-        self._pen.at().asks.permission(ask)
+        asks = self._pen.at().asks
+        asks.request(asks.announce(ask), look.texts.get)
         self._pen.write()
-        self.asked(ask)
-        try:
-            return await answer
-        finally:
-            self._our_asks.pop(ask.request_id, None)
+        self.asked(ask, look)
+        return answer
 
     def ask_about_cap(self, ask: QuestionAsk, cap: str) -> None:
         """The hub asks how to go on after a cap was reached; it waits until somebody answers."""
@@ -142,17 +151,17 @@ class Approvals:
 
     async def decide(self, request_id: str, decision: Decision, *, by: str) -> bool:
         """Somebody answers an approval; returns whether that approved it."""
-        view = self._pen.fold.approvals.get(request_id)
-        if view is None:
-            raise self._not_open("approval", request_id)
+        view = self._open(request_id)
         option, scope = _chosen(view.options, decision)
         approved = option.kind.startswith("allow") if option is not None else False
         edited = self._edited(view, decision, approved)
-        if approved and edited is None:
-            self._check_rules(view)
+        look = await self._look_again_at(view, edited)
+        view = self._open(request_id)  # somebody may have been quicker than the disk
+        if approved:
+            self._check_rules(view, edited, look)
         if scope != "once":
-            self._decide_for_longer(view, approved, scope, decision.reason, by)
-        await self._resolve(request_id, _Resolution(
+            self._decide_for_longer(view, look, approved, scope, decision.reason, by)
+        await self._resolve(request_id, Resolution(
             approved=approved, resolved_by="user", who=by, reason=decision.reason,
             option_id=option.option_id if option else None, updated_input=edited))
         if scope != "once":
@@ -184,7 +193,7 @@ class Approvals:
         questions = [question_id for question_id in fold.agent_questions() if question_id not in but]
         interpret = self._pen.at()
         for request_id in asks:
-            self._silence(request_id)
+            self._forget(request_id)
             self.allowed(request_id, False)
             resolver: context.Resolver = "policy" if by in ("hub", "agent") else "user"
             interpret.asks.resolve(request_id, approved=False, resolved_by=resolver, who=by, reason=reason)
@@ -196,7 +205,7 @@ class Approvals:
     def dismiss(self, asks: Sequence[str], questions: Sequence[str]) -> None:
         """Tell whoever asked that there will be no answer. What was resolved is stored by now."""
         for request_id in asks:
-            self._answer(request_id, _Resolution(approved=False, resolved_by="policy", who="hub"))
+            self._answer(request_id, Resolution(approved=False, resolved_by="policy", who="hub"))
         for question_id in questions:
             self._answer_question(question_id, "cancel", None)
 
@@ -206,16 +215,35 @@ class Approvals:
         for request_id in (*asks, *questions):
             self._silence(request_id)
 
+    def _open(self, request_id: str) -> ApprovalView:
+        view = self._pen.fold.approvals.get(request_id)
+        if view is None:
+            raise self._not_open("approval", request_id)
+        return view
+
+    async def _look_again_at(self, view: ApprovalView, edited: msgspec.Raw | None) -> Look:
+        """What the disk says of an approval at the moment of its decision; links may have changed since it was asked for."""
+        about = self._about(view, edited)
+        return await self._gate.look(about) if about is not None else Look()
+
+    def _about(self, view: ApprovalView, edited: msgspec.Raw | None) -> PolicyAsk | None:
+        return view.about if edited is None else self._pen.at().asks.about_edited(view, bytes(edited))
+
     def _decided_by_rule(self, request_id: str) -> bool:
         view = self._pen.fold.approvals[request_id]
-        return view.about is not None and self._ended_by_rule(view, self._gate.verdict(view.about))
+        look = self._looks.get(request_id, Look())
+        return view.about is not None and self._ended_by_rule(view, self._gate.verdict(view.about, look))
 
-    def _check_rules(self, view: ApprovalView) -> None:
-        """Forbidden where a rule denies by now what is about to be approved; then it has ended with that."""
-        verdict = self._gate.verdict(view.about) if view.about is not None else None
-        if verdict is not None and verdict.action == "deny":
-            self._ended_by_rule(view, verdict)
-            raise Forbidden(f"it may not be approved any more: {verdict.why}")
+    def _check_rules(self, view: ApprovalView, edited: msgspec.Raw | None, look: Look) -> None:
+        """Forbidden where a rule denies by now what is about to be approved; unless it was edited, it has ended with that."""
+        about = self._about(view, edited)
+        verdict = self._gate.verdict(about, look) if about is not None else None
+        if verdict is None or verdict.action != "deny":
+            return
+        if edited is not None:
+            raise Forbidden(f"the edited input may not be run: {verdict.why}")
+        self._ended_by_rule(view, verdict)
+        raise Forbidden(f"it may not be approved any more: {verdict.why}")
 
     def _ended_by_rule(self, view: ApprovalView, verdict: Verdict) -> bool:
         if verdict.action == "ask":
@@ -224,7 +252,7 @@ class Approvals:
         option = acp.choose_option(view.options, allow=allow)
         if allow and (option is None or option.kind == "allow_always"):
             return False  # the agent would remember it in settings of its own: that is for a person to choose
-        self._end(view.request_id, _Resolution(approved=allow, resolved_by="policy", who="policy", reason=verdict.why,
+        self._end(view.request_id, Resolution(approved=allow, resolved_by="policy", who="policy", reason=verdict.why,
                                                option_id=option.option_id if option else None))
         return True
 
@@ -256,7 +284,7 @@ class Approvals:
             return
         cancels = self._pen.fold.waits.on_timeout == "cancel"
         option = None if cancels else acp.choose_option(view.options, allow=False)
-        self._end(request_id, _Resolution(approved=False, resolved_by="timeout", who="hub",
+        self._end(request_id, Resolution(approved=False, resolved_by="timeout", who="hub",
                                           reason=f"nobody answered within {_spoken(limit)}",
                                           option_id=option.option_id if option else None))
 
@@ -264,20 +292,20 @@ class Approvals:
         if question_id in self._pen.fold.questions:
             await self.answer(question_id, Answer(action="cancel"), by="timeout")
 
-    def _end(self, request_id: str, resolution: _Resolution) -> None:
+    def _end(self, request_id: str, resolution: Resolution) -> None:
         """Resolve it here and now, so that nobody is asked what is decided; the agent hears of it once that is stored."""
         if self._settle(request_id, resolution):
             self._errands.run(self._then(lambda: self._answer(request_id, resolution)))
 
-    async def _resolve(self, request_id: str, resolution: _Resolution) -> None:
+    async def _resolve(self, request_id: str, resolution: Resolution) -> None:
         if self._settle(request_id, resolution):
             await self._then(lambda: self._answer(request_id, resolution))
 
-    def _settle(self, request_id: str, resolution: _Resolution) -> bool:
+    def _settle(self, request_id: str, resolution: Resolution) -> bool:
         """Write down how it ends; False where somebody was first."""
         if request_id not in self._pen.fold.approvals:
             return False
-        self._silence(request_id)
+        self._forget(request_id)
         self.allowed(request_id, resolution.approved and resolution.updated_input is None)
         self._pen.at().asks.resolve(
             request_id, approved=resolution.approved, resolved_by=resolution.resolved_by, who=resolution.who,
@@ -285,8 +313,8 @@ class Approvals:
         self._pen.write()
         return True
 
-    def _answer(self, request_id: str, resolution: _Resolution) -> None:
-        ours = self._our_asks.pop(request_id, None)
+    def _answer(self, request_id: str, resolution: Resolution) -> None:
+        ours = self._our_asks.get(request_id)
         if ours is not None:
             if not ours.done():
                 ours.set_result(resolution)
@@ -315,6 +343,11 @@ class Approvals:
         self._watch.heard()
         tell()
 
+    def _forget(self, request_id: str) -> None:
+        """Nothing more is waited for in this approval."""
+        self._silence(request_id)
+        self._looks.pop(request_id, None)
+
     def _silence(self, request_id: str) -> None:
         self._alarms.clear(request_id)
         self._alarms.clear(f"{request_id}/warning")
@@ -333,19 +366,15 @@ class Approvals:
         if decision.scope != "once":
             raise Invalid("an edited input is approved once; a rule would be about the input as it was asked for",
                           details={"field": "scope"})
-        edited = _encode(decision.updated_input)
-        verdict = self._gate.verdict(self._pen.at().asks.about_edited(view, edited))
-        if verdict.action == "deny":
-            raise Forbidden(f"the edited input may not be run: {verdict.why}")
-        return msgspec.Raw(edited)
+        return msgspec.Raw(_encode(decision.updated_input))
 
-    def _decide_for_longer(self, view: ApprovalView, allow: bool, scope: Scope, reason: str | None, by: str) -> None:
+    def _decide_for_longer(self, view: ApprovalView, look: Look, allow: bool, scope: Scope, reason: str | None, by: str) -> None:
         """Write the rule that the decision stands for."""
         if view.about is None:
             raise Unsupported("there is nothing that a rule could be about in this request; decide once")
         if scope != "always" and len(self._pen.fold.rules) >= KEPT_RULES:
             raise TooManyRequests(f"this session has {KEPT_RULES} rules of its own; decide once, or for always")
-        rule = self._gate.rule_for(view.about, allow=allow, scope=scope, reason=reason or f"decided by {by}")
+        rule = self._gate.rule_for(view.about, look, allow=allow, scope=scope, reason=reason or f"decided by {by}")
         if scope == "always":
             self._gate.write_rule(rule)
         self._pen.at().asks.rule(rule, kept=scope != "always", who=by)

@@ -2,6 +2,7 @@
 
 Rule 1: what changes something passes the rules first (``permits``).
 Rule 2: bad parameters and refused paths are errors of our tree; the driver turns them into JSON-RPC errors.
+Rule 3: a request names its session, and only the caller's own is served: checked once, before anything is looked at.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import Any, Protocol
 
 import msgspec
@@ -36,15 +38,15 @@ _encode = msgspec.json.Encoder().encode
 class Permitting(Protocol):
     """Who says what may be done; raises Forbidden where it may not."""
 
-    def read(self, path: str) -> None:
+    async def read(self, path: str) -> None:
         """Before a file is read."""
 
-    def write(self, path: str, content: str) -> AbstractAsyncContextManager[None]:
-        """Around the writing of a file."""
+    def write(self, path: str, content: str) -> AbstractAsyncContextManager[Path]:
+        """Around the writing of a file; gives the place that may be written."""
 
     def run(self, command: str, args: Sequence[str], cwd: str | None,
-            env: Mapping[str, str]) -> AbstractAsyncContextManager[None]:
-        """Around the start of a command."""
+            env: Mapping[str, str]) -> AbstractAsyncContextManager[Path]:
+        """Around the start of a command; gives the folder that it may be started in."""
 
 
 class ClientCalls:
@@ -59,8 +61,9 @@ class ClientCalls:
         self._acted = acted
         self._printed = printed
         self._quirks = quirks
-        self._terminals = Terminals(workspace, env, prints, confine)
-        self._served: dict[str, Callable[[bytes], Awaitable[Any]]] = {
+        self._terminals = Terminals(env, prints, confine)
+        self._storing = asyncio.Lock()
+        self._served: dict[str, Callable[[Any], Awaitable[Any]]] = {
             acp.FS_READ_TEXT_FILE: self._read,
             acp.FS_WRITE_TEXT_FILE: self._write,
             acp.TERMINAL_CREATE: self._create,
@@ -70,72 +73,70 @@ class ClientCalls:
             acp.TERMINAL_RELEASE: self._release,
         }
 
-    async def serve(self, method: str, params: bytes) -> bytes:
-        """The encoded result of one request."""
+    async def serve(self, method: str, params: bytes, check_caller: Callable[[str], None]) -> bytes:
+        """The encoded result of one request, if it is of the caller's own session: ``check_caller`` raises where it is not."""
         handler = self._served.get(method)
         if handler is None:
             raise Unsupported(f"this client does not serve {method}")
-        return _encode(await handler(params))
+        ask = acp.decode_params(method, params)
+        check_caller(ask.session_id)
+        return _encode(await handler(ask))
 
     async def close(self) -> None:
         """End every terminal; the agent is going."""
         await self._terminals.release_all()
 
-    async def _read(self, params: bytes) -> dict[str, str]:
-        ask = acp.decode_params(acp.FS_READ_TEXT_FILE, params)
-        self._permits.read(ask.path)
+    async def _read(self, ask: acp.ReadTextFileRequest) -> dict[str, str]:
+        await self._permits.read(ask.path)
         try:
-            content = await asyncio.to_thread(self._workspace.read_text, ask.path, line=ask.line, limit=ask.limit)
+            content = await self._workspace.lane.run(self._workspace.read_text, ask.path, line=ask.line, limit=ask.limit)
         except NotFound:
             if not self._quirks.missing_file_is_empty:
                 raise
             content = ""
         return {"content": content}
 
-    async def _write(self, params: bytes) -> dict[str, str]:
-        ask = acp.decode_params(acp.FS_WRITE_TEXT_FILE, params)
-        async with self._permits.write(ask.path, ask.content):
+    async def _write(self, ask: acp.WriteTextFileRequest) -> dict[str, str]:
+        async with self._permits.write(ask.path, ask.content) as real:
             self._acted()
-            await self._store(ask)
+            await self._store(ask, real)
         return {}
 
-    async def _store(self, ask: acp.WriteTextFileRequest) -> None:
-        await asyncio.to_thread(self._workspace.write_text, ask.path, ask.content)
+    async def _store(self, ask: acp.WriteTextFileRequest, real: Path) -> None:
+        """Write the file where it was allowed; one after the other, so that the last one asked for is the one that stays."""
+        async with self._storing:
+            await self._workspace.lane.run(self._workspace.write_text, ask.path, ask.content, real=real)
 
-    async def _create(self, params: bytes) -> dict[str, str]:
-        ask: acp.CreateTerminalRequest = acp.decode_params(acp.TERMINAL_CREATE, params)
+    async def _create(self, ask: acp.CreateTerminalRequest) -> dict[str, str]:
         variables = {pair.name: pair.value for pair in ask.env or []}
-        async with self._permits.run(ask.command, ask.args or [], ask.cwd, variables):
+        async with self._permits.run(ask.command, ask.args or [], ask.cwd, variables) as where:
             self._acted()
-            return {"terminalId": await self._start(ask)}
+            return {"terminalId": await self._start(ask, where)}
 
-    async def _start(self, ask: acp.CreateTerminalRequest) -> str:
-        return await self._terminals.create(ask)
+    async def _start(self, ask: acp.CreateTerminalRequest, where: Path) -> str:
+        return await self._terminals.create(ask, where)
 
-    async def _output(self, params: bytes) -> dict[str, Any]:
-        terminal_id = acp.decode_params(acp.TERMINAL_OUTPUT, params).terminal_id
-        child = self._terminals.get(terminal_id)
-        self._tell(terminal_id, child)
+    async def _output(self, ask: acp.TerminalOutputRequest) -> dict[str, Any]:
+        child = self._terminals.get(ask.terminal_id)
+        self._tell(ask.terminal_id, child)
         answer: dict[str, Any] = {"output": child.output(), "truncated": child.truncated}
         if child.exit is not None:
             answer["exitStatus"] = {"exitCode": child.exit.code, "signal": child.exit.signal}
         return answer
 
-    async def _wait(self, params: bytes) -> dict[str, Any]:
-        terminal_id = acp.decode_params(acp.TERMINAL_WAIT_FOR_EXIT, params).terminal_id
-        child = self._terminals.get(terminal_id)
+    async def _wait(self, ask: acp.WaitForTerminalExitRequest) -> dict[str, Any]:
+        child = self._terminals.get(ask.terminal_id)
         ended = await child.wait()
-        self._tell(terminal_id, child)
+        self._tell(ask.terminal_id, child)
         return {"exitCode": ended.code, "signal": ended.signal}
 
-    async def _kill(self, params: bytes) -> dict[str, Any]:
-        await self._terminals.get(acp.decode_params(acp.TERMINAL_KILL, params).terminal_id).kill()
+    async def _kill(self, ask: acp.KillTerminalRequest) -> dict[str, Any]:
+        await self._terminals.get(ask.terminal_id).kill()
         return {}
 
-    async def _release(self, params: bytes) -> dict[str, Any]:
-        terminal_id = acp.decode_params(acp.TERMINAL_RELEASE, params).terminal_id
-        self._tell(terminal_id, self._terminals.get(terminal_id))
-        await self._terminals.release(terminal_id)
+    async def _release(self, ask: acp.ReleaseTerminalRequest) -> dict[str, Any]:
+        self._tell(ask.terminal_id, self._terminals.get(ask.terminal_id))
+        await self._terminals.release(ask.terminal_id)
         return {}
 
     def _tell(self, terminal_id: str, child: ChildCommand) -> None:

@@ -169,7 +169,8 @@ class CommandDesk:
         picture = _type_of(path)
         if picture is None or not picture.startswith("image/"):
             raise Invalid(f"{path} is not a picture", details={"field": "attachments"})
-        content = await asyncio.to_thread(self._session.workspace.read_bytes, path)
+        space = self._session.workspace
+        content = await space.lane.run(space.read_bytes, path)
         return acp.ImageContent(data=base64.b64encode(content).decode(), mime_type=picture)
 
     async def _approve(self, command: context.ApproveToolCallCommand, command_id: str | None, by: str) -> dict[str, Any]:

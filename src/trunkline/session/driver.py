@@ -6,7 +6,7 @@ Rule 2: signals arrive in the order in which the agent spoke, by a plain call on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, Protocol
 
 import msgspec
@@ -42,8 +42,9 @@ class AgentSession(msgspec.Struct, frozen=True, kw_only=True):
 class Calls(Protocol):
     """Serves what the agent asks of its client (files, terminals)."""
 
-    async def serve(self, method: str, params: bytes) -> bytes:
-        """The encoded result of one request."""
+    async def serve(self, method: str, params: bytes, check_caller: Callable[[str], None]) -> bytes:
+        """The encoded result of one request; ``check_caller`` takes the session that it names and raises where that is not the
+        caller's own."""
 
     async def close(self) -> None:
         """The agent is going: end what was served to it."""

@@ -13,6 +13,7 @@ import os
 import secrets
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import msgspec
@@ -110,20 +111,18 @@ class EditorCalls(ClientCalls):
                 await asyncio.gather(*map(self._release_theirs, [*self.editors.terminals]), return_exceptions=True)
         await super().close()
 
-    async def _read(self, params: bytes) -> dict[str, str]:
+    async def _read(self, ask: acp.ReadTextFileRequest) -> dict[str, str]:
         editor = self.editors.current()
-        ask: acp.ReadTextFileRequest = acp.decode_params(acp.FS_READ_TEXT_FILE, params)
         if editor is not None and editor.offers.fs is not None and editor.offers.fs.read_text_file:
-            self._workspace.resolve(ask.path)
-            self._permits.read(ask.path)
-            ask = self._absolute(ask)
+            await self._workspace.lane.run(self._workspace.resolve, ask.path)
+            await self._permits.read(ask.path)
             # A file that the editor has no buffer of may be on disk all the same.
             with suppress(LocalError, RemoteError, Unavailable):
-                result = await self._call(editor, acp.FS_READ_TEXT_FILE, ask)
+                result = await self._call(editor, acp.FS_READ_TEXT_FILE, self._absolute(ask))
                 return {"content": acp.decode_result(acp.FS_READ_TEXT_FILE, result).content}
-        return await super()._read(params)
+        return await super()._read(ask)
 
-    async def _store(self, ask: acp.WriteTextFileRequest) -> None:
+    async def _store(self, ask: acp.WriteTextFileRequest, real: Path) -> None:
         editor = self.editors.current()
         if editor is not None and editor.offers.fs is not None and editor.offers.fs.write_text_file:
             try:
@@ -131,47 +130,47 @@ class EditorCalls(ClientCalls):
                 return
             except Unavailable:
                 pass  # it has left: the hub writes
-        await super()._store(ask)
+        await super()._store(ask, real)
 
-    async def _start(self, ask: acp.CreateTerminalRequest) -> str:
+    async def _start(self, ask: acp.CreateTerminalRequest, where: Path) -> str:
         editor = self.editors.current()
         if editor is not None and editor.offers.terminal:
             asked = ask if ask.cwd else msgspec.structs.replace(ask, cwd=self._workspace.roots[0])
             try:
                 result = await self._call(editor, acp.TERMINAL_CREATE, asked)
             except Unavailable:
-                return await super()._start(ask)
+                return await super()._start(ask, where)
             terminal_id = f"term_{secrets.token_hex(8)}"
             their_id = acp.decode_result(acp.TERMINAL_CREATE, result).terminal_id
             self.editors.terminals[terminal_id] = TheirTerminal(editor, their_id)
             return terminal_id
-        return await super()._start(ask)
+        return await super()._start(ask, where)
 
-    async def _output(self, params: bytes) -> dict[str, Any]:
-        terminal_id = acp.decode_params(acp.TERMINAL_OUTPUT, params).terminal_id
+    async def _output(self, ask: acp.TerminalOutputRequest) -> dict[str, Any]:
+        terminal_id = ask.terminal_id
         if terminal_id not in self.editors.terminals:
-            return await super()._output(params)
+            return await super()._output(ask)
         return _plain(await self._their_output(terminal_id))
 
-    async def _wait(self, params: bytes) -> dict[str, Any]:
-        terminal_id = acp.decode_params(acp.TERMINAL_WAIT_FOR_EXIT, params).terminal_id
+    async def _wait(self, ask: acp.WaitForTerminalExitRequest) -> dict[str, Any]:
+        terminal_id = ask.terminal_id
         if terminal_id not in self.editors.terminals:
-            return await super()._wait(params)
+            return await super()._wait(ask)
         answer = _plain(await self._their(terminal_id, acp.TERMINAL_WAIT_FOR_EXIT))
         await self._tell_theirs(terminal_id)
         return answer
 
-    async def _kill(self, params: bytes) -> dict[str, Any]:
-        terminal_id = acp.decode_params(acp.TERMINAL_KILL, params).terminal_id
+    async def _kill(self, ask: acp.KillTerminalRequest) -> dict[str, Any]:
+        terminal_id = ask.terminal_id
         if terminal_id not in self.editors.terminals:
-            return await super()._kill(params)
+            return await super()._kill(ask)
         await self._their(terminal_id, acp.TERMINAL_KILL)
         return {}
 
-    async def _release(self, params: bytes) -> dict[str, Any]:
-        terminal_id = acp.decode_params(acp.TERMINAL_RELEASE, params).terminal_id
+    async def _release(self, ask: acp.ReleaseTerminalRequest) -> dict[str, Any]:
+        terminal_id = ask.terminal_id
         if terminal_id not in self.editors.terminals:
-            return await super()._release(params)
+            return await super()._release(ask)
         await self._tell_theirs(terminal_id)
         await self._release_theirs(terminal_id)
         return {}

@@ -3,38 +3,47 @@
 Rule 1: a verdict is asked for once per call and moment; nothing is remembered, so a changed rule holds at once.
 Rule 2: a held session (paused) allows nothing by rule, nor does one in whose turn not all calls are followed; a rule that denies
 still denies.
+Rule 3: a rule has to be about every place that a path leads to. Where one is not known, nothing is allowed by rule.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
 import msgspec
 
 from trunkline.session.fold import Fold
 from trunkline.session.interpret.tools import UNTRACKED
+from trunkline.session.looking import Look, look_at
 from trunkline.session.policy import PolicyAsk, Rule, Verdict, always_rule
 from trunkline.session.policy_book import PolicyBook
+from trunkline.session.workspace import Workspace
 
 
 class Gatekeeper:
     """Applies the rules to one session's calls."""
 
-    def __init__(self, fold: Fold, book: PolicyBook, clock: Callable[[], int]) -> None:
+    def __init__(self, fold: Fold, book: PolicyBook, clock: Callable[[], int], workspace: Workspace) -> None:
         self._fold = fold
         self._book = book
         self._clock = clock
+        self._workspace = workspace
 
-    def verdict(self, ask: PolicyAsk) -> Verdict:
+    async def look(self, ask: PolicyAsk, known: Look | None = None) -> Look:
+        """Find out where the paths of a call lead."""
+        return await look_at(self._workspace, ask.root, ask.paths, known=known)
+
+    def verdict(self, ask: PolicyAsk, look: Look) -> Verdict:
         """What is to be done with a call: allow it, ask a person, or deny it."""
         fold = self._fold
         verdict = self._book.policy.decide(
-            _with_real_paths(ask), session_rules=fold.rules, session_policy=fold.permission_policy, now_us=self._clock())
+            _with_real_paths(ask, look), session_rules=fold.rules, session_policy=fold.permission_policy, now_us=self._clock())
         if verdict.action == "allow" and fold.paused is not None:
             return Verdict("ask", None, "default", "the session is paused")
         if verdict.action == "allow" and fold.calls_untracked:
             return Verdict("ask", None, "default", UNTRACKED)
+        if verdict.action == "allow" and not look.knows(ask.paths):
+            return Verdict("ask", None, "default", "where its paths lead could not be found out, so a person decides")
         return verdict
 
     def notice(self) -> None:
@@ -45,14 +54,14 @@ class Gatekeeper:
         """Keep a rule that is meant for good; the others are in the session's fold."""
         self._book.append(rule)
 
-    def rule_for(self, ask: PolicyAsk, *, allow: bool, scope: str, reason: str | None) -> Rule:
+    def rule_for(self, ask: PolicyAsk, look: Look, *, allow: bool, scope: str, reason: str | None) -> Rule:
         """The rule that a person's decision stands for; where a path is a link, it is about what that leads to as well."""
         turn = self._fold.turn
-        return always_rule(_with_real_paths(ask), allow=allow, scope=scope, session_id=self._fold.session_id,  # type: ignore[arg-type]
-                           turn_id=turn.turn_id if turn else None, reason=reason)
+        return always_rule(_with_real_paths(ask, look), allow=allow, scope=scope,  # type: ignore[arg-type]
+                           session_id=self._fold.session_id, turn_id=turn.turn_id if turn else None, reason=reason)
 
 
-def _with_real_paths(ask: PolicyAsk) -> PolicyAsk:
+def _with_real_paths(ask: PolicyAsk, look: Look) -> PolicyAsk:
     """The ask with the places that its paths lead to by symlinks, so that a pattern has to cover those too."""
-    real = [os.path.realpath(os.path.join(ask.root, os.path.expanduser(path))) for path in ask.paths if "\0" not in path]
+    real = [place for path in ask.paths if (place := look.real(path)) is not None]
     return msgspec.structs.replace(ask, paths=tuple(dict.fromkeys((*ask.paths, *real))))

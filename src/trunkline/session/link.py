@@ -21,6 +21,7 @@ from trunkline.session.interpret.options import current_model, model_of
 from trunkline.session.pen import Pen
 from trunkline.session.pids import PidFiles, PidRecord
 from trunkline.session.project import Surroundings, look_around
+from trunkline.session.workspace import Workspace
 
 STOP_AGAIN_S = 0.2
 
@@ -28,8 +29,9 @@ STOP_AGAIN_S = 0.2
 class AgentLink:
     """Holds the driver of one session."""
 
-    def __init__(self, pen: Pen, make_driver: Callable[[], Driver], pids: PidFiles) -> None:
+    def __init__(self, pen: Pen, make_driver: Callable[[], Driver], pids: PidFiles, workspace: Workspace) -> None:
         self._pen = pen
+        self._workspace = workspace
         self._make_driver = make_driver
         self._pids = pids
         self._driver: Driver | None = None
@@ -124,8 +126,9 @@ class AgentLink:
         driver = self._half_started = self._make_driver()
         self._died_early = False
         try:
+            await self._workspace.lane.run(self._workspace.settle)
             if self._pen.fold.environment is None:
-                self._around = await asyncio.to_thread(look_around, self._pen.fold.cwd)
+                self._around = await self._workspace.lane.run(look_around, self._pen.fold.cwd)
             started = await driver.start(self._pen.fold.agent_session_id, adopt=adopt)
             if self._died_early:
                 raise AgentStartFailed("the agent ended as soon as it had started")

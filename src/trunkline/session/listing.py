@@ -93,7 +93,7 @@ def _created(page: bytes) -> dict[str, str]:
 class NoCalls:
     """Serves an agent nothing: it was started to answer, not to ask."""
 
-    async def serve(self, method: str, params: bytes) -> bytes:
+    async def serve(self, method: str, params: bytes, check_caller: Callable[[str], None]) -> bytes:
         """Refuse."""
         raise Unsupported(f"{method} is not served to an agent that only lists its sessions")
 

@@ -22,7 +22,6 @@ from trunkline.session.feed import Feed
 from trunkline.session.fold import IS_OPEN, Fold, SessionView, Steps, checkpoint, view_of
 from trunkline.session.interpret import Interpreter
 from trunkline.session.lent import Lent
-from trunkline.session.workspace import Workspace
 
 STORAGE_RETRY_S = 1.0
 
@@ -48,7 +47,7 @@ class Pen:
         self._alarms = alarms
         self._interpret = Interpreter(
             fold, approval_timeout_s=lent.limits.approval_s, tools=lent.tool_names(fold.agent), home=lent.home,
-            roots=(fold.cwd,), guarded=lent.guarded, chain_key=lent.chain_key, read=Workspace([fold.cwd], lent.guarded).glance)
+            roots=(fold.cwd,), guarded=lent.guarded, chain_key=lent.chain_key)
         self._writer = self._interpret.writer
         self._clock = lent.clock
         self._unstored: list[Entry] = []

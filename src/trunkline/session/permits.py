@@ -4,25 +4,29 @@ Rule 1: what a person or a rule allowed as a tool call is not asked about again,
 it was asked for, since the agent may say otherwise later. It counts once, and a rule that denies still denies.
 Rule 2: everything else is asked about, by rule or by people, and is in the journal like any other approval.
 Rule 3: an ask of ours is about the agent's own call where it told of one, else about one that we tell of in its place.
+Rule 4: what is allowed is what was looked at: the place that a path led to then, and no other, is written. The looks are off the
+loop, one at a time, so that asks are written down in the order in which the agent made them.
 """
 
 from __future__ import annotations
 
-import os
+import asyncio
 import shlex
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
 
 from trunkline.dialects.acp import Diff
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, Update
 from trunkline.errors import Forbidden, TrunklineError
-from trunkline.session.approvals import Approvals
+from trunkline.session.approvals import Approvals, Resolution
 from trunkline.session.fold import ApprovalView, OpenCall
 from trunkline.session.gatekeeper import Gatekeeper
 from trunkline.session.interpret.asks import paths_of
+from trunkline.session.looking import Look, places_of
 from trunkline.session.pen import Pen
 from trunkline.session.policy import PolicyAsk
 from trunkline.session.workspace import Workspace
@@ -37,20 +41,34 @@ SHELLS = frozenset({"sh", "bash", "zsh", "dash"} | {f"{folder}/{name}" for folde
 WRITING = frozenset({"file_write", "file_edit", "other"})
 """Categories of calls whose approval can be one to write; an approved read never is."""
 
+CALLS_LOOKED_UP = 200
+"""Open calls whose paths are looked up to find the one that a write belongs to; agents have a few."""
+
+KEPT_ASKED = 512
+"""Asks that are remembered before those are looked for that their agent withdrew."""
+
 _OPTIONS = (PermissionOption("allow", "Allow", "allow_once"), PermissionOption("reject", "Reject", "reject_once"))
 
 _encode = msgspec.json.Encoder().encode
 
 
-class Grant:
-    """What was allowed, as it was when it was asked for."""
+class _Asked(NamedTuple):
+    """Something that the agent has us do: the answer that is waited for (None: it is allowed already), and its call."""
 
-    def __init__(self, about: PolicyAsk, paths: Sequence[str], diffs: Sequence[Diff]) -> None:
+    answer: asyncio.Future[Resolution] | None
+    tool_call_id: str
+    told_of: bool
+
+
+class Grant:
+    """What was allowed, as it was when it was asked for; a path whose place was not known then is not allowed."""
+
+    def __init__(self, about: PolicyAsk, paths: Sequence[str], diffs: Sequence[Diff], look: Look, root: str) -> None:
         self.about = about
-        self.paths = {_real(about.root, path) for path in paths}
-        self.diffs = {_real(about.root, diff.path): diff for diff in diffs}
+        self.paths = {real for path in paths if (real := look.real(path)) is not None}
+        self.diffs = {real: diff for diff in diffs if (real := look.real(diff.path)) is not None}
         self.command = about.command
-        self.cwd = _real(about.root, about.cwd or ".")
+        self.cwd = root if about.cwd is None else look.real(about.cwd)
 
     def take_write(self, real: str, content: str, before: str | None) -> bool:
         """Whether this lets the file be written so; a path counts once."""
@@ -74,8 +92,11 @@ class Permits:
     """Lets a session's agent write, run and read through the hub, or does not."""
 
     def __init__(self, pen: Pen, approvals: Approvals, gate: Gatekeeper, workspace: Workspace,
-                 new_id: Callable[[str], str]) -> None:
+                 new_id: Callable[[str], str], caught_up: Callable[[], Awaitable[None]]) -> None:
+        """``caught_up`` waits until what the agent said before is written down."""
         self._pen = pen
+        self._caught_up = caught_up
+        self._in_order = asyncio.Lock()
         self._approvals = approvals
         self._gate = gate
         self._workspace = workspace
@@ -87,63 +108,87 @@ class Permits:
         approvals.allowed = self._grant
 
     @asynccontextmanager
-    async def write(self, path: str, content: str) -> AsyncIterator[None]:
-        """Around the writing of a file: Forbidden where it may not be."""
-        real = str(self._workspace.resolve(path))
-        before = _text_of(real)
-        call = self._call(lambda told: real in {_real(self._workspace.roots[0], path) for path in paths_of(told.state)})
-        about: dict[str, Any] = {"kind": "edit", "title": f"Write {path}", "locations": [{"path": real}],
-                                 "rawInput": {"path": path, "bytes": len(content)}}
-        if len(content) <= PREVIEW_BYTES:
-            about["content"] = [{"type": "diff", "path": real, "oldText": before, "newText": content}]
-        async with self._allowed(call, about, lambda grant: grant.take_write(real, content, before)):
-            yield
+    async def write(self, path: str, content: str) -> AsyncIterator[Path]:
+        """Around the writing of a file, which is at the place that comes of it: Forbidden where it may not be."""
+        async with self._in_order:
+            await self._caught_up()
+            told = self._open_calls()
+            real, before, look = await self._workspace.lane.run(self._look_at_file, path, _paths_in(told))
+            call = next((call for call in told if any(look.real(each) == str(real) for each in paths_of(call.state))), None)
+            about: dict[str, Any] = {"kind": "edit", "title": f"Write {path}", "locations": [{"path": str(real)}],
+                                     "rawInput": {"path": path, "bytes": len(content)}}
+            if len(content) <= PREVIEW_BYTES:
+                about["content"] = [{"type": "diff", "path": str(real), "oldText": before, "newText": content}]
+            asked = await self._ask(call, about, look, lambda grant: grant.take_write(str(real), content, before))
+        async with self._allowed(asked):
+            yield real
 
     @asynccontextmanager
-    async def run(self, command: str, args: Sequence[str], cwd: str | None, env: Mapping[str, str]) -> AsyncIterator[None]:
-        """Around the start of a command: Forbidden where it may not be."""
-        where = str(self._workspace.resolve(cwd)) if cwd is not None else self._workspace.roots[0]
-        line = shlex.join([command, *args]) if args else command
-        call = self._call(lambda told: _is_same(self._pen.at().tools.facts(told).command, command, args))
-        given = {"command": line, **({"cwd": cwd} if cwd else {}), **({"env": dict(env)} if env else {})}
-        about = {"kind": "execute", "title": f"Run {line}"[:200], "rawInput": given}
-        async with self._allowed(call, about, lambda grant: not env and grant.take_run(command, args, where)):
-            yield
+    async def run(self, command: str, args: Sequence[str], cwd: str | None, env: Mapping[str, str]) -> AsyncIterator[Path]:
+        """Around the start of a command, in the folder that comes of it: Forbidden where it may not be."""
+        async with self._in_order:
+            await self._caught_up()
+            where = await self._workspace.lane.run(self._workspace.resolve, cwd or self._workspace.roots[0])
+            line = shlex.join([command, *args]) if args else command
+            call = next((call for call in self._open_calls()
+                         if _is_same(self._pen.at().tools.facts(call).command, command, args)), None)
+            given = {"command": line, **({"cwd": cwd} if cwd else {}), **({"env": dict(env)} if env else {})}
+            about = {"kind": "execute", "title": f"Run {line}"[:200], "rawInput": given}
+            asked = await self._ask(call, about, Look(), lambda grant: not env and grant.take_run(command, args, str(where)))
+        async with self._allowed(asked):
+            yield where
 
-    def read(self, path: str) -> None:
+    async def read(self, path: str) -> None:
         """Before a file is read: Forbidden where a rule denies it. Nobody is asked: agents read what they like by themselves."""
         call = {"toolCallId": "", "kind": "read", "title": f"Read {path}", "rawInput": {"path": path}}
-        ask = PermissionAsk("", _encode(call), ())
-        verdict = self._gate.verdict(self._pen.at().asks.about(ask))
+        about = self._pen.at().asks.about(PermissionAsk("", _encode(call), ()))
+        verdict = self._gate.verdict(about, await self._gate.look(about))
         if verdict.action == "deny":
             raise Forbidden(f"{path} may not be read: {verdict.why}")
 
-    @asynccontextmanager
-    async def _allowed(self, call: OpenCall | None, about: dict[str, Any],
-                       covers: Callable[[Grant], bool]) -> AsyncIterator[None]:
-        told_of = call is not None
+    async def _ask(self, call: OpenCall | None, about: dict[str, Any], look: Look, covers: Callable[[Grant], bool]) -> _Asked:
+        """Judge it and, unless it is allowed already, write down that people are asked; their answer is waited for elsewhere."""
         tool_call_id = call.state.tool_call_id if call is not None else self._new_id("call")
         ask = PermissionAsk(self._new_id("req"), _encode({"toolCallId": tool_call_id, **about}), _OPTIONS)
-        denied = self._gate.verdict(self._pen.at().asks.about(ask)).action == "deny"
+        judged = self._pen.at().asks.about(ask)
+        look = await self._gate.look(judged, look)
+        denied = self._gate.verdict(judged, look).action == "deny"
         if not denied and any(covers(grant) for grant in self._of_this_turn()):
+            return _Asked(None, tool_call_id, call is not None)
+        return _Asked(self._approvals.ask_people(ask, look), tool_call_id, call is not None)
+
+    @asynccontextmanager
+    async def _allowed(self, asked: _Asked) -> AsyncIterator[None]:
+        if asked.answer is None:
             yield
             return
-        answer = await self._approvals.ask_people(ask)
+        answer = await asked.answer
         if not answer.approved:
             raise _not_approved(answer.reason)
         try:
             yield
         except TrunklineError as error:
-            self._finish(told_of, tool_call_id, "failed", error.message)
+            self._finish(asked, "failed", error.message)
             raise
-        self._finish(told_of, tool_call_id, "completed", None)
+        self._finish(asked, "completed", None)
 
-    def _remember(self, view: ApprovalView) -> None:
+    def _look_at_file(self, path: str, others: Sequence[str]) -> tuple[Path, str | None, Look]:
+        """Where a file is that shall be written, what is in it, and where the paths lead that the agent told of. Blocks."""
+        real = self._workspace.resolve(path)
+        self._workspace.check_writable(real, path)
+        before = self._workspace.glance(str(real), PREVIEW_BYTES)
+        shown = {} if before is None else {str(real): before}
+        return real, before, Look(places_of(self._workspace.roots[0], others), shown)
+
+    def _remember(self, view: ApprovalView, look: Look) -> None:
         """Something is asked for: keep it as it is now."""
         call = self._pen.fold.calls.get(view.tool_call_id)
         if call is not None and view.about is not None:
             diffs = [item for item in call.state.content or [] if isinstance(item, Diff)]
-            self._asked[view.request_id] = Grant(view.about, paths_of(call.state) or view.about.paths, diffs)
+            paths = paths_of(call.state) or view.about.paths
+            self._asked[view.request_id] = Grant(view.about, paths, diffs, look, self._workspace.roots[0])
+        if len(self._asked) > KEPT_ASKED:
+            self._asked = {key: each for key, each in self._asked.items() if key in self._pen.fold.approvals}
 
     def _grant(self, request_id: str, approved: bool) -> None:
         """It was decided."""
@@ -158,19 +203,24 @@ class Permits:
             self._turn_id, self._grants = turn_id, []
         return self._grants
 
-    def _finish(self, told_of: bool, tool_call_id: str, status: str, message: str | None) -> None:
+    def _finish(self, asked: _Asked, status: str, message: str | None) -> None:
         """Say how a call went that the agent did not tell of."""
-        if told_of:
+        if asked.told_of:
             return
-        update: dict[str, Any] = {"sessionUpdate": "tool_call_update", "toolCallId": tool_call_id, "status": status}
+        update: dict[str, Any] = {"sessionUpdate": "tool_call_update", "toolCallId": asked.tool_call_id, "status": status}
         if message is not None:
             update["rawOutput"] = {"error": message}
         self._pen.at().hear([Update(_encode(update))])
         self._pen.write()
 
-    def _call(self, is_it: Callable[[OpenCall], bool]) -> OpenCall | None:
-        """The agent's own call that this belongs to, for people to see; what it says now allows nothing."""
-        return next((call for call in self._pen.fold.calls.values() if not call.finished and is_it(call)), None)
+    def _open_calls(self) -> list[OpenCall]:
+        """The agent's own calls that something may belong to, for people to see; what they say now allows nothing."""
+        return [call for call in self._pen.fold.calls.values() if not call.finished]
+
+
+def _paths_in(calls: Sequence[OpenCall]) -> list[str]:
+    """The paths that the newest calls tell of."""
+    return [path for call in calls[-CALLS_LOOKED_UP:] for path in paths_of(call.state)]
 
 
 def _not_approved(reason: str | None) -> Forbidden:
@@ -178,20 +228,6 @@ def _not_approved(reason: str | None) -> Forbidden:
     if reason is None:
         return Forbidden("it was not approved")
     return Forbidden(f"it was not approved: {reason}", details={"reason": reason})
-
-
-def _real(root: str, path: str) -> str:
-    return os.path.realpath(os.path.join(root, path)) if "\0" not in path else path
-
-
-def _text_of(real: str) -> str | None:
-    try:
-        if os.path.getsize(real) > PREVIEW_BYTES:
-            return None
-        with open(real, encoding="utf-8", errors="replace") as file:
-            return file.read()
-    except OSError:
-        return None
 
 
 def _as_shown(diff: Diff | None, content: str, before: str | None) -> bool:

@@ -2,7 +2,7 @@
 
 Rule 1: it only looks: at no more than ENTRIES_MOST names of the one folder, and at the first FILE_BYTES of one file in it.
 Rule 2: what cannot be told is left out; nothing here fails.
-Rule 3: it blocks; whoever has a loop calls it in a thread.
+Rule 3: it blocks; whoever has a loop calls it in a lane.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import platform
 import re
-import stat
 from collections import Counter
 from typing import NamedTuple
 
 from msgspec import UNSET, Struct
 
 from trunkline.dialects.context import EnvironmentProject, EnvironmentRuntime
+from trunkline.disk.reading import read_beginning
 
 ENTRIES_MOST = 200
 FILE_BYTES = 64 << 10
@@ -133,14 +133,6 @@ def _framework(path: str, marker: _Marker) -> str | None:
 def _beginning(path: str) -> str:
     """The beginning of a file as text; nothing of what is no plain file, such as a pipe that would never end."""
     try:
-        opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        return read_beginning(path, FILE_BYTES, follow=True).decode("utf-8", errors="replace")
     except OSError:
         return ""
-    try:
-        if not stat.S_ISREG(os.fstat(opened).st_mode):
-            return ""
-        return os.read(opened, FILE_BYTES).decode("utf-8", errors="replace")
-    except OSError:
-        return ""
-    finally:
-        os.close(opened)

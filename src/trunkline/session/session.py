@@ -5,7 +5,7 @@
     hold.py        pauses, goes on, ends for good                    spending.py  caps on what is spent
     commands.py    the nine commands, told to clients                permits.py   what the agent has us do
     artifacts.py   what the agent made, found on disk                deadlines.py time limits
-    hearing.py     much at once, in pieces
+    intake.py      what the agent says, in order                     looking.py   what is asked of the disk before that
     beginnings.py  new, adopted, followed, recovered                 prompts.py   taken, queued, taken back
 
 Rule 1: single writer. Everything runs on the hub's loop; signals arrive by plain calls, acts by coroutines, and both write
@@ -25,7 +25,7 @@ import msgspec
 from trunkline.agents.process import Exit
 from trunkline.agents.sandbox import Confine
 from trunkline.dialects import acp, context
-from trunkline.dialects.signals import LargeUpdate, PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
+from trunkline.dialects.signals import Signal, Update
 from trunkline.errors import NotFound, StorageError, TooManyRequests, TrunklineError
 from trunkline.session.acts import Accepted, Answer, Decision, check_title
 from trunkline.session.approvals import Approvals
@@ -40,8 +40,8 @@ from trunkline.session.errands import Errands
 from trunkline.session.feed import Feed
 from trunkline.session.fold import KEPT_RULES, Artifact, Fold, SessionView, Waits
 from trunkline.session.gatekeeper import Gatekeeper
-from trunkline.session.hearing import PIECE, Hearing
 from trunkline.session.hold import Hold
+from trunkline.session.intake import Intake
 from trunkline.session.lent import Lent
 from trunkline.session.link import AgentLink
 from trunkline.session.offered import offered_commands
@@ -74,23 +74,24 @@ class Session:
         self._alarms = Alarms()
         self._errands = Errands()
         self._pen = Pen(fold, lent, self._alarms)
-        self._link = AgentLink(self._pen, lambda: make_driver(self), lent.pids)
+        self._link = AgentLink(self._pen, lambda: make_driver(self), lent.pids, self.workspace)
         self._watch = SilenceWatch(lambda: self._turns.silence_limit(), self._waits_for_person,
                                    lambda: self._turns.fell_silent())
-        self._gate = Gatekeeper(fold, lent.policies, lent.clock)
+        self._gate = Gatekeeper(fold, lent.policies, lent.clock, self.workspace)
         self._approvals = Approvals(self._pen, self._link, self._alarms, self._errands, self._watch, self._gate,
                                     lent.limits.approval_s)
-        self.permits = Permits(self._pen, self._approvals, self._gate, self.workspace, lent.new_id)
+        self._intake = Intake(self._pen, self._approvals, self.workspace, self._check_caps,
+                              lambda end: self._turns.answered(end))
+        self.permits = Permits(self._pen, self._approvals, self._gate, self.workspace, lent.new_id, self._intake.settled)
         self._hold = Hold(self._pen, self._link, self._approvals, self._errands, lent.clock)
         self._spending = self._hold.spending = Spending(self._pen, self._alarms, self._hold, lent.new_id)
-        self._finder = ArtifactFinder(self._pen, self.workspace.roots[0], lent.preview_url, lent.clock)
+        self._finder = ArtifactFinder(self._pen, fold.cwd, self.workspace.lane, lent.preview_url, lent.clock)
         self._turns = self._hold.turns = TurnPlayer(self._pen, self._link, self._approvals, self._finder, self._alarms,
                                                     self._errands, self._watch, self._spending, lent)
         self._approvals.cap_answered = self._spending.answered
         self._prompts = Prompts(self._pen, self._link, self._turns, self._spending, lent.new_id)
         self._beginnings = Beginnings(self._pen, self._link, self._finder, self._turns)
         self._desk = CommandDesk(self)
-        self._hearing = Hearing(self._pen, self._hear)
         self._refused = RefusedCommands(lambda name, data, by: self.note(name, data, by=by), lent.clock)
         self._watched = Watched(self._pen, lent.new_id)
         self._closed_by: TrunklineError | None = None
@@ -295,7 +296,7 @@ class Session:
         self._closed_by = self._closed_by or error
         await self._turns.close(error)
         await self._link.close()
-        self._hearing.all_heard()
+        await self._intake.hurry()
         if self.fold.watches is None:  # who writes a file that we follow goes on without us
             self._approvals.withdraw_all(by="hub", reason=error.code)
             self._pen.at().lifecycle.agent_left()
@@ -348,13 +349,14 @@ class Session:
             self._pen.write()
         return told
 
-    def verdict_on(self, tool: str, given: bytes) -> Verdict:
+    async def verdict_on(self, tool: str, given: bytes) -> Verdict:
         """What the rules say of a tool that its agent would run without asking."""
-        return self._gate.verdict(self._pen.at().asks.about_tool(tool, given))
+        about = self._pen.at().asks.about_tool(tool, given)
+        return self._gate.verdict(about, await self._gate.look(about))
 
-    def uploaded(self, path: str) -> None:
+    async def uploaded(self, path: str) -> None:
         """A person put a file into the session's folder: it is not the agent's work."""
-        self._finder.made_by_somebody_else(path)
+        await self._finder.made_by_somebody_else(path)
 
     def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
         """The agent's process runs."""
@@ -363,57 +365,28 @@ class Session:
     def heard(self, signals: list[Signal]) -> None:
         """The agent said these."""
         self._watch.heard()
-        if self._hearing.next is None and len(signals) <= PIECE and type(signals[0]) is not LargeUpdate:
-            self._hear(signals)
-        else:
-            self._hearing.heard(signals)
-
-    def _hear(self, signals: list[Signal]) -> None:
-        """Take a piece of what the agent said. Ends of turns and asks are acted on where they stand among the rest."""
-        interpret = self._pen.at()
-        if len(signals) == 1 and type(signals[0]) is Update:
+        if len(signals) == 1 and type(signals[0]) is Update and not self._intake.waits:
             # Most reads of a pipe bring one piece of text.
-            interpret.hear(signals)
+            self._pen.at().hear(signals)
             self._pen.write()
-            if self.fold.caps is not None:
-                self._spending.check()
+            self._check_caps()
             return
-        ends: list[TurnEnd] = []
-        later: list[Signal] = []
-        start = 0
-        for index in [index for index, signal in enumerate(signals) if type(signal) is not Update]:
-            signal = signals[index]
-            if type(signal) is TurnEnd:
-                interpret.hear(signals[start:index])
-                ends.append(signal)
-            elif type(signal) is PermissionAsk:
-                interpret.hear(signals[start:index])
-                if self._approvals.has_room(signal):
-                    interpret.hear([signal])
-                    self._approvals.asked(signal)
-            elif type(signal) is QuestionAsk:
-                interpret.hear(signals[start:index])
-                if self._approvals.has_room(signal):
-                    interpret.hear([signal])
-                    self._approvals.question_asked(signal)
-            elif type(signal) is LargeUpdate and len(signals) > 1:
-                signals, later = signals[:index], signals[index:]
-                break
-            else:
-                continue
-            start = index + 1
-        interpret.hear(signals[start:] if start else signals)
-        self._pen.write()
+        self._intake.take(signals)
+
+    def _check_caps(self) -> None:
         if self.fold.caps is not None:
             self._spending.check()
-        for end in ends:
-            self._turns.answered(end)
-        if later:
-            self._hearing.heard(later)
 
     def exited(self, exit: Exit, stderr: str) -> None:
         """The agent's process ended. While it starts, the start itself tells what went wrong."""
-        self._hearing.all_heard()
+        if self._intake.waits:
+            self._errands.run(self._exited_behind(exit, stderr))
+        elif self._link.lost():
+            self._turns.agent_exited(exit, stderr)
+
+    async def _exited_behind(self, exit: Exit, stderr: str) -> None:
+        """An end comes behind all that was said before it."""
+        await self._intake.hurry()
         if self._link.lost():
             self._turns.agent_exited(exit, stderr)
 

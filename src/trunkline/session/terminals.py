@@ -1,8 +1,8 @@
 """The client's terminals: commands that an agent asks us to run (``terminal/*``).
 
 Rule 1: ids are random, since agents create two before the first is answered.
-Rule 2: a terminal's working directory is inside the session's roots; its environment is the agent's clean one; its command runs
-in the session's sandbox, where it has one.
+Rule 2: a terminal's working directory is inside the session's roots, as it was resolved when the command was allowed; its
+environment is the agent's clean one; its command runs in the session's sandbox, where it has one.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 
 from trunkline.agents.process import ChildCommand, argv_of
 from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects import acp
 from trunkline.errors import NotFound, TooManyRequests
 from trunkline.session.printing import Printing
-from trunkline.session.workspace import Workspace
 
 OUTPUT_LIMIT = 1 << 20
 """Bytes of output kept where the agent names no limit of its own."""
@@ -31,28 +31,26 @@ OPEN_LIMIT = 64
 class Terminals:
     """The open terminals of one session."""
 
-    def __init__(self, workspace: Workspace, env: Mapping[str, str],
+    def __init__(self, env: Mapping[str, str],
                  prints: Callable[[str, int, str], bool] = lambda terminal_id, offset, output: True,
                  confine: Confine = as_is) -> None:
         """``prints`` is told what a running command prints: its terminal, the offset, the piece."""
         self._confine = confine
-        self._workspace = workspace
         self._env = env
         self._prints = prints
         self._open: dict[str, ChildCommand] = {}
         self._printing: dict[str, Printing] = {}
 
-    async def create(self, ask: acp.CreateTerminalRequest) -> str:
-        """Start a command; returns its terminal id."""
+    async def create(self, ask: acp.CreateTerminalRequest, where: Path) -> str:
+        """Start a command in a folder that was resolved; returns its terminal id."""
         if len(self._open) >= OPEN_LIMIT:
             raise TooManyRequests(f"{OPEN_LIMIT} terminals are open; release some")
-        cwd = self._workspace.resolve(ask.cwd) if ask.cwd else self._workspace.resolve(self._workspace.roots[0])
         env = {**self._env, **{pair.name: pair.value for pair in ask.env or []}}
         limit = OUTPUT_LIMIT if ask.output_byte_limit is None else min(ask.output_byte_limit, OUTPUT_MOST)
         terminal_id = f"term_{secrets.token_hex(8)}"
         printing = Printing(partial(self._prints, terminal_id))
-        program, *args = await self._confine(argv_of(ask.command, ask.args or [], env), cwd=str(cwd))
-        child = await ChildCommand.spawn(program, args, cwd=str(cwd), env=env, output_byte_limit=limit, on_data=printing.feed)
+        program, *args = await self._confine(argv_of(ask.command, ask.args or [], env), cwd=str(where))
+        child = await ChildCommand.spawn(program, args, cwd=str(where), env=env, output_byte_limit=limit, on_data=printing.feed)
         self._printing[terminal_id] = printing
         self._open[terminal_id] = child
         return terminal_id

@@ -2,26 +2,33 @@
 
 Rule 1: every path that comes from an agent or a client passes ``resolve``: absolute after symlinks, inside a root, or Forbidden.
 The hub's own files (tokens, keys, the journal, the rules) are outside of every session, wherever its roots are.
-Rule 2: blocking file work is plain functions; callers on the loop run them in a thread.
+Rule 2: what is opened, made or written is what was resolved: its folder is entered from the root by descriptor, without links
+(``disk.writing.enter``), and looked at once more where the system tells where that is.
+Rule 3: all of it looks at the disk, so that it runs off the loop, in the session's own ``lane``; on the loop it raises.
 """
 
 from __future__ import annotations
 
+import errno
 import os
-import secrets
-import stat
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from trunkline.disk.reading import check_plain, open_plain, path_of
+from trunkline.disk.writing import NewFile, enter
 from trunkline.errors import Forbidden, Invalid, NotFound, TooLarge
+from trunkline.threads import Lane, check_off_loop
 
 READ_LIMIT = 64 << 20
 """The most ``fs/read_text_file`` returns: one JSON-RPC line must be able to carry it."""
 
+SKIPPED_MOST = 1 << 30
+"""How far into a file lines are counted: a second or two of a thread's time. A file may claim to have a million times that."""
+
 GLANCE_BYTES = 128 << 10
-"""Files up to this size are looked at on the loop."""
+"""Files up to this size are shown to a person before they are changed."""
 
 PIECE = 1 << 20
 
@@ -32,13 +39,26 @@ PLAYGROUND = "playground"
 class Workspace:
     """The folders a session may touch; the first is its working directory."""
 
-    def __init__(self, roots: Sequence[str], closed: Sequence[str] = ()) -> None:
+    def __init__(self, roots: Sequence[str], closed: Sequence[str] = (), lane: Lane | None = None) -> None:
         """``closed`` are the hub's own folders and files; of them only the playground is anybody's to work in."""
-        self.roots = tuple(os.path.realpath(root) for root in roots)
-        self._closed = tuple(os.path.realpath(path) for path in closed)
+        self.roots = tuple(roots)
+        """As they were given, until the first look at the disk; the real ones from then on."""
+        self.lane = lane or Lane()
+        """Where its files are looked at."""
+        self._closed = tuple(closed)
+        self._settled = False
+
+    def settle(self) -> None:
+        """Find out where the roots really are, once: a root that is swapped for a link later leads nowhere."""
+        check_off_loop()
+        if not self._settled:
+            self.roots = tuple(os.path.realpath(root) for root in self.roots)
+            self._closed = tuple(os.path.realpath(path) for path in self._closed)
+            self._settled = True
 
     def resolve(self, path: str) -> Path:
         """The real path, or Forbidden when it leaves the roots (by ``..``, by a symlink, by being elsewhere)."""
+        self.settle()
         if not path or "\0" in path:
             raise Invalid(f"not a path: {path!r}")
         try:
@@ -50,6 +70,7 @@ class Workspace:
 
     def check(self, real: str, path: str) -> None:
         """Forbidden for a real path that is not the session's; ``path`` is what it was called."""
+        self.settle()
         if not any(_is_in(real, root) for root in self.roots):
             raise Forbidden(f"{path} is outside the session's folders", details={"path": path, "roots": list(self.roots)})
         if self.is_closed(real):
@@ -61,7 +82,7 @@ class Workspace:
 
     def within(self, root: str) -> Workspace:
         """A part of it."""
-        return Workspace([root], self._closed)
+        return Workspace([root], self._closed, self.lane)
 
     def relative(self, path: Path) -> str:
         """The path as people write it: relative to the working directory where it lies inside."""
@@ -69,6 +90,42 @@ class Workspace:
             return path.relative_to(self.roots[0]).as_posix()
         except ValueError:
             return str(path)
+
+    def open(self, real: Path) -> BinaryIO:
+        """A plain file at a resolved path, to be read: an OSError where that is none, or leads through a link by now."""
+        folder = self._folder(real.parent, make=False, name=real.name)
+        try:
+            return open_plain(real.name, folder=folder)
+        finally:
+            os.close(folder)
+
+    @contextmanager
+    def entries(self, real: Path) -> Iterator[Iterator[os.DirEntry[str]]]:
+        """What is in a folder at a resolved path. The entries know their names, not where they are, and only meanwhile."""
+        entered = self._folder(real, make=False)
+        try:
+            folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=entered)
+        finally:
+            os.close(entered)
+        try:
+            with os.scandir(folder) as entries:
+                yield entries
+        finally:
+            os.close(folder)
+
+    def check_writable(self, real: Path, path: str) -> None:
+        """Invalid where something stands at a resolved path that no file can take the place of: a folder, a pipe, a device."""
+        check_off_loop()
+        try:
+            check_plain(os.stat(real, follow_symlinks=False).st_mode, real)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise Invalid(f"cannot write {path}: {error.strerror}") from error
+
+    def new_file(self, real: Path) -> NewFile:
+        """A file to be written at a resolved path, or under another name beside it; folders on the way are made."""
+        return NewFile(self._folder(real.parent, make=True, name=real.name))
 
     def read_text(self, path: str, *, line: int | None = None, limit: int | None = None) -> str:
         """Text of a file, or ``limit`` lines of it from ``line`` (1-based); never more than READ_LIMIT bytes."""
@@ -78,59 +135,55 @@ class Workspace:
         """The same, as it is on disk."""
         real = self.resolve(path)
         try:
-            with self._open(real) as file:
-                return b"".join(_bounded(_lines(file, line, limit), path))
+            with self.open(real) as file:
+                return b"".join(_bounded(_lines(file, line, limit), path, READ_LIMIT))
         except FileNotFoundError as error:
             raise NotFound(f"no such file: {path}", details={"path": path}) from error
         except OSError as error:
             raise Invalid(f"cannot read {path}: {error.strerror}") from error
 
-    def glance(self, path: str) -> str | None:
+    def glance(self, path: str, most: int = GLANCE_BYTES) -> str | None:
         """The text of a small file, to show it to a person; None where it is none, too large, or not ours to show."""
         try:
-            real = self.resolve(path)
-            if os.path.getsize(real) > GLANCE_BYTES:
-                return None
-            return self.read_text(path)
+            with self.open(self.resolve(path)) as file:
+                content = file.read(most + 1)
         except (OSError, Forbidden, Invalid, NotFound):
             return None
+        return content.decode("utf-8", errors="replace") if len(content) <= most else None
 
-    def write_text(self, path: str, content: str) -> None:
-        """Write a file whole, by a rename, so that a reader never sees half of it."""
-        self.write_bytes(path, content.encode("utf-8", errors="surrogatepass"))
+    def write_text(self, path: str, content: str, *, real: Path | None = None) -> None:
+        """Write a file whole. ``real`` is where the path led when it was allowed: the file is written there or not at all."""
+        self.write_bytes(path, content.encode("utf-8", errors="surrogatepass"), real=real)
 
-    def write_bytes(self, path: str, content: bytes) -> None:
+    def write_bytes(self, path: str, content: bytes, *, real: Path | None = None) -> None:
         """Write a file whole, keeping the permissions of the one that it replaces."""
-        real = self.resolve(path)
+        real = real or self.resolve(path)
         try:
-            real.parent.mkdir(parents=True, exist_ok=True)
-            folder = os.open(real.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            file = self.new_file(real)
             try:
-                self._check_inside(folder, path)
-                _replace(folder, real.name, content)
-            finally:
-                os.close(folder)
+                file.write(content)
+            except BaseException:
+                file.drop()
+                raise
+            file.put(real.name)
         except OSError as error:
             raise Invalid(f"cannot write {path}: {error.strerror}") from error
 
-    def _open(self, real: Path) -> BinaryIO:
-        """Open a plain file. Opening a pipe must not wait for its writer, and a link may have come since it was resolved."""
-        descriptor = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    def _folder(self, real: Path, *, make: bool, name: str = "") -> int:
+        """The descriptor of a folder at a resolved path; by where it is now, it and ``name`` in it are inside the roots."""
+        self.settle()
+        root = next((root for root in self.roots if _is_in(str(real), root)), None)
+        if root is None:
+            raise IsADirectoryError(errno.EISDIR, "is a folder", name)  # of what was resolved, only a root has its parent outside
+        folder = enter(root, real.relative_to(root).parts, make=make)
         try:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise Invalid(f"{real.name} is not a plain file")
-            self._check_inside(descriptor, str(real))
-            return open(descriptor, "rb")
+            where = path_of(folder)
+            if where is not None:
+                self.check(os.path.join(where, name) if name else where, name or real.name)
+            return folder
         except BaseException:
-            os.close(descriptor)
+            os.close(folder)
             raise
-
-    def _check_inside(self, descriptor: int, path: str) -> None:
-        try:
-            real = os.readlink(f"/proc/self/fd/{descriptor}")
-        except OSError:
-            return  # no /proc here: the check of the resolved path has to do
-        self.check(real, path)
 
 
 def _is_in(real: str, folder: str) -> bool:
@@ -141,42 +194,20 @@ def _lines(file: BinaryIO, line: int | None, limit: int | None) -> Iterator[byte
     """The pieces of the lines asked for; a line may come in several pieces, so that none is too long for memory."""
     first = max((line or 1) - 1, 0)
     last = None if limit is None else first + limit
-    index = 0
+    index = skipped = 0
     while (last is None or index < last) and (piece := file.readline(PIECE)):
         if index >= first:
             yield piece
+        elif (skipped := skipped + len(piece)) > SKIPPED_MOST:
+            raise TooLarge(f"line {line} is more than {SKIPPED_MOST} bytes away from the beginning")
         if piece.endswith(b"\n"):
             index += 1
 
 
-def _bounded(pieces: Iterator[bytes], path: str) -> Iterator[bytes]:
+def _bounded(pieces: Iterator[bytes], path: str, most: int) -> Iterator[bytes]:
     size = 0
     for piece in pieces:
         size += len(piece)
-        if size > READ_LIMIT:
-            raise TooLarge(f"what was asked of {path} is larger than {READ_LIMIT} bytes")
+        if size > most:
+            raise TooLarge(f"what was asked of {path} is larger than {most} bytes")
         yield piece
-
-
-def _replace(folder: int, name: str, content: bytes) -> None:
-    """Write beside the file, then put it in its place; the name of the half is nobody's to guess or to plant."""
-    half = f".{name[:180]}.{secrets.token_hex(8)}.part"
-    mode = _mode_of(folder, name)
-    descriptor = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666, dir_fd=folder)
-    try:
-        with open(descriptor, "wb") as file:
-            if mode is not None:
-                os.fchmod(file.fileno(), mode)
-            file.write(content)
-        os.replace(half, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except BaseException:
-        with suppress(FileNotFoundError):  # it may have got its name already
-            os.unlink(half, dir_fd=folder)
-        raise
-
-
-def _mode_of(folder: int, name: str) -> int | None:
-    try:
-        return os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode & 0o7777
-    except FileNotFoundError:
-        return None

@@ -234,16 +234,15 @@ def about_to_run(event: str = "PreToolUse") -> bytes:
 
 
 def gated(ruling: Ruling | None, event: str = "PreToolUse") -> tuple[Any, list[Signal], list[tuple[str, bytes]]]:
-    judged: list[tuple[str, bytes]] = []
-
-    def gate(tool: str, given: bytes) -> Ruling | None:
-        judged.append((tool, given))
-        return ruling
-
-    translate = Translator(lambda prefix: prefix, gate)
+    translate = Translator(lambda prefix: prefix)
     told = f.hear(translate, about_to_run(event))
+    judged = translate.take_about_to_run()
+    assert translate.take_about_to_run() == []
+    for about in judged:
+        assert translate.take_output() == [], "the CLI waits until the rules have spoken"
+        told += translate.ruled(about, ruling)
     (line,) = translate.take_output()
-    return json.loads(line)["response"]["response"], told, judged
+    return json.loads(line)["response"]["response"], told, [(about.tool, about.given) for about in judged]
 
 
 def test_a_tool_that_no_rule_is_about_is_left_to_the_cli() -> None:

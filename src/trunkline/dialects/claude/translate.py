@@ -79,8 +79,13 @@ class Ruling(msgspec.Struct, frozen=True):
     why: str
 
 
-Gate = Callable[[str, bytes], Ruling | None]
-"""Takes a tool's name and its input, as JSON."""
+class AboutToRun(msgspec.Struct, frozen=True):
+    """A tool that the CLI holds back until it hears what the rules say; ``given`` is its input as JSON."""
+
+    cli_id: str
+    call_id: str
+    tool: str
+    given: bytes
 
 
 class ControlAnswer(msgspec.Struct, frozen=True):
@@ -95,8 +100,8 @@ class ControlAnswer(msgspec.Struct, frozen=True):
 class Translator:
     """Translates one CLI process."""
 
-    def __init__(self, new_id: Callable[[str], str], gate: Gate = lambda tool, given: None) -> None:
-        self._gate = gate
+    def __init__(self, new_id: Callable[[str], str]) -> None:
+        self._about_to_run: list[AboutToRun] = []
         self._calls = Calls()
         self._account = Account()
         self._messages = Messages(self._calls, self._account, new_id)
@@ -162,6 +167,21 @@ class Translator:
         """Answers to our control requests since the last call."""
         answers, self._answers = self._answers, []
         return answers
+
+    def take_about_to_run(self) -> list[AboutToRun]:
+        """The tools that wait for the rules, to be answered by ``ruled``."""
+        waiting, self._about_to_run = self._about_to_run, []
+        return waiting
+
+    def ruled(self, about: AboutToRun, ruling: Ruling | None) -> list[Signal]:
+        """What the rules say of a tool. Where they have nothing against it, the CLI asks or does not ask as it always does."""
+        if ruling is None:
+            self._output.append(outgoing.succeeded(about.cli_id, {}))
+            return []
+        self._output.append(outgoing.gated(about.cli_id, ruling.action, ruling.why))
+        if ruling.action == "ask":
+            return []
+        return [Note("ruled_out", _encode(RuledOut(about.call_id, about.tool, ruling.why)))]
 
     def take_output(self) -> list[bytes]:
         """Lines to write that nobody has to decide on (a control request that we do not serve)."""
@@ -343,19 +363,16 @@ class Translator:
         return [Note("control_request", line)]
 
     def _gated(self, cli_id: str, fields: Json) -> list[Signal]:
-        """A tool is about to run. Where the rules have nothing against it, the CLI asks or does not ask as it always does."""
+        """A tool is about to run: whoever knows the rules has to say (``ruled``)."""
         told = fields.get("input")
         told = told if isinstance(told, dict) else {}
-        name = text_in(told, "tool_name")
-        ruling = self._gate(name, _encode(told.get("tool_input"))) if told.get("hook_event_name") == "PreToolUse" else None
-        if ruling is None:
+        if told.get("hook_event_name") == "PreToolUse":
+            call_id = text_in(fields, "tool_use_id") or text_in(told, "tool_use_id")
+            tool = text_in(told, "tool_name")
+            self._about_to_run.append(AboutToRun(cli_id, call_id, tool, _encode(told.get("tool_input"))))
+        else:
             self._output.append(outgoing.succeeded(cli_id, {}))
-            return []
-        self._output.append(outgoing.gated(cli_id, ruling.action, ruling.why))
-        if ruling.action == "ask":
-            return []
-        call_id = text_in(fields, "tool_use_id") or text_in(told, "tool_use_id")
-        return [Note("ruled_out", _encode(RuledOut(call_id, name, ruling.why)))]
+        return []
 
     def _in_its_turn(self, ask: PermissionAsk | QuestionAsk, in_background: bool) -> Signal:
         """An ask of a task in the background, or of a turn that nobody asked for, does not end with a turn of ours."""

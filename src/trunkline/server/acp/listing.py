@@ -35,7 +35,7 @@ class Listing:
     async def page(self, cwd: str | None, cursor: str | None) -> acp.ListSessionsResponse:
         """The sessions after a cursor, or the first, in a folder, or all."""
         before = _place_of(cursor)
-        cwd = _as_kept(cwd) if cwd is not None else None
+        cwd = await self._hub.lane.run(_as_kept, cwd) if cwd is not None else None
         if before is None:
             self._newest, self._told = None, set()
         elif cursor != self._cursor:

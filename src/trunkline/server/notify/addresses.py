@@ -8,7 +8,6 @@ Rule 3: without TLS only to addresses that are allowed: on the way to any other 
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
 import socket
 from collections.abc import Awaitable, Callable, Sequence
@@ -17,6 +16,7 @@ from urllib.parse import SplitResult
 
 from trunkline.errors import Forbidden, Unavailable
 from trunkline.server.notify.rules import Network
+from trunkline.threads import Lane
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Lookup = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -38,6 +38,9 @@ class Target(Protocol):
         """The address taken apart."""
 
 
+LOOK_UP_S = 30.0
+"""How long a name may take: resolvers try each of their servers for five seconds, some times."""
+
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
 """All of IPv6 that is given out. What the rest is for, or was once, no list of special addresses has in full."""
@@ -46,10 +49,10 @@ _EXAMPLES = ipaddress.IPv6Network("3fff::/20")
 
 
 async def look_up(host: str, port: int) -> Sequence[str]:
-    """Ask the system's resolver."""
+    """Ask the system's resolver. It may wait for a server that somebody else runs, and nobody waits for it when the hub stops."""
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:  # UnicodeError: a label that no name can have
+        found = await Lane().run_within(LOOK_UP_S, socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:  # UnicodeError: a label that no name can have; TimeoutError is an OSError
         raise Unavailable(f"{host} cannot be looked up: {error}") from error
     return list(dict.fromkeys(str(each[4][0]) for each in found))
 

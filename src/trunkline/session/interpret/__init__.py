@@ -35,7 +35,7 @@ from trunkline.dialects.signals import (
 )
 from trunkline.journal.base import Entry
 from trunkline.session.fold import KEPT_ARTIFACTS, Artifact, Fold, remember
-from trunkline.session.interpret.asks import AskStory
+from trunkline.session.interpret.asks import Announced, AskStory
 from trunkline.session.interpret.conditions import ConditionStory
 from trunkline.session.interpret.facts import name_of
 from trunkline.session.interpret.lifecycle import LifecycleStory
@@ -55,14 +55,14 @@ class Interpreter:
     """Folds one session. ``turns``, ``asks`` and ``conditions`` take the clients' acts, ``hear`` what the agent says."""
 
     def __init__(self, fold: Fold, *, approval_timeout_s: float = DEFAULT_APPROVAL_TIMEOUT_S, tools: ToolNames | None = None,
-                 home: str | None = None, roots: Sequence[str] = (), guarded: Sequence[str] = (), chain_key: bytes = b"",
-                 read: ReadText = lambda path: None) -> None:
+                 home: str | None = None, roots: Sequence[str] = (), guarded: Sequence[str] = (), chain_key: bytes = b""
+                 ) -> None:
         self.fold = fold
         self.writer = Writer(fold)
         self.text = TextStory(self.writer)
         self.tools = ToolStory(self.writer, self.text, tools, home=home, roots=roots)
         self.asks = AskStory(self.writer, self.tools, int(approval_timeout_s * 1e6), chain_key=chain_key, home=home, roots=roots,
-                             guarded=guarded, read=read)
+                             guarded=guarded)
         self.lifecycle = LifecycleStory(self.writer, self.text, self.tools)
         self.usage = UsageStory(self.writer)
         self.conditions = ConditionStory(self.writer, self.usage, self.lifecycle)
@@ -96,6 +96,11 @@ class Interpreter:
                     self._update(raw)
             else:
                 self._other(signal)
+
+    def request(self, announced: Announced, read: ReadText = lambda path: None) -> None:
+        """Put an ask to a person that was announced (``asks.announce``)."""
+        self.asks.request(announced, read)
+        self._call_told(announced.call.state.tool_call_id)
 
     def replayed(self) -> None:
         """The agent has told all of its history: what is open in it will not be told on."""
@@ -191,10 +196,7 @@ class Interpreter:
             case LargeUpdate():
                 self._large(bytes(signal.raw))
             case PermissionAsk():
-                self.asks.permission(signal)
-                asked = self.fold.approvals.get(signal.request_id)
-                if asked is not None:
-                    self._call_told(asked.tool_call_id)
+                self.request(self.asks.announce(signal))
             case QuestionAsk():
                 self.asks.question(signal)
             case AskWithdrawn():

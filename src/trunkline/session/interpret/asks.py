@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -24,7 +24,7 @@ from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, Decided, OpenCa
 from trunkline.session.forms import choices_of, fields_of, main_field
 from trunkline.session.interpret.denied import denial_of
 from trunkline.session.interpret.lifecycle import standing
-from trunkline.session.interpret.preview import TEXT_MOST, ReadText, is_shown_whole, preview_of
+from trunkline.session.interpret.preview import TEXT_MOST, ReadText, changed_file, is_shown_whole, preview_of
 from trunkline.session.interpret.tools import ID_CHARS, INPUT_CUT, UNTRACKED, ToolStory, cut_input, name_of, shown_input
 from trunkline.session.interpret.writer import TEXT_LIMIT, Writer
 from trunkline.session.policy import PolicyAsk, Rule, always_rule, policy_ask
@@ -49,12 +49,23 @@ ASK_OPTIONS: Final = 100
 _TOO_MUCH: Final = f"what waits for a person in this session would say more than {PENDING_BYTES >> 20} MiB"
 
 
+class Announced(NamedTuple):
+    """An ask whose call is told of, and what the disk has to be asked before it is put to a person."""
+
+    ask: PermissionAsk
+    call: OpenCall
+    about: PolicyAsk
+    paths: tuple[str, ...]
+    """Where these lead has to be known."""
+    file: str | None
+    """The file that it changes, whose text is shown."""
+
+
 class AskStory:
     """Open permissions and questions."""
 
     def __init__(self, writer: Writer, tools: ToolStory, approval_timeout_us: int, *, chain_key: bytes = b"",
-                 roots: Sequence[str] = (), home: str | None = None, guarded: Sequence[str] = (),
-                 read: ReadText = lambda path: None) -> None:
+                 roots: Sequence[str] = (), home: str | None = None, guarded: Sequence[str] = ()) -> None:
         self._writer = writer
         self._tools = tools
         self._timeout_us = approval_timeout_us
@@ -62,17 +73,22 @@ class AskStory:
         self._roots = roots
         self._home = home
         self._guarded = guarded
-        self._read = read
 
-    def permission(self, ask: PermissionAsk) -> None:
-        """The agent wants a decision before it goes on."""
+    def announce(self, ask: PermissionAsk) -> Announced:
+        """The agent wants a decision before it goes on: its call is told of, and what has to be known to put it to a person."""
         call = self._tools.announced(_asked_for(ask))
-        state = call.state
         self._tools.executing(call, requires_approval=True)
-        writer = self._writer
-        _, reason = self._tools.risk(call)
         about = self._about(call)
-        preview = self._preview(call, about)
+        folder = (about.cwd,) if about.cwd is not None else ()
+        return Announced(ask, call, about, tuple(dict.fromkeys((*about.paths, *paths_of(call.state), *folder))),
+                         changed_file(self._tools.facts(call)))
+
+    def request(self, announced: Announced, read: ReadText = lambda path: None) -> None:
+        """Put it to a person; ``read`` gives the text of the file that it changes."""
+        ask, call, about = announced.ask, announced.call, announced.about
+        state, writer = call.state, self._writer
+        _, reason = self._tools.risk(call)
+        preview = self._preview(call, about, read)
         view = ApprovalView(
             request_id=ask.request_id, tool_call_id=state.tool_call_id, tool_name=name_of(state),
             title=state.title or name_of(state), description=_describe(state, about.command), risk_level=about.risk,
@@ -183,9 +199,9 @@ class AskStory:
             about = msgspec.structs.replace(about, risk="high", risk_reason=INPUT_CUT, paths=(*about.paths, BEYOND_RULES))
         return about if not fold.calls_untracked else msgspec.structs.replace(about, risk="high", risk_reason=UNTRACKED)
 
-    def _preview(self, call: OpenCall, about: PolicyAsk) -> context.ApprovalPreview:
+    def _preview(self, call: OpenCall, about: PolicyAsk, read: ReadText) -> context.ApprovalPreview:
         folder = posixpath.join(self._writer.fold.cwd, about.cwd or "").rstrip("/")
-        return preview_of(self._tools.facts(call), about.command, folder, self._read)
+        return preview_of(self._tools.facts(call), about.command, folder, read)
 
     def _parts(self, preview: context.ApprovalPreview, about: PolicyAsk) -> list[CommandPart]:
         if not isinstance(preview, context.CommandPreview) or not is_shown_whole(about.command or ""):

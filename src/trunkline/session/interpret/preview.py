@@ -1,7 +1,7 @@
 """What a person is shown before they decide: the change in its place, the command and where it runs, or a description.
 
 Rule 1: a piece of a file is shown where it stands in the file, with the lines around it. Reading the file is the caller's:
-``read`` gives its text, or None where it cannot be shown.
+it reads ``changed_file`` beforehand, and ``read`` gives that text, or None where it cannot be shown.
 Rule 2: there is always something to show; what is too long is told in numbers.
 """
 
@@ -35,6 +35,12 @@ def preview_of(facts: Facts, command: str | None, cwd: str, read: ReadText) -> c
     return context.DescriptionPreview(text="\n".join(texts)[:TEXT_MOST] or facts.state.title or name_of(facts.state))
 
 
+def changed_file(facts: Facts) -> str | None:
+    """The file whose text is read to show a change in its place; None where no change is shown."""
+    first = next(_pieces(facts), None)
+    return posixpath.join(facts.cwd, first[0]) if first is not None else None
+
+
 def is_shown_whole(command: str) -> bool:
     """Whether a command is short enough that all of it is shown."""
     return len(command) <= TEXT_MOST
@@ -49,7 +55,7 @@ def _change(pieces: list[Piece], cwd: str, read: ReadText) -> context.ApprovalPr
     """The first file that is changed, whole: all of its pieces in their places."""
     path = pieces[0][0]
     own = [piece for piece in pieces if piece[0] == path]
-    before, after = _in_place(own, read(posixpath.join(cwd, path)))
+    before, after = _in_place(own, read(posixpath.join(cwd, path)))  # as ``changed_file`` names it
     if len(before or "") + len(after) > 4 * TEXT_MOST:
         return context.DescriptionPreview(text=f"{path}: a text of {len(after)} characters")
     compared = compare(before, after, path.lstrip("/"))

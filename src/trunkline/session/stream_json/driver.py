@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
@@ -75,10 +75,11 @@ _HOW: dict[str, How] = {"new": "new", "resume": "resumed", "fork": "forked"}
 _encode = msgspec.json.Encoder().encode
 
 
-Judge = Callable[[str, bytes], Verdict]
+Judge = Callable[[str, bytes], Awaitable[Verdict]]
 """What the rules say of a tool, by its name and its input as JSON."""
 
-NO_RULE = Verdict("ask", None, "default", "no rule fits")
+async def _no_rule(tool: str, given: bytes) -> Verdict:
+    return Verdict("ask", None, "default", "no rule fits")
 
 
 class StreamJsonDriver:
@@ -86,7 +87,7 @@ class StreamJsonDriver:
 
     def __init__(self, spec: AgentSpec, *, cwd: str, env: Mapping[str, str], mcp_servers: Sequence[msgspec.Raw],
                  sink: DriverSink, new_id: Callable[[str], str], new_uuid: Callable[[], str], past: Past,
-                 verdict: Judge = lambda tool, given: NO_RULE, fork: bool = False, is_known: bool = False,
+                 verdict: Judge | None = None, fork: bool = False, is_known: bool = False,
                  waits: Callable[[], bool] = lambda: False, confine: Confine = as_is) -> None:
         """``verdict`` is what the rules say of a tool and its input. ``fork``: the session begins as a branch of
         ``previous``. ``is_known``: something was said in it before. ``waits``: a tool runs or a person is asked, so that silence
@@ -100,7 +101,7 @@ class StreamJsonDriver:
         self._new_id = new_id
         self._new_uuid = new_uuid
         self._past = past
-        self._verdict = verdict
+        self._verdict = verdict or _no_rule
         self._can_ask = True
         self._fork = fork
         self._is_known = is_known
@@ -270,9 +271,9 @@ class StreamJsonDriver:
             raise faults.start_failure(
                 self._spec, f"No conversation found with session ID: {wanted}", "", self._version)
 
-    def _ruling(self, tool: str, given: bytes) -> Ruling | None:
+    async def _ruling(self, tool: str, given: bytes) -> Ruling | None:
         """What is to be said to a tool that is about to run. What an old version cannot have asked does not run."""
-        verdict = self._verdict(tool, given)
+        verdict = await self._verdict(tool, given)
         if verdict.action == "allow" or verdict.source == "default":
             return None
         if verdict.action == "ask" and not self._can_ask:

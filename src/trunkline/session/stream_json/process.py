@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from trunkline.agents.process import AgentProcess, Exit
 from trunkline.dialects.claude import outgoing
-from trunkline.dialects.claude.translate import ControlAnswer, Gate, Translator
+from trunkline.dialects.claude.translate import AboutToRun, ControlAnswer, Ruling, Translator
 from trunkline.dialects.jsonrpc import LineSplitter
 from trunkline.dialects.signals import Malformed, Signal
 from trunkline.errors import AgentError, AgentExited, RemoteError
@@ -36,19 +36,24 @@ STDERR_LINES = 20
 
 log = logging.getLogger("trunkline.session")
 
+Gate = Callable[[str, bytes], Awaitable[Ruling | None]]
+"""Takes a tool's name and its input, as JSON; it may have to look at the disk."""
+
 
 class ClaudeProcess:
     """Implements what is the same whatever the conversation. ``hear`` gets signals, ``gone`` the one exit."""
 
     def __init__(self, name: str, new_id: Callable[[str], str], hear: Callable[[list[Signal]], None],
                  gone: Callable[[Exit, str], None], gate: Gate) -> None:
-        self.translator = Translator(new_id, gate)
+        self.translator = Translator(new_id)
         self.ended: AgentExited | None = None
         """Set when the process is gone."""
         self._name = name
         self._new_id = new_id
         self._hear = hear
         self._gone = gone
+        self._gate = gate
+        self._judging: set[asyncio.Task[None]] = set()
         self._splitter = LineSplitter(LINE_MOST)
         self._process: AgentProcess | None = None
         self._waiting: dict[str, asyncio.Future[ControlAnswer]] = {}
@@ -105,6 +110,8 @@ class ClaudeProcess:
 
     async def stop(self) -> None:
         """End it and everything that it started."""
+        for judging in self._judging:
+            judging.cancel()
         if self._process is None:
             return
         if self.ended is None:
@@ -125,6 +132,22 @@ class ClaudeProcess:
             elif line:
                 signals += self.translator.receive(line)
         self._settle()
+        for about in self.translator.take_about_to_run():
+            judging = asyncio.get_running_loop().create_task(self._judge(about))
+            self._judging.add(judging)
+            judging.add_done_callback(self._judging.discard)
+        self._tell(signals)
+
+    async def _judge(self, about: AboutToRun) -> None:
+        """Answer for a tool that the CLI holds back. What cannot be judged does not run."""
+        try:
+            ruling = await self._gate(about.tool, about.given)
+        except Exception as error:  # the boundary: a CLI that is not answered hangs
+            log.exception("%s could not be judged", about.tool)
+            ruling = Ruling("deny", f"the rules could not be asked: {error!r}")
+        self._tell(self.translator.ruled(about, ruling))
+
+    def _tell(self, signals: list[Signal]) -> None:
         for line in self.translator.take_output():
             self.write(line)
         if signals:

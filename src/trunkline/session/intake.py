@@ -1,0 +1,220 @@
+"""What the agent says, taken in the order in which it said it.
+
+Rule 1: ends of turns and asks are acted on where they stand among the rest. What comes while something waits goes behind it.
+Rule 2: what is short is taken on the spot. An ask that names files is looked up on the disk first, off the loop (``looking``);
+        many signals and large ones are taken in pieces of about HOLD_S, and then others have their turn. The agent's pipe waits
+        meanwhile, and while the journal is behind, so that no more than one read and one line wait here.
+Rule 3: an agent that is gone is not waited for: what it asked is then judged without a look, which allows nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from trunkline.dialects import acp
+from trunkline.dialects.signals import LargeUpdate, PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
+from trunkline.session.approvals import Approvals
+from trunkline.session.interpret.asks import Announced
+from trunkline.session.looking import Look, look_at
+from trunkline.session.pen import Pen
+from trunkline.session.workspace import Workspace
+
+PIECE = 64
+"""Signals that are taken at once without a look at the clock: text in a millisecond, permissions in ten."""
+
+HOLD_S = 0.02
+"""After this long others have their turn."""
+
+GAP_S = 0.005
+"""How long others have, and how soon it is looked again whether the journal has caught up."""
+
+_NOTHING: Iterator[bytes] = iter(())
+
+log = logging.getLogger("trunkline.session")
+
+
+class Intake:
+    """Takes the signals of one session's agent."""
+
+    def __init__(self, pen: Pen, approvals: Approvals, workspace: Workspace, written: Callable[[], None],
+                 ended: Callable[[TurnEnd], None]) -> None:
+        """``written`` is called after each piece, ``ended`` with each end of a turn, when what came before it is written."""
+        self._pen = pen
+        self._approvals = approvals
+        self._workspace = workspace
+        self._written = written
+        self._ended = ended
+        self._waiting: deque[Signal] = deque()
+        self._split = _NOTHING
+        """The rest of a large update, in parts."""
+        self._task: asyncio.Task[None] | None = None
+        self._look: asyncio.Task[Look] | None = None
+        self._hurried = False
+
+    @property
+    def waits(self) -> bool:
+        """Whether something waits here."""
+        return self._task is not None
+
+    def take(self, signals: list[Signal]) -> None:
+        """The agent said these."""
+        if self._task is not None:
+            self._waiting.extend(signals)
+            return
+        announced, rest = self._apply_at_once(signals)
+        if announced is not None or rest:
+            self._waiting.extend(rest)
+            self._pen.hold_agent(True)
+            self._task = asyncio.get_running_loop().create_task(self._go_on(announced))
+
+    async def settled(self) -> None:
+        """Everything that the agent said so far is taken."""
+        while self._task is not None:
+            await asyncio.wait([self._task])
+
+    async def hurry(self) -> None:
+        """The agent is gone: everything that it said before is taken without another look at the disk."""
+        self._hurried = True
+        if self._look is not None:
+            self._look.cancel()
+        await self.settled()
+        self._hurried = False
+
+    def _apply_at_once(self, signals: list[Signal]) -> tuple[Announced | None, list[Signal]]:
+        """Take these as far as nobody has to wait for it; returns an ask that needs a look at the disk, and the rest."""
+        if len(signals) <= PIECE and _before_large(signals) is signals:
+            return self._apply(signals)
+        clock, done = asyncio.get_running_loop().time, 0
+        until = clock() + HOLD_S
+        while piece := _before_large(signals[done:done + PIECE]):
+            announced, rest = self._apply(piece)
+            done += len(piece)
+            if announced is not None:
+                return announced, rest + signals[done:]
+            if clock() > until or self._pen.is_behind:
+                break
+        return None, signals[done:]
+
+    async def _go_on(self, announced: Announced | None) -> None:
+        """Take all that waits, beginning with an ask whose files have to be looked at."""
+        clock = asyncio.get_running_loop().time
+        await (self._take_piece(announced, []) if announced is not None else self._give_way())
+        until = clock() + HOLD_S
+        while piece := await self._next_piece():
+            await self._take_piece(None, piece)
+            if clock() > until and (self._waiting or self._split is not _NOTHING):
+                await self._give_way()
+                until = clock() + HOLD_S
+        self._task = None
+        self._pen.drained()
+
+    async def _take_piece(self, announced: Announced | None, rest: list[Signal]) -> None:
+        while announced is not None or rest:
+            try:
+                if announced is not None:
+                    self._ask(announced, await self._look_at(announced))
+                announced, rest = self._apply(rest)
+            except Exception:  # the piece's boundary: what stands behind it must not wait for ever
+                log.exception("what an agent said could not be taken")
+                return
+
+    async def _give_way(self) -> None:
+        """Let others have their turn, and the journal catch up."""
+        await asyncio.sleep(GAP_S)
+        while self._pen.is_behind and not self._hurried:  # noqa: ASYNC110 the committer has no event for one session
+            await asyncio.sleep(GAP_S)
+
+    async def _next_piece(self) -> list[Signal]:
+        """A part of a large update, or some signals; nothing where nothing waits."""
+        part = next(self._split, None)
+        if part is not None:
+            return [Update(part)]
+        self._split = _NOTHING
+        if self._waiting and type(self._waiting[0]) is LargeUpdate:
+            await self._give_way()  # its line took long to read
+            return self._split_large(self._waiting.popleft())
+        piece = _before_large(list(islice(self._waiting, PIECE)))
+        for _ in piece:
+            self._waiting.popleft()
+        return piece
+
+    def _split_large(self, large: Signal) -> list[Signal]:
+        assert type(large) is LargeUpdate  # what the caller found
+        self._split = acp.pieces_of(large.raw)
+        part = next(self._split, None)
+        if part is not None:
+            return [Update(part)]
+        self._split = _NOTHING
+        return [large]
+
+    def _apply(self, signals: list[Signal]) -> tuple[Announced | None, list[Signal]]:
+        """Take these, up to an ask whose files have to be looked at; returns that and what stands behind it."""
+        ends: list[TurnEnd] = []
+        announced: Announced | None = None
+        interpret, start = self._pen.at(), 0
+        for index in [index for index, signal in enumerate(signals) if type(signal) is not Update]:
+            signal = signals[index]
+            if type(signal) is TurnEnd:
+                interpret.hear(signals[start:index])
+                ends.append(signal)
+            elif type(signal) is PermissionAsk:
+                interpret.hear(signals[start:index])
+                announced = self._announce(signal)
+            elif type(signal) is QuestionAsk:
+                interpret.hear(signals[start:index])
+                if self._approvals.has_room(signal):
+                    interpret.hear([signal])
+                    self._approvals.question_asked(signal)
+            else:
+                continue
+            start = index + 1
+            if announced is not None:
+                break
+        if announced is None:
+            interpret.hear(signals[start:] if start else signals)
+            start = len(signals)
+        self._pen.write()
+        self._written()
+        for end in ends:
+            self._ended(end)
+        return announced, signals[start:]
+
+    def _announce(self, ask: PermissionAsk) -> Announced | None:
+        """Tell of an ask's call; returns the ask where the disk has to be looked at before it is put to anybody."""
+        if not self._approvals.has_room(ask):
+            return None
+        announced = self._pen.at().asks.announce(ask)
+        if announced.paths or announced.file is not None:
+            return announced
+        self._ask(announced, Look())
+        return None
+
+    async def _look_at(self, announced: Announced) -> Look:
+        if self._hurried:
+            return Look()
+        looking = look_at(self._workspace, announced.about.root, announced.paths, announced.file)
+        self._look = asyncio.get_running_loop().create_task(looking)
+        await asyncio.wait([self._look])
+        look, self._look = self._look, None
+        if look.cancelled():
+            return Look()
+        if look.exception() is not None:  # the look's boundary: not known is not allowed
+            log.error("a look at the disk failed", exc_info=look.exception())
+            return Look()
+        return look.result()
+
+    def _ask(self, announced: Announced, look: Look) -> None:
+        self._pen.at().request(announced, look.texts.get)
+        self._approvals.asked(announced.ask, look)
+
+
+def _before_large(signals: list[Signal]) -> list[Signal]:
+    """These up to the first large one; the list itself where there is none."""
+    for index, signal in enumerate(signals):
+        if type(signal) is LargeUpdate:
+            return signals[:index]
+    return signals

@@ -1,0 +1,66 @@
+"""What has to be found out on the disk about something that is asked for: where its paths lead, and the text that it changes.
+
+Rule 1: it is found out off the loop and before the ask is judged or written down; whoever judges looks at no disk.
+Rule 2: what cannot be found out in time is not known, and what is not known allows nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from trunkline.errors import Unavailable
+from trunkline.session.workspace import Workspace
+from trunkline.threads import check_off_loop
+
+LOOK_S = 5.0
+"""How long an ask waits for the disk: a person is waiting for it too, and a mount that is gone never answers."""
+
+
+class Look(msgspec.Struct, frozen=True):
+    """What was found."""
+
+    places: Mapping[str, str] = {}
+    """Where a path really leads, by the path as it was spelled."""
+    texts: Mapping[str, str] = {}
+    """The text of a file, by its path."""
+
+    def real(self, path: str) -> str | None:
+        """Where a path leads; None where that is not known."""
+        return self.places.get(path)
+
+    def knows(self, paths: Iterable[str]) -> bool:
+        """Whether all of these were looked up."""
+        return all(path in self.places for path in paths)
+
+
+async def look_at(space: Workspace, root: str, paths: Sequence[str], file: str | None = None, known: Look | None = None) -> Look:
+    """Look up the paths (relative ones from ``root``) and read the file, as far as that is not known and can be known in time."""
+    known = known or Look()
+    wanted = [path for path in dict.fromkeys(paths) if path not in known.places]
+    if not wanted and file is None:
+        return known
+    try:
+        found = await space.lane.run_within(LOOK_S, _look, space, root, wanted, file)
+    except (TimeoutError, Unavailable):
+        return known
+    return Look({**known.places, **found.places}, {**known.texts, **found.texts})
+
+
+def _look(space: Workspace, root: str, paths: Sequence[str], file: str | None) -> Look:
+    text = space.glance(file) if file is not None else None
+    return Look(places_of(root, paths), {file: text} if file is not None and text is not None else {})
+
+
+def places_of(root: str, paths: Iterable[str]) -> dict[str, str]:
+    """Where paths really lead; those that lead nowhere at all (no name can be so) are left out."""
+    check_off_loop()
+    places: dict[str, str] = {}
+    for path in paths:
+        try:
+            places[path] = os.path.realpath(os.path.join(root, os.path.expanduser(path)))
+        except (OSError, ValueError):
+            continue  # ValueError: a NUL, or what no file system can spell
+    return places

@@ -1,0 +1,162 @@
+"""What the agent says is taken in order, also where an ask waits for the disk; and a disk that hangs holds up nothing else."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.aio import run
+from tests.session.script import OPTIONS, Stage, update
+from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, TurnEnd
+from trunkline.errors import HubStopping
+from trunkline.session import looking
+from trunkline.session.acts import Decision
+from trunkline.session.policy import Rule
+from trunkline.session.workspace import Workspace
+
+EDIT: dict[str, Any] = {"kind": "edit", "title": "Edit a.txt", "rawInput": {"path": "a.txt"}, "locations": [{"path": "a.txt"}],
+                        "content": [{"type": "diff", "path": "a.txt", "oldText": "old", "newText": "new"}]}
+ALLOW = Rule(action="allow", risk=["low", "medium", "high"])
+
+
+class Disk:
+    """A disk that does not answer until it is told to."""
+
+    def __init__(self) -> None:
+        self.asked, self.answers = threading.Event(), threading.Event()
+
+    def glance(self, path: str, most: int = 0) -> str | None:
+        self.asked.set()
+        self.answers.wait(30)
+        return None
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
+    disk = Disk()
+    monkeypatch.setattr(Workspace, "glance", lambda space, path, most=0: disk.glance(path, most))
+    yield disk
+    disk.answers.set()
+
+
+def say(text: str) -> Any:
+    return update(sessionUpdate="agent_message_chunk", content={"type": "text", "text": text})
+
+
+def ask(request_id: str, **call: Any) -> PermissionAsk:
+    return PermissionAsk(request_id, msgspec.json.encode({"toolCallId": f"call-{request_id}", **EDIT, **call}), OPTIONS)
+
+
+def test_an_ask_is_shown_with_the_file_that_it_changes_read_off_the_loop(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        (tmp_path / "a.txt").write_text("before\nold\nafter\n")
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        stage.driver.ask(**EDIT)
+        assert not session.fold.approvals, "the disk is asked first"
+        await stage.packets("approval_requested")
+        (view,) = session.view().pending_approvals
+        diff = view.preview.diff  # type: ignore[union-attr]
+        assert " before" in diff and "-old" in diff and "+new" in diff and " after" in diff
+
+    run(scenario())
+
+
+def test_what_stands_behind_an_ask_is_written_behind_it(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        stage.driver.say(say("one"), ask("a"), say("two"), ask("b"))
+        stage.driver.say(say("three"))
+        stage.driver.say(AskWithdrawn("a"), TurnEnd(stop="end_turn"))
+        await stage.packets("prompt_response")
+        told = [packet for packet in await stage.packets() if packet["type"] in (
+            "agent_message_chunk", "approval_requested", "approval_resolved", "prompt_response")]
+        assert [packet.get("requestId") or packet.get("content", {}).get("text") for packet in told] == [
+            "one", "a", "two", "b", "three", "a", "b", None]
+        assert not session.fold.approvals and not stage.driver.paused
+
+    run(scenario())
+
+
+def test_an_agents_pipe_waits_with_it(tmp_path: Path, disk: Disk) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        await stage.send()
+        stage.driver.ask(**EDIT)
+        assert stage.driver.paused
+        disk.answers.set()
+        await stage.packets("approval_requested")
+        assert not stage.driver.paused
+
+    run(scenario())
+
+
+def test_an_agent_that_dies_while_the_disk_hangs_ends_its_turn_at_once(tmp_path: Path, disk: Disk) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        session.fold.rules.append(ALLOW)
+        await stage.send()
+        stage.driver.say(ask("a"), ask("b"), say("last words"))
+        stage.driver.die()
+        packets = await stage.packets("error")
+        types = [packet["type"] for packet in packets]
+        assert types.count("approval_requested") == 2 and "agent_message_chunk" in types
+        assert all(not packet["approved"] for packet in packets if packet["type"] == "approval_resolved")
+        assert not session.fold.approvals
+
+    run(scenario())
+
+
+def test_a_turn_is_cancelled_while_the_disk_hangs_and_its_ask_ends_with_it(tmp_path: Path, disk: Disk) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        session.fold.rules.append(ALLOW)
+        await stage.send()
+        stage.driver.ask(**EDIT)
+        await session.cancel(by="ann")
+        assert stage.driver.told_of("cancel")
+        disk.answers.set()
+        (resolved,) = [each for each in await stage.packets("approval_resolved") if each["type"] == "approval_resolved"]
+        assert (resolved["approved"], resolved["reason"]) == (False, "the turn was cancelled")
+
+    run(scenario())
+
+
+def test_a_disk_that_does_not_answer_allows_nothing_by_rule(tmp_path: Path, disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looking, "LOOK_S", 0.02)
+
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        session.fold.rules.append(ALLOW)
+        await stage.send()
+        stage.driver.ask(**EDIT)
+        await stage.packets("approval_requested")
+        assert list(session.fold.approvals) == ["req-1"], "a person decides"
+        await session.decide("req-1", Decision(decision="allow"), by="ann")
+        assert stage.driver.told_of("permission") == [("permission", "req-1", "yes")]
+
+    run(scenario())
+
+
+def test_a_session_is_closed_while_the_disk_hangs(tmp_path: Path, disk: Disk) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        stage.driver.ask(**EDIT)
+        await session.close(HubStopping("the hub is stopping"))
+        assert not session.fold.approvals and session.fold.turn is None
+
+    run(scenario())
