@@ -106,7 +106,7 @@ class Intake:
         until = clock() + HOLD_S
         while piece := await self._next_piece():
             await self._take_piece(None, piece)
-            if clock() > until and (self._waiting or self._split is not _NOTHING):
+            if (clock() > until or self._pen.is_behind) and (self._waiting or self._split is not _NOTHING):
                 await self._give_way()
                 until = clock() + HOLD_S
         self._task = None
