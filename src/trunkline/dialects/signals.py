@@ -12,6 +12,8 @@ from typing import Literal
 
 import msgspec
 
+from trunkline.dialects.outside import BROKEN
+
 StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
 
 
@@ -231,7 +233,7 @@ def read_note(note: Note) -> NoteBody | None:
         return None
     try:
         return msgspec.json.decode(note.data, type=body)
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return None
 
 
@@ -239,7 +241,7 @@ def sent_note(params: bytes) -> Note | None:
     """The note that the params of a ``NOTE_METHOD`` notification are; None where they are none."""
     try:
         sent = msgspec.json.decode(params, type=_NoteParams)
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return None
     return Note(sent.kind, bytes(sent.data))
 

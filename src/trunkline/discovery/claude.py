@@ -24,6 +24,7 @@ from trunkline.dialects.claude.transcript import (
     person_said,
     read_line,
 )
+from trunkline.dialects.outside import BROKEN
 from trunkline.discovery.base import FoundSession, Reading
 from trunkline.discovery.regular import open_regular
 
@@ -96,7 +97,7 @@ class ClaudeStore:
                 with open_regular(entry.path) as file:
                     record = msgspec.json.decode(file.read(HEAD), type=_Running)
                 os.kill(record.pid, 0)
-            except (OSError, OverflowError, msgspec.DecodeError, RecursionError):
+            except (OSError, OverflowError, *BROKEN):
                 continue  # it is gone, or the file is none of these
             found.add(record.session_id)
         return found

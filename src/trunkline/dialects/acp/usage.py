@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import msgspec
 
+from trunkline.dialects.outside import BROKEN
+
 
 class TokenCount(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """How many tokens something took."""
@@ -54,7 +56,7 @@ def answer_usage(result: bytes) -> bytes | None:
     """The token counts on a prompt's answer, as JSON; None where it has none."""
     try:
         answer = msgspec.json.decode(result, type=_Answer)
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return None
     if answer.usage is not msgspec.UNSET and bytes(answer.usage) != b"null":
         return bytes(answer.usage)
@@ -66,7 +68,7 @@ def chunk_usage(update: bytes) -> TokenCount | None:
     """The token counts that ride on a chunk, as the agent's news about the model's answer before it."""
     try:
         meta = msgspec.json.decode(update, type=_Chunk).meta
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return None
     return meta.usage if meta is not None else None
 
@@ -74,6 +76,6 @@ def chunk_usage(update: bytes) -> TokenCount | None:
 def _as_count(counted: bytes) -> bytes | None:
     try:
         count = msgspec.json.decode(counted, type=_SnakeCount)
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return None
     return msgspec.json.encode(TokenCount(input_tokens=count.input_tokens, output_tokens=count.output_tokens))
