@@ -17,6 +17,7 @@ import msgspec
 from msgspec import UNSET
 
 from trunkline.dialects import context
+from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.terminal import without_sequences
 from trunkline.dialects.visible import shown
 from trunkline.errors import Invalid
@@ -29,6 +30,7 @@ VALUE_MOST = 200
 CALLS_MOST = 256
 """Calls that are remembered while they run."""
 
+_UNREADABLE = "> *An event could not be read.*"
 _MARKS = {"completed": "x", "in_progress": "~"}
 _LINE_ENDS = re.compile(r"\r+\n?")
 _BACKTICKS = re.compile(r"`{3,}")
@@ -60,13 +62,16 @@ class Transcript:
 
     def tell(self, raw: bytes) -> str:
         """An event as text; empty where it is not for reading."""
-        return shown(self._event(raw))
+        try:
+            return shown(self._event(raw))
+        except BROKEN:  # what is kept as it came may be damaged where the event itself can be read
+            return self._block(_UNREADABLE)
 
     def _event(self, raw: bytes) -> str:
         try:
             event = context.decode_event(raw)
         except Invalid:
-            return self._block("> *An event could not be read.*")
+            return self._block(_UNREADABLE)
         if isinstance(event, context.MessageDeltaEvent | context.ThinkingDeltaEvent):
             return self._delta(event)
         if isinstance(event, context.MessageCompleteEvent | context.ThinkingCompleteEvent):

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import msgspec
 
-from trunkline.dialects.outside import BROKEN
+from trunkline.dialects.outside import BROKEN, Whole
 
 
 class TokenCount(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """How many tokens something took."""
 
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_read_tokens: int | None = None
-    cached_write_tokens: int | None = None
-    thought_tokens: int | None = None
+    input_tokens: Whole = 0
+    output_tokens: Whole = 0
+    cached_read_tokens: Whole | None = None
+    cached_write_tokens: Whole | None = None
+    thought_tokens: Whole | None = None
 
     @property
     def is_nothing(self) -> bool:
@@ -27,8 +27,8 @@ class TokenCount(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
 
 
 class _SnakeCount(msgspec.Struct):
-    input_tokens: int = 0
-    output_tokens: int = 0
+    input_tokens: Whole = 0
+    output_tokens: Whole = 0
 
 
 class _Quota(msgspec.Struct, frozen=True):
