@@ -6,7 +6,8 @@ import base64
 import json
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import pytest
 
@@ -62,12 +63,20 @@ def is_refusal(answer: Reply) -> bool:
     return 400 <= answer.status < 500 and set(json.loads(answer.body)) >= {"code", "message", "recoverable"}
 
 
+def refuses(hub: HubProcess, head: bytes) -> bool:
+    return is_refusal(ask_raw(hub, head))
+
+
+def answers(hub: HubProcess, head: bytes) -> bool:
+    return ask_raw(hub, head).status == 200
+
+
 def assert_quiet(hub: HubProcess) -> None:
     log = hub.log_path.read_text(errors="replace")
     assert "Traceback" not in log and "failed" not in log, log[-3000:]
 
 
-def timed(tries: list[Callable[[], bool]]) -> tuple[int, float]:
+def timed(tries: Sequence[Callable[[], bool]]) -> tuple[int, float]:
     """How many held, and the longest that one took."""
     held, worst = 0, 0.0
     for each in tries:
@@ -89,8 +98,7 @@ def test_numbers_of_thousands_of_digits_are_refused_wherever_one_is_taken(
         "images/%D9%A3", "images/1_0", f"diff?entry={DIGITS}", f"files/find?q=a&limit={DIGITS}", "messages?limit=%C2%B2")]
     refused += [get(f"{path}/packets", f"Last-Event-ID: {DIGITS}"), get("/search?q=a&limit=" + DIGITS),
                 get("/sessions?limit=" + DIGITS), get("/events", "Last-Event-ID: ²")]
-    held, worst = timed([*(lambda head=head: ask_raw(hub, head).status == 200 for head in whole),
-                         *(lambda head=head: is_refusal(ask_raw(hub, head)) for head in refused)])
+    held, worst = timed([*(partial(answers, hub, head) for head in whole), *(partial(refuses, hub, head) for head in refused)])
     assert_quiet(hub)
     report(7, "numbers of thousands of digits, or of no digits", tried=len(whole) + len(refused), held=held, worst_ms=worst)
 
@@ -98,7 +106,7 @@ def test_numbers_of_thousands_of_digits_are_refused_wherever_one_is_taken(
 def test_a_host_that_is_none_is_refused(hub: HubProcess, report: Report) -> None:
     paths = ("/healthz", "/nothing", "/sessions/nobody/packets")
     heads = [get(path, host=host) for host in HOSTS for path in paths]
-    held, worst = timed([lambda head=head: is_refusal(ask_raw(hub, head)) for head in heads])
+    held, worst = timed([partial(refuses, hub, head) for head in heads])
     assert ask_raw(hub, get("/healthz", host="[::1]:80")).status == 200
     assert_quiet(hub)
     report(7, "malformed Host headers", tried=len(HOSTS) * len(paths), held=held, worst_ms=worst)

@@ -17,13 +17,13 @@ import msgspec
 from starlette.responses import Response
 
 from trunkline.dialects import acp
-from trunkline.dialects.outside import BROKEN
+from trunkline.dialects.outside import BROKEN, whole_number
 from trunkline.errors import Invalid, NotAcceptable, NotFound, TooManyRequests, Unsupported, UnsupportedMediaType
 from trunkline.server.acp.agent import AcpAgent
 from trunkline.server.acp.line import MESSAGE_BYTES, Left
 from trunkline.server.acp.socket import new_connection_id, wanted_agent
 from trunkline.server.acp.streams import MessageStream
-from trunkline.server.call import Call, Reply, whole_number
+from trunkline.server.call import Call, Reply
 from trunkline.server.sse import LOOK_AGAIN_LEAST_S, LOOK_AGAIN_S, EventStream, Outlet
 from trunkline.server.tokens import Tokens
 
