@@ -58,7 +58,7 @@ def test_our_end_of_an_output_is_closed_once(loop: str) -> None:
         await ended.wait()
 
     on(loop, work)
-    assert (heard, pipe.closed_twice) == (b"said", False)
+    assert (bytes(heard), pipe.closed_twice) == (b"said", False)
 
 
 @pytest.mark.parametrize("loop", LOOPS)
