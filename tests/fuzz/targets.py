@@ -199,6 +199,9 @@ def multipart(data: bytes) -> None:
         _awaited(form.close())
     except MultiPartException:
         pass  # what the route makes Invalid of
+    finally:
+        for file in parser._files_to_close_on_error:  # a part that never ended is in no form; nobody else holds it
+            file.close()
     name = safe_name(_text(data))
     assert "/" not in name and "\0" not in name
     content._disposition(_text(data), False)
