@@ -17,7 +17,7 @@ import pytest
 
 from tests.acceptance.test_kill import Trigger
 from tests.faults.conftest import Report
-from tests.faults.load import Crew, Held, agent_of, held_by, packets_after, player
+from tests.faults.load import CHUNKS, Crew, Held, agent_of, held_by, packets_after, player
 from tests.tooling.hub_process import HubProcess, Session, end_of
 from tests.tooling.processes import eventually
 from tests.tooling.readers import Background, Seen, Witness
@@ -55,7 +55,7 @@ class Watched:
 
 def kill_under_load(hub: HubProcess, watched: list[Watched], dice: random.Random) -> None:
     """Prompt every session, let readers see, and kill the hub after a random number of packets."""
-    trigger = Trigger(hub, dice.choice((dice.randint(1, 60), dice.randint(1, 3_000))))
+    trigger = Trigger(hub, dice.choice((dice.randint(1, 60), dice.randint(1, len(watched) * CHUNKS // 2))))
     witnesses: list[Witness] = []
     try:
         for one in watched:

@@ -34,7 +34,7 @@ from trunkline.dialects.risk import command_parts
 from trunkline.dialects.shell import parse_shell, spans
 from trunkline.dialects.signals import Malformed, PermissionAsk, QuestionAsk, Update
 from trunkline.dialects.visible import UNSEEN, escaped, numbered, printable, shown
-from trunkline.errors import Invalid, TrunklineError
+from trunkline.errors import TrunklineError
 from trunkline.hub import NewSession
 from trunkline.journal import block
 from trunkline.journal.base import Entry
@@ -42,9 +42,10 @@ from trunkline.journal.database import storage_errors
 from trunkline.journal.search.texts import passage_of
 from trunkline.journal.search.words import expression_of
 from trunkline.server import content
-from trunkline.server.auth import Gate
+from trunkline.server.auth import NOBODY, Gate
 from trunkline.server.call import Call, asks_for_stream
 from trunkline.server.options import ServerOptions
+from trunkline.server.tokens import Tokens
 from trunkline.server.transcript import Transcript
 from trunkline.server.uploads import safe_name
 from trunkline.server.ws import frames
@@ -157,7 +158,8 @@ def request_bodies(data: bytes) -> None:
 
     call = Call.__new__(Call)
     call.request = Request({"type": "http", "headers": [(b"content-length", data[:9] or b"0")]}, receive)
-    call.parts = SimpleNamespace(options=SimpleNamespace(json_limit=1 << 20))  # type: ignore[assignment]
+    call.parts = SimpleNamespace(options=ServerOptions(data_dir=_scratch(), port=7420))  # type: ignore[assignment]
+    call.caller = NOBODY
     _tolerant(lambda: _awaited(call.body(NewSession)))
 
 
@@ -330,8 +332,4 @@ def _scratch() -> Path:
 
 @cache
 def _gate() -> Gate:
-    class NoTokens:
-        def find(self, *_: object) -> object:
-            raise Invalid("nobody")
-
-    return Gate(ServerOptions(data_dir=_scratch(), port=7420, token="t"), NoTokens())  # type: ignore[arg-type]
+    return Gate(ServerOptions(data_dir=_scratch(), port=7420), Tokens.open(_scratch(), "a token"))
