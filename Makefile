@@ -52,7 +52,7 @@ test-all: $(VENV)/.installed-browser $(VENV)/.installed-sandbox $(PAGE)
 	$(BIN)/python -m pytest -q $(ARGS)
 
 test-faults: $(VENV)/.installed-test $(VENV)/.installed-sandbox $(PAGE)
-	$(BIN)/python -m pytest -q tests/faults --fault-table docs/reliability.md $(ARGS)
+	FAULT_LOAD_S=480 $(BIN)/python -m pytest -q tests/faults --fault-table docs/reliability.md $(ARGS)
 
 check: $(VENV)/.installed-test $(PAGE_TOOLS)
 	$(BIN)/ruff check .

@@ -87,3 +87,49 @@ def test_the_locks_hold_what_the_project_declares() -> None:
 
 def test_the_package_and_the_project_have_one_version() -> None:
     assert trunkline.__version__ == PROJECT["version"]
+
+
+OUTSIDE = ROOT / "src" / "trunkline" / "dialects" / "outside.py"
+OWN_DIGITS = {
+    "src/trunkline/agents/family.py": "names in /proc",
+    "src/trunkline/dialects/risk/programs/reading.py": "looks at a shell's words and counts nothing",
+    "src/trunkline/dialects/shell/redirects.py": "the same", "src/trunkline/dialects/shell/simple.py": "the same",
+    "src/trunkline/dialects/shell/syntax.py": "the same",
+}
+"""Where digits are looked at and no number from outside is made of them."""
+OWN_LISTS = {
+    "src/trunkline/dialects/acp/decode.py": "another shape than the schema's, of what was read already",
+    "src/trunkline/dialects/acp/lenient.py": "the same, and all else is caught behind it",
+    "src/trunkline/server/acp/http.py": "the same",
+    "src/trunkline/adapters/hub_session.py": "encodes what a program of ours gave",
+    "src/trunkline/agents/demo/wire.py": "the demo agent starts without the rest of us",
+}
+"""Where a kind of failure is told apart from the others on purpose."""
+
+
+def calls_of(names: set[str]) -> Iterator[tuple[str, Path]]:
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and node.attr in names:
+                yield node.attr, path
+
+
+def caught() -> Iterator[tuple[str, Path]]:
+    """Every exception that a handler names, as it is written."""
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ExceptHandler) and node.type is not None:
+                kinds = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
+                yield from ((ast.unparse(kind), path) for kind in kinds)
+
+
+def test_digits_from_outside_become_a_number_in_one_place() -> None:
+    found = {named(path) for _, path in calls_of({"isdigit", "isdecimal", "isnumeric"})} - {named(OUTSIDE)}
+    assert found == set(OWN_DIGITS), "use dialects/outside.py: is_whole_number or whole_number"
+
+
+def test_who_reads_json_from_outside_catches_all_that_reading_raises() -> None:
+    kinds = {"msgspec.DecodeError", "msgspec.ValidationError", "msgspec.MsgspecError", "RecursionError",
+             "tomllib.TOMLDecodeError"}
+    found = {named(path) for kind, path in caught() if kind in kinds}
+    assert found == set(OWN_LISTS), "use dialects/outside.py: BROKEN or NOT_TOML"

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trunkline.cli.screen import Screen, one_line, printable
+from trunkline.cli.screen import Screen
+from trunkline.dialects.visible import one_line, printable
 
 
 class Out(io.StringIO):

@@ -23,7 +23,10 @@ class Exchange:
 
     async def json(self, status: int, value: object) -> None:
         """Answer with JSON."""
-        body = msgspec.json.encode(value)
+        await self.send(status, msgspec.json.encode(value))
+
+    async def send(self, status: int, body: bytes) -> None:
+        """Answer with what is said to be JSON."""
         headers = [("content-type", "application/json"), ("content-length", str(len(body)))]
         head = h11.Response(status_code=status, headers=headers)
         await self._send(head, h11.Data(data=body), h11.EndOfMessage())

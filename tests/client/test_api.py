@@ -146,6 +146,19 @@ def test_answers_are_typed_and_fields_of_tomorrow_are_skipped() -> None:
     run(scene())
 
 
+@pytest.mark.parametrize("body", [b"<html>a proxy</html>", b"\xff", b"[" * 100_000, b'{"id":1e400}', b""])
+def test_an_answer_that_is_not_the_hubs_is_told_as_such(body: bytes) -> None:
+    async def handler(exchange: Exchange) -> None:
+        await exchange.send(200, body)
+
+    async def scene() -> None:
+        async with served(handler) as hub, Client(hub.url) as client:
+            with pytest.raises(Unavailable, match="cannot be read"):
+                await client.session("s1")
+
+    run(scene())
+
+
 def test_a_session_is_started_under_one_key_however_often_it_is_asked_for() -> None:
     keys: list[str] = []
 

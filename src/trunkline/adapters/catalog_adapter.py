@@ -25,6 +25,7 @@ from trunkline.adapters.watching import watch_hub
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects import acp, context
+from trunkline.dialects.outside import BROKEN
 from trunkline.discovery.base import FoundSession, Store
 from trunkline.discovery.watch import watch_store
 from trunkline.errors import HubStopping, Invalid, NotFound, RemoteError, Unsupported
@@ -213,7 +214,7 @@ def _wanted(options: context.StartSessionOptions) -> dict[str, Any]:
         return {}
     try:
         wanted = msgspec.json.decode(options.agent_options, type=dict[str, str | bool])
-    except msgspec.ValidationError as error:
+    except BROKEN as error:
         raise Invalid(f"agentOptions: an option is text or a boolean: {error}") from None
     if not isinstance(wanted.get("mode", ""), str):
         raise Invalid("agentOptions: mode is a text")

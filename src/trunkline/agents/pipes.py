@@ -4,6 +4,8 @@ Rule 1: writing never blocks; who has much to write waits with ``wait_writable``
 Rule 2: what a child wrote before its end can be taken at once, without waiting for the end of the pipe: a grandchild may hold
 it open for ever.
 Rule 3: both asyncio's own loop and uvloop serve these; neither adds a buffer between the kernel's and us.
+Rule 4: a descriptor is closed once. Its number is anybody's a moment later: closed twice, it takes a client's connection, or a
+file that another thread has just opened, with it.
 """
 
 from __future__ import annotations
@@ -23,6 +25,31 @@ INPUT_BUFFER: Final = 1 << 20
 READ_SIZE: Final = 256 * 1024
 
 
+class _Handed:
+    """A pipe on its way to a loop, which closes it.
+
+    uvloop closes the descriptor itself and then the file that it came in, which would close the same number again; asyncio's own
+    loops close the file only. So the loop gets a number of its own, and a file that knows who closes it.
+    """
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        self._number = os.dup(pipe.fileno())
+        pipe.close()
+        self._closes = isinstance(asyncio.get_running_loop(), asyncio.BaseEventLoop)
+        self.closed = False
+
+    def fileno(self) -> int:
+        """The loop's number."""
+        return self._number
+
+    def close(self) -> None:
+        """The loop has done with it."""
+        if not self.closed:
+            self.closed = True
+            if self._closes:
+                os.close(self._number)
+
+
 class Input(asyncio.BaseProtocol):
     """Our end of a child's stdin."""
 
@@ -31,6 +58,10 @@ class Input(asyncio.BaseProtocol):
         self._transport: asyncio.WriteTransport | None = None
         self._writable = asyncio.Event()
         self._writable.set()
+
+    async def connect(self, pipe: IO[bytes]) -> None:
+        """Be ready to write."""
+        await asyncio.get_running_loop().connect_write_pipe(lambda: self, _Handed(pipe))
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # A cast, since another loop's transports need not derive from asyncio's.
@@ -85,13 +116,13 @@ class Output(asyncio.Protocol):
         self._deliver = deliver
         self._ended = ended
         self._held: list[bytes] | None = []
-        self._pipe: IO[bytes] | None = None
+        self._pipe: _Handed | None = None
         self._transport: asyncio.ReadTransport | None = None
 
     async def connect(self, pipe: IO[bytes]) -> None:
         """Begin to read."""
-        self._pipe = pipe
-        await asyncio.get_running_loop().connect_read_pipe(lambda: self, pipe)
+        self._pipe = _Handed(pipe)
+        await asyncio.get_running_loop().connect_read_pipe(lambda: self, self._pipe)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.ReadTransport", transport)
@@ -152,6 +183,6 @@ class Output(asyncio.Protocol):
         return b""
 
 
-def _bytes_in(pipe: IO[bytes]) -> int:
+def _bytes_in(pipe: _Handed) -> int:
     answer = fcntl.ioctl(pipe.fileno(), termios.FIONREAD, bytes(4))
     return int.from_bytes(answer, sys.byteorder)

@@ -162,9 +162,8 @@ class AgentProcess:
         return await asyncio.shield(self._stopping)
 
     async def _connect(self, popen: subprocess.Popen[bytes]) -> None:
-        loop = asyncio.get_running_loop()
         assert popen.stdin and popen.stdout and popen.stderr  # asked for as pipes above
-        await loop.connect_write_pipe(lambda: self._stdin, popen.stdin)
+        await self._stdin.connect(popen.stdin)
         await self._stderr_pipe.connect(popen.stderr)
         self._stderr_pipe.start()
         await self._stdout_pipe.connect(popen.stdout)

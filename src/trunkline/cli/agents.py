@@ -8,9 +8,9 @@ import click
 
 from trunkline.cli.command import finish, print_json, print_table, setting_flags
 from trunkline.cli.locate import connected, find_or_start
-from trunkline.cli.screen import one_line
 from trunkline.cli.settings import Settings, load
 from trunkline.client import AgentView
+from trunkline.dialects.visible import one_line
 
 
 @click.command(short_help="List the agents that can be run.")

@@ -17,8 +17,10 @@ from contextlib import suppress
 from typing import Any, Literal
 
 from trunkline.cli.form import Field, fields_of
-from trunkline.cli.screen import Screen, one_line
+from trunkline.cli.screen import Screen
 from trunkline.client import Client, Scope
+from trunkline.dialects.outside import is_whole_number
+from trunkline.dialects.visible import one_line
 from trunkline.errors import Invalid, TrunklineError, Unsupported
 
 Policy = Literal["ask", "wait", "allow", "deny"]
@@ -151,7 +153,7 @@ class Asks:
             await self._hub.decide(self._session_id, request_id, allow=True, scope=scope)
         elif answer in ("n", "no"):
             await self._hub.decide(self._session_id, request_id, allow=False)
-        elif answer.isdecimal() and 1 <= int(answer) <= len(options):
+        elif is_whole_number(answer) and 1 <= int(answer) <= len(options):
             await self._hub.decide(self._session_id, request_id, option_id=str(options[int(answer) - 1]["optionId"]))
         else:
             return False

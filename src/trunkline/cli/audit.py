@@ -18,6 +18,8 @@ import msgspec
 from trunkline.cli.command import output, print_json, print_table, setting_flags
 from trunkline.cli.exits import EXIT_ERROR
 from trunkline.cli.settings import load
+from trunkline.dialects.outside import BROKEN
+from trunkline.dialects.visible import escaped
 from trunkline.errors import Invalid, NotFound, SessionNotFound, StorageError
 from trunkline.journal.base import Entry
 from trunkline.journal.look import Look, looking_into
@@ -146,8 +148,9 @@ def export(session: str | None, **flags: Any) -> None:
         for session_id, entry in _approvals(look, _one(look.named(""), session) if session is not None else None):
             fits = trails.setdefault(session_id, Trail(session_id)).take(key, entry)
             link = _link(entry.event)
-            out.write(msgspec.json.encode({"sessionId": session_id, "seq": entry.seq, **link, "fits": fits,
-                                           "event": msgspec.Raw(entry.event)}) + b"\n")
+            line = msgspec.json.encode({"sessionId": session_id, "seq": entry.seq, **link, "fits": fits,
+                                        "event": msgspec.Raw(entry.event)})
+            out.write(escaped(line) + b"\n")
     out.flush()
     if not all(trail.found.ok for trail in trails.values()):
         raise click.exceptions.Exit(EXIT_ERROR)
@@ -196,7 +199,7 @@ def _says_the_same(entry: Entry) -> bool:
         return True
     try:
         return _decision.decode(entry.packet) == _decision.decode(entry.event)
-    except msgspec.DecodeError:
+    except BROKEN:
         return False
 
 
@@ -213,7 +216,7 @@ def _is_approval(event: bytes) -> bool:
         return False
     try:
         return _typed.decode(event).type.startswith(_APPROVAL)
-    except msgspec.DecodeError:
+    except BROKEN:
         return True  # it was written by no hub, and the chain will say so
 
 
@@ -235,7 +238,7 @@ def _stored(look: Look, session_id: str) -> Chain:
         return Chain()
     try:
         return msgspec.json.decode(row.checkpoint, type=_Stored).chain
-    except msgspec.DecodeError as error:
+    except BROKEN as error:
         raise Invalid(f"the state of session {session_id} cannot be read: {error}") from error
 
 

@@ -14,6 +14,7 @@ import msgspec
 from trunkline.cli.exits import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED
 from trunkline.cli.interrupt import raise_on_interrupt
 from trunkline.cli.settings import FLAG, SETTINGS, Setting
+from trunkline.dialects.visible import escaped, one_line
 from trunkline.errors import Unavailable
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -55,12 +56,12 @@ def output() -> TextIO:
 
 def print_json(value: Any) -> None:
     """One JSON value, indented, for programs and people alike."""
-    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2))
+    click.echo(escaped(msgspec.json.format(msgspec.json.encode(value), indent=2)))
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Columns as wide as they need to be; the head is dim on a terminal."""
-    table = [list(head), *(list(row) for row in rows)]
+    table = [list(head), *([one_line(cell) for cell in row] for row in rows)]
     widths = [max(len(row[column]) for row in table) for column in range(len(head))]
     for number, row in enumerate(table):
         text = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

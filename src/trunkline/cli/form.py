@@ -10,6 +10,8 @@ from typing import Any
 
 import msgspec
 
+from trunkline.dialects.outside import is_whole_number
+
 _TRUE = frozenset({"y", "yes", "true", "1", "on"})
 _FALSE = frozenset({"n", "no", "false", "0", "off"})
 
@@ -54,7 +56,7 @@ class Field(msgspec.Struct, frozen=True):
         return typed
 
     def _chosen(self, typed: str) -> Any:
-        if typed.isdecimal() and 1 <= int(typed) <= len(self.choices):
+        if is_whole_number(typed) and 1 <= int(typed) <= len(self.choices):
             return self.choices[int(typed) - 1].value
         for choice in self.choices:
             if typed.lower() in (str(choice.value).lower(), choice.title.lower()):

@@ -42,7 +42,9 @@ def main() -> None:
 
 
 def _fail(message: str, code: int) -> None:
-    print(f"trunkline: {message}", file=sys.stderr)
+    from trunkline.dialects.visible import printable  # Rule 1
+
+    print(f"trunkline: {printable(message)}", file=sys.stderr)
     sys.exit(code)
 
 

@@ -19,10 +19,10 @@ from msgspec import structs
 
 from trunkline.cli.command import output, print_json, setting_flags
 from trunkline.cli.datadir import DataDir
-from trunkline.cli.screen import one_line
 from trunkline.cli.settings import Settings, load
 from trunkline.dialects.context import PermissionPolicy
 from trunkline.dialects.roles import name_of_kind, role_of_tool, usual_name
+from trunkline.dialects.visible import one_line
 from trunkline.errors import Invalid, TrunklineError
 from trunkline.session.policy import Considered, Policy, PolicyAsk, Rule, Verdict, expired, policy_ask
 from trunkline.session.policy_book import POLICY_FILE, PolicyBook
@@ -138,7 +138,7 @@ def edit(**flags: Any) -> None:
             parse_policy(edited)
             break
         except Invalid as error:
-            click.echo(f"trunkline: {error.message}", err=True)
+            click.echo(f"trunkline: {one_line(error.message)}", err=True)
             if not click.confirm("Edit again?", default=True, err=True):
                 raise Invalid("nothing was changed") from error
             text = edited

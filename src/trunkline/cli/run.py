@@ -26,10 +26,11 @@ from trunkline.cli.ask import Asks, Policy
 from trunkline.cli.command import finish, output, setting_flags
 from trunkline.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_MAX_REQUESTS, EXIT_MAX_TOKENS, EXIT_REFUSAL
 from trunkline.cli.locate import connected, find_or_start
-from trunkline.cli.screen import Screen, one_line
+from trunkline.cli.screen import Screen
 from trunkline.cli.settings import Settings, load
 from trunkline.cli.show import ANSWER, ASKS, Show
 from trunkline.client import Client, Packet
+from trunkline.dialects.visible import one_line
 from trunkline.errors import Invalid, TrunklineError
 
 EXIT_CODES = {"end_turn": 0, "refusal": EXIT_REFUSAL, "max_tokens": EXIT_MAX_TOKENS, "max_turn_requests": EXIT_MAX_REQUESTS,
@@ -199,7 +200,7 @@ class Watch:
         try:
             await self._hub.cancel(self._session_id)
         except TrunklineError as error:
-            click.echo(f"trunkline: {error.message}", err=True)
+            click.echo(f"trunkline: {one_line(error.message)}", err=True)
 
     async def _tick(self) -> None:
         """Keep the last line of the terminal telling what goes on."""

@@ -12,25 +12,12 @@ from typing import TextIO
 
 import click
 
-from trunkline.dialects.terminal import without_sequences
+from trunkline.dialects.visible import one_line, printable
 
 PLAIN_WIDTH = 200
 """Where a line is cut when there is no terminal whose width would say."""
 
-_CONTROLS = {code: None for code in (*range(0x20), 0x7F, *range(0x80, 0xA0)) if chr(code) not in "\n\t"}
-# Marks that reorder what follows: with them a command can be shown as another one than it is.
-_CONTROLS |= {code: None for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F)}
 _ERASE_LINE = "\r\x1b[K"
-
-
-def printable(text: str) -> str:
-    """The text without anything that a terminal would obey."""
-    return without_sequences(text).translate(_CONTROLS)
-
-
-def one_line(text: str) -> str:
-    """The text as one printable line."""
-    return " ".join(printable(text).split())
 
 
 class Screen:

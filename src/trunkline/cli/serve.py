@@ -7,7 +7,6 @@ Rule 2: the hub and the server are imported behind the lock, so that help and re
 from __future__ import annotations
 
 import gc
-import logging
 import os
 import socket
 import ssl
@@ -18,6 +17,7 @@ import click
 
 from trunkline.cli.command import setting_flags
 from trunkline.cli.datadir import DataDir, HubLock
+from trunkline.cli.logs import log_to
 from trunkline.cli.secrecy import allow_debuggers, environment
 from trunkline.cli.settings import Settings, load
 from trunkline.errors import Forbidden, Invalid, Unavailable
@@ -41,8 +41,7 @@ def command(**flags: Any) -> None:
     folder = DataDir(settings.data)
     folder.make()
     with HubLock(folder), bind(settings) as listener:
-        logging.basicConfig(stream=sys.stderr, level=settings.log_level.upper(),
-                            format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+        log_to(sys.stderr, settings.log_level.upper())
         if settings.idle_exit:
             os.chdir(settings.data)  # it outlives the terminal that started it, and must not hold on to that one's folder
         gc.disable()  # loading makes a hundred thousand objects that stay; ``host`` has them left alone and goes on collecting

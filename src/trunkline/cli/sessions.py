@@ -10,10 +10,11 @@ import click
 
 from trunkline.cli.command import finish, output, print_json, print_table, setting_flags
 from trunkline.cli.locate import connected, find_or_start
-from trunkline.cli.screen import Screen, one_line
+from trunkline.cli.screen import Screen
 from trunkline.cli.settings import load
 from trunkline.cli.show import Show
 from trunkline.client import Client, Packet, SessionView
+from trunkline.dialects.visible import one_line
 from trunkline.errors import Invalid, SessionNotFound
 
 LOOK_BACK = 50

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from trunkline.dialects.outside import NOT_TOML, is_whole_number
 from trunkline.errors import Invalid
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def _text(value: Any) -> str:
 
 
 def _port(value: Any) -> int:
-    number = int(value) if isinstance(value, str) and value.strip().isdigit() else value
+    number = int(value) if isinstance(value, str) and is_whole_number(value.strip()) else value
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= 65535:
         raise ValueError("expected a port number from 0 to 65535 (0 picks a free one)")
     return number
@@ -312,7 +313,7 @@ def _read_config(path: Path, *, must_exist: bool) -> dict[str, Any]:
 
     try:
         table = tomllib.loads(text.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except NOT_TOML as error:
         raise Invalid(f"config: {path} is not TOML: {error}") from error
     _refuse_unknown(table, path)
     return table

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from trunkline.cli.screen import Screen, one_line
+from trunkline.cli.screen import Screen
+from trunkline.dialects.visible import one_line
 
 STATUS_MARKS = {"pending": ("○", None), "in_progress": ("●", "yellow"), "completed": ("✓", "green"), "failed": ("✗", "red")}
 _SUBJECTS = ("command", "filePath", "file_path", "path", "pattern", "query", "url", "description", "prompt")

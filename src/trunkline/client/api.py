@@ -33,7 +33,7 @@ from trunkline.client.views import (
     Snapshot,
     Uploads,
 )
-from trunkline.client.wire import JSON_BODY, START_TIMEOUT_S, json_of, path_of, post
+from trunkline.client.wire import JSON_BODY, START_TIMEOUT_S, json_of, path_of, post, read
 
 Content = str | Sequence[Mapping[str, Any]]
 Scope = Literal["once", "turn", "session", "always"]
@@ -85,7 +85,7 @@ class Client(HubCalls):
         ) if value is not None}
         request = Request("POST", "/sessions", json_of(body), (*JSON_BODY, ("Idempotency-Key", key or new_key())))
         response = await self._ask(request, timeout_s=START_TIMEOUT_S)
-        return msgspec.json.decode(response.body, type=SessionView)
+        return read(response, SessionView)
 
     async def sessions(self, *, status: str | None = None, agent: str | None = None, text: str | None = None,
                        limit: int = 50, before: str | None = None) -> SessionPage:
@@ -100,13 +100,13 @@ class Client(HubCalls):
     async def rename(self, session_id: str, title: str) -> SessionView:
         """Give the session a title."""
         request = Request("PATCH", path_of("sessions", session_id), json_of({"title": title}), JSON_BODY)
-        return msgspec.json.decode((await self._ask(request)).body, type=SessionView)
+        return read(await self._ask(request), SessionView)
 
     async def fork(self, session_id: str, *, cwd: str | None = None, title: str | None = None) -> SessionView:
         """Branch off a session: a new one that has the same conversation behind it."""
         body = {name: value for name, value in (("cwd", cwd), ("title", title)) if value is not None}
         request = post(path_of("sessions", session_id, "fork"), body)
-        return msgspec.json.decode((await self._ask(request)).body, type=SessionView)
+        return read(await self._ask(request), SessionView)
 
     async def delete(self, session_id: str) -> None:
         """Stop the session's agent and forget the session."""
@@ -118,7 +118,7 @@ class Client(HubCalls):
                    key: str | None = None) -> Accepted:
         """Send a prompt and return as soon as the hub has recorded it."""
         response = await self._ask(_prompt(session_id, content, when_busy, key or new_key(), "application/json"))
-        return msgspec.json.decode(response.body, type=Accepted)
+        return read(response, Accepted)
 
     async def stream_turn(self, session_id: str, content: Content, *, when_busy: Literal["reject", "queue"] = "reject",
                           key: str | None = None) -> AsyncGenerator[Numbered, None]:
@@ -185,7 +185,7 @@ class Client(HubCalls):
         """Carry out a command such as ``{"command": "cancel"}``; returns what came of it. A retry never does it twice."""
         body = {"id": key or new_key(), "command": dict(command)}
         request = Request("POST", path_of("sessions", session_id, "commands"), json_of(body), JSON_BODY, repeats=True)
-        return msgspec.json.decode((await self._ask(request)).body, type=CommandDone).result
+        return read(await self._ask(request), CommandDone).result
 
     def connect(self) -> Link:
         """A WebSocket to the hub that reconnects by itself; use as an async context manager."""
@@ -250,7 +250,7 @@ class Client(HubCalls):
         if waits is not None:
             body["waits"] = {"approvalS": waits.approval_s, "onTimeout": waits.on_timeout}
         response = await self._ask(post(path_of("sessions", session_id, "limits"), body))
-        return msgspec.json.decode(response.body, type=SessionView)
+        return read(response, SessionView)
 
     # files
 
@@ -270,7 +270,7 @@ class Client(HubCalls):
         """The path under which an artifact can be seen for a while; None where there is nothing to show. With ``live`` its
         scripts run there, and it may load from elsewhere."""
         response = await self._ask(post(path_of("sessions", session_id, "artifacts", artifact_id, "preview"), {"live": live}))
-        return msgspec.json.decode(response.body, type=PreviewAddress).preview_url
+        return read(response, PreviewAddress).preview_url
 
     async def files(self, session_id: str, path: str | None = None) -> FileList:
         """A folder inside the session's roots; the session's own when no path is given."""
@@ -288,7 +288,7 @@ class Client(HubCalls):
         """Store a file inside the session's roots."""
         headers = (("Content-Type", "application/octet-stream"),)
         request = Request("POST", path_of("sessions", session_id, "files", path=path), content, headers)
-        return msgspec.json.decode((await self._ask(request)).body, type=Uploads)
+        return read(await self._ask(request), Uploads)
 
     async def diff(self, session_id: str) -> dict[str, Any]:
         """What changed in the session's folder."""

@@ -10,6 +10,7 @@ import msgspec
 from trunkline.client.http import Response
 from trunkline.client.sse import EventParser
 from trunkline.client.views import Fault
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import BY_CODE, Forbidden, LocalError, NotFound, TooLarge, TrunklineError, Unauthorized, Unavailable
 
 _BY_STATUS: dict[int, type[TrunklineError]] = {401: Unauthorized, 403: Forbidden, 404: NotFound, 413: TooLarge}
@@ -23,7 +24,7 @@ def error_of(response: Response) -> TrunklineError:
         if body.get("type") == "error":
             return error_of_packet(body, response.status)
         fault = msgspec.convert(body, Fault)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except BROKEN:
         return _unnamed(response)
     return _error(fault.code, response.status, fault.message, fault.details, fault.agent_code)
 

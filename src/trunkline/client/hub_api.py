@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from trunkline.client.http import Request
 from trunkline.client.hub_views import (
     AdapterView,
@@ -24,7 +22,7 @@ from trunkline.client.hub_views import (
     SearchPage,
 )
 from trunkline.client.views import AgentView, Code, PendingAsk, SessionView
-from trunkline.client.wire import JSON_BODY, START_TIMEOUT_S, Wire, json_of, path_of, post
+from trunkline.client.wire import JSON_BODY, START_TIMEOUT_S, Wire, json_of, path_of, post, read
 
 
 class HubCalls(Wire):
@@ -40,13 +38,13 @@ class HubCalls(Wire):
 
     async def new_code(self) -> Code:
         """A one-time code that logs a browser in."""
-        return msgspec.json.decode((await self._ask(post("/auth/codes", {}))).body, type=Code)
+        return read(await self._ask(post("/auth/codes", {})), Code)
 
     # devices
 
     async def pair(self, *, scope: str = "control", name: str | None = None) -> Pairing:
         """A one-time code that pairs a device; whoever opens its address first is that device."""
-        return msgspec.json.decode((await self._ask(post("/pair", _given(scope=scope, name=name)))).body, type=Pairing)
+        return read(await self._ask(post("/pair", _given(scope=scope, name=name))), Pairing)
 
     async def devices(self) -> list[DeviceView]:
         """Every paired device."""
@@ -73,7 +71,7 @@ class HubCalls(Wire):
         body = _given(text=text, rules=rules, autoApprove=auto_approve)
         headers = JSON_BODY if version is None else (*JSON_BODY, ("If-Match", f'"{version}"'))
         response = await self._ask(Request("PUT", "/policy", json_of(body), headers))
-        return msgspec.json.decode(response.body, type=PolicyView)
+        return read(response, PolicyView)
 
     async def explain_policy(self, *, command: str | None = None, path: str | None = None, tool: str | None = None,
                              kind: str | None = None, tool_input: Mapping[str, Any] | None = None, agent: str | None = None,
@@ -81,7 +79,7 @@ class HubCalls(Wire):
         """What the policy would say to a command, a change of a path, or a tool with its input; nothing is done."""
         body = _given(command=command, path=path, tool=tool, kind=kind, input=tool_input, agent=agent, cwd=cwd,
                       sessionId=session_id)
-        return msgspec.json.decode((await self._ask(post("/policy/explain", body))).body, type=Explanation)
+        return read(await self._ask(post("/policy/explain", body)), Explanation)
 
     # looking for something
 
@@ -102,12 +100,12 @@ class HubCalls(Wire):
     async def adapter_sessions(self, name: str) -> list[DiscoveredSession]:
         """The sessions that an agent knows of, newest activity first; the agent may be started to ask it."""
         response = await self._ask(Request("GET", path_of("adapters", name, "sessions")), timeout_s=START_TIMEOUT_S)
-        return msgspec.json.decode(response.body, type=DiscoveredSessions).sessions
+        return read(response, DiscoveredSessions).sessions
 
     async def attach(self, name: str, session_id: str, *, watch: bool | None = None) -> SessionView:
         """Join one of them. ``watch``: only follow what the agent writes elsewhere; without it, whichever is safe."""
         request = post(path_of("adapters", name, "sessions", session_id, "attach"), _given(watch=watch))
-        return msgspec.json.decode((await self._ask(request, timeout_s=START_TIMEOUT_S)).body, type=SessionView)
+        return read(await self._ask(request, timeout_s=START_TIMEOUT_S), SessionView)
 
 
 def _given(**fields: Any) -> dict[str, Any]:

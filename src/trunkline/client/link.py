@@ -31,6 +31,7 @@ from trunkline.client.socket import connected, lost
 from trunkline.client.streams import Patience, Relocate
 from trunkline.client.views import HubState, PendingAsk, ServerFrame
 from trunkline.client.watch import HUB, Watch
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import TrunklineError, Unavailable
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ class Link:
             try:
                 await self._take_up_everything()
                 async for text in socket:
-                    await self._take(_frame.decode(text))
+                    await self._take(_read_frame(text))
             finally:
                 self._socket = None
 
@@ -160,7 +161,7 @@ class Link:
             hello["token"] = self._pool.endpoint.token
         await socket.send(_encode(hello), text=True)
         async with asyncio.timeout(WELCOME_S):
-            welcome = _frame.decode(await socket.recv())
+            welcome = _read_frame(await socket.recv())
         if welcome.type != "welcome":
             raise error_of_fault(welcome.error) if welcome.error else Unavailable("the hub did not welcome us")
         self._asks.renew(welcome.pending)
@@ -251,3 +252,11 @@ class Link:
             if not answer.done():
                 answer.set_exception(error)
         self._asks.end(error)
+
+
+def _read_frame(text: str | bytes) -> ServerFrame:
+    """A frame of the hub's; Unavailable where it is none: the next connection may fare better."""
+    try:
+        return _frame.decode(text)
+    except BROKEN as error:
+        raise Unavailable(f"the hub sent what is no frame: {error}") from error

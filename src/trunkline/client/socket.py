@@ -14,6 +14,7 @@ import msgspec
 from trunkline.client.faults import error_of_fault
 from trunkline.client.http import Endpoint, trust
 from trunkline.client.views import Fault
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Forbidden, Invalid, NotFound, TrunklineError, Unauthorized, Unavailable
 
 if TYPE_CHECKING:
@@ -53,5 +54,5 @@ def _refusal(endpoint: Endpoint, status: int, body: bytes) -> TrunklineError:
     kind = {400: Invalid, 401: Unauthorized, 403: Forbidden, 404: NotFound}.get(status, Unavailable)
     try:
         return error_of_fault(msgspec.json.decode(body, type=Fault))
-    except msgspec.DecodeError:
+    except BROKEN:
         return kind(f"the hub at {endpoint.url} refused the WebSocket with {status}")

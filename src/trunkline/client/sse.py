@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import msgspec
 
+from trunkline.dialects.outside import is_whole_number
+
 
 class ServerEvent(msgspec.Struct, frozen=True, gc=False):
     """One dispatched event; ``id`` is the one that its own frame carried."""
@@ -68,6 +70,6 @@ class EventParser:
                 name = value.decode("utf-8", "replace") or "message"
             elif field == b"id" and b"\0" not in value:
                 self.last_id = own_id = value.decode("utf-8", "replace")
-            elif field == b"retry" and value.isdigit():
+            elif field == b"retry" and is_whole_number(value):
                 self.retry_s = int(value) / 1000
         return ServerEvent(b"\n".join(lines), name, own_id) if lines else None

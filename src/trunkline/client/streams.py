@@ -20,6 +20,7 @@ from trunkline.client.http import Connection, Pool, Request, Response, headers_o
 from trunkline.client.records import ContextEvent, Packet
 from trunkline.client.sse import EventParser, ServerEvent
 from trunkline.client.views import Fault
+from trunkline.dialects.outside import is_whole_number
 from trunkline.errors import HubLocked, TrunklineError, Unavailable
 
 SILENCE_S = 45.0
@@ -105,7 +106,7 @@ class Stream(Generic[T]):
             if failure is not None:
                 raise failure
             return None
-        if not event.id.isdigit() or int(event.id) <= self._after:
+        if not is_whole_number(event.id) or int(event.id) <= self._after:
             return None
         self._after = int(event.id)
         self._patience.progress()
@@ -113,7 +114,7 @@ class Stream(Generic[T]):
 
     def _advance(self, last_id: str) -> None:
         """A keep-alive may carry a position without a packet."""
-        if last_id.isdigit():
+        if is_whole_number(last_id):
             self._after = max(self._after, int(last_id))
 
 

@@ -15,6 +15,7 @@ import msgspec
 
 from trunkline.client.faults import error_of
 from trunkline.client.http import Endpoint, Pool, Request, Response
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Unavailable
 
 TIMEOUT_S = 30.0
@@ -55,11 +56,11 @@ class Wire:
         await self._pool.close()
 
     async def _get(self, path: str, type_: type[T]) -> T:
-        return msgspec.json.decode((await self._ask(Request("GET", path))).body, type=type_)
+        return read(await self._ask(Request("GET", path)), type_)
 
     async def _post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         response = await self._ask(post(path, body))
-        return msgspec.json.decode(response.body, type=dict[str, Any]) if response.body else {}
+        return read(response, dict[str, Any]) if response.body else {}
 
     async def _ask(self, request: Request, *, timeout_s: float | None = None) -> Response:
         limit_s = self._timeout_s if timeout_s is None else timeout_s
@@ -77,6 +78,14 @@ class Wire:
     async def _relocate(self) -> None:
         if self._find is not None:
             await self._pool.move(await self._find())
+
+
+def read(response: Response, kind: type[T]) -> T:
+    """An answer's body as ``kind``; Unavailable where it is none, as from a proxy that answers in the hub's place."""
+    try:
+        return msgspec.json.decode(response.body, type=kind)
+    except BROKEN as error:
+        raise Unavailable(f"the hub's answer cannot be read: {error}") from error
 
 
 def json_of(body: Mapping[str, Any]) -> bytes:

@@ -12,6 +12,8 @@ from typing import Literal
 
 import msgspec
 
+from trunkline.dialects.outside import BROKEN, Whole
+
 StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
 
 
@@ -84,7 +86,7 @@ class TurnEnd(msgspec.Struct, frozen=True):
 class AgentFault(msgspec.Struct, frozen=True):
     """An error as the agent told it: JSON-RPC code, text and data."""
 
-    code: int
+    code: Whole
     message: str
     data: bytes | None = None
 
@@ -114,8 +116,8 @@ class RateLimited(msgspec.Struct, frozen=True, rename="camel"):
 class Retried(msgspec.Struct, frozen=True, rename="camel"):
     """``retry``: the agent asks its model again."""
 
-    attempt: int
-    most: int | None = None
+    attempt: Whole
+    most: Whole | None = None
     delay: float | None = None
     message: str | None = None
 
@@ -131,10 +133,10 @@ class HookRan(msgspec.Struct, frozen=True, rename="camel"):
 class TokensSpent(msgspec.Struct, frozen=True, rename="camel"):
     """``tokens``: what one answer of the model took, not counted before. ``message_id`` is the agent's own."""
 
-    input: int
-    output: int
-    cache_read: int | None = None
-    cache_write: int | None = None
+    input: Whole
+    output: Whole
+    cache_read: Whole | None = None
+    cache_write: Whole | None = None
     message_id: str | None = None
 
 
@@ -231,7 +233,7 @@ def read_note(note: Note) -> NoteBody | None:
         return None
     try:
         return msgspec.json.decode(note.data, type=body)
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return None
 
 
@@ -239,7 +241,7 @@ def sent_note(params: bytes) -> Note | None:
     """The note that the params of a ``NOTE_METHOD`` notification are; None where they are none."""
     try:
         sent = msgspec.json.decode(params, type=_NoteParams)
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return None
     return Note(sent.kind, bytes(sent.data))
 

@@ -25,6 +25,7 @@ from trunkline.dialects.claude.transcript import (
     person_said,
     read_line,
 )
+from trunkline.dialects.outside import BROKEN
 from trunkline.discovery.base import FoundSession, Reading
 from trunkline.disk.reading import open_plain
 
@@ -99,7 +100,7 @@ class ClaudeStore:
                 with open_plain(entry.path) as file:
                     record = msgspec.json.decode(file.read(HEAD), type=_Running)
                 os.kill(record.pid, 0)
-            except (OSError, OverflowError, msgspec.DecodeError, RecursionError):
+            except (OSError, OverflowError, *BROKEN):
                 continue  # it is gone, or the file is none of these
             found.add(record.session_id)
         return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import SessionUnreadable
 from trunkline.journal.base import Journal, SessionRow
 from trunkline.session.fold import Fold, SessionView, view_of
@@ -17,7 +18,7 @@ async def stored_view(journal: Journal, row: SessionRow) -> SessionView:
     try:
         behind = row.last_seq > row.checkpoint_seq
         view = view_of(await refold(journal, row)) if behind else _summary.decode(row.summary)
-    except (msgspec.DecodeError, SessionUnreadable):
+    except (SessionUnreadable, *BROKEN):
         # One row that cannot be read must not hide all the others.
         view = view_of(Fold(session_id=row.id, agent=row.agent, cwd=row.cwd, title=row.title, status="error",
                             created_at=row.created_at, updated_at=row.updated_at))

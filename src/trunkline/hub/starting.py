@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import KeyReused, SessionNotFound
 from trunkline.hub.shapes import NewSession
 from trunkline.journal.base import Journal, RowFilter
@@ -102,5 +103,5 @@ def _check_same(before: str | None, now: str) -> None:
 def _how_started(checkpoint: bytes) -> _Started:
     try:
         return _started.decode(checkpoint)
-    except msgspec.DecodeError:
+    except BROKEN:
         return _Started()  # a session that cannot be read is none that could be gone on with

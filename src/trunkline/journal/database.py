@@ -16,8 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-import msgspec
-
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import StorageError
 
 Durability = Literal["normal", "full"]
@@ -48,7 +47,7 @@ def storage_errors(path: Path, tried: str) -> Iterator[None]:
     """What sqlite3, the file system and a damaged body raise, as StorageError."""
     try:
         yield
-    except (sqlite3.Error, OSError, msgspec.DecodeError, zlib.error) as error:
+    except (sqlite3.Error, OSError, zlib.error, *BROKEN) as error:
         raise StorageError(f"the journal {path} could not be {tried}: {error}") from error
 
 

@@ -130,7 +130,7 @@ class App:
             return error
         if isinstance(error, asyncio.CancelledError):
             raise error
-        log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+        log.error("%s %s failed", request.method, request.scope["path"], exc_info=error)
         return TrunklineError("the hub failed to answer; its log says more")
 
     async def _handle(self, request: Request) -> Reply:
@@ -140,7 +140,7 @@ class App:
         if not (resource and resource.is_preview):
             gate.check_origin(request)
         if resource is None:
-            raise NotFound(f"nothing is at {request.url.path[:200]}")
+            raise NotFound(f"nothing is at {request.scope['path'][:200]}")
         if request.method == "OPTIONS":
             return Response(status_code=204, headers={"Allow": resource.allow})
         route = resource.route(request.method)
@@ -204,7 +204,7 @@ def build_app(hub: Hub, options: ServerOptions) -> App:
 
 def error_reply(error: TrunklineError, request: Request) -> Response:
     """The response that an error becomes."""
-    if isinstance(error, SessionNotFound) and (asks_for_stream(request) or request.url.path.endswith("/packets")):
+    if isinstance(error, SessionNotFound) and (asks_for_stream(request) or request.scope["path"].endswith("/packets")):
         # The seeds' clients read packets and nothing else.
         packet = error_packet("Session not found", time.time_ns() // 1000, None, {"code": error.code})
         return Response(packet, error.http_status, media_type="application/json")

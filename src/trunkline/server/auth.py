@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import re
 from urllib.parse import urlsplit
 
 import msgspec
 from starlette.requests import HTTPConnection
 
+from trunkline.dialects.outside import is_whole_number
 from trunkline.errors import Forbidden, Invalid, Unauthorized
 from trunkline.server.connections import place_of
 from trunkline.server.cookies import Cookies, base_of
@@ -30,6 +32,9 @@ class Caller(msgspec.Struct, frozen=True):
     scope: Scope
     token_id: str
 
+
+_HOST = re.compile(r"(?:\[[0-9a-f:.]{2,45}(?:%[\w.~-]{1,40})?\]|[\w.-]{1,255})(?::[0-9]{1,5})?", re.ASCII)
+"""What a Host header may be (RFC 9110, 7.2): an address in brackets or a name, and a port. Addresses are made of it later."""
 
 NOBODY = Caller("nobody", "view", "")
 """Who asks for what needs no credential."""
@@ -53,7 +58,7 @@ class Gate:
             raise Invalid("exactly one Host header is needed")
         host = hosts[0].lower()
         name = _without_port(host)
-        if name in self._names or host in self._names or self._is_our_address(name):
+        if _HOST.fullmatch(host) and (name in self._names or host in self._names or self._is_our_address(name)):
             return
         raise Forbidden(f"the host {host!r} is not on the allow-list (start the hub with --allow-host {name})")
 
@@ -150,7 +155,7 @@ def _is_own(origin: str, request: HTTPConnection) -> bool:
 def _without_port(host: str) -> str:
     """The name in a Host header; all of it where what follows is no port."""
     name, _, port = host.rpartition(":")
-    return name if name and port.isascii() and port.isdigit() else host
+    return name if name and is_whole_number(port) else host
 
 
 def _is_loopback(host: str) -> bool:

@@ -15,6 +15,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from trunkline.dialects.jsonrpc.lines import utf8_fault
+from trunkline.dialects.outside import BROKEN, is_whole_number, whole_number
 from trunkline.errors import Invalid, TooLarge
 from trunkline.server.auth import NOBODY, Caller, Gate
 from trunkline.server.connections import place_of
@@ -160,14 +162,12 @@ class Call:
         raw = await self.raw_body()
         if not raw and default is not None:
             return default
+        if (why := utf8_fault(raw)) is not None:  # what is kept as it came would not notice
+            raise Invalid(f"body: {why}")
         try:
             return msgspec.json.decode(raw, type=kind)
-        except msgspec.DecodeError as error:
+        except BROKEN as error:
             raise Invalid(f"body: {_complaint(error, raw)}") from error
-        except UnicodeDecodeError as error:
-            raise Invalid(f"body: not UTF-8 ({error.reason})") from error
-        except RecursionError as error:
-            raise Invalid("body: nested too deeply") from error
 
     async def raw_body(self) -> bytes:
         """The whole body, as far as a JSON body may go."""
@@ -179,8 +179,8 @@ class Call:
         """The body as it comes; TooLarge as soon as it is known to be over ``limit``."""
         announced = self.request.headers.get("content-length")
         size = 0
-        if announced is not None and announced.isdigit() and int(announced) > limit:
-            raise too_large(limit)
+        if announced is not None and (not is_whole_number(announced) or int(announced) > limit):
+            raise too_large(limit)  # the server's own parser has refused what is no number at all
         async for chunk in self.request.stream():
             size += len(chunk)
             if size > limit:
@@ -193,8 +193,10 @@ _HIGH, _LOW = rb"\\u[dD][89abAB][0-9a-fA-F]{2}", rb"\\u[dD][c-fC-F][0-9a-fA-F]{2
 _LONE_SURROGATE = re.compile(rb"(?<!\\)(?:\\\\)*(?:%b(?!%b)|(?<!%b)%b)" % (_HIGH, _LOW, _HIGH, _LOW))
 
 
-def _complaint(error: msgspec.DecodeError, raw: bytes) -> str:
+def _complaint(error: Exception, raw: bytes) -> str:
     """What is wrong with a body: half a character is told as such, where the decoder speaks of a truncated body."""
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
     if type(error) is msgspec.DecodeError and (found := _LONE_SURROGATE.search(raw)):
         escape = found[0][-6:].decode("ascii")
         return f"not valid JSON text: {escape} at byte {found.end() - 6} is a lone surrogate, half of a character"
@@ -219,18 +221,6 @@ def asks_for_stream(request: Request) -> bool:
 def _is_zero(parameter: str) -> bool:
     name, _, value = parameter.partition("=")
     return name.strip().lower() == "q" and value.strip().rstrip("0") in ("", ".", "0.")
-
-
-def whole_number(name: str, value: str, *, least: int = 0, most: int | None = None) -> int:
-    """``value`` as a number within bounds, or Invalid naming it."""
-    # isascii: other scripts have digits too, and int() takes underscores and signs.
-    if not (value.isascii() and value.isdigit() and len(value) <= 18):
-        raise Invalid(f"{name} must be a whole number, not {value[:40]!r}", details={"field": name})
-    number = int(value)
-    if number < least or (most is not None and number > most):
-        bounds = f"at least {least}" if most is None else f"between {least} and {most}"
-        raise Invalid(f"{name} must be {bounds}, not {number}", details={"field": name})
-    return number
 
 
 _encoder = msgspec.json.Encoder()

@@ -20,6 +20,7 @@ from urllib.parse import quote
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
+from trunkline.dialects.outside import is_whole_number
 from trunkline.disk.reading import NOT_PLAIN
 from trunkline.errors import Forbidden, Invalid, NotFound
 from trunkline.session.workspace import Workspace
@@ -154,7 +155,7 @@ class FileReply:
 def _range(text: str, size: int) -> tuple[int, int] | None:
     """[start, end) of a range; None for what is not one (such a header is ignored)."""
     first, dash, last = text.partition("-")
-    if not dash or not all(part.isascii() and (part == "" or part.isdigit()) for part in (first, last)):
+    if not dash or not all(part == "" or is_whole_number(part) for part in (first, last)):
         return None
     if first and last and int(last) < int(first):
         return None

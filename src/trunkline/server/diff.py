@@ -19,6 +19,7 @@ import msgspec
 from trunkline.agents.environment import clean_env
 from trunkline.agents.process import ChildCommand
 from trunkline.agents.sandbox import Confine, as_is
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Forbidden, Invalid, NotFound, Unsupported
 from trunkline.server.call import Call, Reply, reply
 from trunkline.server.content import open_inside, resolve
@@ -286,7 +287,7 @@ async def _of_entry(feed: Feed, space: Workspace, seq: int) -> Diff:
         raise NotFound(f"no entry {seq} in this session")
     try:
         packet = _packet.decode(entries[0].packet or b"{}")
-    except msgspec.ValidationError:
+    except BROKEN:
         packet = _Packet()
     told = [change for change in packet.content or () if change.type == "diff"]
     told = told or ([packet.raw_input.change()] if packet.raw_input is not None else [])

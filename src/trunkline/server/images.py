@@ -7,17 +7,23 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 
 import msgspec
 from starlette.responses import Response
 
 from trunkline.dialects.acp import ImageContent
-from trunkline.errors import Invalid, NotFound
+from trunkline.dialects.outside import BROKEN, whole_number
+from trunkline.errors import NotFound
 from trunkline.server.call import Call, Reply
 
 HEADERS = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
            "X-Content-Type-Options": "nosniff",
            "Cache-Control": "private, max-age=31536000, immutable"}
+
+
+_PICTURE = re.compile(r"image/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}")
+"""A type as RFC 6838 writes it. It becomes a header: nothing else may stand in it."""
 
 
 class _Carrier(msgspec.Struct):
@@ -27,16 +33,13 @@ class _Carrier(msgspec.Struct):
 async def image(call: Call) -> Reply:
     """The picture in one entry of a session."""
     session = await call.session()
-    text = call.part("seq")
-    if not text.isdigit() or len(text) > 15:
-        raise Invalid(f"seq must be a number, not {text[:40]!r}")
-    seq = int(text)
+    seq = whole_number("seq", call.part("seq"))
     entries = await session.feed.read(after=seq - 1, before=seq + 1) if seq else []
     try:
         picture = msgspec.json.decode(entries[0].update or b"null", type=_Carrier).content if entries else None
         data = base64.b64decode(picture.data, validate=True) if picture is not None else None
-    except (msgspec.DecodeError, binascii.Error):
+    except (*BROKEN, binascii.Error):
         picture = data = None
-    if picture is None or data is None or not picture.mime_type.startswith("image/"):
+    if picture is None or data is None or not _PICTURE.fullmatch(picture.mime_type):
         raise NotFound(f"entry {seq} of this session carries no picture")
     return Response(data, media_type=picture.mime_type, headers=HEADERS)

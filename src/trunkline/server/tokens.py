@@ -22,6 +22,7 @@ from typing import Literal
 
 import msgspec
 
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid, NotFound, StorageError, Unauthorized
 
 log = logging.getLogger("trunkline.server")
@@ -259,5 +260,5 @@ def _load(path: Path) -> _Stored:
     path.chmod(0o600)
     try:
         return msgspec.json.decode(path.read_bytes(), type=_Stored)
-    except msgspec.DecodeError as error:
+    except BROKEN as error:
         raise StorageError(f"{path} is not a list of tokens ({error}); mend it or delete it") from error

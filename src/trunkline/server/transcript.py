@@ -4,8 +4,8 @@ Rule 1: pure, and constant in memory: what is remembered is what is open, never 
 Rule 2: text that was said is written as it was said, piece by piece. What tools put out is fenced so that it cannot end its own
 fence, and cut where it is long, with the number of characters that were left out.
 Rule 3: what was approved says who decided.
-Rule 4: who prints the file to a terminal obeys nobody: what programs said to theirs is left out, and any other control
-character is shown as a picture of itself.
+Rule 4: who prints the file to a terminal obeys nobody: what programs said to theirs is left out, and any other character that is
+not seen, or that reorders what is, is shown as a picture of itself or by its number.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ import msgspec
 from msgspec import UNSET
 
 from trunkline.dialects import context
+from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.terminal import without_sequences
+from trunkline.dialects.visible import shown
 from trunkline.errors import Invalid
 
 OUTPUT_MOST = 8_000
@@ -28,9 +30,8 @@ VALUE_MOST = 200
 CALLS_MOST = 256
 """Calls that are remembered while they run."""
 
+_UNREADABLE = "> *An event could not be read.*"
 _MARKS = {"completed": "x", "in_progress": "~"}
-_PICTURES = {**{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t\r"}, 0x7F: 0x2421,
-             **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
 _LINE_ENDS = re.compile(r"\r+\n?")
 _BACKTICKS = re.compile(r"`{3,}")
 _ANY_BACKTICKS = re.compile(r"`+")
@@ -57,17 +58,20 @@ class Transcript:
         """What stands above all."""
         facts = (("Agent", agent), ("Folder", f"`{folder}`"), ("Started", started))
         head = f"# {_line(title) or 'Untitled session'}\n\n" + "".join(f"- {name}: {value}\n" for name, value in facts)
-        return head.translate(_PICTURES)
+        return shown(head)
 
     def tell(self, raw: bytes) -> str:
         """An event as text; empty where it is not for reading."""
-        return self._event(raw).translate(_PICTURES)
+        try:
+            return shown(self._event(raw))
+        except BROKEN:  # what is kept as it came may be damaged where the event itself can be read
+            return self._block(_UNREADABLE)
 
     def _event(self, raw: bytes) -> str:
         try:
             event = context.decode_event(raw)
         except Invalid:
-            return self._block("> *An event could not be read.*")
+            return self._block(_UNREADABLE)
         if isinstance(event, context.MessageDeltaEvent | context.ThinkingDeltaEvent):
             return self._delta(event)
         if isinstance(event, context.MessageCompleteEvent | context.ThinkingCompleteEvent):
@@ -178,8 +182,8 @@ class Transcript:
         while len(self._calls) >= CALLS_MOST:
             del self._calls[next(iter(self._calls))]
         self._calls[call_id] = None
-        shown = _input(given)
-        return f"### Tool: {_line(name)}" + (f"\n\n{shown}" if shown else "")
+        told = _input(given)
+        return f"### Tool: {_line(name)}" + (f"\n\n{told}" if told else "")
 
     def _todo_list(self, event: context.TodoUpdateEvent) -> str:
         """The list, if it is another than the last one. The call that brought it has nothing more to say."""

@@ -11,6 +11,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from trunkline.dialects.outside import Whole
+
 CapName = Literal["tokens", "cost", "minutes", "turns"]
 CAP_NAMES: tuple[CapName, ...] = ("tokens", "cost", "minutes", "turns")
 SHARES: tuple[float, ...] = (0.8, 1.0)
@@ -25,10 +27,10 @@ _SPOKEN: dict[CapName, tuple[str, str, str]] = {
 class Caps(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
     """The limits of a session; what is absent has none. ``cost`` is in the currency that the agent reports."""
 
-    tokens: int | None = None
+    tokens: Whole | None = None
     cost: float | None = None
     minutes: float | None = None
-    turns: int | None = None
+    turns: Whole | None = None
 
     def __post_init__(self) -> None:
         for name in CAP_NAMES:

@@ -18,6 +18,7 @@ from collections.abc import Iterable
 import msgspec
 from msgspec import Raw, Struct
 
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid
 
 _members = msgspec.json.Decoder(dict[str, Raw])
@@ -78,7 +79,7 @@ def opened(event: bytes) -> tuple[bytes, int, str]:
         raise Invalid("the event is not written as it was sealed")
     try:
         link = msgspec.json.decode(meta.pop("chain"), type=_Link)
-    except msgspec.DecodeError as error:
+    except BROKEN as error:
         raise Invalid(f"the event's place in the chain cannot be read: {error}") from error
     return _form(members, meta), link.n, link.head
 
@@ -101,7 +102,7 @@ def _taken_apart(event: bytes) -> tuple[dict[str, Raw], dict[str, Raw]]:
     try:
         members = _members.decode(event)
         meta = _members.decode(members.pop("_meta")) if "_meta" in members else {}
-    except (msgspec.DecodeError, RecursionError) as error:
+    except BROKEN as error:
         raise Invalid(f"not an event: {error}") from error
     return members, meta
 

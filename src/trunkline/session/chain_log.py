@@ -22,6 +22,7 @@ from pathlib import Path
 
 import msgspec
 
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import NotFound, StorageError
 from trunkline.session.chain import Chain
 
@@ -90,7 +91,7 @@ def read_log(path: Path, key: bytes) -> Noted:
     for number, raw in enumerate(lines, 1):
         try:
             line = _line.decode(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except BROKEN:
             line = _Line("", 0, "")
         note = Note(line.session, line.n, line.head, line.deleted)
         fits = hmac.compare_digest(_seal(key, noted.seal, note).encode(), line.seal.encode("utf-8", "surrogatepass"))

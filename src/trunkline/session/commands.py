@@ -20,6 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 
 from trunkline.dialects import acp, context
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import BY_CODE, Invalid, TrunklineError, Unavailable
 from trunkline.session.acts import Answer, Decision
 from trunkline.session.fold import KEPT_COMMANDS, CommandDone, remember
@@ -270,7 +271,7 @@ def _meta(command: context.Command, kind: type[Meta]) -> Meta:
     given = {} if isinstance(command.meta, msgspec.UnsetType) else command.meta
     try:
         return msgspec.convert(given, kind)
-    except (msgspec.ValidationError, RecursionError) as error:
+    except BROKEN as error:
         raise Invalid(f"_meta of {name_of(command)}: {error}", details={"field": "_meta"}) from None
 
 

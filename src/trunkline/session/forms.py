@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import OTHER_WORDS
 from trunkline.errors import Invalid
 
@@ -105,7 +106,7 @@ def _decoded(said: str | bytes) -> Any:
     """Somebody's JSON; None where it cannot be read."""
     try:
         return msgspec.json.decode(said)
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return None
 
 

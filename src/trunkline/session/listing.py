@@ -16,6 +16,7 @@ import msgspec
 
 from trunkline.agents.process import Exit
 from trunkline.dialects import acp
+from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import Signal
 from trunkline.errors import AgentError, Unsupported
 from trunkline.session.driver import AgentSession
@@ -84,7 +85,7 @@ async def _pages(ask: Ask, params: dict[str, Any]) -> dict[str, AgentSession]:
 def _created(page: bytes) -> dict[str, str]:
     try:
         stamped = msgspec.json.decode(page, type=_Page).sessions
-    except msgspec.DecodeError:
+    except BROKEN:
         return {}
     return {each.session_id: each.meta.created_at for each in stamped
             if each.meta is not None and isinstance(each.session_id, str) and isinstance(each.meta.created_at, str)}

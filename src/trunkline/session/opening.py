@@ -15,6 +15,7 @@ import msgspec
 
 from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects import acp
+from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import LargeUpdate, Malformed, Note, Signal, Update
 from trunkline.errors import AgentAuthRequired, AgentError, AgentProtocolMismatch, Unsupported
 from trunkline.session.driver import How
@@ -61,7 +62,7 @@ class Inbox:
         """What the params of one ``session/update`` mean to us. The hot path: nothing is looked at but whose it is."""
         try:
             told = _read_params(params)
-        except (msgspec.DecodeError, RecursionError) as error:
+        except BROKEN as error:
             return (unreadable(acp.SESSION_UPDATE, params, str(error)),)
         if told.session_id == self.session_id and not self.replaying:
             return (_update(told.update),)
@@ -111,7 +112,7 @@ class Opened(msgspec.Struct, rename="camel"):
 def _read(result: bytes) -> Opened:
     try:
         return msgspec.json.decode(result if result != b"null" else b"{}", type=Opened)
-    except msgspec.DecodeError:
+    except BROKEN:
         return Opened()
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import StorageError
 
 
@@ -52,7 +53,7 @@ class PidFiles:
         for path in self._folder.glob("*.json"):
             try:
                 found.append(msgspec.json.decode(path.read_bytes(), type=PidRecord))
-            except msgspec.DecodeError:
+            except BROKEN:
                 # A file that a crash cut short names nobody.
                 path.unlink(missing_ok=True)
         return found

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from trunkline.dialects.context import AutoApprove, PermissionPolicy
+from trunkline.dialects.outside import BROKEN, NOT_TOML
 from trunkline.errors import Invalid
 from trunkline.session import globs
 from trunkline.session.policy import Policy
@@ -42,7 +43,7 @@ def parse_policy(text: str) -> Policy:
 
     try:
         table = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+    except NOT_TOML as error:
         raise Invalid(f"the policy is not TOML: {error}") from error
     _refuse_unknown(table, ("rules", "auto_approve"), "the policy")
     rules = table.get("rules", [])
@@ -131,7 +132,7 @@ def _rule(table: Any, where: str) -> Rule:
     values = {_FIELDS[key]: _value(key, value) for key, value in table.items()}
     try:
         rule = msgspec.convert(values, Rule)
-    except msgspec.ValidationError as error:
+    except BROKEN as error:
         raise Invalid(f"{where}: {_plainly(str(error))}") from error
     return check_rule(rule, where)
 
@@ -151,7 +152,7 @@ def _auto_approve(table: Any) -> PermissionPolicy:
     values = dict.fromkeys(AutoApprove.__struct_fields__, False) | dict(table)
     try:
         auto = msgspec.convert(values, AutoApprove)
-    except msgspec.ValidationError as error:
+    except BROKEN as error:
         raise Invalid(f"auto_approve: {_plainly(str(error))}") from error
     return check_permission_policy(PermissionPolicy(auto_approve=auto), "auto_approve")
 

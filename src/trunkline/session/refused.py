@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid, StorageError, TrunklineError
 
 AT_ONCE = 20
@@ -89,5 +90,5 @@ def id_in(said: bytes) -> str | None:
     """The id of an envelope that may be broken otherwise."""
     try:
         return _numbered.decode(said).id
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return None

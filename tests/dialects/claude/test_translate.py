@@ -450,3 +450,25 @@ def test_the_bytes_may_be_cut_anywhere(run: str, data: st.DataObject) -> None:
     for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True):
         lines += reader.feed(stream[start:end])
     assert f.hear(pieces, lines) == f.hear(whole, output(run))
+
+
+NO_TEXT = [b'{"type":"system","subtype":"init","cwd":"\xff"}', b'{"type":"system","subtype":"init","tools":["\xc3"]}',
+           b'{"type":"control_response","response":{"request_id":"r","subtype":"success","response":{"a":"\xff"}}}',
+           b'{"type":"control_request","request_id":"r","request":{"subtype":"can_use_tool","input":{"\xfe":1}}}',
+           b'{"type":"tomorrow","x":"\xed\xa0\x80"}']
+
+
+@pytest.mark.parametrize("line", NO_TEXT)
+def test_a_frame_that_is_no_utf8_is_malformed_and_goes_nowhere(line: bytes) -> None:
+    translate = prompted()
+    (told,) = translate.receive(line)
+    assert isinstance(told, Malformed) and told.why.startswith("not UTF-8")
+    assert translate.take_answers() == [] and translate.take_output() == []
+
+
+@pytest.mark.parametrize("number", [b"1e400", b"-1e309", b"9" * 400, b"9" * 5000])
+def test_a_number_that_nobody_can_hold_costs_its_member_or_the_line(number: bytes) -> None:
+    for line in (b'{"type":"system","subtype":"api_retry","attempt":%b,"retry_delay_ms":%b}',
+                 b'{"type":"result","num_turns":%b,"x":%b}'):
+        for signal in prompted().receive(line % (number, number)):
+            assert isinstance(signal, Malformed | Note | TurnEnd | Update)

@@ -323,3 +323,11 @@ def test_no_packet_breaks_a_question_about_it(packet: dict[str, Any]) -> None:
         answer = ask(packet)
         assert answer is None or isinstance(answer, str | bool)
         assert answer == ask(msgspec.json.encode(packet))
+
+
+@pytest.mark.parametrize("raw", [
+    b'{"type":"\xff"}', b'{"\xff":1,"type":"\xff"}', b"\xff", b'{"type":"\\ud800"}', b"[" * 100_000, b'{"type":1e400}'])
+@pytest.mark.parametrize("look", [packet_type, tool_name, display_title, file_path, is_task, tool_kind])
+def test_bytes_that_are_no_packet_are_refused_whatever_is_wrong_with_them(look: Any, raw: bytes) -> None:
+    with pytest.raises(Invalid, match="not a packet"):
+        look(raw)

@@ -60,6 +60,7 @@ import msgspec
 from trunkline.agents.catalog.features import FLAGS
 from trunkline.agents.environment import clean_env
 from trunkline.agents.process import ChildCommand
+from trunkline.dialects.outside import BROKEN, NOT_TOML
 from trunkline.dialects.roles import ToolNames, ToolRole
 from trunkline.errors import AgentNotInstalled, Invalid, TrunklineError
 
@@ -184,7 +185,7 @@ def spec_from_table(name: str, table: Mapping[str, Any], *, source: str = "") ->
         raise Invalid(f"{where}: {name!r} is no agent name; use lower-case letters, digits, '.', '_' and '-'")
     try:
         entry = msgspec.convert(dict(table), _Table)
-    except msgspec.ValidationError as error:
+    except BROKEN as error:
         raise Invalid(f"{where}: {_plain(error)}", details={"source": where}) from None
     _check_command(where, entry.command)
     return AgentSpec(
@@ -273,12 +274,12 @@ def _catalog() -> dict[str, AgentSpec]:
 def _spec_from_file(file: Path) -> AgentSpec:
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except NOT_TOML as error:
         raise Invalid(f"{file.name}: not TOML: {error}") from None
     return spec_from_table(file.stem, table, source=file.name)
 
 
-def _plain(error: msgspec.ValidationError) -> str:
+def _plain(error: Exception) -> str:
     """``Expected `str`, got `int` - at `$.detect.executable``` as ``detect.executable: expected `str`, got `int```."""
     what, _, at = str(error).partition(" - at `$")
     what = what[:1].lower() + what[1:]

@@ -11,6 +11,7 @@ from msgspec import UNSET, Raw, UnsetType
 
 from trunkline.dialects import acp
 from trunkline.dialects.jsonrpc import MAX_LINE
+from trunkline.dialects.outside import BROKEN
 
 UPDATE_HEAD = b'{"jsonrpc":"2.0","method":"session/update"'
 CURSOR_HEAD = b'{"jsonrpc":"2.0","method":"_trunkline/cursor"'
@@ -65,7 +66,7 @@ def read(line: bytes) -> Envelope | None:
     """A line's envelope; None for what is no message."""
     try:
         return _envelope.decode(line)
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return None
 
 
@@ -73,7 +74,7 @@ def params_of(raw: Raw | UnsetType) -> Params:
     """The members that the bridge knows; empty where they are not."""
     try:
         return _params.decode(raw) if raw is not UNSET else Params()
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return Params()
 
 
@@ -81,7 +82,7 @@ def env_allow_of(result: Raw | UnsetType) -> tuple[str, ...]:
     """The patterns of variables that the hub's answer to initialize names."""
     try:
         return msgspec.json.decode(result, type=Hello).meta.trunkline.env_allow if result is not UNSET else ()
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return ()
 
 
@@ -119,7 +120,7 @@ def _request_id(beginning: bytes) -> bytes:
 def _is_id(token: bytes) -> bool:
     try:
         return type(msgspec.json.decode(token)) in (str, int)
-    except msgspec.DecodeError:
+    except BROKEN:
         return False
 
 
@@ -158,5 +159,5 @@ def with_after(line: bytes, after: int) -> bytes:
 def _members(raw: Raw | UnsetType) -> dict[str, Any]:
     try:
         return dict(msgspec.json.decode(raw, type=dict[str, Raw])) if raw is not UNSET else {}
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return {}  # params that are no object: the hub says what is wrong with them

@@ -27,6 +27,7 @@ from trunkline.cli.command import finish, output, print_json
 from trunkline.cli.datadir import DataDir
 from trunkline.cli.exits import EXIT_ERROR
 from trunkline.cli.settings import load
+from trunkline.dialects.visible import printable
 from trunkline.errors import Invalid
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def summary(outcomes: list[Outcome]) -> str:
 
 def _show(outcome: Outcome) -> None:
     mark = {"passed": "ok", "failed": "FAILED", "skipped": "skipped"}[outcome.result]
-    click.echo(f"{mark:<8}{outcome.id:<16}{outcome.what}" + (f" ({outcome.why})" if outcome.why else ""))
+    click.echo(printable(f"{mark:<8}{outcome.id:<16}{outcome.what}" + (f" ({outcome.why})" if outcome.why else "")))
 
 
 def _stop(folder: DataDir) -> None:

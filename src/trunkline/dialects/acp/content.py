@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from trunkline.dialects.acp.shape import SKIP, Shape
+from trunkline.dialects.outside import Whole
 
 Role = Literal["assistant", "user"]
 
@@ -49,7 +50,7 @@ class ResourceLink(Shape, frozen=True, kw_only=True, tag_field="type", tag="reso
     mime_type: str | None = None
     title: str | None = None
     description: str | None = None
-    size: int | None = None
+    size: Whole | None = None
     annotations: Annotations | None = None
 
 

@@ -19,11 +19,12 @@ from msgspec.structs import astuple, replace
 from trunkline.dialects import signals
 from trunkline.dialects.acp import aliases
 from trunkline.dialects.acp.client import RequestPermissionRequest
-from trunkline.dialects.acp.lenient import BROKEN, read, read_members
+from trunkline.dialects.acp.lenient import read, read_members
 from trunkline.dialects.acp.methods import METHODS
 from trunkline.dialects.acp.permission import CancelledOutcome, PermissionOption, RequestPermissionOutcome, SelectedOutcome
 from trunkline.dialects.acp.shape import encode
 from trunkline.dialects.acp.updates import SessionUpdate, ToolCall, ToolCallUpdate, UnknownUpdate
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import AgentError, Invalid, NotFound
 
 _TOOL_CALL_UPDATE = msgspec.json.Decoder(ToolCallUpdate)

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from trunkline.dialects.acp.decode import decode_plain_chunk
-from trunkline.dialects.acp.lenient import BROKEN
+from trunkline.dialects.outside import BROKEN
 
 LARGE_UPDATE: Final = 8 << 20
 """Bytes from which on an update is large. To read one of this size in full takes some 50 ms; an image of 6 MB is smaller."""

@@ -19,12 +19,11 @@ import msgspec
 from msgspec import Raw, UnsetType
 
 from trunkline.dialects.acp import aliases
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid
 
 T = TypeVar("T")
 Reader = Callable[[bytes], Any]
-
-BROKEN = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
 @overload

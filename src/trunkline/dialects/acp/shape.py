@@ -21,7 +21,8 @@ STRICT = msgspec.Meta(extra={"strict": True})
 SKIP = msgspec.Meta(extra={"skip_invalid_items": True})
 """Marks a list whose bad items are dropped (unmarked: one bad item makes the list bad)."""
 
-Uint = Annotated[int, msgspec.Meta(ge=0)]
+Uint = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
+"""Of what the schema allows, what everybody can count with."""
 
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False):

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import msgspec
 
+from trunkline.dialects.outside import BROKEN, Whole
+
 
 class TokenCount(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """How many tokens something took."""
 
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_read_tokens: int | None = None
-    cached_write_tokens: int | None = None
-    thought_tokens: int | None = None
+    input_tokens: Whole = 0
+    output_tokens: Whole = 0
+    cached_read_tokens: Whole | None = None
+    cached_write_tokens: Whole | None = None
+    thought_tokens: Whole | None = None
 
     @property
     def is_nothing(self) -> bool:
@@ -25,8 +27,8 @@ class TokenCount(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
 
 
 class _SnakeCount(msgspec.Struct):
-    input_tokens: int = 0
-    output_tokens: int = 0
+    input_tokens: Whole = 0
+    output_tokens: Whole = 0
 
 
 class _Quota(msgspec.Struct, frozen=True):
@@ -54,7 +56,7 @@ def answer_usage(result: bytes) -> bytes | None:
     """The token counts on a prompt's answer, as JSON; None where it has none."""
     try:
         answer = msgspec.json.decode(result, type=_Answer)
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return None
     if answer.usage is not msgspec.UNSET and bytes(answer.usage) != b"null":
         return bytes(answer.usage)
@@ -66,7 +68,7 @@ def chunk_usage(update: bytes) -> TokenCount | None:
     """The token counts that ride on a chunk, as the agent's news about the model's answer before it."""
     try:
         meta = msgspec.json.decode(update, type=_Chunk).meta
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return None
     return meta.usage if meta is not None else None
 
@@ -74,6 +76,6 @@ def chunk_usage(update: bytes) -> TokenCount | None:
 def _as_count(counted: bytes) -> bytes | None:
     try:
         count = msgspec.json.decode(counted, type=_SnakeCount)
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return None
     return msgspec.json.encode(TokenCount(input_tokens=count.input_tokens, output_tokens=count.output_tokens))

@@ -15,6 +15,7 @@ import msgspec
 
 from trunkline.dialects.claude import outgoing, tools
 from trunkline.dialects.claude.questions import answers_of, form_of, words_of
+from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, PermissionOption, QuestionAsk, Signal
 
 Json = dict[str, Any]
@@ -176,7 +177,7 @@ def _edited(given: Json, edited: bytes | None) -> Json:
 def _object(raw: bytes | None) -> Json:
     try:
         value = msgspec.json.decode(raw or b"{}")
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return {}
     return value if isinstance(value, dict) else {}
 

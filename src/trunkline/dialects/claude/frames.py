@@ -11,6 +11,8 @@ from typing import Any, Final
 
 import msgspec
 
+from trunkline.dialects.outside import Whole
+
 
 class Frame(msgspec.Struct, kw_only=True, gc=False, tag_field="type"):
     """What every frame may have."""
@@ -56,7 +58,7 @@ class StreamEvent(msgspec.Struct, kw_only=True, gc=False):
     """One server-sent event of the Messages API."""
 
     type: str = ""
-    index: int = 0
+    index: Whole = 0
     message: Message | None = None
     content_block: Any = None
     delta: Any = None
@@ -92,10 +94,10 @@ class ResultFrame(Frame, tag="result", kw_only=True):
     user_message_uuids: list[str] | None = None
     origin: Origin | None = None
     local_command: str | None = None
-    api_error_status: int | None = None
+    api_error_status: Whole | None = None
     startup_failure_reason: str | None = None
     permission_denials: Any = None
-    num_turns: int | None = None
+    num_turns: Whole | None = None
 
 
 class ControlRequestFrame(Frame, tag="control_request", kw_only=True):
@@ -236,8 +238,8 @@ class CompactMetadata(msgspec.Struct, kw_only=True):
     """How much a compaction left out."""
 
     trigger: str = ""
-    pre_tokens: int | None = None
-    post_tokens: int | None = None
+    pre_tokens: Whole | None = None
+    post_tokens: Whole | None = None
     preserved_messages: Any = None
 
 
@@ -250,10 +252,10 @@ class CompactBoundaryFrame(System, kw_only=True):
 class ApiRetryFrame(System, kw_only=True):
     """The model is asked again."""
 
-    attempt: int = 1
-    max_retries: int | None = None
+    attempt: Whole = 1
+    max_retries: Whole | None = None
     retry_delay_ms: float | None = None
-    error_status: int | None = None
+    error_status: Whole | None = None
     error: str | None = None
 
 
@@ -297,7 +299,7 @@ class HookFrame(System, kw_only=True):
     output: str = ""
     stdout: str = ""
     stderr: str = ""
-    exit_code: int | None = None
+    exit_code: Whole | None = None
     outcome: str = ""
 
 

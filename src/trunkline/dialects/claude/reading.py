@@ -11,6 +11,8 @@ from typing import Any, Final, get_args
 import msgspec
 
 from trunkline.dialects.claude.frames import SYSTEM, Broken, Frame, Known, System, SystemFrame, Unknown
+from trunkline.dialects.jsonrpc.lines import utf8_fault
+from trunkline.dialects.outside import BROKEN
 
 Json = dict[str, Any]
 
@@ -21,31 +23,32 @@ _BY_TYPE: Final[dict[str, type[Frame]]] = {str(kind.__struct_config__.tag): kind
 
 def read_frame(line: bytes) -> tuple[str, Known | System | Unknown | Broken]:
     """One line, and what it is called: its type, or the subtype of a ``system`` frame."""
+    if (why := utf8_fault(line)) is not None:  # what is kept as it came would not notice
+        return "", Broken(why)
     try:
         frame = _read(line)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+    except BROKEN:
         return _forgiven(line)
     if type(frame) is SystemFrame:
         return frame.subtype, _system(frame.subtype, line)
     return str(frame.__struct_config__.tag), frame
 
 
-def _system(subtype: str, line: bytes) -> System | Unknown:
+def _system(subtype: str, line: bytes) -> Known | System | Unknown | Broken:
     read = _read_system.get(subtype)
     if read is None:
         return Unknown(subtype or "system")
     try:
         return read(line)
-    except (msgspec.DecodeError, RecursionError):
-        found: System = _whatever_fits(SYSTEM[subtype], msgspec.json.decode(line))
-        return found
+    except BROKEN:
+        return _forgiven(line)[1]
 
 
 def _forgiven(line: bytes) -> tuple[str, Known | System | Unknown | Broken]:
     """A line that no frame's shape fits: the frame without what does not fit, else what it calls itself."""
     try:
         fields = msgspec.json.decode(line)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+    except BROKEN as error:
         return "", Broken(f"not a line of JSON: {error}")
     if not isinstance(fields, dict):
         return "", Broken("not a JSON object")
@@ -71,7 +74,7 @@ def _whatever_fits(shape: type[Any], fields: Json) -> Any:
         value, wanted = fields[field.encode_name], field.type
         try:
             found[field.name] = _as_came(value) if wanted is msgspec.Raw else msgspec.convert(value, wanted, strict=False)
-        except (msgspec.ValidationError, RecursionError):
+        except BROKEN:
             inner = wanted if isinstance(wanted, type) and issubclass(wanted, msgspec.Struct) else None
             if inner is not None and isinstance(value, dict):
                 found[field.name] = _whatever_fits(inner, value)

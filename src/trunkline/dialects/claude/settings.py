@@ -12,6 +12,7 @@ import msgspec
 
 from trunkline.dialects.claude import outgoing
 from trunkline.dialects.claude.frames import CommandsChangedFrame, InitFrame
+from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import Note, Signal, Update
 from trunkline.errors import Invalid
 
@@ -112,7 +113,7 @@ class Settings:
         listed = frame.commands if frame.commands is not None else frame.slash_commands
         try:
             commands = msgspec.convert(listed, list[Command | str])
-        except msgspec.ValidationError:
+        except BROKEN:
             return []
         found = [Command(each) if isinstance(each, str) else each for each in commands]
         self._commands = {command.name: command for command in found if command.name}
@@ -132,7 +133,7 @@ class Settings:
             return
         try:
             mode = msgspec.json.decode(body, type=_ModeSet).mode
-        except (msgspec.DecodeError, RecursionError):
+        except BROKEN:
             return
         self.mode, self._mode_told = mode, True
 
@@ -259,11 +260,11 @@ def _greeting(body: bytes) -> Greeting:
     """What fits of the answer: a model or a command of another shape is left out."""
     try:
         return msgspec.json.decode(body, type=Greeting, strict=False)
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         pass
     try:
         fields = msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return Greeting()
     if not isinstance(fields, dict):
         return Greeting()
@@ -277,7 +278,7 @@ def _each(listed: Any, kind: type[Any]) -> list[Any]:
     for item in listed if isinstance(listed, list) else []:
         try:
             found.append(msgspec.convert(item, kind, strict=False))
-        except (msgspec.ValidationError, RecursionError):
+        except BROKEN:
             continue
     return found
 
@@ -298,7 +299,7 @@ def _distinct(models: list[Model]) -> list[Model]:
 def _resolved(body: bytes) -> str:
     try:
         return str(msgspec.json.decode(body, type=dict[str, Any] | None, strict=False).get("model") or "")
-    except (msgspec.DecodeError, RecursionError, AttributeError):
+    except (*BROKEN, AttributeError):
         return ""
 
 

@@ -22,6 +22,7 @@ import msgspec
 
 from trunkline.dialects.acp import ErrorCode
 from trunkline.dialects.claude.frames import ResultFrame
+from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import AgentFault, StopReason, TurnEnd
 
 ABORTED: Final = ("aborted_streaming", "aborted_tools")
@@ -63,7 +64,7 @@ def unqueued(body: bytes) -> list[str]:
     """The prompts that an interrupt took out of the queue, by its answer."""
     try:
         return msgspec.json.decode(body, type=_Receipt).cancelled
-    except (msgspec.DecodeError, RecursionError):  # an answer to something else
+    except BROKEN:  # an answer to something else
         return []
 
 

@@ -16,6 +16,8 @@ from typing import Any
 import msgspec
 
 from trunkline.dialects.claude import results, tools
+from trunkline.dialects.jsonrpc.lines import utf8_fault
+from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import Malformed, Note, Signal, StopReason, TurnEnd, Update
 
 Json = dict[str, Any]
@@ -57,9 +59,11 @@ _read = msgspec.json.Decoder(Line, strict=False).decode
 
 def read_line(raw: bytes) -> Line | None:
     """One line; None where it is no such object (a torn write, another format)."""
+    if utf8_fault(raw) is not None:  # members that are left as they came would not notice
+        return None
     try:
         return _read(raw)
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return None
 
 

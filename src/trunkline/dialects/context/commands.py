@@ -13,6 +13,7 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from trunkline.dialects.context.types import PermissionPolicy, Plain
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid
 
 
@@ -121,14 +122,12 @@ _named = msgspec.json.Decoder(_Named)
 _enveloped = msgspec.json.Decoder(_Enveloped)
 _encoder = msgspec.json.Encoder()
 
-_BROKEN = (msgspec.DecodeError, RecursionError)
-
 
 def decode_command(raw: bytes | Raw | str) -> Command:
     """Read one command; ``Invalid`` says what is wrong with it."""
     try:
         return _decoder.decode(raw)
-    except _BROKEN as wrong:
+    except BROKEN as wrong:
         _refuse(raw, wrong)
 
 
@@ -136,7 +135,7 @@ def decode_command_envelope(raw: bytes | Raw | str) -> CommandEnvelope:
     """Read ``{"id": …, "command": {…}}``; ``Invalid`` says what is wrong with it."""
     try:
         return _envelope_decoder.decode(raw)
-    except _BROKEN as wrong:
+    except BROKEN as wrong:
         _refuse(_inner(raw), wrong)
 
 
@@ -149,7 +148,7 @@ def _inner(raw: bytes | Raw | str) -> bytes | Raw | str:
     """The command in an envelope; what is no envelope, as it is."""
     try:
         return _enveloped.decode(raw).command
-    except _BROKEN:
+    except BROKEN:
         return raw
 
 
@@ -157,7 +156,7 @@ def _refuse(raw: bytes | Raw | str, wrong: Exception) -> NoReturn:
     """Say what is wrong; of a name that is no command also which there are."""
     try:
         name = _named.decode(raw).command
-    except _BROKEN:
+    except BROKEN:
         raise Invalid(f"not a command: {wrong}") from wrong
     if name in COMMANDS:
         raise Invalid(f"not a command: {wrong}", details={"command": name}) from wrong

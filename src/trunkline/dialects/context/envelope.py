@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from trunkline.dialects.context.events import Event
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid
 
 DeltaPrefix = tuple[bytes, bytes]
@@ -89,14 +90,14 @@ def decode_event(raw: bytes) -> Event | UnknownEvent:
     """Read an event with its envelope; what is not understood is an ``UnknownEvent``, what is no event at all ``Invalid``."""
     try:
         return _decoder().decode(raw)
-    except (msgspec.DecodeError, RecursionError) as wrong:
+    except BROKEN as wrong:
         return _unknown(raw, str(wrong))
 
 
 def _unknown(raw: bytes, why: str) -> UnknownEvent:
     try:
         head = _head_decoder.decode(raw)
-    except (msgspec.DecodeError, RecursionError) as wrong:
+    except BROKEN as wrong:
         raise Invalid(f"not an event: {wrong}") from wrong
     return UnknownEvent(raw, head.type, head.seq, head.session_id, head.timestamp, why)
 

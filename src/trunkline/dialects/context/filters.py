@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from trunkline.dialects.context.events import EVENTS, event_types
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid
 
 _HEAD = re.compile(rb'\{"seq":\d+,"sessionId":"[^"\\]*(?:\\.[^"\\]*)*","timestamp":"[^"\\]*","type":"([^"\\]*)"')
@@ -56,7 +57,7 @@ def encoded_type(event: bytes) -> str:
         return head[1].decode()
     try:
         return _typed.decode(event).type
-    except (msgspec.DecodeError, RecursionError) as wrong:
+    except BROKEN as wrong:
         raise Invalid(f"not an event: {wrong}") from wrong
 
 

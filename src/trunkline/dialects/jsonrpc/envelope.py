@@ -7,6 +7,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.jsonrpc.messages import RpcError
+from trunkline.dialects.outside import BROKEN
 
 
 class Envelope(Struct, gc=False):
@@ -32,8 +33,6 @@ _ARRAY = msgspec.json.Decoder(list[Raw])
 _MEMBERS = msgspec.json.Decoder(dict[str, Raw])
 _STRING = msgspec.json.Decoder(str)
 _INTEGER = msgspec.json.Decoder(int, strict=False)
-
-BROKEN = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
 def present(raw: Raw | UnsetType) -> Raw | None:

@@ -10,7 +10,6 @@ from msgspec import UNSET, Raw, Struct
 
 from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.jsonrpc.envelope import (
-    BROKEN,
     ENVELOPE,
     Envelope,
     addressed,
@@ -23,6 +22,7 @@ from trunkline.dialects.jsonrpc.envelope import (
 )
 from trunkline.dialects.jsonrpc.lines import KEPT_OF_MALFORMED, LARGE_LINE, MAX_LINE, LineSplitter, Utf8Check, utf8_fault
 from trunkline.dialects.jsonrpc.messages import CANCEL_REQUEST, NULL, Message, Notification, Request, Response
+from trunkline.dialects.outside import BROKEN, is_whole_number
 from trunkline.dialects.signals import Malformed
 
 _BOM = codecs.BOM_UTF8
@@ -156,7 +156,7 @@ class Peer:
     def _our_id(self, raw: Raw) -> int | None:
         """The id of a pending request of ours that these bytes spell; 1 is not "1" and not 1.0."""
         token = bytes(raw)
-        if not token.isdigit() or len(token) > 18 or (our_id := int(token)) not in self._pending:
+        if not is_whole_number(token) or (our_id := int(token)) not in self._pending:
             return None
         return our_id
 

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.packets.shapes import PacketKind, PacketType
 from trunkline.errors import Invalid
 
@@ -85,7 +86,7 @@ def fields_of(packet: AnyPacket) -> Mapping[str, Any]:
         packet = msgspec.json.encode(packet)
     try:
         return msgspec.json.decode(packet, type=dict[str, Any])
-    except (msgspec.DecodeError, RecursionError) as wrong:
+    except BROKEN as wrong:
         raise Invalid(f"not a packet: {wrong}") from wrong
 
 
@@ -126,7 +127,7 @@ _head = msgspec.json.Decoder(_Head)
 def _head_of(packet: bytes) -> Mapping[str, Any]:
     try:
         return msgspec.structs.asdict(_head.decode(packet))
-    except (msgspec.DecodeError, RecursionError) as wrong:
+    except BROKEN as wrong:
         raise Invalid(f"not a packet: {wrong}") from wrong
 
 

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Raw
 
 from trunkline.dialects.acp import CallState, Diff
+from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.packets.detect import (
     FILE_PATH_KEYS,
     PATCH_KEYS,
@@ -51,7 +52,7 @@ def input_view(raw_input: bytes | Raw | None) -> InputView:
     try:
         members = _members.decode(raw_input)
         return {name: _any.decode(value) if name in _DECISIVE else value for name, value in members.items()}
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return {}
 
 
@@ -105,6 +106,6 @@ def _success_text(raw_output: bytes | Raw | None) -> str:
         return ""
     try:
         text = _output.decode(raw_output).output
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return ""
     return text if text.startswith(_SUCCESS) else ""

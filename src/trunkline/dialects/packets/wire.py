@@ -7,6 +7,7 @@ from functools import cache
 import msgspec
 from msgspec import Struct
 
+from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.packets.detect import packet_type
 from trunkline.dialects.packets.shapes import PACKETS, Packet, PacketType
 from trunkline.errors import Invalid
@@ -30,5 +31,5 @@ def decode_packet(raw: bytes) -> Packet | UnknownPacket:
         return UnknownPacket(raw)
     try:
         return _decoder(kind).decode(raw)
-    except (msgspec.DecodeError, RecursionError) as wrong:
+    except BROKEN as wrong:
         raise Invalid(f"not a {kind} packet: {wrong}") from wrong

@@ -15,11 +15,8 @@ from trunkline.dialects.risk.levels import Finding
 from trunkline.dialects.risk.places import Places
 from trunkline.dialects.risk.programs import program_of
 from trunkline.dialects.shell import ParsedLine, SimpleCommand, parse_shell
+from trunkline.dialects.visible import UNSEEN
 
-_INVISIBLE: Final = re.compile(
-    "[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e"
-    "\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]"
-)
 _SMELLS: Final = re.compile(
     r"\b(curl|wget)\b[^|\n]{0,2000}\|[^|\n]{0,200}\b(ba|z|da|k|)sh\b|/dev/(tcp|udp)/|\b(of=|>\s*)/dev/(sd|nvme|disk|hd|vd|mmcblk)|:\(\)\s*\{"
 )
@@ -82,7 +79,7 @@ def _unreadable(line: str, parsed: ParsedLine) -> list[Finding]:
         if _SMELLS.search(line[:_SMELLED]) or _SMELLS.search(line[-_SMELLED:]):
             found.append(Finding("critical", "cannot be read, and looks like fetched code, a raw device or a shell for others"))
     seen = line if parsed.complete else line[:_SMELLED]
-    if _INVISIBLE.search(seen) or _LONE_RETURN.search(seen):
+    if UNSEEN.search(seen) or _LONE_RETURN.search(seen):
         found.append(Finding("high", "has characters that cannot be seen and may hide parts of it"))
     return found
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from trunkline.dialects import context
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid
 from trunkline.journal.base import Entry
 
@@ -49,7 +50,7 @@ def passage_of(entry: Entry) -> Passage | None:
         return None
     try:
         return _passage(entry, context.decode_event(entry.event))
-    except (Invalid, RecursionError):
+    except (Invalid, *BROKEN):
         return None  # input nested beyond reason: one entry that cannot be read must not hide all behind it
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from trunkline.dialects import acp, jsonrpc
+from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import PermissionOption
 from trunkline.errors import AlreadyResolved, Expired, Forbidden, Invalid, LocalError, NotFound, Unsupported
 from trunkline.hub import Answer, Decision
@@ -128,7 +129,7 @@ class OpenAsks:
             action = said.action if said.action in ("accept", "decline") else "cancel"
             answer = Answer(action=action, content=said.content if action == "accept" else None)  # type: ignore[arg-type]
             await self._settle(self._session.answer(question_id, answer, by=self._by))
-        except (Invalid, msgspec.DecodeError) as error:
+        except (Invalid, *BROKEN) as error:
             await self._again(question_id, str(error))
 
     async def _again(self, question_id: str, why: str) -> None:

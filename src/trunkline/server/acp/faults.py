@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from trunkline.dialects import acp
+from trunkline.dialects.outside import is_whole_number
 from trunkline.errors import (
     BY_CODE,
     AgentAuthRequired,
@@ -56,6 +57,6 @@ def _number(code: str, agent_code: str | None) -> int:
     for wanted, number in _CODES:
         if issubclass(kind, wanted):
             return number
-    if agent_code is not None and agent_code.removeprefix("-").isdigit() and abs(int(agent_code)) < 1 << 31:
+    if agent_code is not None and is_whole_number(agent_code.removeprefix("-")) and abs(int(agent_code)) < 1 << 31:
         return int(agent_code)
     return acp.ErrorCode.INTERNAL_ERROR

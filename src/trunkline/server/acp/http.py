@@ -17,12 +17,13 @@ import msgspec
 from starlette.responses import Response
 
 from trunkline.dialects import acp
+from trunkline.dialects.outside import BROKEN, whole_number
 from trunkline.errors import Invalid, NotAcceptable, NotFound, TooManyRequests, Unsupported, UnsupportedMediaType
 from trunkline.server.acp.agent import AcpAgent
 from trunkline.server.acp.line import MESSAGE_BYTES, Left
 from trunkline.server.acp.socket import new_connection_id, wanted_agent
 from trunkline.server.acp.streams import MessageStream
-from trunkline.server.call import Call, Reply, whole_number
+from trunkline.server.call import Call, Reply
 from trunkline.server.sse import LOOK_AGAIN_LEAST_S, LOOK_AGAIN_S, EventStream, Outlet
 from trunkline.server.tokens import Tokens
 
@@ -240,7 +241,7 @@ def _read(body: bytes) -> _Message:
         return msgspec.json.decode(body, type=_Message)
     except msgspec.ValidationError:
         return _Message()  # readable, but not as it should be: the protocol has an answer for that
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+    except BROKEN as error:
         raise Invalid(f"body: not a message: {error}") from error
 
 

@@ -11,6 +11,7 @@ import os
 from collections.abc import AsyncIterator
 
 from trunkline.dialects import acp
+from trunkline.dialects.outside import is_whole_number
 from trunkline.errors import Invalid
 from trunkline.hub import Hub, SessionView
 from trunkline.journal.base import RowFilter
@@ -92,6 +93,6 @@ def _place_of(cursor: str | None) -> Place | None:
     if cursor is None:
         return None
     at, _, session_id = cursor.partition(".")
-    if not (at.isascii() and at.isdigit() and len(at) <= 18 and session_id):
+    if not (is_whole_number(at) and session_id):
         raise Invalid("cursor is not one that a list gave")
     return int(at), session_id

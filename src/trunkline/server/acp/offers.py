@@ -9,6 +9,7 @@ import msgspec
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects import acp
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import AgentNotInstalled, Invalid
 from trunkline.hub import Hub
 
@@ -75,5 +76,5 @@ def ours_of(meta: dict[str, Any] | None) -> OurMeta:
     """What a request has in ``_meta.trunkline``."""
     try:
         return msgspec.convert((meta or {}).get("trunkline") or {}, OurMeta)
-    except msgspec.ValidationError as error:
+    except BROKEN as error:
         raise Invalid(f"_meta.trunkline: {error}") from error

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from trunkline.dialects import acp
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid
 from trunkline.session.fold import Fold
 
@@ -35,7 +36,7 @@ def options_of(raw: bytes, offers: acp.ClientCapabilities) -> list[acp.SessionCo
     """The agent's options without those that the editor cannot show; None where there is no list."""
     try:
         items = msgspec.json.decode(raw, type=list[msgspec.Raw])
-    except msgspec.DecodeError:
+    except BROKEN:
         return None
     return shown_options(_readable(items), offers)
 

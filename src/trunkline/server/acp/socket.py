@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from starlette.requests import HTTPConnection
 from starlette.types import Message, Receive, Scope, Send
 
+from trunkline.dialects.visible import within
 from trunkline.errors import Invalid, TrunklineError
 from trunkline.server.acp.agent import AcpAgent
 from trunkline.server.acp.line import Left
@@ -82,7 +83,7 @@ class SocketWire:
 
     async def close(self, code: int, reason: str) -> None:
         """End the connection."""
-        await self._transmit({"type": "websocket.close", "code": code, "reason": reason[:120]})
+        await self._transmit({"type": "websocket.close", "code": code, "reason": within(reason, 120)})
 
     async def _transmit(self, message: Message) -> None:
         try:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from trunkline.dialects import acp
+from trunkline.dialects.outside import BROKEN
 from trunkline.journal.base import Entry
 from trunkline.server.acp.settings import shown_options
 from trunkline.session.afresh import AFRESH, LOST
@@ -159,5 +160,5 @@ def _printed(event: bytes) -> str:
     """What a call printed, where its event says it."""
     try:
         return msgspec.json.decode(event, type=_Result).output if event else ""
-    except msgspec.DecodeError:
+    except BROKEN:
         return ""

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from trunkline.dialects.outside import BROKEN
 from trunkline.server.notify.rules import Webhook
 from trunkline.server.tokens import write_private
 
@@ -110,6 +111,6 @@ class Ledger:
             return None
         try:
             return msgspec.json.decode(self._path.read_bytes(), type=_Stored)
-        except (OSError, msgspec.DecodeError) as error:
+        except (OSError, *BROKEN) as error:
             log.warning("what was owed to webhooks is lost: %s cannot be read: %s", self._path, error)
             return None

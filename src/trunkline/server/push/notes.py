@@ -23,6 +23,7 @@ from msgspec.structs import replace
 
 from trunkline.dialects import context
 from trunkline.dialects.roles import role_of_tool
+from trunkline.dialects.visible import numbered
 from trunkline.errors import Invalid
 from trunkline.journal.base import Entry
 from trunkline.server.push.subscriptions import Kind
@@ -34,11 +35,6 @@ PREVIEW_MOST = 120
 
 APPROVED_UNOPENED = frozenset({"low", "medium"})
 """Risk levels that may be approved without opening the page."""
-
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0"
-    "\ufff9-\ufffb\U000e0000-\U000e01ef]")
-"""As on the page: controls, zero-width and directional marks, fillers, tags."""
 
 KEPT_S = 4 * 3600
 """How long a push service keeps what only tells; what asks is kept as long as it can be answered."""
@@ -251,4 +247,4 @@ def _is_whole(text: str, most: int) -> bool:
 
 
 def _one_line(text: str) -> str:
-    return _UNSEEN.sub(lambda found: f"U+{ord(found[0]):04X}", " ".join(text.split()))
+    return numbered(" ".join(text.split()))

@@ -17,6 +17,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid, StorageError, TooManyRequests
 from trunkline.server.tokens import write_private
 
@@ -206,6 +207,6 @@ def _load(path: Path) -> dict[str, Subscription]:
     path.chmod(0o600)
     try:
         stored = msgspec.json.decode(path.read_bytes(), type=_Stored)
-    except msgspec.DecodeError as error:
+    except BROKEN as error:
         raise StorageError(f"{path} is not a list of subscriptions ({error}); mend it or delete it") from error
     return {each.token_id: each for each in stored.subscriptions}

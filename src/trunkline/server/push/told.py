@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from trunkline.dialects.outside import BROKEN
 from trunkline.server.push.notes import Note
 from trunkline.server.tokens import write_private
 
@@ -66,7 +67,7 @@ def _load(path: Path) -> dict[str, ToldAsk]:
         asks = msgspec.json.decode(path.read_bytes(), type=list[ToldAsk])
     except FileNotFoundError:
         return {}
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, *BROKEN) as error:
         log.warning("%s cannot be read and is begun anew: %s", path, error)
         return {}
     return {told.note.ask or "": told for told in asks}

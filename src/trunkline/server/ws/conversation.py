@@ -16,6 +16,7 @@ from starlette.types import Message, Receive, Send
 
 from trunkline import __version__
 from trunkline.dialects import context
+from trunkline.dialects.visible import within
 from trunkline.errors import HubStopping, Invalid, TooLarge, TrunklineError, Unauthorized
 from trunkline.hub import Hub
 from trunkline.journal.base import RowFilter
@@ -74,7 +75,7 @@ class Line:
 
     async def close(self, code: int, reason: str) -> None:
         """End the conversation."""
-        await self._transmit({"type": "websocket.close", "code": code, "reason": reason[:120]})
+        await self._transmit({"type": "websocket.close", "code": code, "reason": within(reason, 120)})
 
     async def _transmit(self, message: Message) -> None:
         try:

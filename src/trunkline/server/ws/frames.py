@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType, inspect
 
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid, TrunklineError
 from trunkline.hub import PendingAsk, SessionView
 from trunkline.journal.base import Entry
@@ -180,7 +181,7 @@ def decode(text: str) -> Said:
     """Read a client's frame, or Invalid that says what is wrong with it."""
     try:
         return _decoder.decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+    except BROKEN as error:
         raise Invalid(f"not a frame: {error}") from error
 
 
@@ -188,7 +189,7 @@ def id_of(text: str) -> str | UnsetType:
     """The id of a frame that could not be read, where it has one: its sender waits for an answer."""
     try:
         return _numbered.decode(text).id
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+    except BROKEN:
         return UNSET
 
 

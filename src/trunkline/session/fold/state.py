@@ -10,6 +10,7 @@ import msgspec
 
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.context import EnvironmentContext, EnvironmentModel, PermissionPolicy, TokenUsage
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import SessionUnreadable
 from trunkline.session.caps import Caps
 from trunkline.session.chain import Chain
@@ -186,7 +187,7 @@ def restore(raw: bytes, steps: Sequence[bytes] = ()) -> Fold:
     """The fold as it was after these steps behind a checkpoint; the open text's parts are empty (they are in the journal)."""
     try:
         return _decoder().decode(_with_steps(raw, steps) if steps else raw)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except BROKEN as error:
         raise SessionUnreadable(f"a session's stored state cannot be read: {error}") from error
 
 

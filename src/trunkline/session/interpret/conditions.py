@@ -11,6 +11,7 @@ import msgspec
 
 from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid
 from trunkline.session.acts import TITLE_MOST
 from trunkline.session.interpret.lifecycle import LifecycleStory
@@ -175,7 +176,7 @@ def _plan_in(call: CallState) -> str | None:
         return None
     try:
         return msgspec.json.decode(call.raw_input, type=_PlanInput).plan or None
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return None
 
 

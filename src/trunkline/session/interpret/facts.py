@@ -17,6 +17,7 @@ from msgspec import Raw
 
 from trunkline.dialects import acp, packets
 from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.packets.detect import COMMAND_KEYS, FILE_PATH_KEYS, known_tool
 from trunkline.dialects.roles import ToolNames, ToolRole, name_of_kind, role_of_kind, role_of_tool
 from trunkline.session.fold import Evidence, OpenCall
@@ -198,7 +199,7 @@ def members_of(raw: bytes | Raw | None) -> dict[str, Any]:
         return {}
     try:
         return _members.decode(raw)
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return {}
 
 
@@ -211,7 +212,7 @@ def head_of(token: Raw, most: int) -> Head:
         # An escape or a character of several bytes may be cut in two; no such piece is longer than twelve bytes.
         try:
             return Head(msgspec.json.decode(bytes(view[:end]) + b'"', type=str), True)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except BROKEN:
             continue
     return Head("", True)
 
@@ -229,7 +230,7 @@ def decoded(raw: bytes | Raw | None) -> Any:
         return None
     try:
         return msgspec.json.decode(raw)
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return None
 
 

@@ -20,6 +20,7 @@ from trunkline.dialects.context import (
     EnvironmentRuntime,
     FileChangeSummary,
 )
+from trunkline.dialects.outside import BROKEN
 from trunkline.session.afresh import AFRESH, LOST
 from trunkline.session.fold import Fold
 from trunkline.session.interpret.text import TextStory
@@ -126,7 +127,7 @@ def environment_of(fold: Fold, project: EnvironmentProject, runtime: Environment
     """The session's environment: what the agent says of itself and its model, and what was found around it."""
     try:
         said = msgspec.json.decode(fold.agent_info, type=_AgentInfo | None) or _AgentInfo()
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         said = _AgentInfo()
     agent = EnvironmentAgent(name=fold.agent, version=said.version or UNKNOWN, display_name=said.title or said.name or fold.agent)
     return EnvironmentContext(agent=agent, model=fold.model or EnvironmentModel(id=UNKNOWN), project=project, runtime=runtime)

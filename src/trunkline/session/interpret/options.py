@@ -9,6 +9,7 @@ import msgspec
 
 from trunkline.dialects import acp
 from trunkline.dialects.context import EnvironmentModel
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid
 
 
@@ -46,7 +47,7 @@ def current_model(models: msgspec.Raw | None) -> EnvironmentModel | None:
         return None
     try:
         told = msgspec.json.decode(models, type=_Models)
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return None
     name = next((model.name for model in told.available_models if model.model_id == told.current_model_id), None)
     return _named(told.current_model_id, name)

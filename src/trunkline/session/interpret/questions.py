@@ -13,6 +13,7 @@ import msgspec
 from msgspec import UNSET
 
 from trunkline.dialects import context
+from trunkline.dialects.outside import BROKEN
 from trunkline.session.fold import OpenCall
 from trunkline.session.interpret.writer import Writer
 
@@ -24,7 +25,7 @@ def questions_in(raw_input: bytes | None) -> list[tuple[str, list[str]]]:
     """The questions in a call's input, each with its choices."""
     try:
         asked = msgspec.json.decode(raw_input or b"null")
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return []
     if not isinstance(asked, dict):
         return []

@@ -14,6 +14,7 @@ from msgspec import UNSET, UnsetType
 from trunkline.dialects import acp, context
 from trunkline.dialects.acp.usage import TokenCount
 from trunkline.dialects.context import CostBreakdown, TokenUsage
+from trunkline.dialects.outside import BROKEN
 from trunkline.session.fold import KEPT_CURRENCIES, Account, Cost, Fold, Usage, remember
 from trunkline.session.interpret.writer import NOTHING_CARRIED, Carried, Writer
 
@@ -88,7 +89,7 @@ class UsageStory:
         """What the answer to the prompt says; ``already`` is what was told while the turn ran."""
         try:
             count = msgspec.json.decode(raw, type=TokenCount)
-        except (msgspec.DecodeError, RecursionError):
+        except BROKEN:
             self._writer.custom("unreadable_usage", context.as_object(raw), namespace="acp")
             return
         took = usage_of(count)

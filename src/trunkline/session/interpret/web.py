@@ -13,6 +13,7 @@ import msgspec
 from msgspec import UNSET
 
 from trunkline.dialects import context
+from trunkline.dialects.outside import BROKEN
 from trunkline.session.interpret.facts import Facts, unfenced
 
 RESULTS: Final = 50
@@ -100,7 +101,7 @@ def _records_in(text: str) -> list[context.WebSearchResult]:
         return []
     try:
         return _records(msgspec.json.decode(found.group()))
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         return []
 
 

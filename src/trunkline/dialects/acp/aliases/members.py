@@ -5,6 +5,8 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
+from trunkline.dialects.outside import BROKEN
+
 Members = dict[str, Raw]
 """One JSON object: each member's value still encoded."""
 
@@ -12,7 +14,6 @@ _OBJECT = msgspec.json.Decoder(Members)
 _ARRAY = msgspec.json.Decoder(list[Raw])
 _STRING = msgspec.json.Decoder(str)
 _encode = msgspec.json.Encoder().encode
-BROKEN = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
 def members_of(raw: bytes | None) -> Members | None:

@@ -10,7 +10,6 @@ import msgspec
 from msgspec import Raw
 
 from trunkline.dialects.acp.aliases.members import (
-    BROKEN,
     Members,
     as_raw,
     is_null,
@@ -41,6 +40,7 @@ from trunkline.dialects.acp.sessions import (
 )
 from trunkline.dialects.acp.tools import ToolCallContent, ToolKind
 from trunkline.dialects.acp.updates import PlanEntry, ToolCall, ToolCallUpdate, UsageUpdate
+from trunkline.dialects.outside import BROKEN
 
 _NEW_TEXT = frozenset(("new_string", "newString", "newText", "new_text", "content", "patchText"))
 """Members of a tool's input that only a change of a file has."""

@@ -1,0 +1,335 @@
+"""Every parser of outside bytes as a function of one bytes object; what it may raise is an error of our tree."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import tempfile
+import tomllib
+from collections.abc import AsyncGenerator, Callable
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Final
+
+import msgspec
+from starlette.datastructures import Headers
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import Request
+
+from tests.tooling.claude_runs import translator
+from tests.tooling.story import Player
+from trunkline.agents import catalog
+from trunkline.cli.acp import messages
+from trunkline.cli.settings import load
+from trunkline.client.sse import EventParser
+from trunkline.dialects import acp, context, packets
+from trunkline.dialects.claude.transcript import Transcript as ClaudeTranscript
+from trunkline.dialects.jsonrpc import Peer
+from trunkline.dialects.jsonrpc.lines import utf8_fault
+from trunkline.dialects.outside import BROKEN, NOT_TOML
+from trunkline.dialects.packets import detect, tools
+from trunkline.dialects.risk import command_parts
+from trunkline.dialects.shell import parse_shell, spans
+from trunkline.dialects.signals import Malformed, PermissionAsk, QuestionAsk, Update
+from trunkline.dialects.visible import UNSEEN, escaped, numbered, printable, shown
+from trunkline.errors import TrunklineError
+from trunkline.hub import NewSession
+from trunkline.journal import block
+from trunkline.journal.base import Entry
+from trunkline.journal.database import storage_errors
+from trunkline.journal.search.texts import passage_of
+from trunkline.journal.search.words import expression_of
+from trunkline.server import content
+from trunkline.server.auth import NOBODY, Gate
+from trunkline.server.call import Call, asks_for_stream
+from trunkline.server.options import ServerOptions
+from trunkline.server.tokens import Tokens
+from trunkline.server.transcript import Transcript
+from trunkline.server.uploads import safe_name
+from trunkline.server.ws import frames
+from trunkline.session import forms, globs
+from trunkline.session.policy_text import parse_policy
+
+Target = Callable[[bytes], None]
+ENDS: list[str] = []
+"""How the parsers that were called since it was cleared have ended: which errors, without what is particular about them."""
+_VARIABLE = re.compile(r"['\"`].*['\"`]|[^ -~]+|\d+", re.DOTALL)
+ROOT, HOME = "/home/ann/app", "/home/ann"
+
+
+def _text(data: bytes) -> str:
+    """As text: what is no UTF-8 becomes halves of characters, which a JSON escape or a file name can bring too."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def jsonrpc(data: bytes) -> None:
+    """Lines of an agent or an editor, cut anywhere."""
+    peer = Peer(methods=["fs/read_text_file"], complains=True)
+    peer.send_request("session/prompt", b"{}")
+    for start in range(0, len(data), 7 + len(data) // 4):
+        peer.receive_data(data[start:start + 7 + len(data) // 4])
+    peer.receive_eof()
+    for message in peer.messages_received():
+        _ended(type(message).__name__, getattr(message, "why", ""))
+        if not isinstance(message, Malformed):
+            msgspec.json.encode(message).decode()  # what is kept as it came can be passed on
+    b"".join(peer.data_to_send()).decode()
+
+
+def acp_update(data: bytes) -> None:
+    """An update of an agent, read, and put through the fold to every face; what is no UTF-8 does not come past the peer."""
+    if utf8_fault(data) is not None:
+        return
+    try:
+        acp.read_update(data)
+    except TrunklineError:
+        return
+    player = Player()
+    player.play(Update(data))
+    for entry in player.entries:
+        _ended(context.encoded_type(entry.event), entry.update is not None, entry.packet is not None, entry.raw is not None)
+        entry.event.decode()
+        passage_of(entry)
+        Transcript().tell(entry.event)
+
+
+def acp_params(data: bytes) -> None:
+    """Params and results of every method."""
+    for method in acp.METHODS:
+        for read in (acp.decode_params, acp.decode_result):
+            _tolerant(read, method, data)
+
+
+def acp_asks(data: bytes) -> None:
+    """Permissions and questions of an agent, through the fold; what is no JSON does not come so far."""
+    try:
+        msgspec.json.decode(data.decode())
+    except BROKEN:
+        return
+    player = Player()
+    player.play(PermissionAsk("req_0", data, ()))
+    player.play(QuestionAsk("req_1", "Which?", data, None, None))
+    _tolerant(forms.content_of, "1", data)
+    _tolerant(forms.check_content, {"a": "http://[", "b": 10**400}, data)
+
+
+def claude_frames(data: bytes) -> None:
+    """What the CLI writes, line by line."""
+    translate = translator()
+    translate.prompted("p")
+    for line in data.split(b"\n"):
+        for signal in translate.receive(line):
+            _ended(type(signal).__name__, getattr(signal, "kind", ""), getattr(signal, "why", ""))
+            msgspec.json.encode(signal)
+    translate.take_answers()
+    b"".join(translate.take_output()).decode()
+
+
+def claude_transcript(data: bytes) -> None:
+    """Its session files."""
+    reading = ClaudeTranscript()
+    told = [timed for line in data.split(b"\n") for timed in reading.line(line)] + reading.settle()
+    for _, signal in told:
+        _ended(type(signal).__name__, getattr(signal, "kind", ""))
+        msgspec.json.encode(signal)
+
+
+def packet_detection(data: bytes) -> None:
+    """A packet of anybody's."""
+    for look in (detect.packet_type, detect.fields_of, detect.tool_name, detect.is_todo_write, detect.is_task,
+                 detect.is_new_file, detect.display_title, detect.file_path, detect.tool_kind, tools.tool_input,
+                 tools.tool_output, packets.decode_packet):
+        _tolerant(look, data)
+
+
+def context_commands(data: bytes) -> None:
+    """Commands and events of the Agent Context Protocol."""
+    for read in (context.decode_command, context.decode_command_envelope, context.decode_event):
+        _tolerant(read, data)
+    _tolerant(context.parse_types, _text(data))
+
+
+def request_bodies(data: bytes) -> None:
+    """A body that becomes a type, as every route reads one."""
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": data, "more_body": False}
+
+    call = Call.__new__(Call)
+    call.request = Request({"type": "http", "headers": [(b"content-length", data[:9] or b"0")]}, receive)
+    call.parts = SimpleNamespace(options=ServerOptions(data_dir=_scratch(), port=7420))  # type: ignore[assignment]
+    call.caller = NOBODY
+    _tolerant(lambda: _awaited(call.body(NewSession)))
+
+
+def ws_frames(data: bytes) -> None:
+    """A client's frame on ``/ws``."""
+    _tolerant(frames.decode, _text(data))
+    frames.id_of(_text(data))
+
+
+def headers(data: bytes) -> None:
+    """Range, Host, Origin, Accept, Cookie, cursors: whatever a head may carry."""
+    value = data.decode("latin-1")
+    content._range(value, 1000)
+    content._lists(value, '"x"')
+    scope = {"type": "http", "method": "GET", "path": value, "query_string": data, "scheme": "http", "server": ("h", 1),
+             "headers": [(name, data) for name in (b"host", b"origin", b"accept", b"cookie", b"last-event-id")]}
+    request = Request(scope)
+    _tolerant(_gate().check_host, request)
+    _tolerant(_gate().check_origin, request)
+    _tolerant(_gate().caller, request)
+    asks_for_stream(request)
+    call = Call.__new__(Call)
+    call.request = request
+    _tolerant(call.cursor, 10)
+    for name in ("after", "limit"):
+        _tolerant(call.integer, name)
+
+
+def multipart(data: bytes) -> None:
+    """A form with files, and the names that they come under."""
+    async def body() -> AsyncGenerator[bytes, None]:
+        yield data
+
+    parser = MultiPartParser(Headers({"content-type": "multipart/form-data; boundary=x"}), body(), max_files=3, max_fields=3)
+    try:
+        form = _awaited(parser.parse())
+        for _, part in form.multi_items():
+            content._disposition(safe_name(getattr(part, "filename", "") or ""), True)
+        _awaited(form.close())
+    except MultiPartException:
+        pass  # what the route makes Invalid of
+    finally:
+        for file in parser._files_to_close_on_error:  # a part that never ended is in no form; nobody else holds it
+            file.close()
+    name = safe_name(_text(data))
+    assert "/" not in name and "\0" not in name
+    content._disposition(_text(data), False)
+
+
+def policy(data: bytes) -> None:
+    """The text of ``policy.toml``, from the file or from a client."""
+    _tolerant(parse_policy, _text(data))
+
+
+def catalog_toml(data: bytes) -> None:
+    """An agent's table, and the settings file."""
+    try:
+        table = tomllib.loads(data.decode())
+    except NOT_TOML:
+        table = {}
+    _tolerant(catalog.spec_from_table, "x", table)
+    path = _scratch() / "config.toml"
+    path.write_bytes(data)
+    _tolerant(load, {"config": str(path)})
+
+
+def shell_lines(data: bytes) -> None:
+    """A line of shell: what it runs, and the parts that are shown. It is read, never run."""
+    line = _text(data)
+    parsed = parse_shell(line)
+    _ended(parsed.problem, len(parsed.commands), *(len(command.words) for command in parsed.commands[:4]))
+    spans(line)
+    command_parts(line, cwd=ROOT, roots=(ROOT,), home=HOME)
+
+
+def glob_patterns(data: bytes) -> None:
+    """A pattern of a rule, against a path of an agent's."""
+    pattern, _, path = _text(data).partition("\n")
+    _tolerant(globs.check, pattern)
+    _tolerant(globs.check_path, pattern)
+    where = globs.place(path, ROOT, HOME)
+    globs.path_allowed([pattern], where)
+    globs.path_concerned([pattern], where, HOME)
+    globs.text_listed([pattern], path)
+    globs.text_concerned([pattern], [path])
+
+
+def sse_client(data: bytes) -> None:
+    """What a server sends our client, cut anywhere."""
+    parser = EventParser()
+    for start in range(0, len(data), 5 + len(data) // 5):
+        for event in parser.feed(data[start:start + 5 + len(data) // 5]):
+            _ended(event.name[:20], event.id is None)
+
+
+def editor_messages(data: bytes) -> None:
+    """What an editor writes to ``trunkline acp``."""
+    envelope = messages.read(data)
+    _ended(envelope is None)
+    if envelope is not None:
+        messages.params_of(envelope.params)
+        messages.with_meta(envelope.params, {"key": "k"})
+    messages.env_allow_of(msgspec.Raw(data))
+    messages.too_long(data)
+
+
+def journal_blocks(data: bytes) -> None:
+    """A stored row, perhaps damaged."""
+    def read(decode: Callable[[bytes], object]) -> None:
+        with storage_errors(Path("journal.db"), "read"):
+            decode(data or b"\x90")
+
+    _tolerant(read, block.decode)
+    _tolerant(read, block.decode_parts)
+
+
+def exports(data: bytes) -> None:
+    """A stored event as markdown, in the search index, and as a line for a terminal."""
+    transcript = Transcript()
+    head = transcript.head(title=_text(data), agent="a", folder=_text(data), started="")
+    told = head + transcript.tell(data) + transcript.end()
+    told.encode()
+    assert not set(told) & _OBEYED
+    passage_of(Entry(1, 1, data))
+    line = _text(data)
+    assert not set(printable(line)) & _OBEYED and not set(shown(line)) & _OBEYED and not UNSEEN.search(numbered(line))
+    _tolerant(expression_of, line)
+    try:
+        value = json.loads(data.decode())
+    except (ValueError, RecursionError):
+        return
+    assert json.loads(escaped(data)) == value or value != value
+
+
+TARGETS: Final[dict[str, Target]] = {target.__name__: target for target in (
+    jsonrpc, acp_update, acp_params, acp_asks, claude_frames, claude_transcript, packet_detection, context_commands,
+    request_bodies, ws_frames, headers, multipart, policy, catalog_toml, shell_lines, glob_patterns, sse_client, editor_messages,
+    journal_blocks, exports)}
+
+_OBEYED = set(map(chr, (*range(9), 11, 12, *range(14, 32), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A),
+                        *range(0xD800, 0xE000))))
+
+
+def _tolerant(call: Callable[..., object], *args: Any) -> None:
+    """An error of the tree is an answer."""
+    try:
+        call(*args)
+    except TrunklineError as error:
+        msgspec.json.encode(error.details)
+        _ended(getattr(call, "__name__", ""), type(error).__name__, error.message)
+
+
+def _ended(*words: object) -> None:
+    ENDS.append(" ".join(_VARIABLE.sub("", str(word))[:40] if isinstance(word, str) else str(word) for word in words))
+
+
+def _awaited(work: Any) -> Any:
+    return _loop().run_until_complete(work)
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    return asyncio.new_event_loop()
+
+
+@cache
+def _scratch() -> Path:
+    return Path(tempfile.mkdtemp(prefix="fuzz-"))
+
+
+@cache
+def _gate() -> Gate:
+    return Gate(ServerOptions(data_dir=_scratch(), port=7420), Tokens.open(_scratch(), "a token"))
