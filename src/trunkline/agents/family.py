@@ -15,11 +15,12 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from trunkline.agents.environment import MARKER
+from trunkline.agents.keeper.proc import command_line, daemon_index
 
 TERM_S = 1.0
 """How long leftovers of an ended agent get between SIGTERM and SIGKILL: nobody waits for their work any more."""
@@ -104,13 +105,16 @@ def members(
 
 
 async def end_leftovers(
-    leader: int, marker: str, *, known: Iterable[Identity] = (), born_before: float = math.inf, term_s: float = TERM_S
+    leader: int, marker: str, *, known: Iterable[Identity] = (), born_before: float = math.inf, term_s: float = TERM_S,
+    spared: Sequence[Sequence[str]] = (),
 ) -> bool:
-    """End what ``members`` finds, and look again until nothing is left; True when there was anything to end."""
+    """End what ``members`` finds, and look again until nothing is left; True when there was anything to end.
+
+    ``spared`` are the command lines of shared daemons, which go on."""
     found_any = False
     for _ in range(ROUNDS):
         table = await asyncio.to_thread(scan)
-        if family := members(table, leader, marker, known=known, born_before=born_before):
+        if family := _without(spared, members(table, leader, marker, known=known, born_before=born_before)):
             found_any = True
             await _end(family, term_s)
         elif _has_newborn(table):
@@ -120,7 +124,13 @@ async def end_leftovers(
     return found_any
 
 
-async def end_leftover(pid: int, start_time: int | None, marker: str, *, term_s: float = 3.0) -> bool:
+async def end_process(identity: Identity) -> None:
+    """Kill one process, if it still is that one."""
+    await asyncio.to_thread(_signal, {identity}, signal.SIGKILL)
+
+
+async def end_leftover(pid: int, start_time: int | None, marker: str, *, term_s: float = 3.0,
+                       spared: Sequence[Sequence[str]] = ()) -> bool:
     """End an agent that a crashed hub left behind; True when something was ended.
 
     The process ``pid`` and its group count as ours only while pid and start time match what was recorded and the marker, where
@@ -128,7 +138,7 @@ async def end_leftover(pid: int, start_time: int | None, marker: str, *, term_s:
     """
     leader = (await asyncio.to_thread(scan)).get(pid)
     is_ours = leader is not None and leader.start_time == start_time and (leader.marker is None or leader.carries(marker))
-    return await end_leftovers(pid, marker, born_before=math.inf if is_ours else -1, term_s=term_s)
+    return await end_leftovers(pid, marker, born_before=math.inf if is_ours else -1, term_s=term_s, spared=spared)
 
 
 def ticks_now() -> int:
@@ -200,6 +210,13 @@ def _has_newborn(table: Table) -> bool:
     """
     recently = ticks_now() - NEWBORN_S * os.sysconf("SC_CLK_TCK")
     return any(member.marker == "" and member.group and member.start_time > recently for member in table.values())
+
+
+def _without(spared: Sequence[Sequence[str]], family: set[Identity]) -> set[Identity]:
+    if not spared:
+        return family
+    daemons = [list(words) for words in spared]
+    return {identity for identity in family if daemon_index(command_line(identity.pid), daemons) is None}
 
 
 async def _end(family: set[Identity], term_s: float) -> None:

@@ -24,6 +24,7 @@ import msgspec
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.family import end_leftover
+from trunkline.agents.process import close_nursery
 from trunkline.dialects import acp
 from trunkline.discovery.base import FoundSession
 from trunkline.errors import (
@@ -154,6 +155,7 @@ class Hub:
         self.everything.close()
         await self.index.close()
         await self._journal.__aexit__(kind, error, trace)
+        close_nursery()
 
     @property
     def metrics(self) -> HubMetrics:
@@ -380,8 +382,9 @@ class Hub:
 
     async def _recover(self) -> None:
         """End agents that were left behind and turns that were cut off; open the sessions in which a person is still asked."""
+        spared = [daemon.command for spec in self.agents.values() for daemon in spec.daemons]
         for left in self._pids.left_behind():
-            await end_leftover(left.pid, left.start_time, left.marker)
+            await end_leftover(left.pid, left.start_time, left.marker, spared=spared)
             self._pids.forget(left.session_id)
         before: tuple[int, str] | None = None
         asking: list[str] = []
