@@ -7,7 +7,7 @@ Rule 2: bad parameters and refused paths are errors of our tree; the driver turn
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
@@ -15,6 +15,7 @@ import msgspec
 
 from trunkline.agents.catalog import Quirks
 from trunkline.agents.process import ChildCommand
+from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects import acp
 from trunkline.errors import NotFound, Unsupported
@@ -53,13 +54,14 @@ class ClientCalls:
     def __init__(self, workspace: Workspace, env: Mapping[str, str], quirks: Quirks, permits: Permitting,
                  acted: Callable[[], None],
                  printed: Printed = lambda terminal_id, output, exit_code: None,
-                 prints: Prints = lambda terminal_id, offset, output: True, confine: Confine = as_is) -> None:
+                 prints: Prints = lambda terminal_id, offset, output: True, confine: Confine = as_is,
+                 resources: Resources | None = None) -> None:
         self._workspace = workspace
         self._permits = permits
         self._acted = acted
         self._printed = printed
         self._quirks = quirks
-        self._terminals = Terminals(workspace, env, prints, confine)
+        self._terminals = Terminals(workspace, env, prints, confine, resources)
         self._served: dict[str, Callable[[bytes], Awaitable[Any]]] = {
             acp.FS_READ_TEXT_FILE: self._read,
             acp.FS_WRITE_TEXT_FILE: self._write,
@@ -76,6 +78,18 @@ class ClientCalls:
         if handler is None:
             raise Unsupported(f"this client does not serve {method}")
         return _encode(await handler(params))
+
+    def turn_began(self) -> None:
+        """Commands that are started from now on belong to a new turn."""
+        self._terminals.begin_turn()
+
+    def turn_cancelled(self) -> list[Coroutine[Any, Any, Any]]:
+        """What ends the commands that were started in this turn."""
+        return [child.kill() for child in self._terminals.cancel_turn()]
+
+    def turn_ended(self) -> None:
+        """Commands that are started from now on belong to no turn."""
+        self._terminals.end_turn()
 
     async def close(self) -> None:
         """End every terminal; the agent is going."""

@@ -156,7 +156,7 @@ class Keeper:
                 self._tell(f"exited {os.waitstatus_to_exitcode(status)}")
 
     def _is_alone(self) -> bool:
-        """Nobody is left but who is spared. Only where somebody is does a list of children decide: the kernel's is a moment old."""
+        """Nobody is left but who is spared. A list of children decides only where somebody is: the kernel's is a moment old."""
         if not self._has_children:
             return True
         self._spare_daemons()

@@ -35,7 +35,8 @@ class Wishes:
     def __init__(self, candidates: list[bytes], argv: list[bytes], cwd: bytes, env: dict[bytes, bytes], lingers: bool,
                  limits: dict[str, int], daemons: list[list[str]]) -> None:
         """``candidates``: where the program may be, tried in this order. ``lingers``: what it leaves in the background goes on
-        after its exit, until the end is asked for. ``limits``: see ``limits``. ``daemons``: words of command lines, see ``proc``."""
+        after its exit, until the end is asked for. ``limits``: bytes of memory, processes, files. ``daemons``: what is spared, as
+        words of command lines."""
         self.candidates = candidates
         self.argv = argv
         self.cwd = cwd
