@@ -1,13 +1,13 @@
 """Ways in which a program leaves the process that started it: ``escapes.py WAY TOKEN``. Stdlib only; runs on its own.
 
-Whoever gets away has TOKEN among its arguments and nothing in its environment, does nothing but sleep, and ends by itself
-after ``LIFE_S``.
+Whoever gets away has TOKEN among its arguments and nothing in its environment, does nothing but sleep, and (but for one) ends
+by itself after ``LIFE_S``.
 
     double-fork    forks twice, heads a session of its own, clears its environment
     nohup          the same by one fork, deaf to SIGHUP
     deaf           deaf to SIGTERM as well
-    chain          forks again and again, each parent leaving at once
-    stopped        stops itself: it hears no signal but SIGKILL and SIGCONT
+    chain          forks again and again, each parent leaving soon after
+    stopped        stops itself: it hears no signal but SIGKILL and SIGCONT (whoever tests this ends it by its pid)
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import time
 
 LIFE_S = 60.0
 LINK_S = 0.02
-"""How long one link of the chain lives."""
+"""How soon one link of the chain forks the next; it lives ten times as long, so that whoever looks sees some of them."""
 
 WAYS = ("double-fork", "nohup", "deaf", "chain", "stopped")
 
@@ -46,6 +46,7 @@ def live(way: str) -> None:
     while time.monotonic() < until:
         time.sleep(LINK_S if way == "chain" else 1.0)
         if way == "chain" and os.fork():
+            time.sleep(LINK_S * 10)
             os._exit(0)
 
 

@@ -6,6 +6,7 @@ Rule 2: the program begins with every signal as the system has it, and with no d
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import signal
@@ -61,6 +62,8 @@ def _become(wishes: Wishes, stdio: list[int], writer: int, keeper: int) -> None:
         _exec(wishes)
     except OSError as error:
         os.write(writer, f"{step} {error.errno}".encode())
+    except BaseException:  # the process's boundary; a limit that cannot be set is no OSError
+        os.write(writer, f"{step} {errno.EINVAL}".encode())
     finally:
         os._exit(127)
 

@@ -117,7 +117,7 @@ def command_line(pid: int) -> list[str]:
 
 def daemon_index(words: list[str], daemons: list[list[str]]) -> int | None:
     """Which of the shared daemons a command line is: its program is the first word, all others stand among its arguments."""
-    for index, (program, *others) in enumerate(daemons):
+    for index, (program, *others) in enumerate(daemons if words else []):
         if os.path.basename(words[0]) == program and all(other in words[1:] for other in others):
             return index
     return None
