@@ -5,7 +5,8 @@
      └───────────── the agent's own stdin, stdout, stderr ─────────────┘
 
 ``link`` is the hub's side. ``nursery`` and ``parent`` are the programs of the two kinds of process; ``launch`` is what happens
-between fork and exec, ``proc`` what the kernel tells of processes, ``wire`` what the two sides say to each other.
+between fork and exec, ``proc`` what the kernel tells of processes, ``cgroup`` a second net where the system lends one, ``wire``
+what the two sides say to each other.
 
 Rule 1: a keeper is the subreaper of all that its agent starts. An orphan becomes the keeper's child, whatever it did to its
 session, its group and its environment; so the keeper knows whose it is, reaps it, and ends it with its agent.

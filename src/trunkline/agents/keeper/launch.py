@@ -11,6 +11,7 @@ import os
 import resource
 import signal
 
+from trunkline.agents.keeper.cgroup import Group
 from trunkline.agents.keeper.proc import die_with_parent
 from trunkline.agents.keeper.wire import Wishes
 
@@ -27,13 +28,13 @@ class LaunchFailed(Exception):
         self.number = number
 
 
-def launch(wishes: Wishes, stdio: list[int]) -> int:
-    """Start the program; its process id. Raises LaunchFailed."""
+def launch(wishes: Wishes, stdio: list[int], group: Group | None) -> int:
+    """Start the program, in ``group`` where there is one; its process id. Raises LaunchFailed."""
     reader, writer = os.pipe()
     keeper = os.getpid()
     pid = os.fork()
     if pid == 0:
-        _become(wishes, stdio, writer, keeper)
+        _become(wishes, stdio, group, writer, keeper)
     os.close(writer)
     told = os.read(reader, 64)
     os.close(reader)
@@ -44,12 +45,14 @@ def launch(wishes: Wishes, stdio: list[int]) -> int:
     return pid
 
 
-def _become(wishes: Wishes, stdio: list[int], writer: int, keeper: int) -> None:
+def _become(wishes: Wishes, stdio: list[int], group: Group | None, writer: int, keeper: int) -> None:
     """In the new process: never returns."""
     step = "session"
     try:
         os.setsid()
         die_with_parent(keeper)
+        if group is not None:
+            group.enter()
         for number in IGNORED_HERE:
             signal.signal(number, signal.SIG_DFL)
         for target, handle in enumerate(stdio):

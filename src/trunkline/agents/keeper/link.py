@@ -32,9 +32,12 @@ for name, folder in (("trunkline", ""), ("trunkline.agents", "/agents"), ("trunk
     sys.modules[name] = type(sys)(name)
     sys.modules[name].__path__ = [sys.argv[2] + folder]
 from trunkline.agents.keeper.nursery import main
-main(int(sys.argv[1]))
+main(int(sys.argv[1]), sys.argv[3])
 """
 """Bare packages first: the real ones import what the nursery, of which every keeper is a copy, must not carry."""
+
+control_group = ""
+"""The control group below which agents get theirs; empty: the hub's own, where that was delegated to it. Set by tests."""
 
 log = logging.getLogger(__name__)
 
@@ -170,9 +173,10 @@ class _Nursery:
         self._socket, theirs = socket.socketpair()
         self._socket.setblocking(False)
         try:
+            words = ["-I", "-S", "-c", BOOT, str(theirs.fileno()), str(PACKAGE), control_group]
             process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", BOOT, str(theirs.fileno()), str(PACKAGE)], pass_fds=[theirs.fileno()],
-                env={}, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                [sys.executable, *words], pass_fds=[theirs.fileno()], env={}, cwd="/",
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 start_new_session=True)
         except BaseException:
             self._socket.close()

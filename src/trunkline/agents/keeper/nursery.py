@@ -14,7 +14,7 @@ import signal
 import socket
 import time
 
-from trunkline.agents.keeper import proc
+from trunkline.agents.keeper import cgroup, proc
 from trunkline.agents.keeper.parent import keep
 from trunkline.agents.keeper.wire import receive
 
@@ -28,8 +28,10 @@ ROUND_S = 0.01
 class Nursery:
     """Forks keepers until its hub goes."""
 
-    def __init__(self, hub: socket.socket) -> None:
+    def __init__(self, hub: socket.socket, groups: str | None) -> None:
+        """``groups``: the control group below which each keeper makes one; None where there is none for us."""
         self._hub = hub
+        self._groups = groups
         self._wakeup = _wakeup_pipe()
         self._notes, self._notes_writer = os.pipe()
         os.set_blocking(self._notes, False)
@@ -83,7 +85,7 @@ class Nursery:
             os.close(self._notes)
             os.close(self._wakeup)
             wakeup = _wakeup_pipe()
-            code = keep(socket.socket(fileno=control), wakeup, self._notes_writer)
+            code = keep(socket.socket(fileno=control), wakeup, self._notes_writer, self._group_of(os.getpid()))
         finally:
             os._exit(code)
 
@@ -101,6 +103,16 @@ class Nursery:
                 self._note_spared()
                 if status != 0:
                     self._hunts_until = time.monotonic() + ORPHANS_S
+                    self._end_group_of(pid)
+
+    def _group_of(self, keeper: int) -> cgroup.Group | None:
+        return cgroup.Group(self._groups, keeper) if self._groups is not None else None
+
+    def _end_group_of(self, keeper: int) -> None:
+        group = self._group_of(keeper)
+        if group is not None:
+            group.kill()
+            group.remove()
 
     def _note_spared(self) -> None:
         try:
@@ -127,12 +139,15 @@ def _wakeup_pipe() -> int:
     return reader
 
 
-def main(handle: int) -> None:
-    """Serve the hub at the other end of this socket."""
+def main(handle: int, groups: str) -> None:
+    """Serve the hub at the other end of this socket. ``groups``: a control group to use; empty: our own, where that is ours."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # it goes when its hub does
     signal.signal(signal.SIGCHLD, lambda number, frame: None)
     proc.become_subreaper()
+    base = groups or cgroup.own_base()
+    if base is not None:
+        cgroup.end_left_behind(base)
     gc.disable()
     gc.freeze()  # forks share what nobody writes to
-    Nursery(socket.socket(fileno=handle)).run()
+    Nursery(socket.socket(fileno=handle), base).run()

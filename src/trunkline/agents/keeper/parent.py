@@ -17,6 +17,7 @@ import socket
 import time
 
 from trunkline.agents.keeper import proc
+from trunkline.agents.keeper.cgroup import Group
 from trunkline.agents.keeper.launch import LaunchFailed, launch
 from trunkline.agents.keeper.wire import LENGTH, LINE_MOST, Wishes, decode, receive
 
@@ -36,6 +37,9 @@ FAMILY_KILL_S = 5.0
 ROUND_S = 0.01
 """How soon SIGKILL is repeated: a killed process's children become ours only then."""
 
+MEMORY_HARD = 125
+"""Per cent of its memory limit at which the kernel stops an agent that has a group: we look first, and can say why."""
+
 LOOK_S = 0.25
 """How often an agent that has limits is looked at. What it takes in that time is how far it can overshoot."""
 
@@ -43,8 +47,9 @@ LOOK_S = 0.25
 class Keeper:
     """Keeps one agent."""
 
-    def __init__(self, control: socket.socket, wakeup: int, tell_nursery: int) -> None:
+    def __init__(self, control: socket.socket, wakeup: int, tell_nursery: int, group: Group | None) -> None:
         """``wakeup`` gets a byte for each SIGCHLD. ``tell_nursery`` takes the numbers of daemons that outlive us."""
+        self._group = group
         self._control = control
         self._wakeup = wakeup
         self._tell_nursery = tell_nursery
@@ -67,9 +72,11 @@ class Keeper:
         wishes, stdio = self._receive_wishes()
         self._is_subreaper = proc.become_subreaper()
         self._limits, self._daemons = wishes.limits, wishes.daemons
+        self._make_group()
         try:
-            self._agent = launch(wishes, stdio)
+            self._agent = launch(wishes, stdio, self._group)
         except LaunchFailed as failure:
+            self._remove_group()
             self._tell(f"failed {failure.step} {failure.number}")
             return
         finally:
@@ -77,7 +84,17 @@ class Keeper:
                 os.close(handle)
         self._tell(f"started {self._agent} {os.getpid()} {int(self._is_subreaper)}")
         self._keep(wishes.lingers)
+        self._remove_group()
         self._tell("gone")
+
+    def _make_group(self) -> None:
+        memory = self._limits.get("memory")
+        if self._group is not None and not self._group.make(memory and memory * MEMORY_HARD // 100):
+            self._group = None
+
+    def _remove_group(self) -> None:
+        if self._group is not None:
+            self._group.remove()
 
     def _keep(self, lingers: bool) -> None:
         self._wait(lambda: self._exited or self._end_asked)
@@ -107,9 +124,15 @@ class Keeper:
         until = time.monotonic() + FAMILY_KILL_S
         while not self._is_alone() and time.monotonic() < until:
             self._signal_family(signal.SIGKILL)
+            self._kill_group()
             self._wait(self._is_alone, ROUND_S)
         for pid, _ in proc.descendants_of(os.getpid(), but=self._spared):
             self._tell(f"left {pid}")
+
+    def _kill_group(self) -> None:
+        """By the kernel, all at once; not where a daemon that is to be spared could not be taken out."""
+        if self._group is not None and all([self._group.let_out(pid) for pid in self._spared]):
+            self._group.kill()
 
     def _end_group(self) -> None:
         """Where orphans go elsewhere (macOS) the group is what we know; the hub looks for others."""
@@ -232,11 +255,11 @@ class Keeper:
         return decode(bytes(body)), stdio
 
 
-def keep(control: socket.socket, wakeup: int, tell_nursery: int) -> int:
+def keep(control: socket.socket, wakeup: int, tell_nursery: int, group: Group | None) -> int:
     """Keep one agent to its end; the exit code of the keeper: 0 where nothing is left of it."""
     try:
         os.setsid()
-        Keeper(control, wakeup, tell_nursery).run()
+        Keeper(control, wakeup, tell_nursery, group).run()
     except EOFError:
         return 0
     except BaseException as error:  # the process's boundary: the hub hears of it, and the nursery ends what is left
