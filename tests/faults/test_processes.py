@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shlex
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -277,6 +278,26 @@ def test_an_agent_over_its_limit_is_ended_and_the_error_names_the_limit(hub: Hub
     assert text_of(session.say(prompt(["open", 100]))) == "refused: Too many open files"
     assert text_of(session.say(prompt(["open", 30]))) == "opened 30"
     report(8, "an agent takes more memory, processes or files than it may", tried=3, held=3)
+
+
+def test_a_shared_daemon_of_the_catalog_is_left_running_and_the_session_says_so(new_hub: NewHub, tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    words = ", ".join(f'"{word}"' for word in shlex.split(ESCAPER))
+    config.write_text(f'[agents.shares]\ncommand = [{words}]\ndaemons = [{{name = "The sleeper", command = ["sleep", "60"]}}]\n')
+    hub = new_hub("--config", str(config))
+    session = hub.new_session("shares")
+    session.say(prompt(["family", 1]))
+    (daemon,) = sleeping(hub, "60")
+    os.kill(agent_of(session), signal.SIGKILL)
+    with session.wire.stream(f"{session.path}/events") as events:
+        left = next(event.value for event in events if b"daemons_left_running" in event.data)
+    assert left["type"] == "custom" and {"process": daemon.pid, "name": "The sleeper"} in left["data"]["daemons"]
+    assert is_alive(daemon.pid)
+    session.delete()
+    assert is_alive(daemon.pid)
+    (agent,) = [agent for agent in hub.wire.get("/agents") if agent["name"] == "shares"]
+    assert agent["daemons"] == ["The sleeper"]
+    os.kill(daemon.pid, signal.SIGKILL)
 
 
 @pytest.mark.slow
