@@ -9,6 +9,7 @@ import json
 import os
 import secrets
 import shlex
+import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -95,6 +96,19 @@ def test_whoever_leaves_its_session_and_its_environment_ends_with_its_agent(hub:
     else:
         eventually(lambda: not zombies(hub), "no zombie is left")
     report(5, f"five ways of escaping, then {end}", tried=len(WAYS), held=len(WAYS), worst_ms=took_ms)
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="no bwrap here")
+@pytest.mark.parametrize("end", ["delete", "hub killed"])
+def test_whoever_escapes_in_a_sandbox_ends_with_it(hub: HubProcess, report: Report, end: str, token: str) -> None:
+    """There the family has numbers of its own, and its orphans go to the sandbox's first process."""
+    session = hub.new_session("escaper", sandbox="bwrap")
+    let_escape(session, token)
+    began = time.monotonic()
+    ends(hub, session)[end]()
+    eventually(lambda: not processes_named(token), f"nobody is left after {end}", GONE_S)
+    took_ms = (time.monotonic() - began) * 1000
+    report(5, f"five ways of escaping in a sandbox, then {end}", tried=len(WAYS), held=len(WAYS), worst_ms=took_ms)
 
 
 def zombies(hub: HubProcess) -> list[Any]:
