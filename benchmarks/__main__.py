@@ -10,11 +10,12 @@ import sys
 import time
 from pathlib import Path
 
+from benchmarks.keepers import keepers
 from benchmarks.page import the_page
 from benchmarks.scenarios import SCENARIOS as HUB_SCENARIOS
 from benchmarks.scenarios import Figure, Scale
 
-SCENARIOS = {**HUB_SCENARIOS, "klmn": the_page}
+SCENARIOS = {**HUB_SCENARIOS, "klmn": the_page, "r": keepers}
 RESULTS = Path(".bench") / "results.json"
 
 

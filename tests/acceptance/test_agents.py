@@ -13,7 +13,7 @@ import pytest
 
 from tests.tooling.events import events_of, ways_back
 from tests.tooling.hub_process import FAST_DEMO, HubProcess, Session, end_of, text_of
-from tests.tooling.processes import children_of, eventually, is_alive
+from tests.tooling.processes import below, eventually, is_alive
 
 NewHub = Callable[..., HubProcess]
 SOON_MS = 100
@@ -334,12 +334,12 @@ def test_a_hub_leaves_no_zombies(new_hub: NewHub, tmp_path: Path) -> None:
         session.say(steps(["child"], ["die", 1, str(tmp_path / "clock")]))
         session.say(steps(["ask", "terminal/create", {"command": "true"}]))
         session.delete()
-    eventually(lambda: not children_of(hub.pid), "every child was waited for", 5)
+    eventually(lambda: [process.state for process in below(hub.pid)] == ["S"], "only what starts agents is left, and waits", 5)
 
 
 def test_an_idle_agent_is_stopped_and_comes_back_with_the_next_prompt(new_hub: NewHub) -> None:
     hub = new_hub("--agent-idle-stop", "0.2")
     session = hub.new_session()
     assert text_of(session.say("/echo one")) == "one"
-    eventually(lambda: not children_of(hub.pid), "the idle agent was stopped", 5)
+    eventually(lambda: len(below(hub.pid)) == 1, "the idle agent was stopped, and its keeper is gone", 5)
     assert text_of(session.say("/echo two")) == "two"

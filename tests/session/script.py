@@ -93,7 +93,7 @@ class ScriptedDriver:
     def look_again(self) -> None:
         self.told.append(("look_again",))
 
-    async def stop(self) -> None:
+    async def stop(self, *, at_once: bool = False) -> None:
         self.told.append(("stop",))
 
     def say(self, *signals: Signal) -> None:

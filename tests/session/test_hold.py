@@ -33,7 +33,7 @@ class SlowDriver(ScriptedDriver):
             raise AgentStartFailed("it was stopped")
         return await super().start(previous, adopt=adopt)
 
-    async def stop(self) -> None:
+    async def stop(self, *, at_once: bool = False) -> None:
         await super().stop()
         self.stopped = True
         for _ in range(10):  # a process takes its time to end
@@ -118,7 +118,7 @@ def test_a_turn_that_waits_for_the_old_agent_to_go_starts_no_new_one_once_it_is_
         session = await stage.open()
         gone = asyncio.Event()
 
-        async def stop_slowly() -> None:
+        async def stop_slowly(*, at_once: bool = False) -> None:
             await gone.wait()
 
         stage.driver.stop = stop_slowly  # type: ignore[method-assign]

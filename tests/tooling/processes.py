@@ -26,6 +26,18 @@ def processes_with(variable: str) -> list[Process]:
     return [process for process in _all() if wanted in _environment(process.pid)]
 
 
+def processes_named(token: str) -> list[Process]:
+    """Processes that have ``token`` among their arguments; zombies have no arguments any more."""
+    wanted = token.encode()
+    return [process for process in _all() if wanted in _file(process.pid, "cmdline").split(b"\0")]
+
+
+def below(pid: int) -> list[Process]:
+    """All descendants of a process, zombies included."""
+    found = children_of(pid)
+    return found + [deeper for child in found for deeper in below(child.pid)]
+
+
 def children_of(pid: int) -> list[Process]:
     """The direct children of a process, zombies included."""
     return [process for process in _all() if process.parent == pid]
@@ -68,7 +80,11 @@ def _process(pid: int) -> Process:
 
 
 def _environment(pid: int) -> list[bytes]:
+    return _file(pid, "environ").split(b"\0")
+
+
+def _file(pid: int, name: str) -> bytes:
     try:
-        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        return Path(f"/proc/{pid}/{name}").read_bytes()
     except (FileNotFoundError, ProcessLookupError, PermissionError):
-        return []
+        return b""

@@ -204,15 +204,20 @@ class Puppet:
             sys.stdout.buffer.flush()
 
 
-def main(words: list[str]) -> None:
-    """Read the options and serve."""
+def options_of(words: list[str]) -> dict[str, list[str]]:
+    """The words behind each ``--option``."""
     options: dict[str, list[str]] = {}
     for word in words:
         if word.startswith("--"):
             options[word] = []
         else:
             list(options.values())[-1].append(word)
-    Puppet(options).serve()
+    return options
+
+
+def main(words: list[str]) -> None:
+    """Read the options and serve."""
+    Puppet(options_of(words)).serve()
     os._exit(0)
 
 

@@ -4,7 +4,10 @@ Rule 1: a process is signalled only after its identity (pid and start time) was 
 kernel gave to somebody else is never hit.
 Rule 2: the scan of ``/proc`` runs in a thread, and callers that wait for one share the next, so stopping 200 agents at once
 costs a few scans, not 200.
-Rule 3: where there is no ``/proc`` (macOS) the family is the process group alone.
+Rule 3: where there is no ``/proc`` (macOS) psutil tells what it can; a family that left its group and cleared its environment is
+not found there.
+
+It is for what no keeper knows (``keeper``): agents of a hub and keepers that were killed, and systems without subreapers.
 """
 
 from __future__ import annotations
@@ -15,11 +18,16 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
 
 from trunkline.agents.environment import MARKER
+from trunkline.agents.keeper.proc import command_line, daemon_index
+
+if TYPE_CHECKING:
+    from trunkline.agents.without_proc import Found
 
 TERM_S = 1.0
 """How long leftovers of an ended agent get between SIGTERM and SIGKILL: nobody waits for their work any more."""
@@ -35,6 +43,8 @@ NEWBORN_S = 2
 
 ROUNDS = 5
 """Scans after which we give up on a family that keeps forking."""
+
+HAS_PROC = os.path.isdir("/proc/self")
 
 _MARKER_ENTRY = MARKER.encode() + b"="
 
@@ -74,6 +84,9 @@ Table = dict[int, Member]
 
 def start_time(pid: int) -> int | None:
     """When the process began, in clock ticks since boot; None when it is gone, a zombie, or there is no ``/proc``."""
+    if not HAS_PROC:
+        found = _without_proc().look(pid)
+        return None if found is None else found.start_time
     fields = _stat(pid)
     return None if fields is None else int(fields[19])
 
@@ -104,13 +117,16 @@ def members(
 
 
 async def end_leftovers(
-    leader: int, marker: str, *, known: Iterable[Identity] = (), born_before: float = math.inf, term_s: float = TERM_S
+    leader: int, marker: str, *, known: Iterable[Identity] = (), born_before: float = math.inf, term_s: float = TERM_S,
+    spared: Sequence[Sequence[str]] = (),
 ) -> bool:
-    """End what ``members`` finds, and look again until nothing is left; True when there was anything to end."""
+    """End what ``members`` finds, and look again until nothing is left; True when there was anything to end.
+
+    ``spared`` are the command lines of shared daemons, which go on."""
     found_any = False
     for _ in range(ROUNDS):
         table = await asyncio.to_thread(scan)
-        if family := members(table, leader, marker, known=known, born_before=born_before):
+        if family := _without(spared, members(table, leader, marker, known=known, born_before=born_before)):
             found_any = True
             await _end(family, term_s)
         elif _has_newborn(table):
@@ -120,7 +136,13 @@ async def end_leftovers(
     return found_any
 
 
-async def end_leftover(pid: int, start_time: int | None, marker: str, *, term_s: float = 3.0) -> bool:
+async def end_process(identity: Identity) -> None:
+    """Kill one process, if it still is that one."""
+    await asyncio.to_thread(_signal, {identity}, signal.SIGKILL)
+
+
+async def end_leftover(pid: int, start_time: int | None, marker: str, *, term_s: float = 3.0,
+                       spared: Sequence[Sequence[str]] = ()) -> bool:
     """End an agent that a crashed hub left behind; True when something was ended.
 
     The process ``pid`` and its group count as ours only while pid and start time match what was recorded and the marker, where
@@ -128,11 +150,13 @@ async def end_leftover(pid: int, start_time: int | None, marker: str, *, term_s:
     """
     leader = (await asyncio.to_thread(scan)).get(pid)
     is_ours = leader is not None and leader.start_time == start_time and (leader.marker is None or leader.carries(marker))
-    return await end_leftovers(pid, marker, born_before=math.inf if is_ours else -1, term_s=term_s)
+    return await end_leftovers(pid, marker, born_before=math.inf if is_ours else -1, term_s=term_s, spared=spared)
 
 
 def ticks_now() -> int:
     """Now, in the unit of ``Member.start_time``."""
+    if not HAS_PROC:
+        return int(time.time() * _without_proc().TICKS)
     if not hasattr(time, "CLOCK_BOOTTIME"):
         return 0
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
@@ -150,9 +174,26 @@ def scan() -> Table:
         began_at, table = _last_scan
         if began_at <= asked_at:
             began_at = time.monotonic()
-            table = {member.pid: member for pid in _pids() if (member := _member(pid))}
+            table = _table()
             _last_scan = (began_at, table)
         return table
+
+
+def _table() -> Table:
+    if HAS_PROC:
+        return {member.pid: member for pid in _pids() if (member := _member(pid))}
+    return {each.pid: _told(each) for each in _without_proc().processes()}
+
+
+def _told(each: Found) -> Member:
+    marker = None if each.environment is None else each.environment.get(MARKER)
+    return Member(each.pid, each.parent, each.group, each.session, each.start_time, marker)
+
+
+def _without_proc() -> ModuleType:
+    from trunkline.agents import without_proc  # and psutil with it, only where it is needed
+
+    return without_proc
 
 
 def _pids() -> list[int]:
@@ -200,6 +241,13 @@ def _has_newborn(table: Table) -> bool:
     """
     recently = ticks_now() - NEWBORN_S * os.sysconf("SC_CLK_TCK")
     return any(member.marker == "" and member.group and member.start_time > recently for member in table.values())
+
+
+def _without(spared: Sequence[Sequence[str]], family: set[Identity]) -> set[Identity]:
+    if not spared:
+        return family
+    daemons = [list(words) for words in spared]
+    return {identity for identity in family if daemon_index(command_line(identity.pid), daemons) is None}
 
 
 async def _end(family: set[Identity], term_s: float) -> None:

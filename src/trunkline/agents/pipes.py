@@ -104,7 +104,8 @@ class Input(asyncio.BaseProtocol):
 
     def abort(self) -> None:
         """End of input now; whoever waits to write goes on."""
-        if self._transport is not None:
+        # One that is closed with nothing left to write is on its way already; asyncio's own does not take a second end.
+        if self._transport is not None and (not self._transport.is_closing() or self._transport.get_write_buffer_size()):
             self._transport.abort()
         self._writable.set()
 

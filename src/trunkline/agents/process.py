@@ -1,10 +1,11 @@
-"""Child processes: the agents, and the commands that agents ask us to run. The only place that spawns.
+"""Child processes: the agents, and the commands that agents ask us to run. Whoever wants to run something comes here.
 
 Rule 1: a child heads its own session and process group, and sees only the environment it was given (``environment``).
 Rule 2: nothing it does blocks the loop or grows without bound: output is read as it comes, stderr kept to its last bytes,
 input is bounded by ``drain``.
 Rule 3: an exit is told once, after every byte the child itself wrote, and never waits for a grandchild that holds the pipe.
-Rule 4: an ended child leaves nothing behind: no zombie, and none of its family (``family``).
+Rule 4: an ended child leaves nothing behind: no zombie, and none of its family. Its parent is a keeper of its own, which knows
+them all (``keeper``); where the keeper was killed, or the system has no subreapers, the family is looked for (``family``).
 
 Pipes are ``os.pipe`` read by the loop's own transport: a loop's subprocess API may hand the child a socket instead, which costs
 twice the CPU when an agent writes line by line.
@@ -13,36 +14,30 @@ twice the CPU when an agent writes line by line.
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import IO, Final
 
 import msgspec
 
+from trunkline.agents.daemons import Daemon
 from trunkline.agents.environment import MARKER, clean_env, marker_below, new_marker
-from trunkline.agents.family import (
-    Identity,
-    end_leftover,
-    end_leftovers,
-    members,
-    scan,
-    signal_group,
-    start_time,
-    ticks_now,
-)
+from trunkline.agents.family import Identity, end_leftover, end_leftovers, end_process, start_time
+from trunkline.agents.keeper import link
+from trunkline.agents.keeper.link import Kept
+from trunkline.agents.keeper.wire import Wishes, candidates
 from trunkline.agents.pipes import Input, Output
+from trunkline.agents.resources import Resources
 from trunkline.agents.tail import Tail
 from trunkline.errors import AgentError, AgentNotInstalled, AgentStartFailed, Invalid
 
-__all__ = ["AgentProcess", "ChildCommand", "Exit", "argv_of", "clean_env", "end_leftover"]
+__all__ = ["AgentProcess", "ChildCommand", "Exit", "argv_of", "clean_env", "close_nursery", "end_leftover"]
 
 STDERR_KEPT: Final = 1 << 20
 """Bytes of an agent's stderr that are kept to explain a failure."""
@@ -53,8 +48,9 @@ DRAIN_S: Final = 60.0
 MUTE_S: Final = 1.0
 """How long an agent may live on after it closed its stdin or stdout: nobody can talk with it any more."""
 
-KILL_S: Final = 5.0
-"""How long a child may take to go after SIGKILL before we stop waiting (it hangs in the kernel)."""
+KILL_S: Final = 8.0
+"""How long a child and its family may take to go, beyond the time that it is given, before we stop waiting for its keeper: the
+keeper gives the family a second and repeats SIGKILL for five. A keeper that takes longer was stopped or hangs."""
 
 COMMAND_TERM_S: Final = 1.0
 """What a terminal's command gets between SIGTERM and SIGKILL."""
@@ -69,8 +65,12 @@ class Exit(msgspec.Struct, frozen=True):
 
     code: int | None = None
     signal: str | None = None
+    reason: str | None = None
+    """Why the hub ended it, where it did: the limit that was reached."""
 
     def __str__(self) -> str:
+        if self.reason is not None:
+            return f"ended by the hub: {self.reason}"
         if self.signal is not None:
             return f"ended by {self.signal}"
         return "hangs in the kernel" if self.code is None else f"exited with code {self.code}"
@@ -94,8 +94,6 @@ class AgentProcess:
         self._stdout_pipe = Output(on_data, self._pipe_ended)
         self._stderr_pipe = Output(self._stderr.append)
         self._stopping: asyncio.Task[Exit] | None = None
-        self._sweep: asyncio.Task[None] | None = None
-        self._known: set[Identity] = set()
 
     @classmethod
     async def spawn(
@@ -106,22 +104,25 @@ class AgentProcess:
         env: Mapping[str, str],
         on_data: Callable[[bytes], None],
         on_exit: Callable[[Exit], None],
+        resources: Resources | None = None,
+        daemons: Sequence[Daemon] = (),
     ) -> AgentProcess:
-        """Start ``command`` in ``cwd`` with exactly ``env`` (and a marker, if it has none).
+        """Start ``command`` in ``cwd`` with exactly ``env`` (and a marker, if it has none), within ``resources``.
 
-        Raises AgentNotInstalled when there is no such command on ``env``'s PATH, AgentStartFailed when it cannot be run, Invalid
-        for a ``cwd`` that is no directory.
+        ``daemons`` are left running when it ends. Raises AgentNotInstalled when there is no such command on ``env``'s PATH,
+        AgentStartFailed when it cannot be run, Invalid for a ``cwd`` that is no directory.
         """
         env = {**env, MARKER: env.get(MARKER) or new_marker()}
-        popen = _popen(command, cwd, env, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-        leader = _Leader(popen, env[MARKER])
-        process = cls(leader, on_data, on_exit)
-        try:
-            await process._connect(popen)
-        except BaseException:
-            popen.kill()
-            popen.wait()
-            raise
+        with _Pipes() as pipes:
+            stdin, stdout, stderr = pipes.to_child(), pipes.from_child(), pipes.from_child()
+            leader = await _Leader.start(command, cwd, env, pipes.childs, resources=resources, daemons=daemons)
+            process = cls(leader, on_data, on_exit)
+            try:
+                await process._connect(stdin, stdout, stderr)
+            except BaseException:
+                leader.let_go()
+                raise
+            pipes.keep_ours()
         asyncio.get_running_loop().call_soon(process._begin)
         return process
 
@@ -129,6 +130,11 @@ class AgentProcess:
     def exit(self) -> Exit | None:
         """How it ended; None while it runs."""
         return self._leader.exit
+
+    @property
+    def left_running(self) -> list[tuple[int, str]]:
+        """Shared daemons that its family was and that go on: process and name. Known once it has been stopped."""
+        return self._leader.left_running
 
     def write(self, data: bytes) -> None:
         """Send bytes to the agent's stdin; never blocks. After its end they go nowhere: ``on_exit`` has told so."""
@@ -161,35 +167,23 @@ class AgentProcess:
             self._stopping = asyncio.create_task(self._end(close_stdin_s, term_s), name=f"stop agent {self.pid}")
         return await asyncio.shield(self._stopping)
 
-    async def _connect(self, popen: subprocess.Popen[bytes]) -> None:
-        assert popen.stdin and popen.stdout and popen.stderr  # asked for as pipes above
-        await self._stdin.connect(popen.stdin)
-        await self._stderr_pipe.connect(popen.stderr)
+    async def _connect(self, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]) -> None:
+        await self._stdin.connect(stdin)
+        await self._stderr_pipe.connect(stderr)
         self._stderr_pipe.start()
-        await self._stdout_pipe.connect(popen.stdout)
+        await self._stdout_pipe.connect(stdout)
 
     def _begin(self) -> None:
         self._stdout_pipe.start()
-        self._leader.watch(self._leader_ended)
-
-    def _leader_ended(self) -> None:
-        # Before the leader is reaped nobody else can have its number, so the group can be signalled without a look.
-        signal_group(self.pid, signal.SIGTERM)
-        exit_ = self._leader.reap()
-        self._report(exit_)
+        self._leader.watch(self._report)
 
     def _report(self, exit_: Exit) -> None:
-        reaped_at = ticks_now()
         try:
             self._stdin.abort()
             self._stderr_pipe.finish()
             self._stdout_pipe.finish()
         finally:
             self._on_exit(exit_)
-            self._sweep = asyncio.get_running_loop().create_task(self._sweep_family(reaped_at))
-
-    async def _sweep_family(self, reaped_at: int) -> None:
-        await end_leftovers(self.pid, self.marker, known=self._known, born_before=reaped_at)
 
     def _pipe_ended(self) -> None:
         asyncio.get_running_loop().call_later(MUTE_S, self._end_mute)
@@ -200,20 +194,10 @@ class AgentProcess:
             self._stopping = asyncio.create_task(self._end(0, MUTE_S), name=f"stop mute agent {self.pid}")
 
     async def _end(self, close_stdin_s: float, term_s: float) -> Exit:
-        leader = self._leader
-        if leader.exit is None:
-            # A child that left the session with an empty environment is known only while its parents live: look first.
-            self._known = members(await asyncio.to_thread(scan), self.pid, self.marker)
+        if self.exit is None:
             self._stdin.close()
-            await leader.end_within(close_stdin_s, term_s)
-        if leader.exit is None:
-            log.error("agent process %d does not go, not even by SIGKILL", self.pid)
-            leader.exit = Exit()
-            self._report(leader.exit)
-        if self._sweep is not None:
-            await self._sweep
-        assert leader.exit is not None  # set by the reaper or just above
-        return leader.exit
+            await self._leader.ended_within(close_stdin_s)
+        return await self._leader.end(term_s)
 
 
 class ChildCommand:
@@ -229,31 +213,32 @@ class ChildCommand:
         self._on_data = on_data
         self._pipe = Output(self._received)
         self._ended: asyncio.Future[Exit] = asyncio.get_running_loop().create_future()
-        self._reaped_at = 0
 
     @classmethod
     async def spawn(
         cls, command: str, args: Sequence[str] = (), *, cwd: str, env: Mapping[str, str], output_byte_limit: int = 1 << 20,
-        on_data: Callable[[bytes], None] = lambda data: None,
+        on_data: Callable[[bytes], None] = lambda data: None, resources: Resources | None = None,
     ) -> ChildCommand:
         """Start a command with its stdout and stderr joined and no stdin.
 
         A ``command`` without ``args`` that is no program is run as a shell line: agents send those too. Raises as
         ``AgentProcess.spawn`` does.
         """
-        marker = marker_below(env.get(MARKER) or new_marker())
-        env = {**env, MARKER: marker}
-        popen = _popen(argv_of(command, args, env), cwd, env, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT)
-        child = cls(_Leader(popen, marker), output_byte_limit, on_data)
-        assert popen.stdout  # asked for as a pipe
-        try:
-            await child._pipe.connect(popen.stdout)
-            child._pipe.start()
-        except BaseException:
-            popen.kill()
-            popen.wait()
-            raise
-        child._leader.watch(child._leader_ended)
+        env = {**env, MARKER: marker_below(env.get(MARKER) or new_marker())}
+        with _Pipes() as pipes:
+            pipes.nothing_to_child()
+            stdout = pipes.from_child()
+            pipes.childs.append(pipes.childs[1])
+            leader = await _Leader.start(argv_of(command, args, env), cwd, env, pipes.childs, resources=resources, lingers=True)
+            child = cls(leader, output_byte_limit, on_data)
+            try:
+                await child._pipe.connect(stdout)
+            except BaseException:
+                leader.let_go()
+                raise
+            pipes.keep_ours()
+        child._pipe.start()
+        leader.watch(child._leader_ended)
         return child
 
     @property
@@ -276,11 +261,7 @@ class ChildCommand:
 
     async def kill(self) -> Exit:
         """End it and all it started; its output stays readable."""
-        if self.exit is None:
-            await self._leader.end_within(0, COMMAND_TERM_S)
-        # Leftovers are looked for by marker and, up to the moment of the reaping, by group.
-        await end_leftovers(self.pid, self._leader.marker, born_before=self._reaped_at)
-        return self.exit or Exit()
+        return await self._leader.end(COMMAND_TERM_S)
 
     async def release(self) -> None:
         """End it and give everything back; nothing can be asked of it afterwards but what was read already."""
@@ -291,80 +272,179 @@ class ChildCommand:
         self._kept.append(data)
         self._on_data(data)
 
-    def _leader_ended(self) -> None:
-        exit_ = self._leader.reap()
-        self._reaped_at = ticks_now()
+    def _leader_ended(self, exit_: Exit) -> None:
         self._pipe.take_waiting()
         if not self._ended.done():
             self._ended.set_result(exit_)
 
 
 class _Leader:
-    """The process at the head of its own session, from spawn to reap."""
+    """The process at the head of its own session, from its start until nothing is left of it."""
 
-    def __init__(self, popen: subprocess.Popen[bytes], marker: str) -> None:
-        self.pid: Final = popen.pid
-        self.start_time: Final = start_time(popen.pid)
+    def __init__(self, kept: Kept, marker: str, resources: Resources, daemons: Sequence[Daemon]) -> None:
+        self.pid: Final = kept.pid
+        self.start_time: Final = start_time(kept.pid)
         self.marker: Final = marker
         self.exit: Exit | None = None
-        self._popen = popen
-        self._gone = asyncio.Event()
+        self._kept = kept
+        self._keeper = Identity(kept.keeper_pid, start_time(kept.keeper_pid) or -1)
+        self._resources = resources
+        self._daemons = daemons
+        self._on_exit: Callable[[Exit], None] | None = None
+        self._has_exited = asyncio.Event()
+        self._is_gone = asyncio.Event()
+        kept.on_exit = self._exited
+        kept.on_gone = self._is_gone.set
+        if kept.has_exited:
+            self._exited()
+        if kept.is_gone:
+            self._is_gone.set()
 
-    def watch(self, ended: Callable[[], None]) -> None:
-        """Call ``ended`` on the loop as soon as the process has ended."""
-        loop = asyncio.get_running_loop()
-        if sys.platform == "linux":
-            try:
-                handle = os.pidfd_open(self.pid)
-            except OSError:  # a kernel or sandbox without pidfd
-                handle = None
-            if handle is not None:
-                loop.add_reader(handle, _on_pidfd, loop, handle, ended)
-                return
-        threading.Thread(target=self._wait_in_thread, args=(loop, ended), name=f"wait for {self.pid}", daemon=True).start()
+    @classmethod
+    async def start(cls, command: Sequence[str], cwd: str, env: Mapping[str, str], stdio: Sequence[int], *,
+                    resources: Resources | None, daemons: Sequence[Daemon] = (), lingers: bool = False) -> _Leader:
+        """Start a program with these three descriptors."""
+        resources = resources or Resources()
+        try:
+            wishes = _wishes(command, cwd, env, lingers, resources, daemons)
+            kept = await link.start(wishes, stdio)
+        except link.StartFailed as failure:
+            raise _start_error(failure, command, cwd) from None
+        except (OSError, ValueError) as error:
+            raise AgentStartFailed(f"command {command[0]!r} cannot be run: {error}",
+                                   details={"command": list(command)}) from error
+        return cls(kept, env[MARKER], resources, daemons)
 
-    def reap(self) -> Exit:
-        """Take the exit status of the ended process, so that no zombie stays."""
-        code = self._popen.wait()
-        self.exit = Exit(code=code) if code >= 0 else Exit(signal=_signal_name(-code))
-        self._gone.set()
+    @property
+    def left_running(self) -> list[tuple[int, str]]:
+        """Shared daemons of its family that go on."""
+        return [(pid, self._daemons[index].name) for pid, index in self._kept.spared if index < len(self._daemons)]
+
+    def watch(self, on_exit: Callable[[Exit], None]) -> None:
+        """Call back on the loop as soon as the process has ended."""
+        self._on_exit = on_exit
+        if self.exit is not None:
+            asyncio.get_running_loop().call_soon(on_exit, self.exit)
+
+    def let_go(self) -> None:
+        """Nobody wants it any more: the keeper ends it."""
+        self._kept.close()
+
+    async def ended_within(self, limit_s: float) -> bool:
+        """Wait for its exit."""
+        return await _happens(self._has_exited, limit_s)
+
+    async def end(self, term_s: float) -> Exit:
+        """SIGTERM to the group, wait, SIGKILL, then whatever is left of its family; returns when nothing is."""
+        if not self._is_gone.is_set():
+            self._kept.end(term_s)
+            await _happens(self._is_gone, term_s + KILL_S)
+        if not (self._kept.ended_well and self._kept.has_subreaper):
+            await self._end_without_keeper()
+        if self.exit is None:
+            log.error("process %d does not go, not even by SIGKILL", self.pid)
+            self._exited()
+        for pid, name in self.left_running:
+            log.info("%s (process %d), which process %d started for all its users, is left running", name, pid, self.pid)
+        assert self.exit is not None  # set by the keeper's word or just above
         return self.exit
 
-    async def end_within(self, wait_s: float, term_s: float) -> None:
-        """Wait, SIGTERM to the group, wait, SIGKILL, wait; returns as soon as it is gone."""
-        if await self._is_gone(wait_s):
-            return
-        signal_group(self.pid, signal.SIGTERM)
-        if await self._is_gone(term_s):
-            return
-        signal_group(self.pid, signal.SIGKILL)
-        await self._is_gone(KILL_S)
+    async def _end_without_keeper(self) -> None:
+        """The keeper was killed or stopped, or cannot know the whole family: look for it. What a keeper leaves when it is
+        killed, the nursery ends too."""
+        if not self._kept.ended_well:
+            await end_process(self._keeper)
+            await _happens(self._is_gone, 1.0)
+        born_before = -1 if self.start_time is None else float("inf")
+        spared = [daemon.command for daemon in self._daemons]
+        await end_leftovers(self.pid, self.marker, known=[Identity(self.pid, self.start_time or -1)], born_before=born_before,
+                            spared=spared)
 
-    async def _is_gone(self, within_s: float) -> bool:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(within_s):
-                await self._gone.wait()
-        return self._gone.is_set()
+    def _exited(self) -> None:
+        self.exit = self._outcome()
+        self._has_exited.set()
+        if self._on_exit is not None:
+            self._on_exit(self.exit)
 
-    def _wait_in_thread(self, loop: asyncio.AbstractEventLoop, ended: Callable[[], None]) -> None:
-        self._popen.wait()
-        # The loop may be closed by now; then nobody is left to tell.
-        with suppress(RuntimeError):
-            loop.call_soon_threadsafe(ended)
+    def _outcome(self) -> Exit:
+        code = self._kept.exit_code
+        if self._kept.over is not None:
+            return Exit(signal="SIGKILL", reason=self._resources.reached(*self._kept.over))
+        if code is None:
+            return Exit(reason="the process that kept it was killed") if self._kept.is_gone else Exit()
+        return Exit(code=code) if code >= 0 else Exit(signal=_signal_name(-code))
 
 
-def _popen(command: Sequence[str], cwd: str, env: Mapping[str, str], *, stdin: int, stderr: int) -> subprocess.Popen[bytes]:
-    """Start a process, on the loop: a thread would not help, since Python holds its lock until the child runs (about 2 ms)."""
-    if not os.path.isdir(cwd):
-        raise Invalid(f"cwd {cwd!r} is not a directory", details={"field": "cwd"})
-    try:
-        return subprocess.Popen(
-            command, cwd=cwd, env=env, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, bufsize=0, start_new_session=True
-        )
-    except FileNotFoundError:
-        raise AgentNotInstalled(f"command {command[0]!r} was not found", details={"command": list(command)}) from None
-    except (OSError, ValueError) as error:
-        raise AgentStartFailed(f"command {command[0]!r} cannot be run: {error}", details={"command": list(command)}) from error
+class _Pipes:
+    """The pipes of one child: its ends, which are closed here once it has them, and ours, until somebody takes them."""
+
+    def __init__(self) -> None:
+        self.childs: list[int] = []
+        self._ours: list[IO[bytes]] = []
+
+    def __enter__(self) -> _Pipes:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for handle in set(self.childs):
+            os.close(handle)
+        for file in self._ours:
+            file.close()
+
+    def to_child(self) -> IO[bytes]:
+        """A pipe that the child reads; our end of it."""
+        reader, writer = os.pipe()
+        self.childs.append(reader)
+        self._ours.append(open(writer, "wb", buffering=0))
+        return self._ours[-1]
+
+    def from_child(self) -> IO[bytes]:
+        """A pipe that the child writes; our end of it."""
+        reader, writer = os.pipe()
+        self.childs.append(writer)
+        self._ours.append(open(reader, "rb", buffering=0))
+        return self._ours[-1]
+
+    def nothing_to_child(self) -> None:
+        """An input that has ended."""
+        self.childs.append(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
+
+    def keep_ours(self) -> None:
+        """Our ends belong to somebody else from now on."""
+        self._ours.clear()
+
+
+def close_nursery() -> None:
+    """Nothing is to be started for now: what starts agents goes when the last of them does, and comes back when it is needed."""
+    link.close()
+
+
+def _wishes(command: Sequence[str], cwd: str, env: Mapping[str, str], lingers: bool, resources: Resources,
+            daemons: Sequence[Daemon]) -> Wishes:
+    texts = [*command, cwd, *env, *env.values()]
+    if any("\0" in text for text in texts):
+        raise ValueError("embedded null byte")
+    return Wishes(
+        candidates(command[0], dict(env)), [os.fsencode(word) for word in command], os.fsencode(cwd),
+        {os.fsencode(name): os.fsencode(value) for name, value in env.items()}, lingers, resources.as_wishes(),
+        [list(daemon.command) for daemon in daemons])
+
+
+def _start_error(failure: link.StartFailed, command: Sequence[str], cwd: str) -> AgentNotInstalled | AgentStartFailed | Invalid:
+    details = {"command": list(command)}
+    is_missing = failure.errno in (errno.ENOENT, errno.ENOTDIR)
+    if failure.step == "folder" and is_missing:
+        return Invalid(f"cwd {cwd!r} is not a directory", details={"field": "cwd"})
+    if failure.step == "program" and is_missing:
+        return AgentNotInstalled(f"command {command[0]!r} was not found", details=details)
+    return AgentStartFailed(f"command {command[0]!r} cannot be run: {failure.strerror} ({failure.step})", details=details)
+
+
+async def _happens(event: asyncio.Event, within_s: float) -> bool:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(within_s):
+            await event.wait()
+    return event.is_set()
 
 
 def argv_of(command: str, args: Sequence[str], env: Mapping[str, str]) -> list[str]:
@@ -372,12 +452,6 @@ def argv_of(command: str, args: Sequence[str], env: Mapping[str, str]) -> list[s
     if args or shutil.which(command, path=env.get("PATH")):
         return [command, *args]
     return ["/bin/sh", "-c", command]
-
-
-def _on_pidfd(loop: asyncio.AbstractEventLoop, handle: int, ended: Callable[[], None]) -> None:
-    loop.remove_reader(handle)
-    os.close(handle)
-    ended()
 
 
 def _signal_name(number: int) -> str:

@@ -203,6 +203,10 @@ SETTINGS: tuple[Setting, ...] = (
             "TRUNKLINE_IDLE_TIMEOUT", "--idle-timeout", "idle_timeout"),
     Setting("tool_timeout", TIME, 7200.0, "the same while a tool is running",
             "TRUNKLINE_TOOL_TIMEOUT", "--tool-timeout", "tool_timeout"),
+    Setting("cancel_grace", TIME, 30.0, "how long an agent may take to end a turn that was cancelled before it is killed",
+            "TRUNKLINE_CANCEL_GRACE", "--cancel-grace", "cancel_grace"),
+    Setting("silence_grace", TIME, 10.0, "the same for a turn that is ended because the agent fell silent",
+            "TRUNKLINE_SILENCE_GRACE", "--silence-grace", "silence_grace"),
     Setting("agent_idle_stop", TIME, 1800.0, "stop an agent's process after this long without a turn",
             "TRUNKLINE_AGENT_IDLE_STOP", "--agent-idle-stop", "agent_idle_stop"),
     Setting("idle_exit", TIME, 0.0, "end the hub after this long without turn, client or pending approval; 0 = never",
@@ -242,6 +246,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     approval_timeout: float
     idle_timeout: float
     tool_timeout: float
+    cancel_grace: float
+    silence_grace: float
     agent_idle_stop: float
     idle_exit: float
     any_port: bool

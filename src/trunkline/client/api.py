@@ -75,13 +75,15 @@ class Client(HubCalls):
     async def create_session(self, agent: str, cwd: str, *, title: str | None = None, mode: str | None = None,
                              prompt: Content | None = None, mcp_servers: Iterable[Mapping[str, Any]] = (),
                              env: Mapping[str, str] | None = None, key: str | None = None,
-                             sandbox: Literal["none", "bwrap"] | None = None, sandbox_network: bool | None = None) -> SessionView:
+                             sandbox: Literal["none", "bwrap"] | None = None, sandbox_network: bool | None = None,
+                             resources: Mapping[str, int] | None = None) -> SessionView:
         """Start a session. ``env`` adds the caller's variables to the agent's; send it only to a hub on this machine. The same
         ``key`` again is the same session; without one, a retry of this call still starts no second. ``sandbox``: what the agent
-        runs in, where its settings do not say."""
+        runs in, where its settings do not say. ``resources``: what it may take (``memoryMb``, ``processes``, ``files``)."""
         body: dict[str, Any] = {"agent": agent, "cwd": cwd, "mcpServers": list(mcp_servers), "env": dict(env or {})}
         body |= {key: value for key, value in (
             ("title", title), ("mode", mode), ("prompt", prompt), ("sandbox", sandbox), ("sandboxNetwork", sandbox_network),
+            ("resources", resources),
         ) if value is not None}
         request = Request("POST", "/sessions", json_of(body), (*JSON_BODY, ("Idempotency-Key", key or new_key())))
         response = await self._ask(request, timeout_s=START_TIMEOUT_S)

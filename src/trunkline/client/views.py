@@ -28,6 +28,14 @@ class SandboxView(View):
         return f"{self.kind}, network {'on' if self.network else 'off'}"
 
 
+class ResourcesView(View):
+    """What an agent may take of the machine; None: no limit."""
+
+    memory_mb: int | None = None
+    processes: int | None = None
+    files: int | None = None
+
+
 class AgentView(View):
     """An agent that the hub can run."""
 
@@ -46,6 +54,9 @@ class AgentView(View):
     """Whether the agent was seen to ask before it acts; where not, it may act without asking."""
     sandbox: SandboxView | None = None
     """What every session with it runs in; None where a session may choose."""
+    resources: ResourcesView = msgspec.field(default_factory=ResourcesView)
+    daemons: list[str] = []
+    """Programs that it starts for all its users, which are left running when it ends."""
 
 
 class TurnView(View):
@@ -184,6 +195,7 @@ class SessionView(View):
     agent_start: str | None = None
     agent_session_id: str | None = None
     sandbox: SandboxView | None = None
+    resources: ResourcesView = msgspec.field(default_factory=ResourcesView)
     watch_only: bool = False
     last_text: str = ""
     changes: Changes = msgspec.field(default_factory=Changes)

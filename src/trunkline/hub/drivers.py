@@ -84,9 +84,9 @@ class Drivers:
         return AcpDriver(
             spec, cwd=session.fold.cwd, env=env,
             calls=EditorCalls(session.editors, session.id, session.workspace, env, spec.quirks, session.permits, session.acted,
-                              session.printed, session.prints, session.confine),
+                              session.printed, session.prints, session.confine, session.fold.resources),
             mcp_servers=session.fold.mcp_servers, sink=session, new_id=lambda: self._new_id("req"), version=__version__,
-            fork=_forks(session.fold), confine=session.confine)
+            fork=_forks(session.fold), confine=session.confine, resources=session.fold.resources)
 
     def confine(self, fold: Fold, more: Mapping[str, str]) -> Confine:
         """How what runs for a session is kept in its sandbox. (Its agent's entry may be gone; its sandbox is not.)"""
@@ -128,7 +128,7 @@ class Drivers:
         return StreamJsonDriver(
             spec, cwd=fold.cwd, env=env, mcp_servers=fold.mcp_servers, sink=session, new_id=self._new_id,
             new_uuid=_new_uuid, past=_Past(store, session.workspace.lane), verdict=session.verdict_on, is_known=fold.turns > 0,
-            waits=lambda: _waits(fold), fork=_forks(fold), confine=session.confine)
+            waits=lambda: _waits(fold), fork=_forks(fold), confine=session.confine, resources=fold.resources)
 
     def _watch_driver(self, spec: AgentSpec, session: Session, path: str) -> WatchDriver:
         store = discovery.store_of(spec.store, catalog.expand(spec.paths.sessions, self._environ))

@@ -24,6 +24,8 @@ import msgspec
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.family import end_leftover
+from trunkline.agents.process import close_nursery
+from trunkline.agents.resources import check_resources
 from trunkline.dialects import acp
 from trunkline.discovery.base import FoundSession
 from trunkline.errors import (
@@ -118,7 +120,8 @@ class Hub:
             journal=self._journal, committer=self._committer, budget=TailBudget(), pids=self._pids,
             clock=now_us, new_id=_new_id,
             limits=Limits(approval_s=options.approval_timeout_s, silence_s=options.idle_timeout_s,
-                          tool_silence_s=options.tool_timeout_s, agent_idle_s=options.agent_idle_stop_s),
+                          tool_silence_s=options.tool_timeout_s, agent_idle_s=options.agent_idle_stop_s,
+                          cancel_grace_s=options.cancel_grace_s, silence_grace_s=options.silence_grace_s),
             policies=self.policies, chain_key=key, guarded=guarded_folders(options),
             preview_url=lambda session_id, artifact: self.preview_url(session_id, artifact), turn_ended=self._count_turn,
             tool_names=self._drivers.tool_names, confine=self._drivers.confine, home=self.environ.get("HOME"),
@@ -156,6 +159,7 @@ class Hub:
         self.everything.close()
         await self.index.close()
         await self._journal.__aexit__(kind, error, trace)
+        close_nursery()
 
     @property
     def metrics(self) -> HubMetrics:
@@ -210,7 +214,7 @@ class Hub:
             check_title(new.title)
         fold = Fold(session_id=session_id, agent=spec.name, cwd=cwd, created_at=now, updated_at=now,
                     mcp_servers=[mcp_server(raw) for raw in new.mcp_servers], start_key=key, start_digest=digest,
-                    sandbox=sandbox_of(spec, new))
+                    sandbox=sandbox_of(spec, new), resources=check_resources(new.resources.over(spec.resources)))
 
         async def open(session: Session) -> None:
             await session.open(env=allowed_env(new.env, spec), mode=new.mode, title=new.title, by=by)
@@ -225,7 +229,7 @@ class Hub:
         spec = self._drivers.spec(agent)
         now, cwd = self._lent.clock(), await self.lane.run(folder, cwd, self._lent.guarded)
         fold = Fold(session_id=self._lent.new_id("ses"), agent=spec.name, cwd=cwd, created_at=now, updated_at=now,
-                    title=title or "", agent_session_id=agent_session_id)
+                    title=title or "", agent_session_id=agent_session_id, resources=spec.resources)
         return await self._begin(self._session_of(fold), lambda session: session.adopt(by=by))
 
     async def fork(self, session_id: str, *, cwd: str | None = None, title: str | None = None,
@@ -245,7 +249,7 @@ class Hub:
         branch = self._session_of(Fold(
             session_id=self._lent.new_id("ses"), agent=fold.agent, cwd=place, created_at=now, updated_at=now,
             title=title or fold.title, agent_session_id=fold.agent_session_id, fork_of=fold.agent_session_id,
-            sandbox=fold.sandbox, mcp_servers=[*mcp_servers] or fold.mcp_servers))
+            sandbox=fold.sandbox, resources=fold.resources, mcp_servers=[*mcp_servers] or fold.mcp_servers))
         branch.env = source.env
         self.lend_env(branch, env or {})
         return await self._begin(branch, lambda session: session.adopt(by=by))
@@ -382,8 +386,9 @@ class Hub:
 
     async def _recover(self) -> None:
         """End agents that were left behind and turns that were cut off; open the sessions in which a person is still asked."""
+        spared = [daemon.command for spec in self.agents.values() for daemon in spec.daemons]
         for left in self._pids.left_behind():
-            await end_leftover(left.pid, left.start_time, left.marker)
+            await end_leftover(left.pid, left.start_time, left.marker, spared=spared)
             self._pids.forget(left.session_id)
         before: tuple[int, str] | None = None
         asking: list[str] = []

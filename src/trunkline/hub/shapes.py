@@ -8,6 +8,7 @@ from typing import Self
 import msgspec
 
 from trunkline.agents.catalog import AgentSpec, Detection, SandboxKind
+from trunkline.agents.resources import Resources
 from trunkline.dialects import acp
 from trunkline.session.fold import ApprovalView, Fold, QuestionView, Sandboxed, shown
 
@@ -22,6 +23,8 @@ class HubOptions(msgspec.Struct, kw_only=True):
     idle_timeout_s: float = 900.0
     tool_timeout_s: float = 7200.0
     agent_idle_stop_s: float = 1800.0
+    cancel_grace_s: float = 30.0
+    silence_grace_s: float = 10.0
     policy_file: Path | None = None
     """The rules for all sessions; None: in the data folder."""
     hidden: tuple[Path, ...] = ()
@@ -43,6 +46,8 @@ class NewSession(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fi
     sandbox: SandboxKind | None = None
     """What its agent runs in; absent: as the agent's entry says, which it cannot loosen."""
     sandbox_network: bool | None = None
+    resources: Resources = Resources()
+    """What the agent may take of the machine, over what the catalog says."""
 
 
 class AgentInfo(msgspec.Struct, rename="camel", kw_only=True):
@@ -64,6 +69,10 @@ class AgentInfo(msgspec.Struct, rename="camel", kw_only=True):
     """Whether a run of it has shown that it asks before it acts (``approval.toolCalls``). Where not, count on nothing."""
     sandbox: Sandboxed | None
     """What every session with it runs in, whatever its client asks for; None where that is the client's choice."""
+    resources: Resources = Resources()
+    """What it may take of the machine, unless a session says otherwise."""
+    daemons: list[str] = msgspec.field(default_factory=list)
+    """Programs that it starts for all its users, which are left running when it ends."""
 
     @classmethod
     def of(cls, spec: AgentSpec, found: Detection, capabilities: msgspec.Raw) -> Self:
@@ -72,7 +81,8 @@ class AgentInfo(msgspec.Struct, rename="camel", kw_only=True):
             name=spec.name, display_name=spec.display_name, icon=spec.icon, command=[*spec.command], docs_url=spec.docs_url,
             install_hint=spec.install_hint, env_allow=[*spec.env_allow], installed=found.installed, path=found.path,
             version=found.version, capabilities=capabilities, asks_permission=spec.asks_permission,
-            sandbox=None if spec.sandbox == "none" else Sandboxed(network=spec.sandbox_network))
+            sandbox=None if spec.sandbox == "none" else Sandboxed(network=spec.sandbox_network),
+            resources=spec.resources, daemons=[daemon.name for daemon in spec.daemons])
 
 
 class PendingAsk(msgspec.Struct, rename="camel", kw_only=True):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ import msgspec
 
 from trunkline.agents.catalog import AgentSpec, launch_command
 from trunkline.agents.process import AgentProcess, Exit
+from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects import acp, jsonrpc
 from trunkline.dialects.acp.usage import answer_usage
@@ -54,6 +56,9 @@ GAP_S = 0.005
 NAMED_CHARS = 80
 """As much of an id that is not ours is told."""
 
+AT_ONCE_TERM_S = 1.0
+"""What an agent that had its grace already gets between SIGTERM and SIGKILL."""
+
 _encode = msgspec.json.Encoder().encode
 
 T = TypeVar("T")
@@ -64,9 +69,10 @@ class AcpDriver:
 
     def __init__(self, spec: AgentSpec, *, cwd: str, env: Mapping[str, str], calls: Calls,
                  mcp_servers: Sequence[msgspec.Raw], sink: DriverSink, new_id: Callable[[], str], version: str,
-                 fork: bool = False, confine: Confine = as_is) -> None:
+                 fork: bool = False, confine: Confine = as_is, resources: Resources | None = None) -> None:
         """``fork``: the session that it begins with is a branch of the previous one. ``confine``: the session's sandbox."""
         self._confine = confine
+        self._resources = resources or spec.resources
         self._spec = spec
         self._cwd = cwd
         self._env = env
@@ -84,6 +90,7 @@ class AcpDriver:
         self._tasks: set[asyncio.Task[None]] = set()
         self._takes = acp.PromptCapabilities()
         self._lists = False
+        self._told_left = False
         self._turn_signals: list[Signal] = []
         self._held: list[Signal] = []
         self._hear: Callable[[list[Signal]], None] = self._held.extend
@@ -134,7 +141,8 @@ class AcpDriver:
     async def _launch(self) -> acp.InitializeResponse:
         command = await self._confine(launch_command(self._spec, self._env), cwd=self._cwd)
         self._process = await AgentProcess.spawn(
-            command, cwd=self._cwd, env=self._env, on_data=self._received, on_exit=self._exited)
+            command, cwd=self._cwd, env=self._env, on_data=self._received, on_exit=self._exited,
+            resources=self._resources, daemons=self._spec.daemons)
         self._sink.spawned(self._process.pid, self._process.start_time, self._process.marker)
         hello = await self._opening.greet()
         self._takes = hello.capabilities.prompt
@@ -148,6 +156,7 @@ class AcpDriver:
     def prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
         """Send a prompt; its end is heard as TurnEnd."""
         params = {"sessionId": self._inbox.session_id, "prompt": [as_taken(block, self._takes) for block in blocks]}
+        self._calls.turn_began()
         self._prompt_id = self._peer.send_request(acp.SESSION_PROMPT, _encode(params))
         self._answers[self._prompt_id] = self._prompt_answered
         self._flush()
@@ -156,6 +165,8 @@ class AcpDriver:
         """Ask the agent to end the turn."""
         self._peer.send_notification(acp.SESSION_CANCEL, _encode({"sessionId": self._inbox.session_id}))
         self._flush()
+        for ending in self._calls.turn_cancelled():
+            self._spawn(self._end_command(ending))
 
     def answer_permission(self, request_id: str, option_id: str | None, *, reason: str | None = None,
                           updated_input: msgspec.Raw | None = None) -> None:
@@ -198,13 +209,28 @@ class AcpDriver:
     def look_again(self) -> None:
         """Nothing to look at: the agent says everything itself."""
 
-    async def stop(self) -> None:
-        """End the agent and everything it started."""
+    async def stop(self, *, at_once: bool = False) -> None:
+        """End the agent and everything it started; ``at_once``: without the time to end by itself."""
         for task in list(self._tasks):
             task.cancel()
-        await self._calls.close()
+        ends = [self._calls.close()]
         if self._process is not None:
-            await self._process.stop()
+            ends.append(self._end_process(self._process, at_once))
+        await asyncio.gather(*ends)
+
+    async def _end_command(self, ending: Coroutine[Any, Any, Any]) -> None:
+        with suppress(TrunklineError):  # an editor that refuses has to look after its terminal itself
+            await ending
+
+    async def _end_process(self, process: AgentProcess, at_once: bool) -> None:
+        if at_once:
+            await process.stop(close_stdin_s=0, term_s=AT_ONCE_TERM_S)
+        else:
+            await process.stop()
+        left_running = [{"process": pid, "name": name} for pid, name in process.left_running]
+        if left_running and not self._told_left:
+            self._told_left = True
+            self._sink.heard([Note("daemons_left_running", _encode({"daemons": left_running}))])
 
     def _received(self, data: bytes) -> None:
         self._peer.receive_data(data)
@@ -269,6 +295,7 @@ class AcpDriver:
 
     def _prompt_answered(self, message: jsonrpc.Response) -> None:
         self._prompt_id = None
+        self._calls.turn_ended()
         if message.error is not None:
             fault = AgentFault(message.error.code, message.error.message, _raw_bytes(message.error.data))
             self._turn_signals.append(TurnEnd(error=fault))

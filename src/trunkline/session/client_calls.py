@@ -8,7 +8,7 @@ Rule 3: a request names its session, and only the caller's own is served: checke
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,6 +17,7 @@ import msgspec
 
 from trunkline.agents.catalog import Quirks
 from trunkline.agents.process import ChildCommand
+from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects import acp
 from trunkline.errors import NotFound, Unsupported
@@ -55,13 +56,14 @@ class ClientCalls:
     def __init__(self, workspace: Workspace, env: Mapping[str, str], quirks: Quirks, permits: Permitting,
                  acted: Callable[[], None],
                  printed: Printed = lambda terminal_id, output, exit_code: None,
-                 prints: Prints = lambda terminal_id, offset, output: True, confine: Confine = as_is) -> None:
+                 prints: Prints = lambda terminal_id, offset, output: True, confine: Confine = as_is,
+                 resources: Resources | None = None) -> None:
         self._workspace = workspace
         self._permits = permits
         self._acted = acted
         self._printed = printed
         self._quirks = quirks
-        self._terminals = Terminals(env, prints, confine)
+        self._terminals = Terminals(env, prints, confine, resources)
         self._storing = asyncio.Lock()
         self._served: dict[str, Callable[[Any], Awaitable[Any]]] = {
             acp.FS_READ_TEXT_FILE: self._read,
@@ -81,6 +83,18 @@ class ClientCalls:
         ask = acp.decode_params(method, params)
         check_caller(ask.session_id)
         return _encode(await handler(ask))
+
+    def turn_began(self) -> None:
+        """Commands that are started from now on belong to a new turn."""
+        self._terminals.begin_turn()
+
+    def turn_cancelled(self) -> list[Coroutine[Any, Any, Any]]:
+        """What ends the commands that were started in this turn."""
+        return [child.kill() for child in self._terminals.cancel_turn()]
+
+    def turn_ended(self) -> None:
+        """Commands that are started from now on belong to no turn."""
+        self._terminals.end_turn()
 
     async def close(self) -> None:
         """End every terminal; the agent is going."""

@@ -6,8 +6,8 @@ Rule 2: signals arrive in the order in which the agent spoke, by a plain call on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal, Protocol
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Literal, Protocol
 
 import msgspec
 
@@ -45,6 +45,15 @@ class Calls(Protocol):
     async def serve(self, method: str, params: bytes, check_caller: Callable[[str], None]) -> bytes:
         """The encoded result of one request; ``check_caller`` takes the session that it names and raises where that is not the
         caller's own."""
+
+    def turn_began(self) -> None:
+        """What is served from now on belongs to a new turn."""
+
+    def turn_cancelled(self) -> list[Coroutine[Any, Any, Any]]:
+        """What ends the commands that the agent had started in this turn; it can still read what they printed."""
+
+    def turn_ended(self) -> None:
+        """What is served from now on belongs to no turn."""
 
     async def close(self) -> None:
         """The agent is going: end what was served to it."""
@@ -108,5 +117,5 @@ class Driver(Protocol):
     def look_again(self) -> None:
         """A hint: what the agent wrote may be more than was heard."""
 
-    async def stop(self) -> None:
-        """End the agent and everything it started."""
+    async def stop(self, *, at_once: bool = False) -> None:
+        """End the agent and everything it started; ``at_once``: without the time to end by itself."""

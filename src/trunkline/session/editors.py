@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -19,6 +19,7 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from trunkline.agents.catalog import Quirks
+from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects import acp
 from trunkline.errors import LocalError, NotFound, RemoteError, TrunklineError, Unavailable
@@ -99,10 +100,22 @@ class EditorCalls(ClientCalls):
 
     def __init__(self, editors: Editors, session_id: str, workspace: Workspace, env: Mapping[str, str], quirks: Quirks,
                  permits: Permitting, acted: Callable[[], None], printed: Printed, prints: Prints,
-                 confine: Confine = as_is) -> None:
-        super().__init__(workspace, env, quirks, permits, acted, printed, prints, confine)
+                 confine: Confine = as_is, resources: Resources | None = None) -> None:
+        super().__init__(workspace, env, quirks, permits, acted, printed, prints, confine, resources)
         self.editors = editors
         self.session_id = session_id
+        self._before: frozenset[str] = frozenset()
+        """Their terminals that were there when the turn began."""
+
+    def turn_began(self) -> None:
+        """Commands that are started from now on belong to a new turn."""
+        super().turn_began()
+        self._before = frozenset(self.editors.terminals)
+
+    def turn_cancelled(self) -> list[Coroutine[Any, Any, Any]]:
+        """What ends the commands that were started in this turn. An editor that does not answer keeps its own."""
+        theirs = [terminal_id for terminal_id in self.editors.terminals if terminal_id not in self._before]
+        return [*super().turn_cancelled(), *(self._their(terminal_id, acp.TERMINAL_KILL) for terminal_id in theirs)]
 
     async def close(self) -> None:
         """End every terminal; the agent is going. An editor that does not answer has to look after its terminal itself."""

@@ -23,6 +23,10 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     silence_s: float = 900.0
     tool_silence_s: float = 7200.0
     agent_idle_s: float = 1800.0
+    cancel_grace_s: float = 30.0
+    """After a person's cancel. Some agents finish a running tool first, which took 28 s in the slowest one measured."""
+    silence_grace_s: float = 10.0
+    """After a silent agent was cancelled."""
 
 
 class Lent(msgspec.Struct, frozen=True, kw_only=True):

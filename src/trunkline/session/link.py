@@ -80,10 +80,10 @@ class AgentLink:
         """Stop the agent, also one that is still starting."""
         await asyncio.shield(self.stop_soon())
 
-    def stop_soon(self) -> asyncio.Task[None]:
-        """Begin to stop the agent: from now on it counts as not running."""
+    def stop_soon(self, *, at_once: bool = False) -> asyncio.Task[None]:
+        """Begin to stop the agent: from now on it counts as not running. ``at_once``: it had its time already."""
         if self._stopping is None:
-            self._stopping = asyncio.create_task(self._stop())
+            self._stopping = asyncio.create_task(self._stop(at_once))
         return self._stopping
 
     async def close(self) -> None:
@@ -107,13 +107,13 @@ class AgentLink:
         self.stop_soon()  # what it started, and its terminals, have to go too
         return True
 
-    async def _stop(self) -> None:
+    async def _stop(self, at_once: bool) -> None:
         try:
             while True:
                 driver = self._driver or self._half_started
                 self._driver = None
                 if driver is not None:
-                    await driver.stop()
+                    await driver.stop(at_once=at_once)
                 if self._starting is None:
                     break
                 # A start that had no process yet when it was stopped may have one now.

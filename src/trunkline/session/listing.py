@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import tempfile
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -97,6 +97,16 @@ class NoCalls:
     async def serve(self, method: str, params: bytes, check_caller: Callable[[str], None]) -> bytes:
         """Refuse."""
         raise Unsupported(f"{method} is not served to an agent that only lists its sessions")
+
+    def turn_began(self) -> None:
+        """There are no turns."""
+
+    def turn_cancelled(self) -> list[Coroutine[Any, Any, Any]]:
+        """There are no turns."""
+        return []
+
+    def turn_ended(self) -> None:
+        """There are no turns."""
 
     async def close(self) -> None:
         """Nothing was served."""

@@ -3,19 +3,22 @@
 Rule 1: ids are random, since agents create two before the first is answered.
 Rule 2: a terminal's working directory is inside the session's roots, as it was resolved when the command was allowed; its
 environment is the agent's clean one; its command runs in the session's sandbox, where it has one.
+Rule 3: a turn that is cancelled takes the commands with it that were started in it.
 """
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
 from trunkline.agents.process import ChildCommand, argv_of
+from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects import acp
-from trunkline.errors import NotFound, TooManyRequests
+from trunkline.errors import Forbidden, NotFound, TooManyRequests
 from trunkline.session.printing import Printing
 
 OUTPUT_LIMIT = 1 << 20
@@ -33,16 +36,20 @@ class Terminals:
 
     def __init__(self, env: Mapping[str, str],
                  prints: Callable[[str, int, str], bool] = lambda terminal_id, offset, output: True,
-                 confine: Confine = as_is) -> None:
+                 confine: Confine = as_is, resources: Resources | None = None) -> None:
         """``prints`` is told what a running command prints: its terminal, the offset, the piece."""
         self._confine = confine
         self._env = env
         self._prints = prints
+        self._resources = resources
         self._open: dict[str, ChildCommand] = {}
+        self._of_turn: set[str] = set()
+        self._is_cancelled = False
         self._printing: dict[str, Printing] = {}
 
     async def create(self, ask: acp.CreateTerminalRequest, where: Path) -> str:
         """Start a command in a folder that was resolved; returns its terminal id."""
+        self._check_not_cancelled()
         if len(self._open) >= OPEN_LIMIT:
             raise TooManyRequests(f"{OPEN_LIMIT} terminals are open; release some")
         env = {**self._env, **{pair.name: pair.value for pair in ask.env or []}}
@@ -50,10 +57,33 @@ class Terminals:
         terminal_id = f"term_{secrets.token_hex(8)}"
         printing = Printing(partial(self._prints, terminal_id))
         program, *args = await self._confine(argv_of(ask.command, ask.args or [], env), cwd=str(where))
-        child = await ChildCommand.spawn(program, args, cwd=str(where), env=env, output_byte_limit=limit, on_data=printing.feed)
+        child = await ChildCommand.spawn(program, args, cwd=str(where), env=env, output_byte_limit=limit, on_data=printing.feed,
+                                         resources=self._resources)
+        if self._is_cancelled:  # meanwhile
+            await child.release()
+            self._check_not_cancelled()
+        self._of_turn.add(terminal_id)
         self._printing[terminal_id] = printing
         self._open[terminal_id] = child
         return terminal_id
+
+    def begin_turn(self) -> None:
+        """Commands that are started from now on belong to a new turn."""
+        self._of_turn.clear()
+        self._is_cancelled = False
+
+    def end_turn(self) -> None:
+        """Commands that are started from now on belong to no turn; those of the turn that is over may go on."""
+        self.begin_turn()
+
+    def cancel_turn(self) -> list[ChildCommand]:
+        """The turn's commands, to be ended. What they printed can still be read; new ones are refused until the turn is over."""
+        self._is_cancelled = True
+        return [self._open[terminal_id] for terminal_id in self._of_turn if terminal_id in self._open]
+
+    def _check_not_cancelled(self) -> None:
+        if self._is_cancelled:
+            raise Forbidden("the turn was cancelled: no command is started in it any more", details={"reason": "cancelled"})
 
     def get(self, terminal_id: str) -> ChildCommand:
         """The command behind an id."""
@@ -77,7 +107,8 @@ class Terminals:
 
     async def release_all(self) -> None:
         """End every command; used when the agent goes."""
-        while self._open:
-            terminal_id, child = self._open.popitem()
+        ending = [*self._open.items()]
+        self._open.clear()
+        for terminal_id, _ in ending:
             self.ended(terminal_id)
-            await child.release()
+        await asyncio.gather(*(child.release() for _, child in ending))

@@ -32,12 +32,6 @@ from trunkline.session.link import AgentLink
 from trunkline.session.pen import Pen
 from trunkline.session.spending import Spending
 
-SILENCE_GRACE_S = 10.0
-"""After a silent agent was cancelled, how long it may take to end its turn before it is stopped."""
-
-CANCEL_GRACE_S = 30.0
-"""After a person's cancel. Some agents finish a running tool first, which took 28 s in the slowest one measured."""
-
 End = TurnEnd | TrunklineError
 
 
@@ -130,7 +124,7 @@ class TurnPlayer:
         if again:
             self._give_up(None)
         else:
-            self._alarms.set("cancel", CANCEL_GRACE_S, lambda: self._give_up(None))
+            self._alarms.set("cancel", self._lent.limits.cancel_grace_s, lambda: self._give_up(None))
 
     def fell_silent(self) -> None:
         """Nothing was heard for too long: cancel, and end the turn with that error."""
@@ -138,7 +132,7 @@ class TurnPlayer:
         self._silent = IdleTimeout(f"the agent said nothing for {limit:.0f} s and was stopped", details={"seconds": limit})
         if self._link.running:
             self._link.driver.cancel()
-        self._alarms.set("cancel", SILENCE_GRACE_S, lambda: self._give_up(self._silent))
+        self._alarms.set("cancel", self._lent.limits.silence_grace_s, lambda: self._give_up(self._silent))
 
     def silence_limit(self) -> float:
         """How long the agent may say nothing now."""
@@ -288,9 +282,9 @@ class TurnPlayer:
         self._approvals.dismiss(asks, questions)
 
     def _give_up(self, error: TrunklineError | None) -> None:
-        """The agent does not end its turn when asked: the hub does, and stops it."""
+        """The agent does not end its turn when asked: the hub does, and kills it. It was waited for long enough."""
         self._settle(error or TurnEnd(stop="cancelled"))
-        self._link.stop_soon()
+        self._link.stop_soon(at_once=True)
 
 
 def _report(message: str, error: Exception) -> None:

@@ -102,7 +102,7 @@ class WatchDriver:
         """There may be more in the file."""
         self._source.look_again()
 
-    async def stop(self) -> None:
+    async def stop(self, *, at_once: bool = False) -> None:
         """Follow no more; the agent is somebody else's and goes on."""
         await self._source.stop()
 

@@ -49,6 +49,8 @@ export interface AgentInfo {
   capabilities: unknown;
   asksPermission: boolean;
   sandbox: Sandboxed | null;
+  resources: Resources;
+  daemons: string[];
 }
 
 /** Hints on how to show a block, and to whom. */
@@ -426,6 +428,7 @@ export interface NewSession {
   env?: Record<string, string>;
   sandbox?: 'bwrap' | 'none' | null;
   sandboxNetwork?: boolean | null;
+  resources?: Resources;
 }
 
 /** A browser's subscription as `PushSubscription.toJSON()` gives it, and what it wants to be told. */
@@ -615,6 +618,13 @@ export interface ResourceLink {
   annotations?: Annotations | null;
 }
 
+/** Limits of one agent; what is None has none. */
+export interface Resources {
+  memoryMb?: number | null;
+  processes?: number | null;
+  files?: number | null;
+}
+
 /** Allow, ask or deny what fits every list that is not empty; `session`, `turn` and `expires_at` bound its life. */
 export interface Rule {
   action: 'allow' | 'ask' | 'deny';
@@ -761,6 +771,7 @@ export interface SessionState {
   watchOnly: boolean;
   commands: AvailableCommand[] | null;
   changes: Changes;
+  resources: Resources;
   failed: Failure | null;
   capabilities?: ACPCapabilities;
 }
@@ -800,6 +811,7 @@ export interface SessionView {
   watchOnly: boolean;
   commands: AvailableCommand[] | null;
   changes: Changes;
+  resources: Resources;
   failed: Failure | null;
 }
 

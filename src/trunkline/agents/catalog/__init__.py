@@ -23,6 +23,8 @@ A file (or table) has these keys; ``command`` is the only one that must be there
 | sandbox_reads | list of strings | files and folders of the home that it may read in the sandbox besides                 |
 | store        | string           | whose session files these are: a module of ``trunkline.discovery`` that can read them |
 | driver       | string           | what it speaks: ``acp`` if absent, or ``stream-json``                                |
+| resources    | table of numbers | what it may take of the machine, with all it starts: ``memory_mb``, ``processes``, ``files`` |
+| daemons      | list of tables   | programs it starts for all its users, left running when it ends, see below            |
 
 | key                          | type            | means                                                                     |
 |------------------------------|-----------------|---------------------------------------------------------------------------|
@@ -32,6 +34,8 @@ A file (or table) has these keys; ``command`` is the only one that must be there
 | detect.path_lacks            | string          | only a program whose real path does not contain this counts               |
 | detect.version_args          | list of strings | what prints the version, ``["--version"]`` if absent; ``[]`` = never ask  |
 | quirks.missing_file_is_empty | boolean         | a missing file is read as empty text instead of an error (its writes need it) |
+| daemons[].name               | string          | what people call it                                                       |
+| daemons[].command            | list of strings | its program's file name, and words that stand among its arguments         |
 | quirks.usage_of_session      | boolean         | a prompt's answer counts the tokens of the session, not of the turn       |
 
 A first word ``{python}`` in ``command`` or ``detect.executable`` is the interpreter that runs the hub.
@@ -58,8 +62,10 @@ from typing import Any, Final, Literal
 import msgspec
 
 from trunkline.agents.catalog.features import FLAGS
+from trunkline.agents.daemons import Daemon
 from trunkline.agents.environment import clean_env
 from trunkline.agents.process import ChildCommand
+from trunkline.agents.resources import Resources, resources_from_table
 from trunkline.dialects.outside import BROKEN, NOT_TOML
 from trunkline.dialects.roles import ToolNames, ToolRole
 from trunkline.errors import AgentNotInstalled, Invalid, TrunklineError
@@ -128,6 +134,8 @@ class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     sandbox: SandboxKind = "none"
     sandbox_network: bool = True
     sandbox_reads: tuple[str, ...] = ()
+    resources: dict[str, int] = {}
+    daemons: tuple[Daemon, ...] = ()
 
 
 class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,6 +161,8 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     sandbox: SandboxKind = "none"
     sandbox_network: bool = True
     sandbox_reads: tuple[str, ...] = ()
+    resources: Resources = Resources()
+    daemons: tuple[Daemon, ...] = ()
 
     @property
     def asks_permission(self) -> bool:
@@ -209,6 +219,8 @@ def spec_from_table(name: str, table: Mapping[str, Any], *, source: str = "") ->
         sandbox=entry.sandbox,
         sandbox_network=entry.sandbox_network,
         sandbox_reads=entry.sandbox_reads,
+        resources=_resources(where, entry.resources),
+        daemons=entry.daemons,
     )
 
 
@@ -302,6 +314,13 @@ def _known_features(where: str, features: tuple[str, ...]) -> tuple[str, ...]:
         if flag not in FLAGS:
             raise Invalid(f"{where}: features: no flag {flag!r}; the flags are: {', '.join(FLAGS)}")
     return features
+
+
+def _resources(where: str, table: dict[str, int]) -> Resources:
+    try:
+        return resources_from_table(table)
+    except Invalid as error:
+        raise Invalid(f"{where}: {error.message}", details={"source": where}) from None
 
 
 def _resolve(command: tuple[str, ...]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from trunkline.agents.resources import Resources
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.context import EnvironmentContext, EnvironmentModel, PermissionPolicy, TokenUsage
 from trunkline.dialects.outside import BROKEN
@@ -98,6 +99,8 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     paused: Pause | None = None
     waits: Waits = msgspec.field(default_factory=Waits)
     caps: Caps | None = None
+    resources: Resources = Resources()
+    """What the agent may take of the machine, as its session was started; its catalog's own are beneath."""
     worked_us: int = 0
     """Time spent in turns that are over."""
     chain: Chain = msgspec.field(default_factory=Chain)

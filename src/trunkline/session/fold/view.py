@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from trunkline.agents.resources import Resources
 from trunkline.dialects.context import PermissionPolicy, TokenUsage, iso_ms
 from trunkline.session.caps import Caps
 from trunkline.session.fold.asks import ApprovalView, QuestionView
@@ -64,6 +65,8 @@ class SessionView(msgspec.Struct, kw_only=True, rename="camel"):
     commands: list[dict[str, Any]] | None = None
     """Only in the view of a single session."""
     changes: Changes = msgspec.field(default_factory=Changes)
+    resources: Resources = Resources()
+    """What its agent may take of the machine: memory, processes, files; with its catalog's own limits."""
     failed: Failure | None = None
     """How the last turn broke off; None while the next one runs, and where it did not."""
 
@@ -88,6 +91,6 @@ def view_of(fold: Fold) -> SessionView:
         paused=fold.paused, caps=fold.caps, waits=fold.waits, rules=list(fold.rules), permission_policy=fold.permission_policy,
         tokens=fold.tokens,
         agent_info=fold.agent_info, agent_start=fold.agent_start, last_text=fold.last_text,
-        agent_session_id=fold.agent_session_id, sandbox=fold.sandbox,
+        agent_session_id=fold.agent_session_id, sandbox=fold.sandbox, resources=fold.resources,
         watch_only=fold.watches is not None, changes=fold.changes, failed=fold.failed,
     )

@@ -23,6 +23,7 @@ import msgspec
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec, launch_command
 from trunkline.agents.process import Exit
+from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects import acp
 from trunkline.dialects.claude import outgoing
@@ -88,12 +89,13 @@ class StreamJsonDriver:
     def __init__(self, spec: AgentSpec, *, cwd: str, env: Mapping[str, str], mcp_servers: Sequence[msgspec.Raw],
                  sink: DriverSink, new_id: Callable[[str], str], new_uuid: Callable[[], str], past: Past,
                  verdict: Judge | None = None, fork: bool = False, is_known: bool = False,
-                 waits: Callable[[], bool] = lambda: False, confine: Confine = as_is) -> None:
+                 waits: Callable[[], bool] = lambda: False, confine: Confine = as_is, resources: Resources | None = None) -> None:
         """``verdict`` is what the rules say of a tool and its input. ``fork``: the session begins as a branch of
         ``previous``. ``is_known``: something was said in it before. ``waits``: a tool runs or a person is asked, so that silence
         means nothing. ``confine``: the session's sandbox."""
         self._confine = confine
         self._spec = spec
+        self._resources = resources or spec.resources
         self._cwd = cwd
         self._env = env
         self._servers = list(mcp_servers)
@@ -217,11 +219,11 @@ class StreamJsonDriver:
     def look_again(self) -> None:
         """Nothing to look at: the CLI says everything itself."""
 
-    async def stop(self) -> None:
-        """End the CLI and everything it started."""
+    async def stop(self, *, at_once: bool = False) -> None:
+        """End the CLI and everything it started; ``at_once``: without the time to end by itself."""
         self._watch.stop()
         if self._cli is not None:
-            await self._cli.stop()
+            await self._cli.stop(at_once=at_once)
 
     async def _find_version(self) -> Version | None:
         """Which version is installed; one that cannot be driven is refused before it is started."""
@@ -250,7 +252,8 @@ class StreamJsonDriver:
         try:
             program = await self._confine((*launch_command(self._spec, self._env), *words), cwd=self._cwd,
                                           reads=[servers] if servers else [])
-            process = await cli.spawn(program, cwd=self._cwd, env=self._env)
+            process = await cli.spawn(program, cwd=self._cwd, env=self._env, resources=self._resources,
+                                      daemons=self._spec.daemons)
             self._sink.spawned(process.pid, process.start_time, process.marker)
             body = await cli.ask("initialize", lambda request_id: outgoing.initialize(request_id, **outgoing.hooked()),
                                  within_s=START_TIMEOUT_S)

@@ -12,7 +12,9 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+from trunkline.agents.daemons import Daemon
 from trunkline.agents.process import AgentProcess, Exit
+from trunkline.agents.resources import Resources
 from trunkline.dialects.claude import outgoing
 from trunkline.dialects.claude.translate import AboutToRun, ControlAnswer, Ruling, Translator
 from trunkline.dialects.jsonrpc import LineSplitter
@@ -31,6 +33,9 @@ INTERRUPT_S = 2.0
 CLOSE_STDIN_S = 5.0
 TERM_S = 5.0
 """A process that is ended sooner loses the last lines of its transcript."""
+
+AT_ONCE_TERM_S = 1.0
+"""What a process that had its grace already gets between SIGTERM and SIGKILL."""
 
 STDERR_LINES = 20
 
@@ -58,9 +63,11 @@ class ClaudeProcess:
         self._process: AgentProcess | None = None
         self._waiting: dict[str, asyncio.Future[ControlAnswer]] = {}
 
-    async def spawn(self, command: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> AgentProcess:
+    async def spawn(self, command: Sequence[str], *, cwd: str, env: Mapping[str, str], resources: Resources | None = None,
+                    daemons: Sequence[Daemon] = ()) -> AgentProcess:
         """Start the CLI."""
-        self._process = await AgentProcess.spawn(command, cwd=cwd, env=env, on_data=self._received, on_exit=self._exited)
+        self._process = await AgentProcess.spawn(command, cwd=cwd, env=env, on_data=self._received, on_exit=self._exited,
+                                                 resources=resources, daemons=daemons)
         return self._process
 
     @property
@@ -108,11 +115,14 @@ class ClaudeProcess:
         if self._process is not None:
             self._process.resume_reading()
 
-    async def stop(self) -> None:
-        """End it and everything that it started."""
+    async def stop(self, *, at_once: bool = False) -> None:
+        """End it and everything that it started; ``at_once``: it had its time already."""
         for judging in self._judging:
             judging.cancel()
         if self._process is None:
+            return
+        if at_once:
+            await self._process.stop(close_stdin_s=0, term_s=AT_ONCE_TERM_S)
             return
         if self.ended is None:
             self._process.resume_reading()  # the answer stands behind what was not read

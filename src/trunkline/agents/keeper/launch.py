@@ -1,0 +1,90 @@
+"""From fork to exec: the agent's process, in a session of its own, with its pipes, its folder and its limits.
+
+Rule 1: whatever fails before the program runs is told by a pipe that closes with exec, with the step and the error number.
+Rule 2: the program begins with every signal as the system has it, and with no descriptor but its three.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import signal
+
+from trunkline.agents.keeper.cgroup import Group
+from trunkline.agents.keeper.proc import die_with_parent
+from trunkline.agents.keeper.wire import Wishes
+
+IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+"""Signals that a Python program or a keeper ignores; ignoring would be inherited."""
+
+
+class LaunchFailed(Exception):
+    """The program could not be started: at which step, and the error number."""
+
+    def __init__(self, step: str, number: int) -> None:
+        super().__init__(step, number)
+        self.step = step
+        self.number = number
+
+
+def launch(wishes: Wishes, stdio: list[int], group: Group | None) -> int:
+    """Start the program, in ``group`` where there is one; its process id. Raises LaunchFailed."""
+    reader, writer = os.pipe()
+    keeper = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        _become(wishes, stdio, group, writer, keeper)
+    os.close(writer)
+    told = os.read(reader, 64)
+    os.close(reader)
+    if told:
+        os.waitpid(pid, 0)
+        step, _, number = told.decode().partition(" ")
+        raise LaunchFailed(step, int(number))
+    return pid
+
+
+def _become(wishes: Wishes, stdio: list[int], group: Group | None, writer: int, keeper: int) -> None:
+    """In the new process: never returns."""
+    step = "session"
+    try:
+        os.setsid()
+        die_with_parent(keeper)
+        if group is not None:
+            group.enter()
+        for number in IGNORED_HERE:
+            signal.signal(number, signal.SIG_DFL)
+        for target, handle in enumerate(stdio):
+            os.dup2(handle, target)
+        step = "files"
+        _limit_files(wishes.limits)
+        step = "folder"
+        os.chdir(wishes.cwd)
+        step = "program"
+        _exec(wishes)
+    except OSError as error:
+        os.write(writer, f"{step} {error.errno}".encode())
+    except BaseException:  # the process's boundary; a limit that cannot be set is no OSError
+        os.write(writer, f"{step} {errno.EINVAL}".encode())
+    finally:
+        os._exit(127)
+
+
+def _limit_files(limits: dict[str, int]) -> None:
+    if "files" in limits:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limits["files"], limits["files"]))
+
+
+def _exec(wishes: Wishes) -> None:
+    """Try each place where the program may be; what is there and cannot be run counts before what is not there."""
+    seen: OSError | None = None
+    for candidate in wishes.candidates:
+        try:
+            os.execve(candidate, wishes.argv, wishes.env)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            seen = seen or error
+        except OSError as error:
+            seen = error if seen is None or isinstance(seen, FileNotFoundError | NotADirectoryError) else seen
+    if seen is not None:
+        raise seen

@@ -1,0 +1,266 @@
+"""The hub's side: starts the nursery, has it fork a keeper, and hears from that keeper.
+
+Rule 1: nothing here waits on the loop: a nursery is started in a thread, all else is a socket.
+Rule 2: one nursery per process, started with the first agent and again when it is gone; it serves every event loop.
+Rule 3: a keeper that ends without saying that nothing is left was killed. That is told as an exit, and whoever kept the agent
+looks for its family by other means.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final, cast
+
+from trunkline.agents.keeper.wire import LENGTH, LINE_MOST, Wishes
+
+SEND_AGAIN_S: Final = 0.005
+"""When the nursery has more requests waiting than its socket holds (hundreds), how soon we try again."""
+
+PACKAGE: Final = Path(__file__).parents[2]
+
+BOOT: Final = """
+import sys
+for name, folder in (("trunkline", ""), ("trunkline.agents", "/agents"), ("trunkline.agents.keeper", "/agents/keeper")):
+    sys.modules[name] = type(sys)(name)
+    sys.modules[name].__path__ = [sys.argv[2] + folder]
+from trunkline.agents.keeper.nursery import main
+main(int(sys.argv[1]), sys.argv[3])
+"""
+"""Bare packages first: the real ones import what the nursery, of which every keeper is a copy, must not carry."""
+
+control_group = ""
+"""The control group below which agents get theirs; empty: the hub's own, where that was delegated to it. Set by tests."""
+
+log = logging.getLogger(__name__)
+
+
+class StartFailed(OSError):
+    """The program could not be started; ``step`` is ``folder``, ``files`` or ``program``."""
+
+    def __init__(self, number: int, step: str) -> None:
+        super().__init__(number, os.strerror(number))
+        self.step = step
+
+
+class KeeperGone(Exception):
+    """The nursery or the keeper ended before it said anything."""
+
+
+class Kept(asyncio.Protocol):
+    """One agent in the hands of its keeper. ``on_exit`` and ``on_gone`` are called once each, in this order, on the loop.
+
+    Either may be true already when ``start`` returns: a short command is over by then.
+    """
+
+    def __init__(self) -> None:
+        self.pid = 0
+        self.keeper_pid = 0
+        self.has_subreaper = False
+        self.has_exited = False
+        self.exit_code: int | None = None
+        """As Python writes it: negative for a signal. None while it runs, and when its keeper was killed."""
+        self.over: tuple[str, int] | None = None
+        """The limit that was reached, and what was used."""
+        self.spared: list[tuple[int, int]] = []
+        """Shared daemons left running: process and place in the list."""
+        self.is_gone = False
+        """The keeper has gone; ``ended_well`` says whether it left nothing."""
+        self.ended_well = False
+        self.on_exit: Callable[[], None] = lambda: None
+        self.on_gone: Callable[[], None] = lambda: None
+        self._received = b""
+        self._transport: asyncio.WriteTransport | None = None
+        self._started: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def start(self, control: socket.socket, wishes: Wishes, stdio: Sequence[int]) -> None:
+        """Say what is to be run, and wait until it runs; StartFailed when it cannot, KeeperGone when nobody answers."""
+        data = wishes.encode()
+        try:
+            socket.send_fds(control, [data[:LENGTH.size]], list(stdio))
+            transport, _ = await asyncio.get_running_loop().create_unix_connection(lambda: self, sock=control)
+        except (BrokenPipeError, ConnectionResetError):
+            control.close()
+            raise KeeperGone("the keeper went before it heard what to run") from None
+        except BaseException:
+            control.close()
+            raise
+        transport.write(data[LENGTH.size:])
+        await self._started
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        # A cast, since another loop's transports need not derive from asyncio's.
+        self._transport = cast("asyncio.WriteTransport", transport)
+
+    def end(self, term_s: float) -> None:
+        """Have the agent ended: SIGTERM, that long, SIGKILL; then all that it started."""
+        if self._transport is not None:
+            self._transport.write(f"end {term_s:.3f}\n".encode())
+
+    def close(self) -> None:
+        """Let go of the keeper, which then ends what it keeps."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        *lines, self._received = (self._received + data).split(b"\n")
+        for line in lines:
+            self._heard(line.decode("ascii", "replace").split(" "))
+        if len(self._received) > LINE_MOST:
+            self._gone()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        self._gone()
+
+    def _heard(self, words: list[str]) -> None:
+        try:
+            self._heard_checked(words)
+        except (ValueError, IndexError):
+            log.warning("the keeper of process %d says what makes no sense: %.100r", self.pid, " ".join(words))
+
+    def _heard_checked(self, words: list[str]) -> None:
+        match words[0]:
+            case "started" if not self._started.done():
+                self.pid, self.keeper_pid, self.has_subreaper = int(words[1]), int(words[2]), words[3] == "1"
+                self._started.set_result(None)
+            case "failed" if not self._started.done():
+                self._started.set_exception(StartFailed(int(words[2]), words[1]))
+            case "over":
+                self.over = (words[1], int(words[2]))
+            case "exited":
+                self._exited(int(words[1]))
+            case "spared":
+                self.spared.append((int(words[1]), int(words[2])))
+            case "gone":
+                self.ended_well = True
+                self._gone()
+            case _:
+                log.warning("the keeper of process %d says: %.200s", self.pid, " ".join(words))
+
+    def _exited(self, code: int | None) -> None:
+        if not self.has_exited:
+            self.has_exited = True
+            self.exit_code = code
+            self.on_exit()
+
+    def _gone(self) -> None:
+        if self.is_gone:
+            return
+        self.is_gone = True
+        self.close()
+        if not self._started.done():
+            self._started.set_exception(KeeperGone("the keeper went before it started anything"))
+        elif self.pid:
+            try:
+                self._exited(None)
+            finally:
+                self.on_gone()
+
+
+class _Nursery:
+    """The running nursery process."""
+
+    def __init__(self) -> None:
+        self.hub = os.getpid()
+        self._socket, theirs = socket.socketpair()
+        self._socket.setblocking(False)
+        try:
+            words = ["-I", "-S", "-c", BOOT, str(theirs.fileno()), str(PACKAGE), control_group]
+            process = subprocess.Popen(
+                [sys.executable, *words], pass_fds=[theirs.fileno()], env={}, cwd="/",
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                start_new_session=True)
+        except BaseException:
+            self._socket.close()
+            raise
+        finally:
+            theirs.close()
+        threading.Thread(target=process.wait, name="wait for the nursery", daemon=True).start()
+
+    async def fork_keeper(self) -> socket.socket:
+        """Have a keeper forked; our end of its control socket. KeeperGone when there is no nursery any more."""
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        try:
+            with theirs:
+                await self._send(theirs)
+        except BaseException:
+            ours.close()
+            raise
+        return ours
+
+    async def _send(self, control: socket.socket) -> None:
+        while True:
+            try:
+                socket.send_fds(self._socket, [b"k"], [control.fileno()])
+                return
+            except BlockingIOError:
+                await asyncio.sleep(SEND_AGAIN_S)
+            except OSError:
+                raise KeeperGone("the nursery is gone") from None
+
+    def close(self) -> None:
+        """It ends when its last keeper does."""
+        self._socket.close()
+
+
+_lock = threading.Lock()
+_nursery: _Nursery | None = None
+
+
+async def start(wishes: Wishes, stdio: Sequence[int]) -> Kept:
+    """Run a program under a keeper of its own. ``stdio`` are the child's ends, which stay the caller's to close.
+
+    Raises StartFailed when the program cannot be run, OSError when the hub itself lacks the means."""
+    for is_last in (False, True):
+        nursery = await _running()
+        kept = Kept()
+        try:
+            await kept.start(await nursery.fork_keeper(), wishes, stdio)
+            return kept
+        except KeeperGone as error:
+            kept.close()
+            _forget(nursery)
+            if is_last:
+                raise OSError(f"no keeper could be started for it: {error}") from error
+        except BaseException:
+            kept.close()
+            raise
+    raise AssertionError("unreachable")
+
+
+def close() -> None:
+    """The process needs no more agents for now: the nursery goes when its last keeper does."""
+    if _nursery is not None:
+        _forget(_nursery)
+
+
+async def _running() -> _Nursery:
+    nursery = _nursery
+    if nursery is not None and nursery.hub == os.getpid():
+        return nursery
+    return await asyncio.to_thread(_start)
+
+
+def _start() -> _Nursery:
+    global _nursery
+    with _lock:
+        if _nursery is None or _nursery.hub != os.getpid():
+            _nursery = _Nursery()
+        return _nursery
+
+
+def _forget(nursery: _Nursery) -> None:
+    global _nursery
+    with _lock:
+        if _nursery is nursery:
+            _nursery = None
+    nursery.close()

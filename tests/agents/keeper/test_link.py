@@ -1,0 +1,217 @@
+"""Keepers from the hub's side: what they cost, what they leave running, and what happens when somebody harms them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.agents.test_process import Run, Watched, exists, ignore, is_running, until
+from tests.agents.test_process import run as run  # the fixture: both loops
+from tests.tooling.processes import children_of
+from trunkline.agents.daemons import Daemon
+from trunkline.agents.environment import clean_env
+from trunkline.agents.keeper import link
+from trunkline.agents.keeper.link import Kept, StartFailed
+from trunkline.agents.process import AgentProcess, ChildCommand, Exit
+from trunkline.agents.resources import Resources
+from trunkline.errors import AgentStartFailed
+
+ENV = clean_env((), os.environ)
+STAYS = "import time; print('up', flush=True); time.sleep(600)"
+PRIVATE_MOST = 3 << 20
+CPU_MOST_S = 0.010
+
+
+def stat(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
+def parent_of(pid: int) -> int:
+    return int(stat(pid)[1])
+
+
+def cpu_s(pid: int) -> float:
+    """CPU that a process has used, by the scheduler's own count."""
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
+
+
+def private_bytes(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return sum(int(line.split()[1]) << 10 for line in lines if line.startswith(("Private_Clean", "Private_Dirty")))
+
+
+def test_a_keeper_costs_at_most_three_megabytes_of_its_own_and_ten_milliseconds(run: Run, tmp_path: Path) -> None:
+    async def scenario() -> None:
+        agents = [await Watched.start(STAYS, cwd=tmp_path) for _ in range(8)]
+        for agent in agents:
+            await agent.line()
+        keepers = [parent_of(agent.process.pid) for agent in agents]
+        nursery = parent_of(keepers[0])
+        assert {parent_of(keeper) for keeper in keepers} == {nursery} and len(set(keepers)) == 8
+        assert max(map(private_bytes, keepers)) < PRIVATE_MOST
+        before = cpu_s(nursery)
+        more = [await Watched.start(STAYS, cwd=tmp_path) for _ in range(4)]
+        forks_s = (cpu_s(nursery) - before) / 4
+        kept_s = sorted(cpu_s(parent_of(agent.process.pid)) for agent in more)[1]
+        assert forks_s + kept_s < CPU_MOST_S
+        await asyncio.gather(*(agent.process.stop(close_stdin_s=0) for agent in [*agents, *more]))
+        assert not any(map(exists, keepers))
+
+    run(scenario())
+
+
+def test_starting_an_agent_does_not_hold_the_loop(run: Run, tmp_path: Path) -> None:
+    """What the loop's own thread spends on a start; it was 2 ms and more when it forked itself."""
+    async def scenario() -> None:
+        await (await Watched.start(STAYS, cwd=tmp_path)).process.stop(close_stdin_s=0)
+        before = time.thread_time()
+        started = [await AgentProcess.spawn(["sleep", "60"], cwd="/", env=ENV, on_data=ignore, on_exit=_nothing)
+                   for _ in range(10)]
+        assert (time.thread_time() - before) / 10 < 0.005
+        await asyncio.gather(*(process.stop(close_stdin_s=0) for process in started))
+
+    run(scenario())
+
+
+def _nothing(exit_: Exit) -> None:
+    """Nobody waits for it."""
+
+
+def test_a_shared_daemon_of_the_catalog_is_left_running_and_told_of(run: Run, tmp_path: Path) -> None:
+    program = tmp_path / "shared-daemon"
+    program.symlink_to(shutil.which("sleep") or "sleep")
+    start = (f"import subprocess, sys; start = lambda word: subprocess.Popen([{str(program)!r}, word], env={{}}, "
+             "start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).pid\n"
+             "print(start('59'), start('58'), flush=True); sys.stdin.read()")
+
+    async def scenario() -> None:
+        agent = Watched()
+        agent.process = await AgentProcess.spawn(
+            [sys.executable, "-c", start], cwd="/", env=ENV, on_data=agent._on_data, on_exit=agent._on_exit,
+            daemons=[Daemon(name="The shared one", command=("shared-daemon", "59"))])
+        shared, own = map(int, (await agent.line()).split())
+        await agent.process.stop()
+        try:
+            assert is_running(shared) and not is_running(own)
+            assert agent.process.left_running == [(shared, "The shared one")]
+            # Nor is it ended when another keeper is killed and its orphans are looked for.
+            other = await Watched.start(STAYS, cwd=tmp_path)
+            os.kill(parent_of(other.process.pid), signal.SIGKILL)
+            await other.exited.wait()
+            await other.process.stop()
+            assert is_running(shared)
+        finally:
+            os.kill(shared, signal.SIGKILL)
+
+    run(scenario())
+
+
+def test_when_its_keeper_is_killed_an_agent_is_too_and_that_is_told(run: Run, tmp_path: Path) -> None:
+    async def scenario() -> None:
+        agent = await Watched.start(STAYS, cwd=tmp_path)
+        await agent.line()
+        os.kill(parent_of(agent.process.pid), signal.SIGKILL)
+        await agent.exited.wait()
+        assert agent.exits == [Exit(reason="the process that kept it was killed")]
+        await until(lambda: not exists(agent.process.pid))
+        await agent.process.stop()
+
+    run(scenario())
+
+
+def test_when_the_nursery_is_killed_agents_go_on_and_the_next_has_another(run: Run, tmp_path: Path) -> None:
+    async def scenario() -> None:
+        agent = await Watched.start(STAYS, cwd=tmp_path)
+        await agent.line()
+        nursery = parent_of(parent_of(agent.process.pid))
+        assert parent_of(nursery) == os.getpid()
+        os.kill(nursery, signal.SIGKILL)
+        await until(lambda: not exists(nursery))
+        other = await Watched.start(STAYS, cwd=tmp_path)
+        await other.line()
+        assert parent_of(parent_of(other.process.pid)) != nursery
+        assert agent.exits == []
+        await asyncio.gather(agent.process.stop(close_stdin_s=0), other.process.stop(close_stdin_s=0))
+        assert not [child for child in children_of(os.getpid()) if child.state == "Z"]
+
+    run(scenario())
+
+
+def test_a_nursery_that_is_not_needed_goes_with_its_last_keeper(run: Run, tmp_path: Path) -> None:
+    async def scenario() -> None:
+        agent = await Watched.start(STAYS, cwd=tmp_path)
+        await agent.line()
+        nursery = parent_of(parent_of(agent.process.pid))
+        link.close()
+        await asyncio.sleep(0.05)  # the claim is that nothing happens in this time
+        assert exists(nursery)
+        await agent.process.stop(close_stdin_s=0)
+        await until(lambda: not exists(nursery))
+
+    run(scenario())
+
+
+def test_nothing_but_its_three_descriptors_reaches_an_agent(run: Run, tmp_path: Path) -> None:
+    async def scenario() -> None:
+        child = await ChildCommand.spawn("/bin/sh", ["-c", "ls /proc/$$/fd"], cwd="/", env=ENV)
+        await child.wait()
+        assert child.output().split() == ["0", "1", "2"]
+        await child.release()
+
+    run(scenario())
+
+
+def test_an_agent_over_its_memory_is_ended_and_the_exit_says_why(run: Run, tmp_path: Path) -> None:
+    async def scenario() -> None:
+        agent = Watched()
+        program = "import time; held = b'x' * (150 << 20); time.sleep(60)"
+        agent.process = await AgentProcess.spawn(
+            [sys.executable, "-c", program], cwd="/", env=ENV, on_data=agent._on_data, on_exit=agent._on_exit,
+            resources=Resources(memory_mb=100))
+        await agent.exited.wait()
+        assert "memory limit of 100 MB" in str(agent.exits[0])
+        await agent.process.stop()
+
+    run(scenario())
+
+
+def test_a_limit_that_cannot_be_set_names_it(run: Run, tmp_path: Path) -> None:
+    async def scenario() -> None:
+        with pytest.raises(AgentStartFailed, match="files"):
+            await ChildCommand.spawn("true", cwd="/", env=ENV, resources=Resources(files=2**60))
+
+    run(scenario())
+
+
+@pytest.mark.parametrize(
+    "line", [b"started x y\n", b"\xff\xfe\n", b"exited\n", b"spared 1\n", b"nonsense 3 4\n", b"over memory\n"])
+def test_what_makes_no_sense_from_a_keeper_changes_nothing(run: Run, line: bytes) -> None:
+    async def scenario() -> None:
+        kept = Kept()
+        kept.data_received(line)
+        assert (kept.pid, kept.has_exited, kept.is_gone, kept.over, kept.spared) == (0, False, False, None, [])
+
+    run(scenario())
+
+
+def test_a_line_without_an_end_is_the_end(run: Run) -> None:
+    async def scenario() -> None:
+        kept = Kept()
+        kept.data_received(b"started 5 6 1\n")
+        gone = asyncio.Event()
+        kept.on_gone = gone.set
+        kept.data_received(b"x" * 5000)
+        assert kept.is_gone and not kept.ended_well and gone.is_set()
+
+    run(scenario())
+
+
+def test_a_failed_start_says_at_which_step() -> None:
+    assert (StartFailed(2, "folder").step, StartFailed(2, "folder").errno) == ("folder", 2)

@@ -1,0 +1,355 @@
+"""Rule 5: what the hub started, it ends; and what an agent may take of the machine (rule 8).
+
+Programs that escape do nothing but sleep, and end by themselves after a minute.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shlex
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.faults.conftest import Report
+from tests.tooling.escapes import WAYS
+from tests.tooling.hub_process import PYTHON, HubProcess, Session, end_of, text_of
+from tests.tooling.processes import below, children_of, eventually, is_alive, processes_named, processes_with, resident_bytes
+
+NewHub = Callable[..., HubProcess]
+ESCAPER = f"{PYTHON} {Path(__file__).parents[1] / 'tooling' / 'escaper.py'}"
+GONE_S = 8.0
+"""The longest an agent's family lives after its hub was killed: 3 s for the agent, 1 s for the rest, and a busy machine."""
+
+
+@pytest.fixture
+def hub(new_hub: NewHub) -> HubProcess:
+    """A hub with the agent that escapes, and short graces."""
+    return new_hub("--cancel-grace", "0.5", "--silence-grace", "0.5", agents={"escaper": ESCAPER})
+
+
+@pytest.fixture
+def token() -> Iterator[str]:
+    """What escaping programs have among their arguments; whoever a failed test left is ended by its pid."""
+    token = f"escaped-{secrets.token_hex(8)}"
+    yield token
+    for process in processes_named(token):
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
+
+
+def agent_of(session: Session) -> int:
+    """The agent's process."""
+    record = json.loads((session.hub.data / "agents" / f"{session.id}.json").read_text())
+    return int(record["pid"])
+
+
+def prompt(*steps: list[Any]) -> str:
+    return json.dumps(steps)
+
+
+def grandparent_of(session: Session) -> int:
+    """The process above the agent's parent."""
+    return parent_of(parent_of(agent_of(session)))
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def let_escape(session: Session, token: str) -> None:
+    """Let one program of each way escape, and see that it did."""
+    session.say(prompt(*(["escape", way, token] for way in WAYS)))
+    eventually(lambda: len(processes_named(token)) >= len(WAYS), "all have escaped")
+
+
+def ends(hub: HubProcess, session: Session) -> dict[str, Callable[[], Any]]:
+    return {
+        "delete": session.delete,
+        "agent's death": lambda: os.kill(agent_of(session), signal.SIGKILL),
+        "hub killed": hub.kill,
+        "hub stopped": hub.stop,
+    }
+
+
+@pytest.mark.parametrize("end", ["delete", "agent's death", "hub killed", "hub stopped"])
+def test_whoever_leaves_its_session_and_its_environment_ends_with_its_agent(hub: HubProcess, report: Report, end: str, token: str
+                                                                           ) -> None:
+    session = hub.new_session("escaper")
+    let_escape(session, token)
+    ours = {process.pid for process in below(hub.pid)}
+    began = time.monotonic()
+    ends(hub, session)[end]()
+    eventually(lambda: not processes_named(token), f"nobody is left after {end}", GONE_S)
+    took_ms = (time.monotonic() - began) * 1000
+    if end.startswith("hub"):
+        eventually(lambda: not any(is_alive(pid) for pid in ours), "not even what kept them", GONE_S)
+    else:
+        eventually(lambda: not zombies(hub), "no zombie is left")
+    report(5, f"five ways of escaping, then {end}", tried=len(WAYS), held=len(WAYS), worst_ms=took_ms)
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="no bwrap here")
+@pytest.mark.parametrize("end", ["delete", "hub killed"])
+def test_whoever_escapes_in_a_sandbox_ends_with_it(hub: HubProcess, report: Report, end: str, token: str) -> None:
+    """There the family has numbers of its own, and its orphans go to the sandbox's first process."""
+    session = hub.new_session("escaper", sandbox="bwrap")
+    let_escape(session, token)
+    began = time.monotonic()
+    ends(hub, session)[end]()
+    eventually(lambda: not processes_named(token), f"nobody is left after {end}", GONE_S)
+    took_ms = (time.monotonic() - began) * 1000
+    report(5, f"five ways of escaping in a sandbox, then {end}", tried=len(WAYS), held=len(WAYS), worst_ms=took_ms)
+
+
+def zombies(hub: HubProcess) -> list[Any]:
+    return [process for process in below(hub.pid) if process.state == "Z"]
+
+
+def test_an_agent_that_kills_its_keeper_is_ended_with_all_it_started(hub: HubProcess, report: Report, token: str) -> None:
+    session = hub.new_session("escaper")
+    let_escape(session, token)
+    end = end_of(session.say(prompt(["kill", "parent"], ["wait"])))
+    assert end["details"]["code"] == "agent_exited"
+    eventually(lambda: not processes_named(token), "nobody is left", GONE_S)
+    assert text_of(session.say(prompt(["say", "back"]))) == "back"
+    report(5, "the agent kills its keeper", tried=1, held=1)
+
+
+def test_an_agent_that_kills_the_nursery_hurts_nobody(hub: HubProcess, report: Report, token: str) -> None:
+    session, other = hub.new_session("escaper"), hub.new_session("escaper")
+    let_escape(other, token)
+    assert parent_of(grandparent_of(session)) == hub.pid, "else it would kill somebody else"
+    assert text_of(session.say(prompt(["kill", "grandparent"], ["say", "done"]))) == "done"
+    assert text_of(other.say(prompt(["say", "still here"]))) == "still here"
+    assert text_of(hub.new_session("escaper").say(prompt(["say", "new"]))) == "new"
+    other.delete()
+    assert not processes_named(token)
+    eventually(lambda: not [child for child in children_of(hub.pid) if child.state == "Z"], "the nursery is no zombie")
+    report(5, "the agent kills the nursery", tried=3, held=3)
+
+
+@pytest.mark.slow
+def test_an_agent_that_stops_its_keeper_is_ended_all_the_same(hub: HubProcess, report: Report, token: str) -> None:
+    session = hub.new_session("escaper")
+    let_escape(session, token)
+    session.say(prompt(["stop", "parent"]))
+    began = time.monotonic()
+    session.delete()
+    eventually(lambda: not processes_named(token), "nobody is left", GONE_S)
+    report(5, "the agent stops its keeper", tried=1, held=1, worst_ms=(time.monotonic() - began) * 1000)
+
+
+def test_cancel_ends_the_commands_of_its_turn_and_no_other(new_hub: NewHub, report: Report) -> None:
+    hub = new_hub()
+    session = hub.new_session("trusted")
+    session.say(prompt(["ask", "terminal/create", {"command": "sleep", "args": ["59"]}]))
+    with session.send(prompt(["ask", "terminal/create", {"command": "sleep", "args": ["58"]}], ["wait"])) as stream:
+        stream.until("agent_message_chunk")
+        eventually(lambda: sleeping(hub, "58"), "the command runs")
+        began = time.monotonic()
+        session.post("cancel")
+        assert stream.rest()[-1].value["stopReason"] == "cancelled"
+    eventually(lambda: not sleeping(hub, "58"), "the turn's command ended with it")
+    took_ms = (time.monotonic() - began) * 1000
+    assert sleeping(hub, "59"), "the command of the turn before goes on"
+    session.delete()
+    assert not sleeping(hub, "59")
+    report(5, "a command outlives the cancel of its turn", tried=1, held=1, worst_ms=took_ms)
+
+
+def sleeping(hub: HubProcess, seconds: str) -> list[Any]:
+    ours = {process.pid for process in processes_with(f"HOME={hub.home}")}
+    return [process for process in processes_named(seconds) if process.pid in ours]
+
+
+def stopped_before_its_prompt(session: Session) -> dict[str, Any]:
+    os.kill(agent_of(session), signal.SIGSTOP)
+    return cancelled(session, prompt(["say", "never"]))
+
+
+def stopped_in_its_turn(session: Session) -> dict[str, Any]:
+    return cancelled(session, prompt(["say", "on it"], ["stop", "itself"], ["await", "/nowhere"]), wait_for="agent_message_chunk")
+
+
+def deaf_to_the_cancel(session: Session) -> dict[str, Any]:
+    return cancelled(session, prompt(["say", "on it"], ["await", "/nowhere"]), wait_for="agent_message_chunk")
+
+
+def stopped_after_the_cancel(session: Session) -> dict[str, Any]:
+    after = lambda: os.kill(agent_of(session), signal.SIGSTOP)  # noqa: E731
+    steps = prompt(["say", "on it"], ["await", "/nowhere"])
+    return cancelled(session, steps, wait_for="agent_message_chunk", after=after)
+
+
+def stopped_with_its_stdin_full(session: Session) -> dict[str, Any]:
+    os.kill(agent_of(session), signal.SIGSTOP)
+    return cancelled(session, prompt(["say", "x" * (1 << 20)]))
+
+
+def stopped_while_it_starts(session: Session) -> dict[str, Any]:
+    os.kill(agent_of(session), signal.SIGKILL)
+    record = session.hub.data / "agents" / f"{session.id}.json"
+    eventually(lambda: not record.exists(), "the agent is gone")
+    (session.folder / "stop").touch()
+    with session.send(prompt(["say", "never"])) as stream:
+        stream.until("user_message_chunk")
+        eventually(record.exists, "the agent starts again")
+        eventually(lambda: state_of(agent_of(session)) == "T", "and stops")
+        session.post("cancel")
+        last: dict[str, Any] = stream.rest()[-1].value
+    (session.folder / "stop").unlink()
+    return last
+
+
+def cancelled(session: Session, content: str, wait_for: str = "user_message_chunk",
+              after: Callable[[], None] = lambda: None) -> dict[str, Any]:
+    """Send a prompt, cancel it, and tell how its turn ended."""
+    with session.send(content) as stream:
+        stream.until(wait_for)
+        session.post("cancel")
+        after()
+        last: dict[str, Any] = stream.rest()[-1].value
+    return last
+
+
+def state_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return ""
+
+
+STATES = (stopped_before_its_prompt, stopped_in_its_turn, deaf_to_the_cancel, stopped_after_the_cancel,
+          stopped_with_its_stdin_full)
+
+
+def test_a_stopped_agent_is_killed_when_its_grace_is_over_and_comes_back(hub: HubProcess, report: Report) -> None:
+    took_ms = ends_in_time(hub.new_session("escaper"), stopped_in_its_turn)
+    report(5, "an agent is stopped in its turn, then cancelled", tried=1, held=1, worst_ms=took_ms)
+
+
+@pytest.mark.slow
+def test_every_deaf_or_stopped_agent_is_killed_when_its_grace_is_over(new_hub: NewHub, report: Report) -> None:
+    agents = {"escaper": ESCAPER} | {method: f"{ESCAPER} --stop-in {method} stop" for method in ("initialize", "session/new")}
+    names = {"initialize": "greets-late", "session/new": "opens-late"}
+    hub = new_hub("--cancel-grace", "0.5", agents={names.get(name, name): command for name, command in agents.items()})
+    tries = [(hub.new_session("escaper"), state) for state in STATES]
+    tries += [(hub.new_session(name), stopped_while_it_starts) for name in names.values()]
+    with ThreadPoolExecutor(len(tries)) as pool:
+        took_ms = [*pool.map(lambda each: ends_in_time(*each), tries)]
+    report(5, "agents stopped or deaf in seven states, then cancelled", tried=len(tries), held=len(took_ms),
+           worst_ms=max(took_ms))
+
+
+def ends_in_time(session: Session, state: Callable[[Session], dict[str, Any]]) -> float:
+    """Bring an agent into that state: its turn ends as cancelled, its process is gone, and the next prompt is answered."""
+    before, began = agent_of(session), time.monotonic()
+    assert state(session).get("stopReason") == "cancelled"
+    eventually(lambda: not is_alive(before), "the agent is gone")
+    took_ms = (time.monotonic() - began) * 1000
+    assert text_of(session.say(prompt(["say", "back"]))) == "back"
+    return took_ms
+
+
+def test_a_stopped_agent_that_falls_silent_ends_its_turn_in_that_error(new_hub: NewHub, report: Report) -> None:
+    hub = new_hub("--idle-timeout", "0.4", "--silence-grace", "0.4", agents={"escaper": ESCAPER})
+    session = hub.new_session("escaper")
+    agent, began = agent_of(session), time.monotonic()
+    error = end_of(session.say(prompt(["say", "on it"], ["stop", "itself"], ["await", "/nowhere"])))
+    assert error["details"]["code"] == "idle_timeout"
+    eventually(lambda: not is_alive(agent), "the agent is gone")
+    report(5, "an agent is stopped and falls silent", tried=1, held=1, worst_ms=(time.monotonic() - began) * 1000)
+
+
+def test_a_stopped_agent_goes_with_its_session(hub: HubProcess, report: Report) -> None:
+    session = hub.new_session("escaper")
+    agent = agent_of(session)
+    os.kill(agent, signal.SIGSTOP)
+    began = time.monotonic()
+    session.delete()
+    assert not is_alive(agent)
+    report(5, "a stopped agent's session is deleted", tried=1, held=1, worst_ms=(time.monotonic() - began) * 1000)
+
+
+def test_an_agent_over_its_limit_is_ended_and_the_error_names_the_limit(hub: HubProcess, report: Report) -> None:
+    session = hub.new_session("escaper", resources={"memoryMb": 100, "processes": 4, "files": 64})
+    assert session.view()["resources"] == {"memoryMb": 100, "processes": 4, "files": 64}
+    memory = end_of(session.say(prompt(["allocate", 150], ["wait"])))
+    assert memory["details"]["code"] == "agent_exited" and "memory limit of 100 MB" in memory["message"]
+    processes = end_of(session.say(prompt(["family", 8], ["wait"])))
+    assert "limit of 4 processes" in processes["message"]
+    assert not sleeping(hub, "60")
+    assert text_of(session.say(prompt(["open", 100]))) == "refused: Too many open files"
+    assert text_of(session.say(prompt(["open", 30]))) == "opened 30"
+    report(8, "an agent takes more memory, processes or files than it may", tried=3, held=3)
+
+
+def test_a_shared_daemon_of_the_catalog_is_left_running_and_the_session_says_so(new_hub: NewHub, tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    words = ", ".join(f'"{word}"' for word in shlex.split(ESCAPER))
+    config.write_text(f'[agents.shares]\ncommand = [{words}]\ndaemons = [{{name = "The sleeper", command = ["sleep", "60"]}}]\n')
+    hub = new_hub("--config", str(config))
+    session = hub.new_session("shares")
+    session.say(prompt(["family", 1]))
+    (daemon,) = sleeping(hub, "60")
+    os.kill(agent_of(session), signal.SIGKILL)
+    with session.wire.stream(f"{session.path}/events") as events:
+        left = next(event.value for event in events if b"daemons_left_running" in event.data)
+    assert left["type"] == "custom" and {"process": daemon.pid, "name": "The sleeper"} in left["data"]["daemons"]
+    assert is_alive(daemon.pid)
+    session.delete()
+    assert is_alive(daemon.pid)
+    (agent,) = [agent for agent in hub.wire.get("/agents") if agent["name"] == "shares"]
+    assert agent["daemons"] == ["The sleeper"]
+    os.kill(daemon.pid, signal.SIGKILL)
+
+
+@pytest.mark.slow
+def test_two_hundred_agents_killed_in_mid_turn_leave_no_orphan_and_no_zombie(hub: HubProcess, report: Report, token: str
+                                                                            ) -> None:
+    sessions = [hub.new_session("escaper") for _ in range(20)]
+    held = 0
+    for _ in range(10):
+        with ThreadPoolExecutor(5) as pool:
+            held += sum(pool.map(lambda session: killed_in_mid_turn(session, token), sessions))
+    eventually(lambda: not processes_named(token), "nobody is left", GONE_S)
+    eventually(lambda: not zombies(hub), "no zombie is left")
+    report(5, "agents killed in mid-turn, each with one that escaped", tried=200, held=held)
+
+
+def killed_in_mid_turn(session: Session, token: str) -> bool:
+    steps = prompt(["escape", "double-fork", token], ["say", "on it"], ["wait"])
+    with session.send(steps) as stream:
+        stream.until("agent_message_chunk")
+        os.kill(agent_of(session), signal.SIGKILL)
+        last: dict[str, Any] = stream.rest()[-1].value
+    return bool(last["details"]["code"] == "agent_exited")
+
+
+@pytest.mark.parametrize("cycles", [10, pytest.param(500, marks=pytest.mark.slow)])
+def test_sessions_come_and_go_without_growth(hub: HubProcess, report: Report, cycles: int) -> None:
+    for _ in range(5):
+        hub.new_session("puppet").delete()
+    nursery = children_of(hub.pid)[0].pid
+    descriptors, memory, of_nursery = open_files(hub.pid), resident_bytes(hub.pid), (open_files(nursery), resident_bytes(nursery))
+    for _ in range(cycles):
+        hub.new_session("puppet").delete()
+    eventually(lambda: len(below(hub.pid)) == 1, "only the nursery is left")
+    assert open_files(hub.pid) <= descriptors + 3 and open_files(nursery) == of_nursery[0]
+    assert resident_bytes(hub.pid) - memory < (8 << 20) + cycles * 20_000
+    assert resident_bytes(nursery) - of_nursery[1] < 1 << 20
+    report(5, "sessions made and deleted: descriptors, memory, processes", tried=cycles, held=cycles)
+
+
+def open_files(pid: int) -> int:
+    return len(os.listdir(f"/proc/{pid}/fd"))
