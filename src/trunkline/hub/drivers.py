@@ -23,6 +23,7 @@ from trunkline.dialects.signals import Signal
 from trunkline.discovery.base import Store
 from trunkline.discovery.follow import Follower
 from trunkline.errors import NotFound, Unsupported
+from trunkline.hub.loading import DRIVERS, SESSIONS, load
 from trunkline.session.driver import AgentSession, Driver
 from trunkline.session.fold import Fold
 from trunkline.session.pids import PidFiles
@@ -60,6 +61,11 @@ class Drivers:
         spec = self._agents.get(agent)
         return spec.tool_names if spec is not None else ToolNames()
 
+    def kind_of(self, agent: str) -> str:
+        """Which driver an agent has; that of most where nobody knows it any more."""
+        spec = self._agents.get(agent)
+        return spec.driver if spec is not None else "acp"
+
     def driver_for(self, session: Session) -> Driver:
         """What drives a session's agent."""
         spec = self.spec(session.fold.agent)
@@ -78,11 +84,12 @@ class Drivers:
             mcp_servers=session.fold.mcp_servers, sink=session, new_id=lambda: self._new_id("req"), version=__version__,
             fork=_forks(session.fold))
 
-    def capabilities_of(self, agent: str) -> msgspec.Raw | None:
+    async def capabilities_of(self, agent: str) -> msgspec.Raw | None:
         """What an agent can do whose driver is ours, so that it need not be asked."""
         spec = self._agents.get(agent)
         if spec is None or spec.driver != "stream-json":
             return None
+        await load(*DRIVERS[spec.driver])
         from trunkline.session.stream_json.driver import CAPABILITIES
 
         return CAPABILITIES
@@ -91,6 +98,7 @@ class Drivers:
         """Ask an agent that is started for the question; one that cannot be asked has only its files, which others read."""
         if spec.driver != "acp":
             return []
+        await load(SESSIONS, *DRIVERS[spec.driver])
         from trunkline.session.acp_driver import AcpDriver
         from trunkline.session.listing import Inquiry, NoCalls, ask_for_sessions
 

@@ -38,6 +38,7 @@ from trunkline.errors import (
     Unsupported,
 )
 from trunkline.hub.drivers import Drivers
+from trunkline.hub.loading import session_type
 from trunkline.hub.noting import Noting
 from trunkline.hub.setup import (
     allowed_env,
@@ -215,7 +216,7 @@ class Hub:
             if new.prompt is not None:
                 await session.send(content_blocks(new.prompt), idempotency_key=key, by=by)
 
-        return await self._begin(self._session_of(fold), open)
+        return await self._begin(await self._session_of(fold), open)
 
     async def attach(self, agent: str, agent_session_id: str, cwd: str, *, title: str | None = None, by: str) -> Session:
         """Take over a session of the agent's own store: its history becomes ours, as far as the agent tells it again."""
@@ -224,7 +225,7 @@ class Hub:
         now = self._lent.clock()
         fold = Fold(session_id=self._lent.new_id("ses"), agent=spec.name, cwd=folder(cwd, self._lent.guarded), created_at=now,
                     updated_at=now, title=title or "", agent_session_id=agent_session_id)
-        return await self._begin(self._session_of(fold), lambda session: session.adopt(by=by))
+        return await self._begin(await self._session_of(fold), lambda session: session.adopt(by=by))
 
     async def fork(self, session_id: str, *, cwd: str | None = None, title: str | None = None,
                    env: Mapping[str, str] | None = None, mcp_servers: Sequence[msgspec.Raw] = (), by: str) -> Session:
@@ -239,7 +240,7 @@ class Hub:
         if fold.turns == 0 or fold.agent_session_id is None:
             raise Invalid("nothing was said in this session yet; start a new one instead of a fork")
         now = self._lent.clock()
-        branch = self._session_of(Fold(
+        branch = await self._session_of(Fold(
             session_id=self._lent.new_id("ses"), agent=fold.agent,
             cwd=folder(cwd, self._lent.guarded) if cwd is not None else fold.cwd, created_at=now, updated_at=now,
             title=title or fold.title, agent_session_id=fold.agent_session_id,
@@ -255,7 +256,7 @@ class Hub:
         check_place(found.cwd)
         fold = Fold(session_id=self._lent.new_id("ses"), agent=spec.name, cwd=found.cwd, created_at=found.created_at,
                     updated_at=found.created_at, title=found.title, agent_session_id=found.id, watches=found.path)
-        return await self._begin(self._session_of(fold), lambda session: session.watch(by=by))
+        return await self._begin(await self._session_of(fold), lambda session: session.watch(by=by))
 
     async def forks(self, agent: str) -> bool:
         """Whether sessions with this agent can be forked, as far as is known."""
@@ -263,7 +264,7 @@ class Hub:
 
     async def capabilities_of(self, agent: str) -> acp.AgentCapabilities:
         """What an agent said of itself when it was last started, by this hub or an earlier one; nothing where it never was."""
-        known = self._capabilities.get(agent) or self._drivers.capabilities_of(agent)
+        known = self._capabilities.get(agent) or await self._drivers.capabilities_of(agent)
         if known is None:
             rows = await self._journal.rows(RowFilter(agent=agent, limit=1))
             try:
@@ -362,7 +363,7 @@ class Hub:
         rows = await self._journal.rows(RowFilter(id=session_id, limit=1))
         if not rows or session_id in self._deleted:
             raise _not_found(session_id)
-        session = self._restored(rows[0])
+        session = await self._restored(rows[0])
         await session.reread_open_text()
         if session_id in self._deleted:
             raise _not_found(session_id)
@@ -378,17 +379,16 @@ class Hub:
         except TrunklineError as error:
             log.warning("session %s is no longer followed: %s", session.id, error.message)
 
-    def _restored(self, row: SessionRow) -> Session:
+    async def _restored(self, row: SessionRow) -> Session:
         fold = restore(row.checkpoint)
         self._noting.found(row.id, fold.chain)
         # Behind the checkpoint there is only text that was still growing.
         fold.seq = row.last_seq
-        return self._session_of(fold)
+        return await self._session_of(fold)
 
-    def _session_of(self, fold: Fold) -> Session:
-        from trunkline.session.session import Session  # with all that runs one: a hub has answered its first calls before
-
-        return Session(fold, self._lent, self._drivers.driver_for)
+    async def _session_of(self, fold: Fold) -> Session:
+        found = await session_type(self._drivers.kind_of(fold.agent), judges_first=fold.watches is not None)
+        return found(fold, self._lent, self._drivers.driver_for)
 
     async def _recover(self) -> None:
         """End agents that were left behind and turns that were cut off; open the sessions in which a person is still asked."""
@@ -409,7 +409,7 @@ class Hub:
         """Returns whether a question is still open in it: one that the hub itself asked outlives the hub."""
         restarted = HubRestarted("the hub was restarted in the middle of this turn; send the prompt again")
         try:
-            session = self._restored(row)
+            session = await self._restored(row)
         except SessionUnreadable as error:
             log.error("%s; it is left as it is", error.message)
             return False
