@@ -165,6 +165,7 @@ def judge_awk(call: Call, script: str | None) -> None:
         call.traits |= Trait.EXECUTES
         call.note("high", "runs an awk script that is only known when it runs")
         return
+    script = script[:_MAX_CODE]
     runs = re.search(r"system\s*\(|\|\s*&?\s*getline|\|&?\s*[\"a-z]|@load|\beval\b", script)
     if "/inet" in script:
         call.traits |= Trait.SENDS | Trait.FETCHES
@@ -175,9 +176,9 @@ def judge_awk(call: Call, script: str | None) -> None:
         for found, _, _ in _LITERAL.findall(script)[:_MAX_LITERALS]:
             if found.strip():
                 call.script(_unescaped(found))
-    for target in re.findall(r"print[^;}]*>{1,2}\s*\"([^\"]+)\"", script):
+    for target in re.findall(r"print[^;}]{0,400}>{1,2}\s*\"([^\"]+)\"", script):
         call.write(target)
-    if re.search(r"print[^;}]*>{1,2}\s*[a-z$(]", script):
+    if re.search(r"print[^;}]{0,400}>{1,2}\s*[a-z$(]", script):
         call.note("medium", "an awk script that writes files", script)
     if "ENVIRON" in script:
         call.traits |= Trait.SECRET

@@ -133,7 +133,8 @@ class AskStory:
         return policy_ask(name_of(call.state), call.state.kind, facts.subject, agent=fold.agent, cwd=fold.cwd,
                           roots=self._roots or (fold.cwd,), home=self._home, session_id=fold.session_id,
                           turn_id=fold.turn.turn_id if fold.turn else None, locations=paths_of(call.state),
-                          guarded=self._guarded, guessed=not (call.state.tool or call.state.name), writes=brings_changes)
+                          guarded=self._guarded, guessed=not (call.state.tool or call.state.name), writes=brings_changes,
+                          at_once=True)
 
     def _preview(self, call: OpenCall, about: PolicyAsk) -> context.ApprovalPreview:
         folder = posixpath.join(self._writer.fold.cwd, about.cwd or "").rstrip("/")

@@ -2,7 +2,7 @@
 
 Rule 1: what was printed decides. A commit is told with the hash that git showed, a switch when git said that it switched.
 Rule 2: what git says nothing about is told only of a command that succeeded, by the words of the command itself.
-Rule 3: a line without ``git`` or ``gh`` in it is never parsed.
+Rule 3: a line without ``git`` or ``gh`` in it is never parsed, and nothing is told of a long one that was not read ahead.
 """
 
 from __future__ import annotations
@@ -61,9 +61,10 @@ def operations_of(facts: Facts) -> list[context.GitOperation]:
 
 
 def _commands(line: str, printed: str, ok: bool) -> Iterator[Ran]:
-    from trunkline.dialects.shell import parse_shell  # a hub whose agents run nothing needs no parser
+    from trunkline.dialects.shell import known_line  # a hub whose agents run nothing needs no parser
 
-    for command in parse_shell(line).commands:
+    parsed = known_line(line)
+    for command in parsed.commands if parsed is not None else ():
         words = tuple(word if word is not None else "" for word in command.words)
         program = words[0].rsplit("/", 1)[-1] if words else ""
         if program == "git":
