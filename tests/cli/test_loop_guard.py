@@ -146,7 +146,7 @@ def test_a_commit_of_the_journal_is_told_of_as_one_and_is_no_hold(guarded: Calla
     assert told and not [line for line in told if line.startswith(HELD)]
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/schedstat"), reason="the system does not tell how long a thread was kept waiting")
+@pytest.mark.skipif(not os.path.exists("/proc/self/schedstat"), reason="nobody tells how long a thread was kept waiting")
 def test_a_machine_that_does_not_run_us_is_no_hold(guarded: Callable[[Scenario], list[str]]) -> None:
     """Every thread of this process shares one core with six programs that want it; callbacks of 8 ms then take 50 and more."""
     core = min(os.sched_getaffinity(0))

@@ -2,8 +2,8 @@
 
 Rule 1: whatever happens in a test, the process is gone after it, and so is everything it started; ``close`` asserts that.
 Rule 2: what a test gives as settings goes by flags and environment, as it would for a person.
-Rule 3: nothing holds the hub's loop: its guard is on, and ``close`` asserts that the log names no frame; ``may_hold`` is for tests
-of that.
+Rule 3: nothing holds the hub's loop: its guard is on, and ``close`` asserts that the log names no frame; ``may_hold`` is for
+tests of that.
 """
 
 from __future__ import annotations

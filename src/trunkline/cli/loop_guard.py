@@ -83,11 +83,12 @@ class LoopGuard:
         while not self._ended.wait(LOOK_S):
             stack, now = self._stack(), time.monotonic()  # in one breath: reading a file below lets the loop go on
             if now - self._beat_at < 2 * BEAT_S or not stack:
-                hold = _ended(hold)
+                _end(hold)
+                hold = None
                 before = delays.read()
             else:
                 if hold is None or not hold.goes_on(stack[-1], self._beats):
-                    _ended(hold)
+                    _end(hold)
                     hold = _Hold(stack[-1], self._beats, max(free_s, self._beat_at))
                 hold.wall_s = now - hold.begin_s
                 if hold.wall_s > self._held_s and not hold.told:
@@ -129,7 +130,7 @@ class _Hold:
         return self._callback is callback and self._beats == beats
 
 
-def _ended(hold: _Hold | None) -> None:
+def _end(hold: _Hold | None) -> None:
     if hold is not None and hold.told:
         log.info("the loop goes on, after %.0f ms or a little more", hold.wall_s * 1000)
 

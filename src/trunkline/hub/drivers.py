@@ -77,12 +77,13 @@ class Drivers:
         from trunkline.session.acp_driver import AcpDriver
         from trunkline.session.editors import EditorCalls
 
-        return AcpDriver(
+        driver = AcpDriver(
             spec, cwd=session.fold.cwd, env=env,
             calls=EditorCalls(session.editors, session.id, session.workspace, env, spec.quirks, session.permits, session.acted,
                               session.printed, session.prints),
-            mcp_servers=session.fold.mcp_servers, sink=session, new_id=lambda: self._new_id("req"), version=__version__,
-            fork=_forks(session.fold))
+            mcp_servers=session.fold.mcp_servers, sink=session.listener(lambda: driver.pause_reading()),
+            new_id=lambda: self._new_id("req"), version=__version__, fork=_forks(session.fold))
+        return driver
 
     async def capabilities_of(self, agent: str) -> msgspec.Raw | None:
         """What an agent can do whose driver is ours, so that it need not be asked."""
@@ -113,10 +114,12 @@ class Drivers:
 
         fold = session.fold
         store = discovery.store_of(spec.store, catalog.expand(spec.paths.sessions, env))
-        return StreamJsonDriver(
-            spec, cwd=fold.cwd, env=env, mcp_servers=fold.mcp_servers, sink=session, new_id=self._new_id,
+        driver = StreamJsonDriver(
+            spec, cwd=fold.cwd, env=env, mcp_servers=fold.mcp_servers,
+            sink=session.listener(lambda: driver.pause_reading()), new_id=self._new_id,
             new_uuid=_new_uuid, past=_Past(store), verdict=session.verdict_on, is_known=fold.turns > 0,
             waits=lambda: _waits(fold), fork=_forks(fold))
+        return driver
 
     def _watch_driver(self, spec: AgentSpec, session: Session, path: str) -> WatchDriver:
         store = discovery.store_of(spec.store, catalog.expand(spec.paths.sessions, self._environ))
@@ -125,7 +128,8 @@ class Drivers:
         from trunkline.session.watch_driver import WatchDriver
 
         position = session.fold.watch_position
-        return WatchDriver(Follower(path, store.reading(), position, session.followed, folder=store.folder))
+        return WatchDriver(Follower(path, store.reading(), position, session.followed, folder=store.folder,
+                                    prepare=session.reading.prepare))
 
     def _env_for(self, spec: AgentSpec, more: Mapping[str, str]) -> dict[str, str]:
         return clean_env(spec.env_allow, {**self._environ, **more}, {**spec.env})

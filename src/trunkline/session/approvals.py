@@ -118,6 +118,10 @@ class Approvals:
     async def decide(self, request_id: str, decision: Decision, *, by: str) -> bool:
         """Somebody answers an approval; returns whether that approved it."""
         view = self._pen.fold.approvals.get(request_id)
+        if view is not None:
+            await self._gate.read(view.about if not decision.updated_input
+                                  else self._pen.at().asks.about_edited(view, _encode(decision.updated_input)))
+            view = self._pen.fold.approvals.get(request_id)  # somebody may have been quicker
         if view is None:
             raise self._not_open("approval", request_id)
         option, scope = _chosen(view.options, decision)

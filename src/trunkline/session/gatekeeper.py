@@ -1,6 +1,7 @@
 """What the rules say about a tool call: the hub's policy file, the session's own rules, its permission policy.
 
 Rule 1: a verdict is asked for once per call and moment; nothing is remembered, so a changed rule holds at once.
+        What a long command comes to is asked in ``long_asks.py``, off the loop; ``read`` waits for it.
 Rule 2: a held session (paused) allows nothing by rule; a rule that denies still denies.
 """
 
@@ -12,6 +13,7 @@ from collections.abc import Callable
 import msgspec
 
 from trunkline.session.fold import Fold
+from trunkline.session.long_asks import LongAsks, RulesNow, is_long_ask
 from trunkline.session.policy import PolicyAsk, Rule, Verdict, always_rule
 from trunkline.session.policy_book import PolicyBook
 
@@ -23,15 +25,24 @@ class Gatekeeper:
         self._fold = fold
         self._book = book
         self._clock = clock
+        self.long_asks = LongAsks()
 
     def verdict(self, ask: PolicyAsk) -> Verdict:
         """What is to be done with a call: allow it, ask a person, or deny it."""
         fold = self._fold
-        verdict = self._book.policy.decide(
-            _with_real_paths(ask), session_rules=fold.rules, session_policy=fold.permission_policy, now_us=self._clock())
+        verdict = self.long_asks.decide(self._rules(), _with_real_paths(ask))
         if verdict.action == "allow" and fold.paused is not None:
             return Verdict("ask", None, "default", "the session is paused")
         return verdict
+
+    async def read(self, ask: PolicyAsk | None) -> None:
+        """Wait until a verdict on this can be given at once, if its command is long."""
+        if ask is not None and is_long_ask(ask):
+            await self.long_asks.read(self._rules(), _with_real_paths(ask))
+
+    def _rules(self) -> RulesNow:
+        fold = self._fold
+        return RulesNow(self._book.policy, tuple(fold.rules), fold.permission_policy, self._clock())
 
     def notice(self) -> None:
         """Have the book look whether its file changed; it says so to whoever wants to know."""

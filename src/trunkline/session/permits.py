@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -25,6 +25,7 @@ from trunkline.session.gatekeeper import Gatekeeper
 from trunkline.session.interpret.asks import paths_of
 from trunkline.session.pen import Pen
 from trunkline.session.policy import PolicyAsk
+from trunkline.session.read_ahead import Reading
 from trunkline.session.workspace import Workspace
 
 PREVIEW_BYTES = 64 << 10
@@ -74,12 +75,15 @@ class Permits:
     """Lets a session's agent write, run and read through the hub, or does not."""
 
     def __init__(self, pen: Pen, approvals: Approvals, gate: Gatekeeper, workspace: Workspace,
-                 new_id: Callable[[str], str]) -> None:
+                 new_id: Callable[[str], str], reading: Reading, caught_up: Callable[[], Awaitable[None]]) -> None:
+        """``caught_up`` waits until all is heard that the agent has said so far."""
         self._pen = pen
         self._approvals = approvals
         self._gate = gate
         self._workspace = workspace
         self._new_id = new_id
+        self._reading = reading
+        self._caught_up = caught_up
         self._asked: dict[str, Grant] = {}
         self._grants: list[Grant] = []
         self._turn_id: str | None = None
@@ -102,6 +106,7 @@ class Permits:
     @asynccontextmanager
     async def run(self, command: str, args: Sequence[str], cwd: str | None, env: Mapping[str, str]) -> AsyncIterator[None]:
         """Around the start of a command: Forbidden where it may not be."""
+        await self._caught_up()
         where = str(self._workspace.resolve(cwd)) if cwd is not None else self._workspace.roots[0]
         line = shlex.join([command, *args]) if args else command
         call = self._call(lambda told: _is_same(self._pen.at().tools.facts(told).command, command, args))
@@ -124,7 +129,10 @@ class Permits:
         told_of = call is not None
         tool_call_id = call.state.tool_call_id if call is not None else self._new_id("call")
         ask = PermissionAsk(self._new_id("req"), _encode({"toolCallId": tool_call_id, **about}), _OPTIONS)
-        denied = self._gate.verdict(self._pen.at().asks.about(ask)).action == "deny"
+        await self._reading.read_input(_encode(about.get("rawInput")))
+        judged = self._pen.at().asks.about(ask)
+        await self._gate.read(judged)
+        denied = self._gate.verdict(judged).action == "deny"
         if not denied and any(covers(grant) for grant in self._of_this_turn()):
             yield
             return

@@ -5,6 +5,7 @@
     hold.py        pauses, goes on, ends for good                    spending.py  caps on what is spent
     commands.py    the nine commands, told to clients                permits.py   what the agent has us do
     artifacts.py   what the agent made, found on disk                deadlines.py time limits
+    read_ahead.py  long commands, read off the loop
     beginnings.py  new, adopted, followed, recovered                 prompts.py   taken, queued, taken back
 
 Rule 1: single writer. Everything runs on the hub's loop; signals arrive by plain calls, acts by coroutines, and both write
@@ -31,7 +32,7 @@ from trunkline.session.beginnings import Beginnings
 from trunkline.session.caps import Caps
 from trunkline.session.commands import CommandDesk, CommandOutcome
 from trunkline.session.deadlines import Alarms, SilenceWatch
-from trunkline.session.driver import AgentSession, Driver
+from trunkline.session.driver import AgentSession, Driver, DriverSink
 from trunkline.session.editors import Editors
 from trunkline.session.errands import Errands
 from trunkline.session.feed import Feed
@@ -46,6 +47,7 @@ from trunkline.session.permits import Permits
 from trunkline.session.policy import Verdict
 from trunkline.session.policy_text import check_permission_policy
 from trunkline.session.prompts import Prompts
+from trunkline.session.read_ahead import ReadAhead, Reading
 from trunkline.session.refused import RefusedCommands
 from trunkline.session.spending import Spending
 from trunkline.session.turn import TurnPlayer
@@ -73,10 +75,12 @@ class Session:
         self._link = AgentLink(self._pen, lambda: make_driver(self), lent.pids)
         self._watch = SilenceWatch(lambda: self._turns.silence_limit(), self._waits_for_person,
                                    lambda: self._turns.fell_silent())
+        self.reading = Reading(cwd=fold.cwd, roots=(fold.cwd,), home=lent.home, names=lent.tool_names(fold.agent))
         self._gate = Gatekeeper(fold, lent.policies, lent.clock)
         self._approvals = Approvals(self._pen, self._link, self._alarms, self._errands, self._watch, self._gate,
                                     lent.limits.approval_s)
-        self.permits = Permits(self._pen, self._approvals, self._gate, self.workspace, lent.new_id)
+        self._gate.long_asks.on_verdict = self._approvals.look_again
+        self.permits = Permits(self._pen, self._approvals, self._gate, self.workspace, lent.new_id, self.reading, self.caught_up)
         self._hold = Hold(self._pen, self._link, self._approvals, self._errands, lent.clock)
         self._spending = self._hold.spending = Spending(self._pen, self._alarms, self._hold, lent.new_id)
         self._finder = ArtifactFinder(self._pen, self.workspace.roots[0], lent.preview_url, lent.clock)
@@ -84,11 +88,12 @@ class Session:
                                                     self._errands, self._watch, self._spending, lent)
         self._approvals.cap_answered = self._spending.answered
         self._prompts = Prompts(self._pen, self._link, self._turns, self._spending, lent.new_id)
-        self._beginnings = Beginnings(self._pen, self._link, self._finder, self._turns)
+        self._beginnings = Beginnings(self._pen, self._link, self._finder, self._turns, self.caught_up)
         self._desk = CommandDesk(self)
         self._refused = RefusedCommands(lambda name, data, by: self.note(name, data, by=by), lent.clock)
         self._watched = Watched(self._pen, lent.new_id)
         self._closed_by: TrunklineError | None = None
+        self._listener: ReadAhead | None = None
 
     @property
     def feed(self) -> Feed:
@@ -280,6 +285,7 @@ class Session:
     async def close(self, error: TrunklineError) -> None:
         """Stop the agent and end every reader. An open turn ends with ``error``, and so does whatever is asked from now on."""
         self._closed_by = self._closed_by or error
+        await self.caught_up()
         await self._turns.close(error)
         await self._link.close()
         if self.fold.watches is None:  # who writes a file that we follow goes on without us
@@ -339,6 +345,16 @@ class Session:
     def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
         """The agent's process runs."""
         self._link.spawned(pid, start_time, marker)
+
+    def listener(self, pause: Callable[[], None]) -> DriverSink:
+        """Where an agent's driver delivers: here, behind whoever reads its long commands ahead. ``pause`` stops its pipe."""
+        self._listener = ReadAhead(self, self.reading, pause, self.drained)
+        return self._listener
+
+    async def caught_up(self) -> None:
+        """Everything that the agent has said so far is heard."""
+        if self._listener is not None:
+            await self._listener.settled()
 
     def heard(self, signals: list[Signal]) -> None:
         """The agent said these. Ends of turns and asks are acted on where they stand among the rest."""

@@ -24,7 +24,7 @@ _INVISIBLE: Final = re.compile(
 _SMELLS: Final = re.compile(r"/dev/(tcp|udp)/|\b(of=|>\s{0,20})/dev/(sd|nvme|disk|hd|vd|mmcblk)|:\(\)\s{0,20}\{")
 _FETCHER: Final = re.compile(r"\b(curl|wget)\b")
 _SHELL: Final = re.compile(r"\b(ba|z|da|k|)sh\b")
-"""What is looked for in a line that cannot be parsed. Each repetition has an end: a regular expression keeps all threads waiting."""
+"""What is looked for in a line that cannot be parsed. Repetitions have an end: a regular expression keeps all threads waiting."""
 _SMELLED: Final = 32768
 _LONE_RETURN: Final = re.compile(r"\r(?!\n)")
 _MAX_SCRIPTS: Final = 16

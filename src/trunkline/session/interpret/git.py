@@ -24,8 +24,8 @@ _COMMITTED = re.compile(r"^\[(?:[^\]\n]*?) ?\b(?P<hash>[0-9a-f]{7,40})\] (?P<mes
 _FILES = re.compile(r"^ (\d+) files? changed", re.MULTILINE)
 _LOGGED = re.compile(r"^(?:commit )?(?P<hash>[0-9a-f]{7,40}) (?:\([^)\n]*\) )?(?P<message>[^\n]+)$", re.MULTILINE)
 _SWITCHED = re.compile(r"^Switched to (?:a new |and reset )?branch '([^'\n]+)'", re.MULTILINE)
-_PUSHED = re.compile(r"^ [ +*=-]?\s*\S.*?(?P<from>\S+) -> (?P<to>[^\s(]+)", re.MULTILINE)
-_PULL_REQUEST = re.compile(r"https?://\S+?/(?:pull|pulls|merge_requests)/(\d+)")
+_PUSHED = re.compile(r"^ [^\n]*\S -> (?P<to>[^\s(]+)", re.MULTILINE)
+_PULL_REQUEST = re.compile(r"https?://\S{1,300}?/(?:pull|pulls|merge_requests)/(\d{1,19})")
 _VALUE_OPTIONS: Final = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace"})
 _START = "HEAD"
 

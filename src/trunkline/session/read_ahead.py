@@ -1,0 +1,149 @@
+"""Long command lines are read off the loop, before the session hears of them.
+
+Reading one line takes up to tens of milliseconds, and judging it by many rules takes more: nobody else is to wait for that.
+
+Rule 1: whoever folds or judges on the loop reads no long line (``at_once``): it finds what was read ahead here, or takes the line
+        for high. So a line that nobody foresaw is judged too hard, never too mildly, and never on the loop.
+Rule 2: order stays. What an agent says behind a long line, and its end, waits for it; the agent's pipe waits with it. Other
+        sessions do not.
+Rule 3: reading is pure and has an end: lines over 16 KiB are not read at all, and are high at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+import msgspec
+
+from trunkline.agents.process import Exit
+from trunkline.dialects import acp
+from trunkline.dialects.acp.calls import CallState, merge
+from trunkline.dialects.roles import ToolNames
+from trunkline.dialects.signals import PermissionAsk, Signal, Update
+from trunkline.errors import Invalid
+from trunkline.session.driver import DriverSink
+from trunkline.session.fold import OpenCall
+from trunkline.session.interpret.facts import Facts
+from trunkline.session.policy_asks import policy_ask
+
+LONG_BYTES: Final = 4096
+"""A message up to this size holds no long line (``dialects.shell.READ_AT_ONCE_CHARS``)."""
+
+log = logging.getLogger("trunkline.session")
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """What a session's lines are judged by."""
+
+    cwd: str
+    roots: Sequence[str]
+    home: str | None
+    names: ToolNames = ToolNames()
+
+    def read(self, signals: Iterable[Signal]) -> None:
+        """Read every long line in these. In a thread; what is read is kept for who judges it on the loop."""
+        for signal in signals:
+            update = _call_in(signal)
+            if update is not None:
+                state = CallState(tool_call_id=update.tool_call_id)
+                merge(state, update)
+                self.read_call(OpenCall(state, 0))
+
+    def read_call(self, call: OpenCall) -> None:
+        """Read the lines of a call, as everybody who judges it will want them read."""
+        subject = Facts(call, self.names, self.cwd).subject
+        for kind in {call.state.kind, "execute"}:
+            policy_ask("terminal", kind, subject, agent="", cwd=self.cwd, roots=self.roots, home=self.home)
+
+    async def prepare(self, signals: list[Signal]) -> None:
+        """Read the long lines of these, off the loop, where there may be some."""
+        if needs_reading(signals):
+            await asyncio.to_thread(self.read, signals)
+
+    async def read_input(self, given: bytes) -> None:
+        """Read the lines in a tool's input, off the loop, where it may have long ones."""
+        if len(given) > LONG_BYTES:
+            await asyncio.to_thread(self.read_call, OpenCall(CallState(tool_call_id="", raw_input=given), 0))
+
+
+def needs_reading(signals: Iterable[Signal]) -> bool:
+    """Whether one of these may bring a long line."""
+    return any([_is_large_call(signal) for signal in signals])
+
+
+def _is_large_call(signal: Signal) -> bool:
+    """Whether a message is about a tool call, and long enough to hold a long line."""
+    if type(signal) is Update:
+        return len(signal.raw) > LONG_BYTES and b"tool_call" in signal.raw
+    return type(signal) is PermissionAsk and len(signal.tool_call) > LONG_BYTES
+
+
+def _call_in(signal: Signal) -> acp.ToolCall | acp.ToolCallUpdate | None:
+    """The call that a message with a long line is about."""
+    if not _is_large_call(signal):
+        return None
+    if isinstance(signal, PermissionAsk):
+        try:
+            return acp.decode_tool_call_update(signal.tool_call)
+        except Invalid:
+            return None
+    update = acp.read_update(signal.raw)[0] if isinstance(signal, Update) else None
+    return update if isinstance(update, acp.ToolCall | acp.ToolCallUpdate) else None
+
+
+class ReadAhead:
+    """Stands between a driver and its session, and holds back what comes behind a long line until that is read."""
+
+    def __init__(self, sink: DriverSink, reading: Reading, pause: Callable[[], None], resume: Callable[[], None]) -> None:
+        """``pause`` stops the agent's pipe; ``resume`` lets it flow again where nothing else holds it."""
+        self._sink = sink
+        self._reading = reading
+        self._pause = pause
+        self._resume = resume
+        self._behind: list[Callable[[], None]] = []
+        self._task: asyncio.Task[None] | None = None
+
+    async def settled(self) -> None:
+        """Everything that the agent has said so far is told."""
+        while self._task is not None:
+            await asyncio.shield(self._task)
+
+    def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
+        """The agent's process runs."""
+        self._sink.spawned(pid, start_time, marker)
+
+    def heard(self, signals: list[Signal]) -> None:
+        """The agent said these."""
+        if self._task is not None:
+            self._behind.append(lambda: self.heard(signals))
+            self._pause()
+        elif needs_reading(signals):
+            self._pause()
+            self._task = asyncio.get_running_loop().create_task(self._read(signals))
+        else:
+            self._sink.heard(signals)
+
+    def exited(self, exit: Exit, stderr: str) -> None:
+        """The agent's process ended: told behind all that it said."""
+        if self._task is not None:
+            self._behind.append(lambda: self.exited(exit, stderr))
+        else:
+            self._sink.exited(exit, stderr)
+
+    async def _read(self, signals: list[Signal]) -> None:
+        try:
+            await asyncio.to_thread(self._reading.read, signals)
+        except Exception:  # the reading's boundary: a line that broke it is one that was not read
+            log.exception("a long command could not be read ahead")
+        self._task = None
+        behind, self._behind = self._behind, []
+        for each in (lambda: self._sink.heard(signals), *behind):
+            try:
+                each()  # the next long line among them makes the rest wait again
+            except Exception:  # as for a driver: what one message brought about keeps nobody from the next
+                log.exception("a message of the agent could not be taken")
+        if self._task is None:
+            self._resume()
