@@ -13,7 +13,7 @@ from collections.abc import Callable
 import msgspec
 
 from trunkline.session.fold import Fold
-from trunkline.session.long_asks import LongAsks, RulesNow, is_long_ask
+from trunkline.session.long_asks import LongAsks, RulesNow
 from trunkline.session.policy import PolicyAsk, Rule, Verdict, always_rule
 from trunkline.session.policy_book import PolicyBook
 
@@ -37,7 +37,7 @@ class Gatekeeper:
 
     async def read(self, ask: PolicyAsk | None) -> None:
         """Wait until a verdict on this can be given at once, if its command is long."""
-        if ask is not None and is_long_ask(ask):
+        if ask is not None:
             await self.long_asks.read(self._rules(), _with_real_paths(ask))
 
     def _rules(self) -> RulesNow:
