@@ -67,3 +67,13 @@ def test_a_short_line_is_read_at_once() -> None:
     line = "echo " + "a" * (READ_AT_ONCE_CHARS - 5)
     assert not is_long(line) and known_line(line) is not None
     assert explain_risk("Bash", {"command": line}, at_once=True).level == "low"
+
+
+@pytest.mark.parametrize("command", [
+    "0" * 4_000 + "x", "pip" + "1" * 4_000 + "x install a", "ssh -o " + "proxy_" * 600 + " host", "chmod " + "ugoa" * 1_000 + " a",
+    "test " + "a[" * 2_000, "[ " + "a[" * 1_000 + " ]",
+])
+def test_a_word_that_is_made_to_be_slow_is_judged_quickly(command: str) -> None:
+    began = time.thread_time()
+    explain_risk("Bash", {"command": command}, cwd="/work", roots=["/work"])
+    assert time.thread_time() - began < CPU_MOST_S

@@ -31,7 +31,7 @@ _MAX_SCRIPTS: Final = 16
 _MAX_SCRIPTS_DEPTH: Final = 2
 """Shell texts found inside code are judged too, so many and so deep; what runs them is noted as high anyway."""
 _MOVING: Final = frozenset({"cd", "pushd"})
-_SUBSCRIPT: Final = re.compile(r"\[[^\]]*(\$\(|`)")
+_SUBSCRIPT: Final = re.compile(r"\[[^\[\]]*(\$\(|`)")
 _EVALUATES_NAMES: Final = frozenset(
     {"let", "test", "[", "printf", "declare", "typeset", "local", "read", "unset", "export", "readonly"}
 )
