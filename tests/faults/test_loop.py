@@ -137,7 +137,8 @@ def test_long_commands_are_read_and_told_of_in_the_order_in_which_they_came(
     assert levels == ["medium"] * len(lines), "a here-doc that writes a file of the project was read, and judged by what it does"
     assert [text for text in said if text.startswith(("before", "behind", "after"))] == [
         f"{where} {number}" for number in range(len(lines)) for where in ("before", "behind", "after")]
-    assert told == [(f"call-{number}", kind) for number in range(len(lines)) for kind in ("tool_call_start", "approval_requested")]
+    kinds = ("tool_call_start", "approval_requested")
+    assert told == [(f"call-{number}", kind) for number in range(len(lines)) for kind in kinds]
     hub.close()
     report(1, "commands of 10 KiB, one behind the other", tried=len(pings.times_ms),
            held=sum(each < WAIT_MOST_MS for each in pings.times_ms), worst_ms=pings.worst_ms)
@@ -145,7 +146,7 @@ def test_long_commands_are_read_and_told_of_in_the_order_in_which_they_came(
 
 def test_a_rule_that_denies_also_denies_a_long_command(new_hub: NewHub, tmp_path: Path) -> None:
     line = "".join(f"w{number:x};" for number in range(1500)) + "no-such-tool-7 with 7 words"
-    hub, session = long_lines(new_hub, tmp_path, [line])
+    _, session = long_lines(new_hub, tmp_path, [line])
     with session.send("go", wait_s=60) as stream:
         stream.rest()
     [resolved] = [packet.value for packet in stream.seen if packet.type == "approval_resolved"]

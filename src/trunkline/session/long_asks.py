@@ -21,8 +21,8 @@ from trunkline.session.policy import Policy, PolicyAsk, Rule, Verdict, expired
 
 LONG_CHARS: Final = 4096
 WORK_AT_ONCE: Final = 40_000
-"""What is held against the rules on the loop: a command of so many characters, and of so many characters times rules. Measured on a
-line made for it, which is all operators: 0.75 µs for each character and rule."""
+"""What is held against the rules on the loop: a command of so many characters, and of so many characters times rules. Measured
+on a line made for it, which is all operators: 0.75 µs for each character and rule."""
 _KEPT: Final = 32
 
 log = logging.getLogger("trunkline.session")

@@ -70,7 +70,7 @@ def test_a_short_line_is_read_at_once() -> None:
 
 
 @pytest.mark.parametrize("command", [
-    "0" * 4_000 + "x", "pip" + "1" * 4_000 + "x install a", "ssh -o " + "proxy_" * 600 + " host", "chmod " + "ugoa" * 1_000 + " a",
+    "0" * 4_000 + "x", "pip" + "1" * 4_000 + "x install a", "ssh -o " + "proxy_" * 600 + " host", "chmod " + "ugoa" * 999 + " a",
     "test " + "a[" * 2_000, "[ " + "a[" * 1_000 + " ]",
 ])
 def test_a_word_that_is_made_to_be_slow_is_judged_quickly(command: str) -> None:

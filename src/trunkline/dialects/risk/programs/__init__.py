@@ -79,7 +79,8 @@ def _judge_of(first: str) -> Judge:
     name = (first.rpartition("/")[2] or first).lower().removesuffix(".exe").removesuffix(".cmd")
     judge = _JUDGES.get(name)
     if judge is None:
-        judge = _JUDGES.get(_VERSION.sub("", name) if len(name) <= _NAME_CHARS else name) or _JUDGES.get(name.partition(".")[0] + ".*")
+        bare = _VERSION.sub("", name) if len(name) <= _NAME_CHARS else name
+        judge = _JUDGES.get(bare) or _JUDGES.get(name.partition(".")[0] + ".*")
     return judge or _unknown
 
 
