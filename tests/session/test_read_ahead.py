@@ -14,6 +14,7 @@ from tests.aio import run
 from trunkline.agents.process import Exit
 from trunkline.dialects.risk import explain_risk
 from trunkline.dialects.signals import PermissionAsk, Signal, TurnEnd, Update
+from trunkline.session import read_ahead
 from trunkline.session.fold import Fold
 from trunkline.session.interpret import Interpreter
 from trunkline.session.read_ahead import ReadAhead, Reading, needs_reading
@@ -64,6 +65,19 @@ class Slow(Reading, frozen=True, kw_only=True):
 
 def reading() -> Reading:
     return Reading(cwd="/work", roots=("/work",), home="/home/ada")
+
+
+@pytest.fixture(autouse=True)
+def loaded() -> None:
+    """What judges commands is there, as after the first call of a hub."""
+    reading().read([])
+
+
+def test_with_the_first_call_of_all_comes_what_judges_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read_ahead, "_loaded", set())
+    assert needs_reading([announced("ls -la")]) and not needs_reading([said("a" * 10_000)])
+    reading().read([announced("ls -la")])
+    assert not needs_reading([announced("ls -la")])
 
 
 def test_only_a_large_message_about_a_call_needs_reading() -> None:

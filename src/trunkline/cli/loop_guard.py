@@ -21,7 +21,7 @@ import threading
 import time
 from collections.abc import Iterator
 from types import CodeType, FrameType
-from typing import Final
+from typing import Final, NamedTuple
 
 from trunkline.journal.committer import Committer
 
@@ -75,27 +75,23 @@ class LoopGuard:
 
     def _watch(self) -> None:
         """The thread: look, and look again."""
-        delays = _RunDelays()
-        free_s = time.monotonic()
-        """When the loop was last seen without the callback that is looked at."""
-        before = delays.read()
+        clocks = _Clocks(self._loop_thread.native_id or 0)
+        last, free_s, others = clocks.look(), time.monotonic(), clocks.others_s()
         hold: _Hold | None = None
         while not self._ended.wait(LOOK_S):
-            stack, now = self._stack(), time.monotonic()  # in one breath: reading a file below lets the loop go on
+            look = clocks.look()
+            stack, now = self._stack(), time.monotonic()  # in one breath, and last: each file that is read lets the loop go on
             if now - self._beat_at < 2 * BEAT_S or not stack:
                 _end(hold)
-                hold = None
-                before = delays.read()
-            else:
-                if hold is None or not hold.goes_on(stack[-1], self._beats):
-                    _end(hold)
-                    hold = _Hold(stack[-1], self._beats, max(free_s, self._beat_at))
-                hold.wall_s = now - hold.begin_s
-                if hold.wall_s > self._held_s and not hold.told:
-                    own_s = hold.wall_s - _passed_s(before, delays.read())
-                    hold.told = own_s > self._held_s and self._tell(own_s, stack)
-            free_s = time.monotonic()
-        delays.close()
+                hold, others = None, clocks.others_s()
+            elif hold is None or not hold.goes_on(stack[-1], self._beats):
+                _end(hold)
+                hold = _Hold(stack[-1], self._beats, now - max(free_s, self._beat_at), last, look)
+            if hold is not None and hold.own_s(look, 0.0) > self._held_s and not hold.told:
+                own_s = hold.own_s(look, max(0.0, clocks.others_s() - others))
+                hold.told = own_s > self._held_s and self._tell(own_s, stack)
+            last, free_s = look, now
+        clocks.close()
 
     def _tell(self, own_s: float, stack: list[FrameType]) -> bool:
         where = "\n".join(_lines(stack))
@@ -115,57 +111,89 @@ class LoopGuard:
         return stack if frame is not None else []
 
 
+class _Look(NamedTuple):
+    """A moment, and what the clocks of the loop's thread and of this one said then."""
+
+    at_s: float
+    run_s: float
+    """How long the loop's thread has run."""
+    delay_s: float
+    """How long it was runnable and not run."""
+    blind_s: float
+    """The same for this thread."""
+
+
 class _Hold:
     """One callback for as long as the loop is in it."""
 
-    def __init__(self, callback: FrameType, beats: int, begin_s: float) -> None:
+    def __init__(self, callback: FrameType, beats: int, since_s: float, before: _Look, first: _Look) -> None:
+        """It was seen at the look ``first``, ``since_s`` after the loop was seen without it."""
         self._callback = callback  # kept, so that no other frame can get its place in memory
         self._beats = beats
-        self.begin_s = begin_s
-        self.wall_s = 0.0
+        self._first = first
+        # Others may have been there before it while this thread was not run, or waited for one that was not.
+        self._at_first_s = since_s - (first.delay_s - before.delay_s) - (first.blind_s - before.blind_s)
+        self.whole_s = 0.0
         self.told = False
 
     def goes_on(self, callback: FrameType, beats: int) -> bool:
         """Whether it is this callback still."""
         return self._callback is callback and self._beats == beats
 
+    def own_s(self, look: _Look, others_s: float) -> float:
+        """How long it has held the loop itself: it ran, or it waited, but not for a thread of ours that was not run. All that is
+        known of the others is for how long that was."""
+        first = self._first
+        self.whole_s = self._at_first_s + look.at_s - first.at_s
+        ran = look.run_s - first.run_s
+        waited = (look.at_s - first.at_s) - ran - (look.delay_s - first.delay_s) - (look.blind_s - first.blind_s)
+        return max(0.0, self._at_first_s - others_s) + ran + max(0.0, waited - others_s)
+
 
 def _end(hold: _Hold | None) -> None:
     if hold is not None and hold.told:
-        log.info("the loop goes on, after %.0f ms or a little more", hold.wall_s * 1000)
+        log.info("the loop goes on, after %.0f ms or a little more", hold.whole_s * 1000)
 
 
-class _RunDelays:
-    """How long each thread of this process has been runnable and not run. Where the system does not say: not at all."""
+class _Clocks:
+    """How long the threads of this process ran, and were runnable and not run. Where the system does not say: all ran always."""
 
-    def __init__(self) -> None:
+    def __init__(self, loop_thread: int) -> None:
+        self._loop_thread = loop_thread
+        self._this_thread = threading.get_native_id()
         self._files: dict[int, int] = {}
         """By thread, kept open: each call on the way is a moment in which another thread may take the interpreter."""
+        self._delays_ns: dict[int, int] = {}
 
-    def read(self) -> dict[int, int]:
-        """Until now, in nanoseconds by thread."""
-        threads = {thread.native_id for thread in threading.enumerate()}
-        for gone in [each for each in self._files if each not in threads]:
+    def look(self) -> _Look:
+        """This moment."""
+        blind = self._read(self._this_thread)[1]
+        run, delay = self._read(self._loop_thread)
+        now = time.monotonic()
+        return _Look(now, run / 1e9 if run else now, delay / 1e9, blind / 1e9)
+
+    def others_s(self) -> float:
+        """How long the other threads were runnable and not run, in all; one that has ended keeps what it had."""
+        threads = {thread.native_id for thread in threading.enumerate()} - {self._loop_thread, self._this_thread, None}
+        for thread in threads:
+            self._delays_ns[thread or 0] = self._read(thread or 0)[1]
+        for gone in [each for each in self._files if each not in threads and each in self._delays_ns]:
             os.close(self._files.pop(gone))
-        return {each: self._one_ns(each) for each in threads if each is not None}
+        return sum(self._delays_ns.values()) / 1e9
 
     def close(self) -> None:
         """Read no more."""
         for file in self._files.values():
             os.close(file)
 
-    def _one_ns(self, thread: int) -> int:
+    def _read(self, thread: int) -> tuple[int, int]:
         try:
             if thread not in self._files:
                 self._files[thread] = os.open(f"/proc/self/task/{thread}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
-            return int(os.pread(self._files[thread], 100, 0).split()[1])  # time run, time runnable and not run, times run
-        except (OSError, IndexError, ValueError):
-            return 0  # it has ended, or nobody keeps count
-
-
-def _passed_s(before: dict[int, int], after: dict[int, int]) -> float:
-    """What came to all threads together; one that has ended since took what it had with it."""
-    return sum([now - before.get(thread, 0) for thread, now in after.items()]) / 1e9
+            run, delay, _ = os.pread(self._files[thread], 100, 0).split()
+            return int(run), int(delay)
+        except (OSError, ValueError):
+            return 0, 0  # it has ended, or nobody keeps count
 
 
 def _lines(stack: list[FrameType]) -> Iterator[str]:

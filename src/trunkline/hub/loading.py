@@ -1,7 +1,7 @@
 """What a hub loads when it first needs it, so that it answers sooner after its start. In a thread: nobody waits meanwhile.
 
-    what runs sessions     with the first session, or the first of its driver
-    what judges commands   right behind that, beside the start of the first agent, which takes longer
+What runs sessions comes with the first session, and with the first of its driver. What judges commands comes with the first tool
+call (``session/read_ahead.py``).
 """
 
 from __future__ import annotations
@@ -18,22 +18,13 @@ DRIVERS: Final = {
     "acp": ("trunkline.session.acp_driver", "trunkline.session.editors", "trunkline.session.listing"),
     "stream-json": ("trunkline.session.stream_json.driver",),
 }
-JUDGES: Final = ("trunkline.dialects.risk", "tree_sitter", "tree_sitter_bash")
-
 _loaded: set[str] = set()
 """Not ``sys.modules``: that has a module too while another thread is still at it."""
-_judges: set[asyncio.Task[None]] = set()
 
 
-async def session_type(driver: str, *, judges_first: bool) -> type[Session]:
-    """The class of sessions, with what drives them. ``judges_first``: its first words may be commands."""
+async def session_type(driver: str) -> type[Session]:
+    """The class of sessions, with what drives them."""
     await load(SESSIONS, *DRIVERS.get(driver, ()))
-    if judges_first:
-        await load(*JUDGES)
-    elif not _judges and not _loaded.issuperset(JUDGES):
-        judges = asyncio.create_task(load(*JUDGES))
-        _judges.add(judges)
-        judges.add_done_callback(_judges.discard)
     from trunkline.session.session import Session
 
     return Session

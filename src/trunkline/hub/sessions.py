@@ -387,7 +387,7 @@ class Hub:
         return await self._session_of(fold)
 
     async def _session_of(self, fold: Fold) -> Session:
-        found = await session_type(self._drivers.kind_of(fold.agent), judges_first=fold.watches is not None)
+        found = await session_type(self._drivers.kind_of(fold.agent))
         return found(fold, self._lent, self._drivers.driver_for)
 
     async def _recover(self) -> None:

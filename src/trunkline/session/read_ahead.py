@@ -6,6 +6,7 @@ Rule 1: whoever folds or judges on the loop reads no long line (``at_once``): it
         for high. So a line that nobody foresaw is judged too hard, never too mildly, and never on the loop.
 Rule 2: order stays. What an agent says behind a long line, and its end, waits for it; the agent's pipe waits with it. Other
         sessions do not.
+        With the first tool call of all comes what judges them: that is loaded here too, off the loop.
 Rule 3: reading is pure and has an end: lines over 16 KiB are not read at all, and are high at once.
 """
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from typing import Final
 
 import msgspec
@@ -32,7 +34,18 @@ from trunkline.session.policy_asks import policy_ask
 LONG_BYTES: Final = 4096
 """A message up to this size holds no long line (``dialects.shell.READ_AT_ONCE_CHARS``)."""
 
+JUDGES: Final = ("trunkline.dialects.risk", "tree_sitter", "tree_sitter_bash")
+
 log = logging.getLogger("trunkline.session")
+
+
+_loaded: set[str] = set()
+"""What judges commands, once it is there."""
+
+
+def _load_judges() -> None:
+    if not _loaded:
+        _loaded.update([import_module(name).__name__ for name in JUDGES])
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,6 +58,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
     def read(self, signals: Iterable[Signal]) -> None:
         """Read every long line in these. In a thread; what is read is kept for who judges it on the loop."""
+        _load_judges()
         for signal in signals:
             update = _call_in(signal)
             if update is not None:
@@ -65,13 +79,20 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
     async def read_input(self, given: bytes) -> None:
         """Read the lines in a tool's input, off the loop, where it may have long ones."""
+        if not _loaded:
+            await asyncio.to_thread(_load_judges)
         if len(given) > LONG_BYTES:
             await asyncio.to_thread(self.read_call, OpenCall(CallState(tool_call_id="", raw_input=given), 0))
 
 
 def needs_reading(signals: Iterable[Signal]) -> bool:
     """Whether one of these may bring a long line."""
-    return any([_is_large_call(signal) for signal in signals])
+    return any([_is_large_call(signal) if _loaded else _is_call(signal) for signal in signals])
+
+
+def _is_call(signal: Signal) -> bool:
+    """Whether a message is about a tool call."""
+    return type(signal) is PermissionAsk or (type(signal) is Update and b"tool_call" in signal.raw)
 
 
 def _is_large_call(signal: Signal) -> bool:
