@@ -5,17 +5,22 @@ from __future__ import annotations
 import asyncio
 import functools
 import itertools
+import sqlite3
+import threading
+import time
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.aio import run
 from tests.journal.stores import entries, entry, group, row, seqs
-from tests.journal.virtual_time import run_in_virtual_time
+from tests.journal.virtual_time import VirtualTimeLoop, run_in_virtual_time
 from trunkline.errors import HubStopping, StorageError
 from trunkline.journal.base import Entry, Group, RowFilter, SessionRow
-from trunkline.journal.committer import LARGE_GROUP_BYTES, Committer
+from trunkline.journal.committer import LARGE_GROUP_BYTES, QUICK_COMMITS, SLOW_COMMIT_S, Committer
 from trunkline.journal.memory import MemoryJournal
 from trunkline.journal.sqlite import SqliteJournal
 
@@ -393,6 +398,98 @@ def test_a_large_group_is_not_committed_on_the_loop() -> None:
     run_in_virtual_time(scenario())
 
 
+def test_a_group_with_a_large_row_is_not_committed_on_the_loop() -> None:
+    async def scenario() -> None:
+        journal = Disk()
+        committer = Committer(journal, clock_s=asyncio.get_running_loop().time)
+        committer.submit("a", [entry(1)], lambda: row("a", checkpoint=b"x" * LARGE_GROUP_BYTES))
+        await committer.committed("a")
+        assert journal.places == ["thread"]
+
+    run_in_virtual_time(scenario())
+
+
+# A slow disk.
+
+class Disk(Watched):
+    """Takes its time, on the loop or in its thread; remembers where each commit was."""
+
+    def __init__(self, times_s: list[float] | None = None) -> None:
+        super().__init__()
+        self.times_s = times_s or []
+        self.places: list[str] = []
+
+    def append_now(self, group: Group) -> bool:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, VirtualTimeLoop)
+        loop.hold(self._next_s())
+        self.places.append("loop")
+        return super().append_now(group)
+
+    async def append(self, group: Group) -> None:
+        await asyncio.sleep(self._next_s())
+        self.places.append("thread")
+        super().append_now(group)
+
+    def _next_s(self) -> float:
+        return self.times_s.pop(0) if self.times_s else 0.0
+
+
+def test_after_a_slow_commit_the_loop_commits_nothing_until_enough_were_quick_in_the_thread() -> None:
+    async def scenario() -> list[str]:
+        slow, quick = SLOW_COMMIT_S * 2, SLOW_COMMIT_S / 2
+        journal = Disk([quick, slow, quick, quick, slow])
+        committer = Committer(journal, linger_s=0, clock_s=asyncio.get_running_loop().time)
+        [sink] = with_sinks(committer, "a")
+        for seq in range(1, 17):
+            committer.submit("a", [entry(seq)])
+            await committer.committed("a")
+        assert sink.told == [[seq] for seq in range(1, 17)]
+        return journal.places
+
+    places = run_in_virtual_time(scenario())
+    # Two on the loop, of which one was slow; two quick and one slow in the thread; as many quick ones as it takes; the loop.
+    assert places == ["loop"] * 2 + ["thread"] * (3 + QUICK_COMMITS) + ["loop"] * (16 - 5 - QUICK_COMMITS)
+
+
+@given(st.lists(st.floats(0, 0.1), max_size=60), st.lists(st.tuples(st.sampled_from("abc"), st.booleans(), st.integers(0, 30)),
+                                                          max_size=80))
+def test_a_wavering_disk_loses_and_reorders_nothing(times_s: list[float], submits: list[tuple[str, bool, int]]) -> None:
+    async def scenario() -> None:
+        journal = Disk(times_s)
+        committer = Committer(journal, clock_s=asyncio.get_running_loop().time)
+        names = ["a", "b", "c"]
+        sinks = dict(zip(names, with_sinks(committer, *names), strict=True))
+        given: dict[str, list[int]] = {name: [] for name in names}
+        for name, changes, pause_ms in submits:
+            given[name].append(len(given[name]) + 1)
+            committer.submit(name, [entry(given[name][-1])], functools.partial(row, name) if changes else None)
+            await wait_ms(pause_ms)
+        await committer.close()
+        for name, sink in sinks.items():
+            assert [seq for told in sink.told for seq in told] == given[name]
+            assert seqs(await journal.read(name)) == given[name]
+
+    run_in_virtual_time(scenario())
+
+
+def test_a_group_that_failed_slowly_is_handed_back_and_the_next_goes_to_the_thread() -> None:
+    async def scenario() -> None:
+        journal = Disk([SLOW_COMMIT_S * 2])
+        committer = Committer(journal, clock_s=asyncio.get_running_loop().time)
+        [sink] = with_sinks(committer, "a")
+        journal.failure = StorageError("the disk is full")
+        committer.submit("a", [entry(1)])
+        with pytest.raises(StorageError):
+            await committer.committed("a")
+        journal.failure = None
+        committer.submit("a", [entry(1)])
+        await committer.committed("a")
+        assert (sink.lost, sink.told, journal.places) == ([[1]], [[1]], ["loop", "thread"])
+
+    run_in_virtual_time(scenario())
+
+
 # Failure.
 
 def test_a_failed_group_is_handed_back_and_the_committer_goes_on() -> None:
@@ -558,3 +655,61 @@ def test_on_sqlite_a_full_disk_reaches_the_session_and_passes(tmp_path: Path) ->
             assert journal.append_now(group(b=entries(1, 1)))
 
     run(scenario())
+
+
+def test_on_sqlite_a_lock_of_another_program_holds_nobody_but_the_writers_thread(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with SqliteJournal(tmp_path / "journal.db") as journal:
+            committer = Committer(journal)
+            [sink] = with_sinks(committer, "a")
+            committer.submit("a", [entry(1)])
+            await committer.committed("a")
+            stranger = sqlite3.connect(tmp_path / "journal.db", isolation_level=None)
+            stranger.execute("BEGIN IMMEDIATE")
+            before_s = time.perf_counter()
+            assert not journal.append_now(group(b=entries(1, 1)))
+            assert time.perf_counter() - before_s < 2, "the loop waited for a lock, which is given up after 5 s"
+            for seq in range(2, 6):
+                committer.submit("a", [entry(seq)], lambda: row("a"))
+                await asyncio.sleep(0)
+            assert committer.is_pending("a") and sink.told == [[1]]
+            stranger.execute("COMMIT")
+            await committer.committed("a")
+            await committer.close()
+            stranger.close()
+            assert ([seq for told in sink.told for seq in told], sink.lost) == ([1, 2, 3, 4, 5], [])
+            assert seqs(await journal.read("a")) == [1, 2, 3, 4, 5]
+
+    run(scenario(), timeout_s=30)
+
+
+def test_on_sqlite_a_slow_disk_is_waited_for_once_on_the_loop_and_then_in_the_thread(tmp_path: Path) -> None:
+    class SlowDisk(SqliteJournal):
+        threads: ClassVar[list[str]] = []
+        slow = True
+
+        def _store(self, plan: Any) -> None:
+            self.threads.append(threading.current_thread().name)
+            if self.slow:
+                time.sleep(SLOW_COMMIT_S * 1.5)
+            super()._store(plan)
+
+    async def scenario() -> list[str]:
+        async with SlowDisk(tmp_path / "journal.db") as journal:
+            committer = Committer(journal, linger_s=0)
+            [sink] = with_sinks(committer, "a")
+            for seq in range(1, 6):
+                committer.submit("a", [entry(seq)])
+                await committer.committed("a")
+            journal.slow = False
+            for seq in itertools.count(6):
+                committer.submit("a", [entry(seq)])
+                await committer.committed("a")
+                if "MainThread" in journal.threads[5:]:
+                    break
+            written = list(range(1, len(journal.threads) + 1))
+            assert [seq for told in sink.told for seq in told] == seqs(await journal.read("a")) == written
+            return journal.threads
+
+    threads = run(scenario(), timeout_s=30)
+    assert threads[0] == "MainThread" and not any("MainThread" in name for name in threads[1:5 + QUICK_COMMITS])

@@ -35,6 +35,10 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return self._clock.now
 
+    def hold(self, seconds: float) -> None:
+        """Let time pass within a callback, as one does that waits for a disk."""
+        self._clock.now += seconds
+
 
 def run_in_virtual_time(work: Coroutine[Any, Any, T]) -> T:
     """Run ``work`` to its end; no real time passes."""

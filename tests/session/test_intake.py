@@ -17,6 +17,7 @@ from trunkline.errors import HubStopping
 from trunkline.session import looking
 from trunkline.session.acts import Decision
 from trunkline.session.policy import Rule
+from trunkline.session.read_ahead import Reading
 from trunkline.session.workspace import Workspace
 
 EDIT: dict[str, Any] = {"kind": "edit", "title": "Edit a.txt", "rawInput": {"path": "a.txt"}, "locations": [{"path": "a.txt"}],
@@ -84,6 +85,56 @@ def test_what_stands_behind_an_ask_is_written_behind_it(tmp_path: Path) -> None:
         assert not session.fold.approvals and not stage.driver.paused
 
     run(scenario())
+
+
+def long_call(call_id: str) -> Any:
+    line = f"cat > {call_id}.txt <<'END'\n" + "text\n" * 1500 + "END"
+    return update(sessionUpdate="tool_call", toolCallId=call_id, title="Run", kind="execute", rawInput={"command": line})
+
+
+def test_what_stands_behind_a_long_command_waits_until_that_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    go, threads = threading.Event(), list[str]()
+
+    def read(reading: Reading, signals: Any) -> None:
+        threads.append(threading.current_thread().name)
+        assert go.wait(10)
+
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        await stage.send()
+        monkeypatch.setattr(Reading, "read", read)
+        stage.driver.say(say("one"))
+        stage.driver.say(long_call("a"))
+        stage.driver.say(say("two"))
+        stage.driver.say(TurnEnd(stop="end_turn"))
+        assert stage.driver.paused
+        go.set()
+        packets = await stage.packets("prompt_response")
+        told = [packet["type"] for packet in packets]
+        assert told.index("tool_call_start") < max(at for at, kind in enumerate(told) if kind == "agent_message_chunk")
+        assert threads and "MainThread" not in threads
+        await stage.until(lambda: not stage.driver.paused)
+
+    run(scenario())
+
+
+def test_a_command_that_cannot_be_read_is_told_of_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                                              caplog: pytest.LogCaptureFixture) -> None:
+    def broken(reading: Reading, signals: Any) -> None:
+        raise RuntimeError("a bug")
+
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        await stage.send()
+        monkeypatch.setattr(Reading, "read", broken)
+        stage.driver.say(long_call("a"), say("after"), TurnEnd(stop="end_turn"))
+        told = [packet["type"] for packet in await stage.packets("prompt_response")]
+        assert "tool_call_start" in told and "agent_message_chunk" in told
+
+    run(scenario())
+    assert "could not be read ahead" in caplog.text
 
 
 def test_an_agents_pipe_waits_with_it(tmp_path: Path, disk: Disk) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import time
 from pathlib import Path
 from typing import Any
 
@@ -429,3 +430,11 @@ def test_even_a_policy_that_approves_everything_asks_about_what_is_dangerous(
     tool: str, kind: str, tool_input: dict[str, Any], verdict: str,
 ) -> None:
     assert Policy((), EVERYTHING).decide(asked(tool, kind, tool_input), now_us=NOW_US).action == verdict
+
+
+@pytest.mark.parametrize("line", ["rename from ", "--- ", "*** Update File: ", "diff --git "])
+def test_a_patch_full_of_blanks_is_read_quickly(line: str) -> None:
+    text = f"{line}{' ' * 200_000}x\ny\n"
+    began = time.thread_time()
+    policy_ask("edit", "edit", {"content": text}, agent="a", cwd="/work")
+    assert time.thread_time() - began < 0.5, "it took minutes"

@@ -2,11 +2,14 @@
 
 Rule 1: whatever happens in a test, the process is gone after it, and so is everything it started; ``close`` asserts that.
 Rule 2: what a test gives as settings goes by flags and environment, as it would for a person.
+Rule 3: nothing holds the hub's loop: its guard is on, and ``close`` asserts that the log names no frame; ``may_hold`` is for
+tests of that.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import select
 import shlex
 import signal
@@ -21,6 +24,7 @@ from typing import Any, Self
 from tests.dialects.packets.shapes_check import validate_packet
 from tests.tooling.processes import eventually, processes_with
 from tests.tooling.wire import Stream, Wire
+from trunkline.cli.loop_guard import HELD
 
 LISTENING = "trunkline is listening on "
 START_S = 20.0
@@ -43,9 +47,12 @@ class HubProcess:
     """One data folder and the hub that serves it, now and after restarts."""
 
     def __init__(self, root: Path, *flags: str, agents: Mapping[str, str] | None = None, env: Mapping[str, str] | None = None,
-                 port: int = 0, policy: str = "", before: Sequence[str] = ()) -> None:
+                 port: int = 0, policy: str = "", before: Sequence[str] = (),
+                 may_hold: bool = False) -> None:
         """``before`` are the words before the command, such as those that make it an ordinary user's."""
         self.root = root
+        self.may_hold = may_hold
+        """Whether this test expects that something holds the loop."""
         self.home = root / "home"
         self.data = root / "data"
         self.log_path = root / "hub.log"
@@ -55,7 +62,7 @@ class HubProcess:
             (self.data / "policy.toml").write_text(TRUSTED + policy)
         named = {"fast": FAST_DEMO, "puppet": PUPPET, "trusted": PUPPET, **(agents or {})}
         self._flags = [*(f"--agent={name}={command}" for name, command in named.items()), *flags]
-        self._env = {**own_environment(self.home), **(env or {})}
+        self._env = {**own_environment(self.home), "TRUNKLINE_DEBUG_LOOP": "true", **(env or {})}
         self._port = port
         self._before = before
         self._process: subprocess.Popen[bytes] | None = None
@@ -123,6 +130,13 @@ class HubProcess:
                 self.kill()
                 raise AssertionError(f"the hub did not stop within {STOP_S:g} s\n{self.log()}") from None
         self.assert_nothing_left()
+        if not self.may_hold:
+            assert self.holds() == [], "the hub's loop was held:\n" + "\n".join(self.holds())
+
+    def holds(self) -> list[str]:
+        """What the guard of the hub's loop told of: where it was held, and for how long."""
+        text = self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
+        return [HELD + each for each in re.findall(rf"{HELD}(.*(?:\n  .*)*)", text)]
 
     def left(self) -> list[Any]:
         """Processes that carry this hub's HOME: agents, their children, and the hub itself while it runs."""

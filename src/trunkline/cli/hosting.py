@@ -13,7 +13,8 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +103,8 @@ async def _serve(settings: Settings, folder: DataDir, listener: socket.socket, s
         gc.enable()
         idle = asyncio.create_task(_end_when_idle(app, hub, settings.idle_exit, stop))
         at_work = asyncio.create_task(chores(app.parts))
-        await _first(stop.wait(), server)
+        with _guarded(settings):
+            await _first(stop.wait(), server)
         # From here on a new command waits for the lock instead of talking to a hub that is on its way out.
         folder.remove_record()
         idle.cancel()
@@ -110,6 +112,22 @@ async def _serve(settings: Settings, folder: DataDir, listener: socket.socket, s
         await asyncio.wait((at_work,))
     closed.set()
     await server
+
+
+@contextmanager
+def _guarded(settings: Settings) -> Iterator[None]:
+    """Watch the loop, where that is wanted."""
+    if not settings.debug_loop:
+        yield
+        return
+    from trunkline.cli.loop_guard import LoopGuard  # only who looks for holds pays for it
+
+    guard = LoopGuard()
+    guard.start()
+    try:
+        yield
+    finally:
+        guard.stop()
 
 
 async def _first(wanted: Coroutine[Any, Any, Any], server: asyncio.Task[None]) -> None:

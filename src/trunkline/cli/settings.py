@@ -224,6 +224,8 @@ SETTINGS: tuple[Setting, ...] = (
             "TRUNKLINE_DEBUGGABLE", "--debuggable", "debuggable"),
     Setting("log_level", _choice("debug", "info", "warning", "error"), "info", "how much to log on stderr",
             "TRUNKLINE_LOG_LEVEL", "--log-level", "log_level"),
+    Setting("debug_loop", FLAG, False, "log where the hub's loop is held for over 50 ms",
+            "TRUNKLINE_DEBUG_LOOP", "--debug-loop", "debug_loop"),
 )
 
 
@@ -257,6 +259,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     webhooks: tuple[Webhook, ...]
     debuggable: bool
     log_level: str
+    debug_loop: bool
 
 
 def load(flags: Mapping[str, Any], env: Mapping[str, str] = os.environ) -> Settings:

@@ -34,6 +34,8 @@ _NAME_OF_KIND: Final[dict[str, str]] = {
     "read": "read", "edit": "edit", "delete": "delete", "move": "move", "search": "search", "execute": "bash",
     "fetch": "webfetch", "think": "think", "switch_mode": "switch_mode",
 }
+_HEAD_CHARS = 200
+"""No tool has a longer name, and a title may be of any length."""
 _TITLE_HEAD = re.compile(r"\s*(?::|·|\(|`)\s*|\s-\s")
 _MCP = "mcp__"
 
@@ -57,7 +59,7 @@ class ToolNames(msgspec.Struct, frozen=True, kw_only=True):
         """A name of this agent's table that stands at the front of a call's id or title; some agents say it nowhere else."""
         if not self.roles:
             return None
-        heads = (call_id.split("__", 1)[0], call_id.rsplit("-", 1)[0], _TITLE_HEAD.split(title, maxsplit=1)[0])
+        heads = (call_id.split("__", 1)[0], call_id.rsplit("-", 1)[0], _TITLE_HEAD.split(title[:_HEAD_CHARS], maxsplit=1)[0])
         return next((head for head in heads if head in self.roles), None)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from trunkline.dialects.signals import Note, Signal
 from trunkline.discovery.base import Reading
@@ -30,19 +30,23 @@ LINE_MOST = 64 << 20
 
 Heard = Callable[[list[tuple[int, Signal]], int], None]
 """Takes signals with their times, and the position behind them."""
+Prepare = Callable[[list[Signal]], Awaitable[None]]
 
 
 class Follower:
     """Reads one file for one listener."""
 
-    def __init__(self, path: str, reading: Reading, position: int, heard: Heard, *, folder: str | None = None) -> None:
-        """``folder`` is what to watch for changes, so that many files share one watch; the file's own if absent."""
+    def __init__(self, path: str, reading: Reading, position: int, heard: Heard, *, folder: str | None = None,
+                 prepare: Prepare | None = None) -> None:
+        """``folder`` is what to watch for changes, so that many files share one watch; the file's own if absent. ``prepare`` is
+        waited for with what is about to be handed over."""
         self.position = position
         self._path = path
         self._folder = folder or os.path.dirname(path)
         self._reading = reading
         self._heard = heard
         self._lane = Lane(1)
+        self._prepare = prepare or _nothing
         self._again = asyncio.Event()
         self._flowing = asyncio.Event()
         self._flowing.set()
@@ -89,18 +93,19 @@ class Follower:
                 break
             whole, end, rest = (rest + piece).rpartition(b"\n")
             if end:
-                self._take(whole)
+                await self._take(whole)
             elif len(rest) > LINE_MOST:
                 rest = self._skip(rest)
         settled = self._reading.settle()
         if settled:
             self._heard(settled, self.position)
 
-    def _take(self, lines: bytes) -> None:
+    async def _take(self, lines: bytes) -> None:
         told: list[tuple[int, Signal]] = []
         for line in lines.split(b"\n"):
             if line.strip():
                 told += self._reading.line(line)
+        await self._prepare([signal for _, signal in told])
         self.position += len(lines) + 1
         self._heard(told, self.position)
 
@@ -126,6 +131,10 @@ class Follower:
                 await self.catch_up()
             except Unavailable as error:
                 log.warning("%s is read again when something happens to it: %s", self._path, error.message)
+
+
+async def _nothing(signals: list[Signal]) -> None:
+    """Nothing to prepare."""
 
 
 def _read(path: str, position: int) -> bytes | int:

@@ -26,6 +26,7 @@ from trunkline.discovery.follow import LINE_MOST, Follower
 from trunkline.disk.reading import open_plain
 from trunkline.errors import NotFound, Unsupported
 from trunkline.hub.confining import confined, stricter
+from trunkline.hub.loading import DRIVERS, SESSIONS, load
 from trunkline.session.driver import AgentSession, Driver
 from trunkline.session.fold import Fold
 from trunkline.session.pids import PidFiles
@@ -69,6 +70,11 @@ class Drivers:
         spec = self._agents.get(agent)
         return spec.tool_names if spec is not None else ToolNames()
 
+    def kind_of(self, agent: str) -> str:
+        """Which driver an agent has; that of most where nobody knows it any more."""
+        spec = self._agents.get(agent)
+        return spec.driver if spec is not None else "acp"
+
     def driver_for(self, session: Session) -> Driver:
         """What drives a session's agent."""
         spec = self.spec(session.fold.agent)
@@ -97,11 +103,12 @@ class Drivers:
         env = self._env_for(spec, more) if spec is not None else clean_env((), self._environ)
         return confined(spec, sandbox, [fold.cwd], env, self._agents, self._environ, self._hidden)
 
-    def capabilities_of(self, agent: str) -> msgspec.Raw | None:
+    async def capabilities_of(self, agent: str) -> msgspec.Raw | None:
         """What an agent can do whose driver is ours, so that it need not be asked."""
         spec = self._agents.get(agent)
         if spec is None or spec.driver != "stream-json":
             return None
+        await load(*DRIVERS[spec.driver])
         from trunkline.session.stream_json.driver import CAPABILITIES
 
         return CAPABILITIES
@@ -110,6 +117,7 @@ class Drivers:
         """Ask an agent that is started for the question; one that cannot be asked has only its files, which others read."""
         if spec.driver != "acp":
             return []
+        await load(SESSIONS, *DRIVERS[spec.driver])
         from trunkline.session.acp_driver import AcpDriver
         from trunkline.session.listing import Inquiry, NoCalls, ask_for_sessions
 
@@ -137,7 +145,8 @@ class Drivers:
         from trunkline.session.watch_driver import WatchDriver
 
         position = session.fold.watch_position
-        return WatchDriver(Follower(path, store.reading(), position, session.followed, folder=store.folder))
+        return WatchDriver(Follower(path, store.reading(), position, session.followed, folder=store.folder,
+                                    prepare=session.reading.prepare))
 
     def _env_for(self, spec: AgentSpec, more: Mapping[str, str]) -> dict[str, str]:
         return clean_env(spec.env_allow, {**self._environ, **more}, {**spec.env})

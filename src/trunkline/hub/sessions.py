@@ -40,6 +40,7 @@ from trunkline.errors import (
 )
 from trunkline.hub.confining import hidden_places, sandbox_of
 from trunkline.hub.drivers import Drivers
+from trunkline.hub.loading import session_type
 from trunkline.hub.noting import Noting
 from trunkline.hub.rows import stored_view
 from trunkline.hub.setup import (
@@ -104,7 +105,8 @@ class Hub:
         self._sessions: dict[str, Session] = {}
         self._unused: WeakValueDictionary[str, Session] = WeakValueDictionary()
         """Sessions that only their readers, if anybody, still hold: a second one of the same id must not be made."""
-        self._creating: set[Session] = set()
+        self._creating: dict[Session, asyncio.Event] = {}
+        """Sessions that are being opened; the event is set when they are open, or undone."""
         self._opening: dict[str, asyncio.Task[Session]] = {}
         self._asking: dict[tuple[str, ...], asyncio.Task[Sequence[AgentSession]]] = {}
         """Agents that were started only to be asked for their sessions, by agent and folders."""
@@ -151,7 +153,9 @@ class Hub:
         for asking in [*self._asking.values()]:
             asking.cancel()
         await asyncio.gather(*self._asking.values(), return_exceptions=True)
+        creating = [*self._creating.values()]
         await asyncio.gather(*(session.close(stopping) for session in [*self._sessions.values(), *self._creating]))
+        await asyncio.gather(*(done.wait() for done in creating))
         await self._starts.close()
         await self._committer.close()
         await self._noting.close()
@@ -221,7 +225,7 @@ class Hub:
             if new.prompt is not None:
                 await session.send(content_blocks(new.prompt), idempotency_key=key, by=by)
 
-        return await self._begin(self._session_of(fold), open)
+        return await self._begin(await self._session_of(fold), open)
 
     async def attach(self, agent: str, agent_session_id: str, cwd: str, *, title: str | None = None, by: str) -> Session:
         """Take over a session of the agent's own store: its history becomes ours, as far as the agent tells it again."""
@@ -230,7 +234,7 @@ class Hub:
         now, cwd = self._lent.clock(), await self.lane.run(folder, cwd, self._lent.guarded)
         fold = Fold(session_id=self._lent.new_id("ses"), agent=spec.name, cwd=cwd, created_at=now, updated_at=now,
                     title=title or "", agent_session_id=agent_session_id, resources=spec.resources)
-        return await self._begin(self._session_of(fold), lambda session: session.adopt(by=by))
+        return await self._begin(await self._session_of(fold), lambda session: session.adopt(by=by))
 
     async def fork(self, session_id: str, *, cwd: str | None = None, title: str | None = None,
                    env: Mapping[str, str] | None = None, mcp_servers: Sequence[msgspec.Raw] = (), by: str) -> Session:
@@ -246,7 +250,7 @@ class Hub:
             raise Invalid("nothing was said in this session yet; start a new one instead of a fork")
         now = self._lent.clock()
         place = await self.lane.run(folder, cwd, self._lent.guarded) if cwd is not None else fold.cwd
-        branch = self._session_of(Fold(
+        branch = await self._session_of(Fold(
             session_id=self._lent.new_id("ses"), agent=fold.agent, cwd=place, created_at=now, updated_at=now,
             title=title or fold.title, agent_session_id=fold.agent_session_id, fork_of=fold.agent_session_id,
             sandbox=fold.sandbox, resources=fold.resources, mcp_servers=[*mcp_servers] or fold.mcp_servers))
@@ -261,7 +265,7 @@ class Hub:
         check_place(found.cwd)
         fold = Fold(session_id=self._lent.new_id("ses"), agent=spec.name, cwd=found.cwd, created_at=found.created_at,
                     updated_at=found.created_at, title=found.title, agent_session_id=found.id, watches=found.path)
-        return await self._begin(self._session_of(fold), lambda session: session.watch(by=by))
+        return await self._begin(await self._session_of(fold), lambda session: session.watch(by=by))
 
     async def forks(self, agent: str) -> bool:
         """Whether sessions with this agent can be forked, as far as is known."""
@@ -269,7 +273,7 @@ class Hub:
 
     async def capabilities_of(self, agent: str) -> acp.AgentCapabilities:
         """What an agent said of itself when it was last started, by this hub or an earlier one; nothing where it never was."""
-        known = self._capabilities.get(agent) or self._drivers.capabilities_of(agent)
+        known = self._capabilities.get(agent) or await self._drivers.capabilities_of(agent)
         if known is None:
             rows = await self._journal.rows(RowFilter(agent=agent, limit=1))
             try:
@@ -377,12 +381,11 @@ class Hub:
     async def _restored(self, row: SessionRow) -> Session:
         fold = await refold(self._journal, row)
         self._noting.found(row.id, fold.chain)
-        return self._session_of(fold)
+        return await self._session_of(fold)
 
-    def _session_of(self, fold: Fold) -> Session:
-        from trunkline.session.session import Session  # with all that runs one: a hub has answered its first calls before
-
-        return Session(fold, self._lent, self._drivers.driver_for)
+    async def _session_of(self, fold: Fold) -> Session:
+        found = await session_type(self._drivers.kind_of(fold.agent))
+        return found(fold, self._lent, self._drivers.driver_for)
 
     async def _recover(self) -> None:
         """End agents that were left behind and turns that were cut off; open the sessions in which a person is still asked."""
@@ -417,7 +420,7 @@ class Hub:
 
     async def _begin(self, session: Session, open: Callable[[Session], Awaitable[None]]) -> Session:
         """Open a session that is new here; one that cannot be opened never was."""
-        self._creating.add(session)
+        self._creating[session] = asyncio.Event()
         try:
             await open(session)
             self._check_open()
@@ -426,7 +429,7 @@ class Hub:
             self._check_open()
             raise
         finally:
-            self._creating.discard(session)
+            self._creating.pop(session).set()
         self._sessions[session.id] = session
         if session.fold.watches is None:
             self._capabilities[session.fold.agent] = session.fold.agent_capabilities

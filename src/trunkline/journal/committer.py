@@ -8,11 +8,15 @@ Rule 1: ``submit`` never waits. A group is committed at the end of the loop's cu
 Rule 2: one group at a time. What is submitted meanwhile forms the next group.
 Rule 3: a session hears of its entries once per group, in seq order, only after the commit; then the waiters wake.
 Rule 4: a group that cannot be stored is handed back to its sessions with the reason; the committer goes on.
+Rule 5: a small group is committed on the loop: the one thing that the hub waits for there, because a thread costs more than it
+        (docs/architecture.md, "Nothing waits on the loop"). A large group is not, and after a commit that was slow no group is,
+        until so many in a row were quick in the journal's thread. Groups stay in order: there is one at a time either way.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import Protocol
 
@@ -22,8 +26,16 @@ from trunkline.journal.base import Entry, Group, Journal, SessionRow
 CHANGES_REFILL_S = 0.00025
 """Four thousand commits a second take a good third of a core; changes beyond that linger like everything else."""
 
-LARGE_GROUP_BYTES = 4 << 20
-"""A group over this is written off the loop's thread: it would hold every other session up for longer than a linger."""
+LARGE_GROUP_BYTES = 1 << 20
+"""A group over this is written off the loop's thread. Measured: 3 ms of work for this much in entries of 1 KiB, 11 ms in
+entries of 100 bytes; four times as much took 43 ms, and 50 ms is what a callback may take."""
+
+SLOW_COMMIT_S = 0.02
+"""A commit on the loop that took longer says that the disk is slow, or somebody holds it: the next ones go to the thread."""
+
+QUICK_COMMITS = 8
+"""So many commits in the thread that took less, one after the other, say that it is quick again: at most one commit in nine
+can be slow on the loop, however the disk wavers."""
 
 
 RowSource = Callable[[], SessionRow]
@@ -100,7 +112,8 @@ class Committer:
 
     def __init__(self, journal: Journal, *, linger_s: float = 0.005, burst: int = 8, changes_burst: int = 64,
                  high_water_bytes: int = 8 << 20, on_drained: Callable[[], None] | None = None,
-                 on_committed: Callable[[dict[str, list[Entry]]], None] | None = None) -> None:
+                 on_committed: Callable[[dict[str, list[Entry]]], None] | None = None,
+                 clock_s: Callable[[], float] = time.perf_counter) -> None:
         self.on_drained = on_drained
         self.on_committed = on_committed
         """Told of each group's entries, after its sessions."""
@@ -110,6 +123,9 @@ class Committer:
         self.congested = False
         self._journal = journal
         self._append_now: Callable[[Group], bool] | None = getattr(journal, "append_now", None)
+        self._clock_s = clock_s
+        self._quick_needed = 0
+        """Quick commits in the thread that are still needed before the loop commits again; 0: it does."""
         self._linger_s = linger_s
         self._streams = _Bucket(burst, linger_s)
         self._changes = _Bucket(changes_burst, min(CHANGES_REFILL_S, linger_s))
@@ -215,9 +231,11 @@ class Committer:
         self._last_commit = asyncio.get_running_loop().time()
         (self._changes if batch.changes else self._streams).take(self._last_commit)
         try:
+            size = batch.bytes
             for session_id, make_row in batch.rows.items():
-                batch.group.rows[session_id] = make_row()
-            done = self._append_now is not None and batch.bytes <= LARGE_GROUP_BYTES and self._append_now(batch.group)
+                row = batch.group.rows[session_id] = make_row()
+                size += len(row.summary) + len(row.checkpoint)
+            done = size <= LARGE_GROUP_BYTES and self._quick_needed == 0 and self._commit_here(batch.group)
         except Exception as error:  # the group's boundary: whatever went wrong, its sessions must hear of it
             self._hand_back(batch, error)
             return
@@ -227,12 +245,26 @@ class Committer:
             self._writing = batch
             self._writer = asyncio.get_running_loop().create_task(self._write(batch))
 
+    def _commit_here(self, group: Group) -> bool:
+        """Commit on the loop; False, and nothing done, where the journal says that it would have to wait."""
+        if self._append_now is None:
+            return False
+        started = self._clock_s()
+        try:
+            return self._append_now(group)
+        finally:
+            if self._clock_s() - started > SLOW_COMMIT_S:
+                self._quick_needed = QUICK_COMMITS
+
     async def _write(self, batch: _Batch) -> None:
         failure: Exception | None = None
+        started = self._clock_s()
         try:
             await self._journal.append(batch.group)
         except Exception as error:  # as in _commit
             failure = error
+        if self._quick_needed:
+            self._quick_needed = self._quick_needed - 1 if self._clock_s() - started <= SLOW_COMMIT_S else QUICK_COMMITS
         self._writing = self._writer = None
         if failure is None:
             self._deliver(batch)

@@ -75,6 +75,27 @@ def connect(path: Path, *, durability: Durability = "normal", read_only: bool = 
     return connection
 
 
+def never_wait(connection: sqlite3.Connection) -> None:
+    """Have the connection raise at once where somebody else holds a lock: the loop uses it. ``waiting`` makes an exception."""
+    connection.execute("PRAGMA busy_timeout = 0")
+
+
+@contextmanager
+def waiting(connection: sqlite3.Connection) -> Iterator[None]:
+    """Let a connection that never waits wait for a lock after all: for threads."""
+    connection.execute(f"PRAGMA busy_timeout = {round(_BUSY_S * 1000)}")
+    try:
+        yield
+    finally:
+        never_wait(connection)
+
+
+def is_locked(error: StorageError) -> bool:
+    """Whether a write failed only because somebody else holds SQLite's lock."""
+    cause = error.__cause__
+    return isinstance(cause, sqlite3.OperationalError) and cause.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+
+
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
     """Bring the schema up to date, one transaction per step."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]

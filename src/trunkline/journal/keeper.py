@@ -108,8 +108,21 @@ class Keeper:
                 busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
                 # A reader that outlasts the wait keeps the log from starting again; the next checkpoint tries again.
                 self._log_bytes = self._upkeep.checkpoint_bytes // 2 if busy else 0
+                if not busy:
+                    self.begin_log()
         finally:
             self.syncing = False
+
+    def begin_log(self) -> None:
+        """Write the first transaction of a log that starts again: SQLite waits for the disk in it, so no commit may be it.
+
+        Called while holding the gate. Where it fails, the next commit is the first, and says what is wrong if it cannot be."""
+        try:
+            with self._transaction():
+                self._connection.execute(self._queries["begin_log"])
+        except sqlite3.Error as error:
+            logger.warning("the journal's log could not be begun anew: %s", error)
+        self.wrote(PAGE_BYTES)
 
     def fold(self) -> None:
         """Write what waits in ``recent`` as blocks, one session after the other."""

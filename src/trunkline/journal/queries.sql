@@ -134,6 +134,10 @@ DELETE FROM sessions WHERE id = ?
 -- Remember the highest pos, so that deleting the newest entries never makes one come back.
 INSERT INTO counters (name, value) VALUES ('pos', ?1) ON CONFLICT (name) DO UPDATE SET value = max(value, ?1)
 
+-- begin_log --
+-- Count the beginnings of the write-ahead log: what matters is that something is written.
+INSERT INTO counters (name, value) VALUES ('logs', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1
+
 -- droppable --
 -- The next blocks of a session to remove, with their sizes.
 SELECT first_pos, length(body) FROM blocks WHERE session = ? ORDER BY first_seq LIMIT 64

@@ -7,7 +7,8 @@ transaction. The keeper (keeper.py) folds ``recent`` into blocks and moves the w
 
 Rule 1: with durability ``normal`` a group is committed in the caller's thread, without a wait and without fsync: a process that
         dies loses nothing, a machine that dies may lose the last moments. ``full`` adds an fsync, in the writer's thread.
-Rule 2: whoever writes holds the gate. The loop never waits for it: a commit that finds it shut moves to the writer's thread.
+Rule 2: whoever writes holds the gate. The loop never waits for it: a commit that finds it shut moves to the writer's thread. So
+        does one that finds SQLite's own lock taken, by a program that is not ours: only the writer's thread waits for that.
 Rule 3: pos rises with every commit and never comes back, not after a failure, a reopen or a delete.
 """
 
@@ -44,9 +45,6 @@ _RECENT_ROW_BYTES = 256 * 1024
 """A session's part of a group is small with up to 16 entries: writing it once more in a fold costs less than an index page of
 its own in this commit. In a row that comes out long, only parts of up to 8 KiB count as small."""
 
-_LARGE_GROUP_BYTES = 4 << 20
-"""A group over this is written in the writer's thread: it would hold the loop up for longer than a thread switch costs."""
-
 _READERS = 2
 
 P = ParamSpec("P")
@@ -70,6 +68,7 @@ class SqliteJournal:
         self._tending: Future[None] | None = None
         self._reader_of_thread = threading.local()
         self._readers: list[Reader] = []
+        self._closed = False
 
     async def __aenter__(self) -> Self:
         self._writer_thread = ThreadPoolExecutor(1, "journal-writer")
@@ -87,6 +86,7 @@ class SqliteJournal:
         try:
             await self._run(self._keeper_thread, "closed", self._close)
         finally:
+            self._closed = True
             self._shut_threads()
 
     @property
@@ -101,16 +101,19 @@ class SqliteJournal:
             return False
         try:
             self._commit(group)
+        except StorageError as error:
+            if database.is_locked(error):
+                return False
+            raise
         finally:
             self._gate.leave()
         return True
 
     async def append(self, group: Group) -> None:
-        """Commit a group and set ``pos`` on its entries."""
+        """Commit a group in the writer's thread, and set ``pos`` on its entries."""
         if self._keeper.behind:
             await self._run(self._keeper_thread, "written", self._keeper.tend)
-        if _is_large(group) or not self.append_now(group):
-            await self._run(self._writer_thread, "written", self._commit_in_turn, group)
+        await self._run(self._writer_thread, "written", self._commit_in_turn, group)
 
     async def read(self, session_id: str, *, after: int = 0, before: int | None = None, limit: int = 1000,
                    max_bytes: int = 1 << 20, tail: bool = False) -> list[Entry]:
@@ -151,8 +154,11 @@ class SqliteJournal:
             undo.callback(self._writer.close)
             database.migrate(self._writer, self._path)
             self._restore()
+            database.never_wait(self._writer)
             self._keeper = Keeper(database.connect(self._path), self._queries, self._gate, self._recent, self._upkeep)
             undo.callback(self._keeper.close)
+            with self._gate.held():
+                self._keeper.begin_log()
             for (session_id,) in self._writer.execute(self._queries["deletions"]).fetchall():
                 self._delete(session_id)
             undo.pop_all()
@@ -182,7 +188,7 @@ class SqliteJournal:
     # Writing: all of it while holding the gate.
 
     def _commit_in_turn(self, group: Group) -> None:
-        with self._gate.held():
+        with self._gate.held(), database.waiting(self._writer):
             self._commit(group, small_bytes=_RECENT_ROW_BYTES)
 
     def _commit(self, group: Group, small_bytes: int | None = None) -> None:
@@ -292,6 +298,8 @@ class SqliteJournal:
         return reader
 
     async def _run(self, threads: ThreadPoolExecutor, tried: str, work: Callable[P, T], *args: P.args, **_: P.kwargs) -> T:
+        if self._closed:
+            raise StorageError(f"the journal {self._path} could not be {tried}: it is closed")
         with storage_errors(self._path, tried):
             return await asyncio.get_running_loop().run_in_executor(threads, work, *args)
 
@@ -331,10 +339,6 @@ def _number(parts: dict[str, list[Entry]], pos: int) -> int:
 
 def _size(entries: list[Entry]) -> int:
     return sum([entry.size() for entry in entries])
-
-
-def _is_large(group: Group) -> bool:
-    return sum(map(_size, group.entries.values())) > _LARGE_GROUP_BYTES
 
 
 def _row_values(row: SessionRow) -> tuple[str, str, str, str, str, int, int, int, bytes, bytes]:

@@ -125,7 +125,7 @@ def _answer(call: Call, file: File, headers: dict[str, str]) -> Response:
     headers = {**headers, "ETag": etag, "Cache-Control": file.cache}
     if file.packed:
         headers["Vary"] = "Accept-Encoding"
-    if etag in re.split(r"\s*,\s*", asked.get("if-none-match", "").replace("W/", "")):
+    if etag in [tag.strip() for tag in asked.get("if-none-match", "").replace("W/", "").split(",")]:
         return Response(status_code=304, headers=headers)
     if encoding:
         headers["Content-Encoding"] = encoding

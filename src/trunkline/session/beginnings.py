@@ -3,6 +3,8 @@ writes; and again after a crash."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from trunkline.errors import TrunklineError
 from trunkline.journal.base import Journal
 from trunkline.session.artifacts import ArtifactFinder
@@ -15,11 +17,14 @@ from trunkline.session.turn import TurnPlayer
 class Beginnings:
     """Begins one session."""
 
-    def __init__(self, pen: Pen, link: AgentLink, finder: ArtifactFinder, turns: TurnPlayer) -> None:
+    def __init__(self, pen: Pen, link: AgentLink, finder: ArtifactFinder, turns: TurnPlayer,
+                 caught_up: Callable[[], Awaitable[None]]) -> None:
+        """``caught_up`` waits until all is heard that the agent has said so far."""
         self._pen = pen
         self._link = link
         self._finder = finder
         self._turns = turns
+        self._caught_up = caught_up
 
     async def new(self, mode: str | None, title: str | None, by: str) -> None:
         """Start the agent and write the first entries."""
@@ -46,6 +51,7 @@ class Beginnings:
         interpret.replaying = True
         try:
             await self._link.ensure(adopt=True)
+            await self._caught_up()
         finally:
             interpret.replaying = False
         interpret = pen.at()

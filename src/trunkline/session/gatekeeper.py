@@ -1,6 +1,7 @@
 """What the rules say about a tool call: the hub's policy file, the session's own rules, its permission policy.
 
 Rule 1: a verdict is asked for once per call and moment; nothing is remembered, so a changed rule holds at once.
+        What a long command comes to is found out in ``long_asks.py``, off the loop; ``look`` waits for it.
 Rule 2: a held session (paused) allows nothing by rule, nor does one in whose turn not all calls are followed; a rule that denies
 still denies.
 Rule 3: a rule has to be about every place that a path leads to. Where one is not known, nothing is allowed by rule.
@@ -14,6 +15,7 @@ import msgspec
 
 from trunkline.session.fold import Fold
 from trunkline.session.interpret.tools import UNTRACKED
+from trunkline.session.long_asks import LongAsks, RulesNow
 from trunkline.session.looking import Look, look_at
 from trunkline.session.policy import PolicyAsk, Rule, Verdict, always_rule
 from trunkline.session.policy_book import PolicyBook
@@ -28,16 +30,18 @@ class Gatekeeper:
         self._book = book
         self._clock = clock
         self._workspace = workspace
+        self.long_asks = LongAsks()
 
     async def look(self, ask: PolicyAsk, known: Look | None = None) -> Look:
-        """Find out where the paths of a call lead."""
-        return await look_at(self._workspace, ask.root, ask.paths, known=known)
+        """Find out what a verdict on a call needs: where its paths lead and, if its command is long, what the rules say of it."""
+        look = await look_at(self._workspace, ask.root, ask.paths, known=known)
+        await self.long_asks.read(self._rules(), _with_real_paths(ask, look))
+        return look
 
     def verdict(self, ask: PolicyAsk, look: Look) -> Verdict:
         """What is to be done with a call: allow it, ask a person, or deny it."""
         fold = self._fold
-        verdict = self._book.policy.decide(
-            _with_real_paths(ask, look), session_rules=fold.rules, session_policy=fold.permission_policy, now_us=self._clock())
+        verdict = self.long_asks.decide(self._rules(), _with_real_paths(ask, look))
         if verdict.action == "allow" and fold.paused is not None:
             return Verdict("ask", None, "default", "the session is paused")
         if verdict.action == "allow" and fold.calls_untracked:
@@ -45,6 +49,10 @@ class Gatekeeper:
         if verdict.action == "allow" and not look.knows(ask.paths):
             return Verdict("ask", None, "default", "where its paths lead could not be found out, so a person decides")
         return verdict
+
+    def _rules(self) -> RulesNow:
+        fold = self._fold
+        return RulesNow(self._book.policy, tuple(fold.rules), fold.permission_policy, self._clock())
 
     def notice(self) -> None:
         """Have the book look whether its file changed; it says so to whoever wants to know."""

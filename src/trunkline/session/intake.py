@@ -1,9 +1,10 @@
 """What the agent says, taken in the order in which it said it.
 
 Rule 1: ends of turns and asks are acted on where they stand among the rest. What comes while something waits goes behind it.
-Rule 2: what is short is taken on the spot. An ask that names files is looked up on the disk first, off the loop (``looking``);
-        many signals and large ones are taken in pieces of about HOLD_S, and then others have their turn. The agent's pipe waits
-        meanwhile, and while the journal is behind, so that no more than one read and one line wait here.
+Rule 2: what is short is taken on the spot. An ask that names files is looked up on the disk first (``looking``), and a long
+        command is read first (``read_ahead``), both off the loop; much at once is taken in pieces of about HOLD_S, and
+        then others have their turn. The agent's pipe waits meanwhile, and while the journal is behind, so that no more than
+        one read and one line wait here.
 Rule 3: an agent that is gone is not waited for: what it asked is then judged without a look, which allows nothing.
 """
 
@@ -21,6 +22,7 @@ from trunkline.session.approvals import Approvals
 from trunkline.session.interpret.asks import Announced
 from trunkline.session.looking import Look, look_at
 from trunkline.session.pen import Pen
+from trunkline.session.read_ahead import Reading, needs_reading
 from trunkline.session.workspace import Workspace
 
 PIECE = 64
@@ -40,12 +42,13 @@ log = logging.getLogger("trunkline.session")
 class Intake:
     """Takes the signals of one session's agent."""
 
-    def __init__(self, pen: Pen, approvals: Approvals, workspace: Workspace, written: Callable[[], None],
+    def __init__(self, pen: Pen, approvals: Approvals, workspace: Workspace, reading: Reading, written: Callable[[], None],
                  ended: Callable[[TurnEnd], None]) -> None:
         """``written`` is called after each piece, ``ended`` with each end of a turn, when what came before it is written."""
         self._pen = pen
         self._approvals = approvals
         self._workspace = workspace
+        self._reading = reading
         self._written = written
         self._ended = ended
         self._waiting: deque[Signal] = deque()
@@ -86,6 +89,8 @@ class Intake:
 
     def _apply_at_once(self, signals: list[Signal]) -> tuple[Announced | None, list[Signal]]:
         """Take these as far as nobody has to wait for it; returns an ask that needs a look at the disk, and the rest."""
+        if needs_reading(signals):
+            return None, signals
         if len(signals) <= PIECE and _before_large(signals) is signals:
             return self._apply(signals)
         clock, done = asyncio.get_running_loop().time, 0
@@ -102,9 +107,10 @@ class Intake:
     async def _go_on(self, announced: Announced | None) -> None:
         """Take all that waits, beginning with an ask whose files have to be looked at."""
         clock = asyncio.get_running_loop().time
-        await (self._take_piece(announced, []) if announced is not None else self._give_way())
         until = clock() + HOLD_S
+        await self._take_piece(announced, [])
         while piece := await self._next_piece():
+            await self._read_ahead(piece)
             await self._take_piece(None, piece)
             if (clock() > until or self._pen.is_behind) and (self._waiting or self._split is not _NOTHING):
                 await self._give_way()
@@ -121,6 +127,15 @@ class Intake:
             except Exception:  # the piece's boundary: what stands behind it must not wait for ever
                 log.exception("what an agent said could not be taken")
                 return
+
+    async def _read_ahead(self, piece: list[Signal]) -> None:
+        """Read the long commands of these; an agent that is gone will run none of them."""
+        if self._hurried:
+            return
+        try:
+            await self._reading.prepare(piece)
+        except Exception:  # the reading's boundary: a line that broke it is one that was not read
+            log.exception("a long command could not be read ahead")
 
     async def _give_way(self) -> None:
         """Let others have their turn, and the journal catch up."""

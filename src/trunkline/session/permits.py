@@ -29,6 +29,7 @@ from trunkline.session.interpret.asks import paths_of
 from trunkline.session.looking import Look, places_of
 from trunkline.session.pen import Pen
 from trunkline.session.policy import PolicyAsk
+from trunkline.session.read_ahead import Reading
 from trunkline.session.workspace import Workspace
 
 PREVIEW_BYTES = 64 << 10
@@ -92,7 +93,7 @@ class Permits:
     """Lets a session's agent write, run and read through the hub, or does not."""
 
     def __init__(self, pen: Pen, approvals: Approvals, gate: Gatekeeper, workspace: Workspace,
-                 new_id: Callable[[str], str], caught_up: Callable[[], Awaitable[None]]) -> None:
+                 new_id: Callable[[str], str], reading: Reading, caught_up: Callable[[], Awaitable[None]]) -> None:
         """``caught_up`` waits until what the agent said before is written down."""
         self._pen = pen
         self._caught_up = caught_up
@@ -101,6 +102,7 @@ class Permits:
         self._gate = gate
         self._workspace = workspace
         self._new_id = new_id
+        self._reading = reading
         self._asked: dict[str, Grant] = {}
         self._grants: list[Grant] = []
         self._turn_id: str | None = None
@@ -150,6 +152,7 @@ class Permits:
         """Judge it and, unless it is allowed already, write down that people are asked; their answer is waited for elsewhere."""
         tool_call_id = call.state.tool_call_id if call is not None else self._new_id("call")
         ask = PermissionAsk(self._new_id("req"), _encode({"toolCallId": tool_call_id, **about}), _OPTIONS)
+        await self._reading.read_input(_encode(about.get("rawInput")))
         judged = self._pen.at().asks.about(ask)
         look = await self._gate.look(judged, look)
         denied = self._gate.verdict(judged, look).action == "deny"

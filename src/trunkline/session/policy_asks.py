@@ -28,9 +28,10 @@ _READS: frozenset[ToolCategory] = frozenset({"file_read", "search"})
 def policy_ask(tool: str, kind: str | None, tool_input: Mapping[str, Any], *, agent: str, cwd: str, roots: Sequence[str] = (),
                home: str | None = None, session_id: str = "", turn_id: str | None = None, locations: Sequence[str] = (),
                category: ToolCategory | None = None, resolve: Callable[[str], str] | None = None,
-               guarded: Sequence[str] = (), writes: bool = False, guessed: bool = False) -> PolicyAsk:
+               guarded: Sequence[str] = (), writes: bool = False, guessed: bool = False, at_once: bool = False) -> PolicyAsk:
     """The ask behind a tool call. ``locations`` are paths known from elsewhere (the call's locations and diffs); ``writes``
-    says that it brings changes of files beside its input, whatever it calls itself; ``guessed`` that its name is by its input."""
+    says that it brings changes of files beside its input, whatever it calls itself; ``guessed`` that its name is by its input;
+    ``at_once`` that who wants to know must not wait (a long command is then judged as it was when it was read ahead)."""
     root = roots[0] if roots else cwd
     command = command_of(tool_input, kind)
     folder = folder_of(tool_input) if command is not None else None
@@ -38,7 +39,8 @@ def policy_ask(tool: str, kind: str | None, tool_input: Mapping[str, Any], *, ag
     category = _category(told_as, kind, command, writes or has_new_text(tool_input))
     spelled, patterns = named_in(tool_input, locations, tool="" if guessed else tool, kind=kind, is_command=command is not None,
                                  strict=command is None and category in _WRITES)
-    risk = _risk(tool, kind, tool_input, command, folder, spelled, {"cwd": cwd, "roots": list(roots) or [cwd], "home": home})
+    risk = _risk(tool, kind, tool_input, command, folder, spelled,
+                 {"cwd": cwd, "roots": list(roots) or [cwd], "home": home, "at_once": at_once})
     paths = tuple(dict.fromkeys(_with_real(spelled, cwd, root, home, resolve)))
     return PolicyAsk(
         tool=tool, category=category, told_as=told_as if told_as != category else None, agent=agent, command=command,

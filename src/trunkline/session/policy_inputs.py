@@ -64,10 +64,12 @@ _NEW_TEXT = frozenset({"content", "contents", "diff", "patch", "edits", "changes
 _WEB = re.compile(r"(?:https?|wss?)://", re.IGNORECASE)
 _ENDING = re.compile(r"\S*\.\w{1,8}")
 
-_PATCH_LINE = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE)
-_DIFF_LINE = re.compile(r"^(?:---|\+\+\+) \"?(?:[ab]/)?([^\t\n]+?)\"?(?:\t.*)?\s*$", re.MULTILINE)
-_RENAME_LINE = re.compile(r"^(?:rename|copy) (?:from|to) \"?(.+?)\"?\s*$", re.MULTILINE)
-_GIT_LINE = re.compile(r"^diff --git (.+?)\s*$", re.MULTILINE)
+_PATCH_LINE = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
+_DIFF_LINE = re.compile(r"^(?:---|\+\+\+) ([^\t\n]+)", re.MULTILINE)
+_RENAME_LINE = re.compile(r"^(?:rename|copy) (?:from|to) (.+)$", re.MULTILINE)
+_GIT_LINE = re.compile(r"^diff --git (.+)$", re.MULTILINE)
+"""Each takes the rest of its line, which is cut to size afterwards: looking for the last character that is no blank from every
+place in a line takes seconds where somebody fills it with blanks."""
 _GIT_NAMES = re.compile(r"(?:a/)?([^\s\"]+) (?:b/)?([^\s\"]+)")
 _IS_PATCH = re.compile(r"^(?:\*\*\* (?:Add|Update|Delete|Move) |--- |\+\+\+ |diff --git |(?:rename|copy) (?:from|to) )",
                        re.MULTILINE)
@@ -354,9 +356,14 @@ def _patched(text: str) -> Iterator[str]:
     """The files that a patch is about."""
     if _IS_PATCH.search(text) is None:
         return
-    yield from _PATCH_LINE.findall(text)
-    yield from (path for path in _DIFF_LINE.findall(text) if path != "/dev/null")
-    yield from _RENAME_LINE.findall(text)
+    for pattern in (_PATCH_LINE, _DIFF_LINE, _RENAME_LINE):
+        yield from (path for path in map(_named_by, pattern.findall(text)) if path and path != "/dev/null")
     for both in _GIT_LINE.findall(text):
-        names = _GIT_NAMES.fullmatch(both)
+        names = _GIT_NAMES.fullmatch(both.rstrip())
         yield from names.groups() if names is not None else (BEYOND_RULES,)
+
+
+def _named_by(rest: str) -> str:
+    """The path that the rest of a line names, without the quotes around it and without git's ``a/`` and ``b/``."""
+    path = rest.rstrip().removeprefix('"').removesuffix('"')
+    return path[2:] if path.startswith(("a/", "b/")) else path

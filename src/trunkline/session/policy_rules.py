@@ -194,7 +194,7 @@ class Subject:
         line = self.ask.command
         if line is None:
             return ()
-        rough = [] if self.is_whole else [[piece] for piece in pieces(line[:COMMAND_CHARS])]
+        rough = [] if self.is_whole else [[piece] for piece in dict.fromkeys(pieces(line[:COMMAND_CHARS]))]
         return (*(_every_spelling(one) for one in self.commands), *rough, [" ".join(line.split()), line])
 
     @cached_property

@@ -6,6 +6,7 @@
     commands.py    the nine commands, told to clients                permits.py   what the agent has us do
     artifacts.py   what the agent made, found on disk                deadlines.py time limits
     intake.py      what the agent says, in order                     looking.py   what is asked of the disk before that
+    read_ahead.py  long commands, read off the loop
     beginnings.py  new, adopted, followed, recovered                 prompts.py   taken, queued, taken back
 
 Rule 1: single writer. Everything runs on the hub's loop; signals arrive by plain calls, acts by coroutines, and both write
@@ -50,6 +51,7 @@ from trunkline.session.permits import Permits
 from trunkline.session.policy import Verdict
 from trunkline.session.policy_text import check_permission_policy
 from trunkline.session.prompts import Prompts
+from trunkline.session.read_ahead import Reading, needs_reading
 from trunkline.session.refused import RefusedCommands
 from trunkline.session.spending import Spending
 from trunkline.session.turn import TurnPlayer
@@ -77,12 +79,15 @@ class Session:
         self._link = AgentLink(self._pen, lambda: make_driver(self), lent.pids, self.workspace)
         self._watch = SilenceWatch(lambda: self._turns.silence_limit(), self._waits_for_person,
                                    lambda: self._turns.fell_silent())
+        self.reading = Reading(cwd=fold.cwd, roots=(fold.cwd,), home=lent.home, names=lent.tool_names(fold.agent))
         self._gate = Gatekeeper(fold, lent.policies, lent.clock, self.workspace)
         self._approvals = Approvals(self._pen, self._link, self._alarms, self._errands, self._watch, self._gate,
                                     lent.limits.approval_s)
-        self._intake = Intake(self._pen, self._approvals, self.workspace, self._check_caps,
+        self._gate.long_asks.on_verdict = self._approvals.look_again
+        self._intake = Intake(self._pen, self._approvals, self.workspace, self.reading, self._check_caps,
                               lambda end: self._turns.answered(end))
-        self.permits = Permits(self._pen, self._approvals, self._gate, self.workspace, lent.new_id, self._intake.settled)
+        self.permits = Permits(self._pen, self._approvals, self._gate, self.workspace, lent.new_id, self.reading,
+                               self._intake.settled)
         self._hold = Hold(self._pen, self._link, self._approvals, self._errands, lent.clock)
         self._spending = self._hold.spending = Spending(self._pen, self._alarms, self._hold, lent.new_id)
         self._finder = ArtifactFinder(self._pen, fold.cwd, self.workspace.lane, lent.preview_url, lent.clock)
@@ -90,7 +95,7 @@ class Session:
                                                     self._errands, self._watch, self._spending, lent)
         self._approvals.cap_answered = self._spending.answered
         self._prompts = Prompts(self._pen, self._link, self._turns, self._spending, lent.new_id)
-        self._beginnings = Beginnings(self._pen, self._link, self._finder, self._turns)
+        self._beginnings = Beginnings(self._pen, self._link, self._finder, self._turns, self._intake.settled)
         self._desk = CommandDesk(self)
         self._refused = RefusedCommands(lambda name, data, by: self.note(name, data, by=by), lent.clock)
         self._watched = Watched(self._pen, lent.new_id)
@@ -294,6 +299,7 @@ class Session:
     async def close(self, error: TrunklineError) -> None:
         """Stop the agent and end every reader. An open turn ends with ``error``, and so does whatever is asked from now on."""
         self._closed_by = self._closed_by or error
+        await self._intake.hurry()
         await self._turns.close(error)
         await self._link.close()
         await self._intake.hurry()
@@ -365,7 +371,7 @@ class Session:
     def heard(self, signals: list[Signal]) -> None:
         """The agent said these."""
         self._watch.heard()
-        if len(signals) == 1 and type(signals[0]) is Update and not self._intake.waits:
+        if len(signals) == 1 and type(signals[0]) is Update and not self._intake.waits and not needs_reading(signals):
             # Most reads of a pipe bring one piece of text.
             self._pen.at().hear(signals)
             self._pen.write()

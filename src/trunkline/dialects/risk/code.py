@@ -1,6 +1,9 @@
 """Code that stands in an argument: ``python -c``, ``perl -e``, ``node -e``, awk and sed scripts.
 
 It is not parsed. A few telling words decide, shell texts in its strings are handed on, and what tells nothing is medium.
+
+Rule: what a regular expression looks through has an end, and what it has looked through it does not look through again. One that
+takes long keeps every thread waiting.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from typing import Final, NamedTuple
 
 from trunkline.dialects.risk import secrets_list
 from trunkline.dialects.risk.call import Call, Trait
+from trunkline.dialects.shell.engine import compiled
 
 
 class Telling(NamedTuple):
@@ -66,16 +70,16 @@ _DECODES: Final = _telling(
     "b64decode base64 fromhex unhexlify fromCharCode atob zlib rot13 rot_13 pack chr codecs", "\\x", "base64"
 )
 _WRITES: Final = re.compile(
-    r"open\s*\([^)]*['\"][rb]?[wax]\+?b?['\"]|write_text|write_bytes|writeFile|appendFile|File\.(write|open)|file_put_contents|\bfopen|>\s*\$?\w"
-    r"|createWriteStream|shutil\.(copy|move)|os\.(mkdir|makedirs|symlink|link)|fs\w*\.(copy|rename|mkdir|symlink)|print\s*>|\bto_csv|json\.dump\b"
+    r"open\s{0,20}\([^)]{0,300}['\"][rb]?[wax]\+?b?['\"]|write_text|write_bytes|writeFile|appendFile|File\.(write|open)|file_put_contents|\bfopen|>\s*\$?\w"
+    r"|createWriteStream|shutil\.(copy|move)|os\.(mkdir|makedirs|symlink|link)|fs\w{0,30}\.(copy|rename|mkdir|symlink)|print\s*>|\bto_csv|json\.dump\b"
 )
 _ENVIRONMENT: Final = re.compile(
-    r"os\.environ(?![.\[]\w*['\"]?(get|HOME|PATH|USER))|process\.env(?!\.\w)|\bENV\.(to_h|each|inspect)|%ENV\b|\$_ENV\b|getenv\s*\(\s*\)"
+    r"os\.environ(?![.\[]\w*['\"]?(get|HOME|PATH|USER))|process\.env(?!\.\w)|\bENV\.(to_h|each|inspect)|%ENV\b|\$_ENV\b|getenv\s{0,20}\(\s{0,20}\)"
 )
 _NAME: Final = re.compile(r"\w+")
-_LITERAL: Final = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|`([^`]*)`")
-_LIST: Final = re.compile(r"[\[(]\s*((?:['\"][^'\"]*['\"]\s*,?\s*){2,})[\])]")
-_IMPORT: Final = re.compile(r"\b(?:import|from)\s+([\w.]+(?:\s*,\s*[\w.]+)*)")
+_LITERAL: Final = re.compile(r"\"((?:[^\"\\]++|\\.){0,400})\"|'((?:[^'\\]++|\\.){0,400})'|`([^`]{0,2000})`")
+_LIST: Final = compiled(r"[\[(]\s*+((?:['\"][^'\"]*+['\"][\s,]*+){2,}+)[\])]")
+_IMPORT: Final = compiled(r"\b(?:import|from)\s++([\w.]++(?:\s*+,\s*+[\w.]++)*+)")
 _PURE_MODULES: Final = frozenset(
     "sys json math re platform datetime collections itertools functools string textwrap statistics decimal fractions "
     "random time pprint "
@@ -84,6 +88,8 @@ _PURE_MODULES: Final = frozenset(
 _SUSPECT: Final = re.compile(
     r"require|import|open|globalThis|process\.(?!version|platform|arch|cwd)|__|\bos\b|\bfs\b|\bmodules\b|`|\binclude\b"
 )
+_BLANKS: Final = re.compile(r"\s+")
+_SUBSTITUTE: Final = compiled(r"s(.)(?:(?!\1)[^\\]|\\.)*+\1((?:(?!\1)[^\\]|\\.)*+)\1[gpiImM0-9]*e")
 _BACKTICK_RUNS: Final = frozenset(("perl", "ruby", "php", "julia"))
 _SHELL_LIKE: Final = frozenset(("pwsh", "expect", "tclsh"))
 _MAX_LITERALS: Final = 12
@@ -165,6 +171,7 @@ def judge_awk(call: Call, script: str | None) -> None:
         call.traits |= Trait.EXECUTES
         call.note("high", "runs an awk script that is only known when it runs")
         return
+    script = script[:_MAX_CODE]
     runs = re.search(r"system\s*\(|\|\s*&?\s*getline|\|&?\s*[\"a-z]|@load|\beval\b", script)
     if "/inet" in script:
         call.traits |= Trait.SENDS | Trait.FETCHES
@@ -175,26 +182,34 @@ def judge_awk(call: Call, script: str | None) -> None:
         for found, _, _ in _LITERAL.findall(script)[:_MAX_LITERALS]:
             if found.strip():
                 call.script(_unescaped(found))
-    for target in re.findall(r"print[^;}]*>{1,2}\s*\"([^\"]+)\"", script):
+    for target in re.findall(r"print[^;}]{0,400}>{1,2}\s*\"([^\"]+)\"", script):
         call.write(target)
-    if re.search(r"print[^;}]*>{1,2}\s*[a-z$(]", script):
+    if re.search(r"print[^;}]{0,400}>{1,2}\s*[a-z$(]", script):
         call.note("medium", "an awk script that writes files", script)
     if "ENVIRON" in script:
         call.traits |= Trait.SECRET
         call.note("medium", "an awk script that reads the environment")
 
 
+def _one_blank(run: re.Match[str]) -> str:
+    """A run of blanks as one, which says the same: who looks for what stands behind it need not look through it again."""
+    return "\n" if "\n" in run[0] else " "
+
+
 def judge_sed(call: Call, scripts: list[str]) -> None:
     """sed: its ``e`` runs commands, its ``w`` writes files."""
-    for script in scripts:
-        run = re.search(r"(?:^|[;\n{}]|^\d+|\$|/)\s*e(?:\s+([^\n]+)|\s*$)", script)
-        substitute = re.search(r"s(.)(?:(?!\1)[^\\]|\\.)*\1((?:(?!\1)[^\\]|\\.)*)\1[gpiImM0-9]*e", script)
+    for whole in scripts:
+        script = _BLANKS.sub(_one_blank, whole[:_MAX_CODE])
+        run = re.search(r"(?:^|[;\n{}]|^\d+|\$|/)\s?e(?:\s([^\n]+)|\s?$)", script)
+        substitute = _SUBSTITUTE.search(script)
+        if len(whole) > _MAX_CODE:
+            call.at_least("medium", "a sed script that is too long to be read to its end")
         if run or substitute:
             call.traits |= Trait.EXECUTES
             call.note("high", "a sed script that runs commands", script)
             for text in (run and run[1], substitute and substitute[2]):
                 if text:
                     call.script(text)
-        target = re.search(r"(?:^|[;\n{}/|#,])\s*[gpiIm0-9]*[wW]\s+([^\s;}]+)", script)
+        target = re.search(r"(?:^|[;\n{}/|#,])\s?[gpiIm0-9]{0,40}[wW]\s([^\s;}]+)", script)
         if target:
             call.write(target[1])

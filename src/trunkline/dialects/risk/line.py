@@ -15,19 +15,20 @@ from trunkline.dialects.risk.levels import Finding
 from trunkline.dialects.risk.places import Places
 from trunkline.dialects.risk.programs import program_of
 from trunkline.dialects.shell import ParsedLine, SimpleCommand, parse_shell
+from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
 from trunkline.dialects.visible import UNSEEN
 
-_SMELLS: Final = re.compile(
-    r"\b(curl|wget)\b[^|\n]{0,2000}\|[^|\n]{0,200}\b(ba|z|da|k|)sh\b|/dev/(tcp|udp)/|\b(of=|>\s*)/dev/(sd|nvme|disk|hd|vd|mmcblk)|:\(\)\s*\{"
-)
-"""What is looked for in a line that cannot be parsed."""
+_SMELLS: Final = re.compile(r"/dev/(tcp|udp)/|\b(of=|>\s{0,20})/dev/(sd|nvme|disk|hd|vd|mmcblk)|:\(\)\s{0,20}\{")
+_FETCHER: Final = re.compile(r"\b(curl|wget)\b")
+_SHELL: Final = re.compile(r"\b(ba|z|da|k|)sh\b")
+"""What is looked for in a line that cannot be parsed. Repetitions have an end: a regular expression keeps all threads waiting."""
 _SMELLED: Final = 32768
 _LONE_RETURN: Final = re.compile(r"\r(?!\n)")
 _MAX_SCRIPTS: Final = 16
 _MAX_SCRIPTS_DEPTH: Final = 2
 """Shell texts found inside code are judged too, so many and so deep; what runs them is noted as high anyway."""
 _MOVING: Final = frozenset({"cd", "pushd"})
-_SUBSCRIPT: Final = re.compile(r"\[[^\]]*(\$\(|`)")
+_SUBSCRIPT: Final = re.compile(r"\[[^\[\]]*(\$\(|`)")
 _EVALUATES_NAMES: Final = frozenset(
     {"let", "test", "[", "printf", "declare", "typeset", "local", "read", "unset", "export", "readonly"}
 )
@@ -35,7 +36,7 @@ _EVALUATES_NAMES: Final = frozenset(
 
 def line_findings(line: str, places: Places, depth: int = 0) -> list[Finding]:
     """Everything that was noticed about a line."""
-    parsed = parse_shell(line.replace("\r\n", "\n"))
+    parsed = parse_shell(line.replace("\r\n", "\n") if len(line) <= MAX_LINE_BYTES else line)
     findings = _unreadable(line, parsed)
     calls = _calls(parsed, places)
     findings.extend(finding for call in calls for finding in call.findings)
@@ -76,12 +77,24 @@ def _unreadable(line: str, parsed: ParsedLine) -> list[Finding]:
     found: list[Finding] = []
     if not parsed.complete:
         found.append(Finding("high", f"cannot be read as a shell command: {parsed.problem}"))
-        if _SMELLS.search(line[:_SMELLED]) or _SMELLS.search(line[-_SMELLED:]):
+        if _smells(line[:_SMELLED]) or _smells(line[-_SMELLED:]):
             found.append(Finding("critical", "cannot be read, and looks like fetched code, a raw device or a shell for others"))
     seen = line if parsed.complete else line[:_SMELLED]
     if UNSEEN.search(seen) or _LONE_RETURN.search(seen):
         found.append(Finding("high", "has characters that cannot be seen and may hide parts of it"))
     return found
+
+
+def _smells(text: str) -> bool:
+    if _SMELLS.search(text):
+        return True
+    for line in text.split("\n"):
+        fetches = False
+        for stage in line.split("|"):
+            if fetches and _SHELL.search(stage, 0, 200):
+                return True
+            fetches = _FETCHER.search(stage) is not None
+    return False
 
 
 def _judged(command: SimpleCommand, places: Places) -> Call:

@@ -281,4 +281,10 @@ def _matches(pattern: str, part: str) -> bool:
     """One part of a path; a leading wildcard does not match a dot-file."""
     if not _GLOB.search(pattern):
         return part == pattern
-    return not (part.startswith(".") and pattern[:1] in ("*", "?", "[")) and fnmatchcase(part, pattern)
+    return not (part.startswith(".") and pattern[:1] in ("*", "?", "[")) and fnmatchcase(part, _closed(pattern))
+
+
+def _closed(pattern: str) -> str:
+    """The pattern with brackets that nothing closes as the plain characters that they are: fnmatch looks for the end of each."""
+    end = pattern.rfind("]") + 1
+    return pattern[:end] + pattern[end:].replace("[", "[[]")

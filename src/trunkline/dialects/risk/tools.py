@@ -16,11 +16,12 @@ from functools import lru_cache
 from typing import Any, Final, Literal
 
 from trunkline.dialects.context.types import RiskLevel
+from trunkline.dialects.kept import Kept
 from trunkline.dialects.risk.call import Call, Noted
 from trunkline.dialects.risk.levels import Finding, Risk, worst
 from trunkline.dialects.risk.line import line_findings
 from trunkline.dialects.risk.places import Places
-from trunkline.dialects.shell import SimpleCommand
+from trunkline.dialects.shell import READ_AT_ONCE_CHARS, SimpleCommand, is_long
 from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
 
 Role = Literal["terminal", "write", "delete", "move", "read", "fetch", "harmless", "other"]
@@ -93,16 +94,18 @@ def explain_risk(
     roots: Sequence[str] = (),
     home: str | None = None,
     kind: str | None = None,
+    at_once: bool = False,
 ) -> Risk:
     """How dangerous a call of the tool ``name`` is, and why. ``kind`` is the Agent Client Protocol's, used when the name says
-    nothing; ``cwd``, ``roots`` and ``home`` are those of the session."""
+    nothing; ``cwd``, ``roots`` and ``home`` are those of the session. ``at_once``: by somebody who must not wait. A long line is
+    then judged as it was lately judged without that, and is high where it was not."""
     places = Places.of(cwd, roots, home)
     role = role_of(name, kind)
     if role == "write" and isinstance(input, Mapping) and input.get("command") in ("view", "read", "open"):
         role = "read"
     command = command_of(input, bare=role == "terminal")
     if command is not None and role in ("terminal", "other"):
-        return _terminal(command, input, places)
+        return _terminal(command, input, places, at_once)
     if role in ("terminal", "harmless"):
         return Risk(level="low", reason="runs nothing")
     if role == "other":
@@ -167,12 +170,17 @@ def paths_of(input: object) -> list[str]:
     return [path for path in found if path and path != "/dev/null"][:_MAX_PATHS]
 
 
-def _terminal(command: str, input: object, places: Places) -> Risk:
+def _terminal(command: str, input: object, places: Places, at_once: bool) -> Risk:
     """A shell line, in the folder that the call names."""
     if isinstance(input, Mapping):
         folder = next((input[key] for key in _CWD_KEYS if isinstance(input.get(key), str) and input[key]), None)
         places = places if folder is None else places.moved(folder)
-    return _recent(command, places) if len(command) <= MAX_LINE_BYTES else _line(command, places)
+    if not is_long(command):
+        return _recent(command, places) if len(command) <= MAX_LINE_BYTES else _line(command, places)
+    known = _read_ahead.get((command, places))
+    if known is not None:
+        return known
+    return _UNREAD if at_once else _read_ahead.put((command, places), _line(command, places))
 
 
 def _line(command: str, places: Places) -> Risk:
@@ -181,6 +189,8 @@ def _line(command: str, places: Places) -> Risk:
 
 _recent: Final = lru_cache(maxsize=64)(_line)
 """Lines judged lately: a call is judged when it is announced, when it is asked for and when a rule decides it."""
+_read_ahead: Final[Kept[tuple[str, Places], Risk]] = Kept(64)
+_UNREAD: Final = Risk(level="high", reason=f"a command of more than {READ_AT_ONCE_CHARS} characters that was not read ahead")
 
 
 def _touching(role: Role, paths: list[str], places: Places) -> Noted[Finding]:

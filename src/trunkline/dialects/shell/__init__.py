@@ -19,6 +19,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
+from trunkline.dialects.kept import Kept
 from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
 from trunkline.dialects.shell.prefixes import WRAPPERS
 from trunkline.dialects.shell.reader import LineReader
@@ -28,6 +29,7 @@ from trunkline.dialects.shell.syntax import ParsedLine, Redirect, SimpleCommand,
 from trunkline.dialects.shell.wrappers import SHELLS, shell_script
 
 __all__ = [
+    "READ_AT_ONCE_CHARS",
     "SHELLS",
     "WRAPPERS",
     "ParsedLine",
@@ -35,18 +37,35 @@ __all__ = [
     "SimpleCommand",
     "Span",
     "SpanRole",
+    "is_long",
+    "known_line",
     "parse_shell",
     "shell_script",
     "spans",
 ]
 
+READ_AT_ONCE_CHARS: Final = 4096
+"""Up to here a line is read wherever somebody wants to know. Reading and judging a longer one can take tens of milliseconds, so a
+hub reads it in a thread first; from ``MAX_LINE_BYTES`` on it is not read at all."""
 _RECENT: Final = 32
 """Lines kept parsed. A call is announced, judged, asked for and decided within moments, each time with the same line."""
 
 
+def is_long(line: str) -> bool:
+    """Whether a line is to be read ahead."""
+    return READ_AT_ONCE_CHARS < len(line) <= MAX_LINE_BYTES
+
+
 def parse_shell(line: str) -> ParsedLine:
     """Every simple command that ``line`` would run, also those inside ``sh -c``, ``sudo``, ``$(…)`` and their like."""
-    return _recent(line) if len(line) <= MAX_LINE_BYTES else _parsed(line)
+    if not is_long(line):
+        return _recent(line) if len(line) <= MAX_LINE_BYTES else _TOO_LONG
+    return _read_ahead.get(line) or _read_ahead.put(line, _parsed(line))
+
+
+def known_line(line: str) -> ParsedLine | None:
+    """The same for who must not wait: None where the line is long and ``parse_shell`` has not read it lately."""
+    return _read_ahead.get(line) if is_long(line) else parse_shell(line)
 
 
 def _parsed(line: str) -> ParsedLine:
@@ -56,3 +75,5 @@ def _parsed(line: str) -> ParsedLine:
 
 
 _recent: Final = lru_cache(maxsize=_RECENT)(_parsed)
+_read_ahead: Final[Kept[str, ParsedLine]] = Kept(_RECENT)
+_TOO_LONG: Final = ParsedLine(commands=(), complete=False, problem=f"longer than {MAX_LINE_BYTES} bytes")

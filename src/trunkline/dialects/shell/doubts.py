@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _MISREAD: Final = re.compile(rb"\$\\\n|(?:^|[\s;|&(){}<>])\\[ \t]")
 """A line joined inside ``$(``, and an escaped blank at the start of a word."""
-_COMPUTED_INDEX: Final = re.compile(r"['\"\w]\[[^\]]*(\$\(|`)")
+_INDEX: Final = re.compile(r"['\"\w]\[")
 _BACKTICK: Final = re.compile(r"(?<!\\)`")
 _BACKTICK_ESCAPE: Final = re.compile(r"\\([`\\$])")
 _ESCAPE: Final = re.compile(r"\\.", re.DOTALL)
@@ -27,7 +27,11 @@ def is_misread(source: bytes) -> bool:
 
 def has_computed_index(text: str) -> bool:
     """Whether a test names an array with a command in its index, which bash runs even where it is quoted."""
-    return _COMPUTED_INDEX.search(text) is not None
+    for part in text.split("]"):
+        index = _INDEX.search(part)
+        if index is not None and ("`" in part[index.end():] or "$(" in part[index.end():]):
+            return True
+    return False
 
 
 def hides_substitution(text: str) -> bool:

@@ -194,7 +194,8 @@ class AskStory:
         about = policy_ask(name_of(call.state), call.state.kind, facts.subject, agent=fold.agent, cwd=fold.cwd,
                           roots=self._roots or (fold.cwd,), home=self._home, session_id=fold.session_id,
                           turn_id=fold.turn.turn_id if fold.turn else None, locations=paths_of(call.state),
-                          guarded=self._guarded, guessed=not (call.state.tool or call.state.name), writes=brings_changes)
+                          guarded=self._guarded, guessed=not (call.state.tool or call.state.name), writes=brings_changes,
+                          at_once=True)
         if call.input_cut:
             about = msgspec.structs.replace(about, risk="high", risk_reason=INPUT_CUT, paths=(*about.paths, BEYOND_RULES))
         return about if not fold.calls_untracked else msgspec.structs.replace(about, risk="high", risk_reason=UNTRACKED)

@@ -2,7 +2,7 @@
 
 Rule 1: what was printed decides. A commit is told with the hash that git showed, a switch when git said that it switched.
 Rule 2: what git says nothing about is told only of a command that succeeded, by the words of the command itself.
-Rule 3: a line without ``git`` or ``gh`` in it is never parsed.
+Rule 3: a line without ``git`` or ``gh`` in it is never parsed, and nothing is told of a long one that was not read ahead.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _COMMITTED = re.compile(r"^\[(?:[^\]\n]*?) ?\b(?P<hash>[0-9a-f]{7,40})\] (?P<mes
 _FILES = re.compile(r"^ (\d{1,9}) files? changed", re.MULTILINE)
 _LOGGED = re.compile(r"^(?:commit )?(?P<hash>[0-9a-f]{7,40}) (?:\([^)\n]*\) )?(?P<message>[^\n]+)$", re.MULTILINE)
 _SWITCHED = re.compile(r"^Switched to (?:a new |and reset )?branch '([^'\n]+)'", re.MULTILINE)
-_PUSHED = re.compile(r"^ [ +*=-]?\s*\S.*?(?P<from>\S+) -> (?P<to>[^\s(]+)", re.MULTILINE)
-_PULL_REQUEST = re.compile(r"https?://\S+?/(?:pull|pulls|merge_requests)/(\d{1,9})(?!\d)")
+_PUSHED = re.compile(r"^ [^\n]*\S -> (?P<to>[^\s(]+)", re.MULTILINE)
+_PULL_REQUEST = re.compile(r"https?://\S{1,300}?/(?:pull|pulls|merge_requests)/(\d{1,9})(?!\d)")
 _VALUE_OPTIONS: Final = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace"})
 _START = "HEAD"
 
@@ -61,9 +61,10 @@ def operations_of(facts: Facts) -> list[context.GitOperation]:
 
 
 def _commands(line: str, printed: str, ok: bool) -> Iterator[Ran]:
-    from trunkline.dialects.shell import parse_shell  # a hub whose agents run nothing needs no parser
+    from trunkline.dialects.shell import known_line  # a hub whose agents run nothing needs no parser
 
-    for command in parse_shell(line).commands:
+    parsed = known_line(line)
+    for command in parsed.commands if parsed is not None else ():
         words = tuple(word if word is not None else "" for word in command.words)
         program = words[0].rsplit("/", 1)[-1] if words else ""
         if program == "git":

@@ -21,7 +21,7 @@ SCANNED: Final = 64 << 10
 _HIT = re.compile(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?P<line>\d+)(?::\d+)?[:-]\s?(?P<text>.*)")
 _UNDER = re.compile(r"\s*(?:L|[Ll]ine\s+)?(?P<line>\d+)\s*[:|\t]\s?(?P<text>.*)")
 _ABOVE = re.compile(r"(?:File:\s*|#+\s*)?`?(?P<file>[^\s:`][^:`\n]*)`?:?\s*")
-_PATH = re.compile(r"[-*]?\s*(?P<file>(?:[~.\w@+-]*/)?[^\s:*?<>|\"']*[/.][^\s:*?<>|\"']*)")
+_PATH = re.compile(r"[-*]?\s*(?P<file>(?=[^\s:*?<>|\"'/.]*[/.])[^\s:*?<>|\"']+)")
 
 _FILE_KEYS: Final = ("file", "path", "filePath", "file_path", "filename", "uri")
 _LINE_KEYS: Final = ("line", "line_number", "lineNumber", "lnum", "startLine")

@@ -174,7 +174,7 @@ class ToolStory:
 
             facts, cwd = self.facts(call), self._writer.fold.cwd
             judged = explain_risk(name_of(call.state), facts.subject, cwd=cwd, roots=self._roots or (cwd,), home=self._home,
-                                  kind=call.state.kind)
+                                  kind=call.state.kind, at_once=True)
             call.risk_level, call.risk_reason = judged.level, judged.reason
         return call.risk_level, call.risk_reason
 

@@ -52,6 +52,8 @@ _BINARIES: Final = re.compile(
     r"(/usr|/usr/local|/opt/homebrew|/opt/local|/run/current-system/sw|/snap)?/s?bin/[^/]+"
     r"|(.*/)?(node_modules/\.bin|\.?venv/bin|\.cargo/bin|vendor/bin|\.tox/[^/]+/bin|\.local/bin|go/bin)/[^/]+"
 )
+_NAME_CHARS: Final = 255
+"""No file has a longer name."""
 _VERSION: Final = re.compile(r"-?\d+(\.\d+)*t?$")
 
 
@@ -77,7 +79,8 @@ def _judge_of(first: str) -> Judge:
     name = (first.rpartition("/")[2] or first).lower().removesuffix(".exe").removesuffix(".cmd")
     judge = _JUDGES.get(name)
     if judge is None:
-        judge = _JUDGES.get(_VERSION.sub("", name)) or _JUDGES.get(name.partition(".")[0] + ".*")
+        bare = _VERSION.sub("", name) if len(name) <= _NAME_CHARS else name
+        judge = _JUDGES.get(bare) or _JUDGES.get(name.partition(".")[0] + ".*")
     return judge or _unknown
 
 

@@ -12,6 +12,7 @@ from trunkline.dialects.risk.code import judge_awk, judge_sed
 _WIDE_MODE: Final = re.compile(
     r"^[0-7]?[0-7]?[0-7]?[2367]$|^[2467][0-7]{3}$|[oa]\+[rwxX]*w|^\+[rxX]*w|[ugoa]*\+[rwxX]*s|=.*w.*,o|^a=rwx|o=rw"
 )
+_MODE_CHARS: Final = 200
 _REMOTE: Final = re.compile(r"^([\w.-]+@)?[\w.-]+:(?!//)|^(rsync|scp|sftp|ssh)://")
 _QUIET_PLACES: Final = ("inside", "temp", "null")
 
@@ -85,7 +86,7 @@ def _chmod(call: Call) -> None:
     paths = [path for path in call.operands if path != mode]
     if call.has("R", "--recursive"):
         call.note("high", "changes permissions of a whole folder", call.command.text)
-    elif _WIDE_MODE.search(mode) and mode not in ("+x", "a+x"):
+    elif _WIDE_MODE.search(mode[:_MODE_CHARS]) and mode not in ("+x", "a+x"):
         call.note("high", "opens a file to everybody", call.command.text)
     elif any(call.places.kind(path) not in _QUIET_PLACES for path in paths) or call.has("", "--reference"):
         call.note("high", "changes permissions outside the project", call.command.text)
@@ -159,7 +160,7 @@ def _install(call: Call) -> None:
     for path in _with_target(call)[-1:]:
         call.write(path)
     mode = call.value("-m", "--mode")
-    if mode and _WIDE_MODE.search(mode):
+    if mode and _WIDE_MODE.search(mode[:_MODE_CHARS]):
         call.note("high", "opens a file to everybody", call.command.text)
 
 

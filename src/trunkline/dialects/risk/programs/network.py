@@ -41,7 +41,7 @@ _WGET_TAKES: Final = frozenset(
 _PRINTERS: Final = frozenset({"curl", "http", "https", "xh", "xhs", "curlie"})
 """They print what they fetch, unless an option says where to."""
 _QUERY: Final = re.compile(r"[?#]")
-_SSH_RUNS: Final = re.compile(r"(?i)(proxy|local|known.?hosts|match)\w*(command|exec)|permitlocalcommand|pkcs11provider")
+_SSH_RUNS: Final = re.compile(r"(?i)(proxy|local|known.?hosts|match)\w{0,60}(command|exec)|permitlocalcommand|pkcs11provider")
 _METHODS: Final = frozenset("GET POST PUT PATCH DELETE HEAD OPTIONS".split())
 
 

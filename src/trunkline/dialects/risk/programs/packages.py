@@ -96,7 +96,7 @@ _BEYOND: Final = frozenset(
 
 
 def manages(call: Call) -> None:
-    manager = _MANAGERS[call.name if call.name in _MANAGERS else re.sub(r"[\d.]+$", "", call.name)]
+    manager = _MANAGERS[call.name if call.name in _MANAGERS else call.name.rstrip("0123456789.")]
     verb = call.operands[0] if call.operands else ""
     if call.name == "uv" and verb == "pip" and len(call.operands) > 1:
         verb = call.operands[1]

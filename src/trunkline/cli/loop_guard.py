@@ -1,0 +1,203 @@
+"""The loop's guard: names the frame in which a callback holds the hub's loop. For debugging and for tests (``--debug-loop``).
+
+The loop beats: a timer of its own moves a count. A thread looks at it; while the beat is late, it looks at the loop's stack too,
+and when one and the same callback has been in it for over ``HELD_S`` of its own time it logs where, once for each time.
+
+Rule 1: only own time counts: the callback's computing, and its waiting for a disk, a lock or another thread's grip on the
+        interpreter (people wait for that as well). Time in which a thread of this process was runnable and not run (schedstat) is
+        the machine's, and is taken off. On a busy machine the guard misses a short hold; it does not invent one.
+Rule 2: what is measured is one callback. Many short ones in a row are work, not a hold.
+Rule 3: the journal's commit (``EXEMPT``) is the one thing that may wait on the loop: the committer keeps count of it itself.
+Rule 4: from the first request to the wish to stop. What loads before that and what is put away after it keeps nobody waiting.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from types import CodeType, FrameType
+from typing import Final, NamedTuple
+
+from trunkline.journal.committer import Committer
+
+HELD_S: Final = 0.05
+"""What a callback may take: a twentieth of a second is where people begin to feel that they wait."""
+BEAT_S: Final = 0.01
+LOOK_S: Final = 0.02
+"""How often the loop beats, and how often the thread looks: often enough for what is looked for; a look takes 0.2 ms."""
+FRAMES: Final = 12
+"""Frames of a stack that are told, from the innermost outwards."""
+
+HELD: Final = "the loop is held for"
+"""How a line of the log begins that tells of it."""
+EXEMPT: Final[frozenset[CodeType]] = frozenset({Committer._commit_here.__code__})
+
+_ASYNCIO: Final = os.path.dirname(asyncio.__file__)
+_LOOP_FILES: Final = tuple(os.path.join(_ASYNCIO, name) for name in ("runners.py", "base_events.py", "events.py"))
+"""Where the loop itself is; what stands above it is a callback."""
+
+log = logging.getLogger("trunkline.loop")
+
+
+class LoopGuard:
+    """Watches the loop that it is started on."""
+
+    def __init__(self, held_s: float = HELD_S) -> None:
+        self._held_s = held_s
+        self._beats = 0
+        self._beat_at = 0.0
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="loop-guard", daemon=True)
+        self._loop_thread = threading.current_thread()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Begin. Called on the loop."""
+        self._beat()
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End. Called on the loop."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._ended.set()
+        self._thread.join()
+
+    def _beat(self) -> None:
+        self._beats += 1
+        self._beat_at = time.monotonic()
+        self._timer = asyncio.get_running_loop().call_later(BEAT_S, self._beat)
+
+    def _watch(self) -> None:
+        """The thread: look, and look again."""
+        clocks = _Clocks(self._loop_thread.native_id or 0)
+        last, free_s, others = clocks.look(), time.monotonic(), clocks.others_s()
+        hold: _Hold | None = None
+        while not self._ended.wait(LOOK_S):
+            look = clocks.look()
+            stack, now = self._stack(), time.monotonic()  # in one breath, and last: each file that is read lets the loop go on
+            if now - self._beat_at < 2 * BEAT_S or not stack:
+                _end(hold)
+                hold, others = None, clocks.others_s()
+            elif hold is None or not hold.goes_on(stack[-1], self._beats):
+                _end(hold)
+                hold = _Hold(stack[-1], self._beats, now - max(free_s, self._beat_at), last, look)
+            if hold is not None and hold.own_s(look, 0.0) > self._held_s and not hold.told:
+                own_s = hold.own_s(look, max(0.0, clocks.others_s() - others))
+                hold.told = own_s > self._held_s and self._tell(own_s, stack)
+            last, free_s = look, now
+        clocks.close()
+
+    def _tell(self, own_s: float, stack: list[FrameType]) -> bool:
+        where = "\n".join(_lines(stack))
+        if any(frame.f_code in EXEMPT for frame in stack):
+            log.info("a commit takes %.0f ms of the loop's time, innermost first:\n%s", own_s * 1000, where)
+        else:
+            log.warning("%s %.0f ms, innermost first:\n%s", HELD, own_s * 1000, where)
+        return True
+
+    def _stack(self) -> list[FrameType]:
+        """The frames of the callback that the loop is in, innermost first; none where it is in no callback."""
+        frame = sys._current_frames().get(self._loop_thread.ident or 0)
+        stack: list[FrameType] = []
+        while frame is not None and frame.f_code.co_filename not in _LOOP_FILES:
+            stack.append(frame)
+            frame = frame.f_back
+        return stack if frame is not None else []
+
+
+class _Look(NamedTuple):
+    """A moment, and what the clocks of the loop's thread and of this one said then."""
+
+    at_s: float
+    run_s: float
+    """How long the loop's thread has run."""
+    delay_s: float
+    """How long it was runnable and not run."""
+    blind_s: float
+    """The same for this thread."""
+
+
+class _Hold:
+    """One callback for as long as the loop is in it."""
+
+    def __init__(self, callback: FrameType, beats: int, since_s: float, before: _Look, first: _Look) -> None:
+        """It was seen at the look ``first``, ``since_s`` after the loop was seen without it."""
+        self._callback = callback  # kept, so that no other frame can get its place in memory
+        self._beats = beats
+        self._first = first
+        # Others may have been there before it while this thread was not run, or waited for one that was not.
+        self._at_first_s = since_s - (first.delay_s - before.delay_s) - (first.blind_s - before.blind_s)
+        self.whole_s = 0.0
+        self.told = False
+
+    def goes_on(self, callback: FrameType, beats: int) -> bool:
+        """Whether it is this callback still."""
+        return self._callback is callback and self._beats == beats
+
+    def own_s(self, look: _Look, others_s: float) -> float:
+        """How long it has held the loop itself: it ran, or it waited, but not for a thread of ours that was not run. All that is
+        known of the others is for how long that was."""
+        first = self._first
+        self.whole_s = self._at_first_s + look.at_s - first.at_s
+        ran = look.run_s - first.run_s
+        waited = (look.at_s - first.at_s) - ran - (look.delay_s - first.delay_s) - (look.blind_s - first.blind_s)
+        return max(0.0, self._at_first_s - others_s) + ran + max(0.0, waited - others_s)
+
+
+def _end(hold: _Hold | None) -> None:
+    if hold is not None and hold.told:
+        log.info("the loop goes on, after %.0f ms or a little more", hold.whole_s * 1000)
+
+
+class _Clocks:
+    """How long the threads of this process ran, and were runnable and not run. Where the system does not say: all ran always."""
+
+    def __init__(self, loop_thread: int) -> None:
+        self._loop_thread = loop_thread
+        self._this_thread = threading.get_native_id()
+        self._files: dict[int, int] = {}
+        """By thread, kept open: each call on the way is a moment in which another thread may take the interpreter."""
+        self._delays_ns: dict[int, int] = {}
+
+    def look(self) -> _Look:
+        """This moment."""
+        blind = self._read(self._this_thread)[1]
+        run, delay = self._read(self._loop_thread)
+        now = time.monotonic()
+        return _Look(now, run / 1e9 if run else now, delay / 1e9, blind / 1e9)
+
+    def others_s(self) -> float:
+        """How long the other threads were runnable and not run, in all; one that has ended keeps what it had."""
+        threads = {thread.native_id for thread in threading.enumerate()} - {self._loop_thread, self._this_thread, None}
+        for thread in threads:
+            self._delays_ns[thread or 0] = self._read(thread or 0)[1]
+        for gone in [each for each in self._files if each not in threads and each in self._delays_ns]:
+            os.close(self._files.pop(gone))
+        return sum(self._delays_ns.values()) / 1e9
+
+    def close(self) -> None:
+        """Read no more."""
+        for file in self._files.values():
+            os.close(file)
+
+    def _read(self, thread: int) -> tuple[int, int]:
+        try:
+            if thread not in self._files:
+                self._files[thread] = os.open(f"/proc/self/task/{thread}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+            run, delay, _ = os.pread(self._files[thread], 100, 0).split()
+            return int(run), int(delay)
+        except (OSError, ValueError):
+            return 0, 0  # it has ended, or nobody keeps count
+
+
+def _lines(stack: list[FrameType]) -> Iterator[str]:
+    for frame in stack[:FRAMES]:
+        yield f"  {frame.f_code.co_filename}:{frame.f_lineno} {frame.f_code.co_qualname}"
+    if len(stack) > FRAMES:
+        yield f"  … {len(stack) - FRAMES} more, up to {stack[-1].f_code.co_qualname}"

@@ -1,0 +1,38 @@
+"""What a hub loads when it first needs it, so that it answers sooner after its start. In a thread: nobody waits meanwhile.
+
+What runs sessions comes with the first session, and with the first of its driver. What judges commands comes with the first tool
+call (``session/read_ahead.py``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from trunkline.session.session import Session
+
+SESSIONS: Final = "trunkline.session.session"
+DRIVERS: Final = {
+    "acp": ("trunkline.session.acp_driver", "trunkline.session.editors", "trunkline.session.listing"),
+    "stream-json": ("trunkline.session.stream_json.driver",),
+}
+_loaded: set[str] = set()
+"""Not ``sys.modules``: that has a module too while another thread is still at it."""
+
+
+async def session_type(driver: str) -> type[Session]:
+    """The class of sessions, with what drives them."""
+    await load(SESSIONS, *DRIVERS.get(driver, ()))
+    from trunkline.session.session import Session
+
+    return Session
+
+
+async def load(*modules: str) -> None:
+    """Load what is not loaded yet, off the loop."""
+    wanted = [name for name in modules if name not in _loaded]
+    if wanted:
+        await asyncio.to_thread(lambda: [import_module(name) for name in wanted])
+        _loaded.update(wanted)

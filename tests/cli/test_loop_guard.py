@@ -1,0 +1,177 @@
+"""The loop's guard: it names what holds the loop, and nothing that the machine or many short callbacks did."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from trunkline.cli import loop_guard
+from trunkline.cli.loop_guard import HELD, LoopGuard
+from trunkline.journal.committer import Committer
+from trunkline.journal.memory import MemoryJournal
+
+Scenario = Callable[[], Coroutine[Any, Any, None]]
+
+
+def sleeps() -> None:
+    """What a call does that waits for a disk."""
+    time.sleep(0.15)
+
+
+def computes() -> None:
+    """What a call does that computes in steps of the interpreter."""
+    until = time.thread_time() + 0.15
+    while time.thread_time() < until:
+        pass
+
+
+def computes_in_c() -> None:
+    """What a call does that keeps the interpreter to itself: nobody can look before it is over."""
+    re.match(r"(a+)+b", "a" * 21)
+
+
+@pytest.fixture
+def guarded(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Callable[[Scenario], list[str]]:
+    """Runs a scenario on a watched loop; gives what the guard told of."""
+
+    async def watched(scenario: Scenario) -> None:
+        guard = LoopGuard()
+        guard.start()
+        try:
+            await scenario()
+            await asyncio.sleep(4 * loop_guard.LOOK_S)
+        finally:
+            guard.stop()
+
+    def start(scenario: Scenario) -> list[str]:
+        kind = getattr(request, "param", "uvloop")
+        factory = pytest.importorskip("uvloop").new_event_loop if kind == "uvloop" else None
+        with caplog.at_level(logging.INFO, "trunkline.loop"), asyncio.Runner(loop_factory=factory) as runner:
+            runner.run(watched(scenario))
+        return [record.getMessage() for record in caplog.records if record.name == "trunkline.loop"]
+
+    return start
+
+
+def until_told(hold: Callable[[], None]) -> Scenario:
+    """Hold the loop, again where the machine was too busy for the guard to be sure."""
+
+    async def scenario() -> None:
+        heard = threading.Event()
+
+        class Ear(logging.Handler):
+            def emit(self, record: logging.LogRecord) -> None:
+                heard.set()
+
+        ear = Ear()
+        logging.getLogger("trunkline.loop").addHandler(ear)
+        try:
+            for _ in range(20):
+                hold()
+                await asyncio.sleep(2 * loop_guard.LOOK_S)
+                if heard.is_set():
+                    return
+        finally:
+            logging.getLogger("trunkline.loop").removeHandler(ear)
+
+    return scenario
+
+
+@pytest.mark.parametrize(("guarded", "hold"), [("uvloop", sleeps), ("uvloop", computes), ("uvloop", computes_in_c),
+                                               ("asyncio", sleeps)], indirect=["guarded"])
+def test_a_callback_that_holds_the_loop_is_named_with_its_frame(
+        guarded: Callable[[Scenario], list[str]], hold: Callable[[], None]) -> None:
+    [told, *_] = guarded(until_told(hold))
+    assert told.startswith(HELD)
+    assert f" {hold.__name__}\n" in told, "the frame"
+    assert "until_told" in told, "and who called it"
+
+
+def test_one_hold_is_told_once_and_how_long_it_took(guarded: Callable[[Scenario], list[str]]) -> None:
+    told = guarded(until_told(sleeps))
+    assert len(told) == 2 and told[0].startswith(HELD) and told[1].startswith("the loop goes on")
+
+
+def test_many_short_callbacks_are_no_hold(guarded: Callable[[Scenario], list[str]]) -> None:
+    async def scenario() -> None:
+        ends = asyncio.Event()
+
+        def short() -> None:
+            until = time.thread_time() + 0.004
+            while time.thread_time() < until:
+                pass
+
+        for _ in range(60):
+            asyncio.get_running_loop().call_soon(short)
+        asyncio.get_running_loop().call_soon(ends.set)
+        await ends.wait()
+
+    assert guarded(scenario) == []
+
+
+def test_waiting_for_another_threads_grip_on_the_interpreter_is_a_hold(guarded: Callable[[Scenario], list[str]]) -> None:
+    def crowded() -> None:
+        thread = threading.Thread(target=computes_in_c)
+        thread.start()
+        thread.join()
+
+    [told, *_] = guarded(until_told(crowded))
+    assert told.startswith(HELD) and "crowded" in told
+
+
+def test_a_commit_of_the_journal_is_told_of_as_one_and_is_no_hold(guarded: Callable[[Scenario], list[str]]) -> None:
+    class SlowDisk(MemoryJournal):
+        def append_now(self, group: Any) -> bool:
+            time.sleep(0.15)
+            return super().append_now(group)
+
+    def commits() -> None:
+        from tests.journal.stores import entry
+
+        committer = Committer(SlowDisk())
+        committer.submit("a", [entry(1)])
+        committer._commit()
+
+    told = guarded(until_told(commits))
+    assert told and not [line for line in told if line.startswith(HELD)]
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/schedstat"), reason="nobody tells how long a thread was kept waiting")
+def test_a_machine_that_does_not_run_us_is_no_hold(guarded: Callable[[Scenario], list[str]]) -> None:
+    """Every thread of this process shares one core with six programs that want it; callbacks of 8 ms then take 50 and more."""
+    core = min(os.sched_getaffinity(0))
+    spin = f"import os\nos.sched_setaffinity(0, {{{core}}})\nwhile os.getppid() == {os.getpid()}: pass"
+    longest_s = 0.0
+
+    async def scenario() -> None:
+        nonlocal longest_s
+        until = time.monotonic() + 1.0
+        while time.monotonic() < until:
+            begin, needs = time.monotonic(), time.thread_time() + 0.008
+            while time.thread_time() < needs:
+                pass
+            longest_s = max(longest_s, time.monotonic() - begin)
+            await asyncio.sleep(0)
+
+    before = os.sched_getaffinity(0)
+    crowd = [subprocess.Popen([sys.executable, "-S", "-c", spin]) for _ in range(6)]
+    try:
+        os.sched_setaffinity(0, {core})
+        told = guarded(scenario)
+    finally:
+        os.sched_setaffinity(0, before)
+        for each in crowd:
+            each.kill()
+            each.wait()
+    assert longest_s > 0.02, "the machine was not busy"
+    assert told == []

@@ -1,0 +1,179 @@
+"""Rule 1: nothing waits on the loop. What is done to a hub here held everybody up before; now it holds nobody but who does it.
+
+Every hub of these tests has its loop guarded: a test ends with the assertion that no callback held it for over 50 ms of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.faults.conftest import Report
+from tests.tooling.hub_process import PUPPET, HubProcess, Session, end_of, types_of
+from tests.tooling.processes import eventually
+from tests.tooling.wire import Stream
+
+NewHub = Callable[..., HubProcess]
+
+LINE_CHARS = 200 << 10
+WAIT_MOST_MS = 1000
+"""What others may wait here: the machine is busy with the tests themselves. The guard measures what the hub itself takes."""
+
+RULES = "".join(f'[[rules]]\nid = "deny-{number}"\naction = "deny"\ncommand = ["no-such-tool-{number} *{number}*"]\n'
+                for number in range(80))
+
+
+def nested(size: int) -> str:
+    """Substitutions within substitutions."""
+    return "echo " + "$(" * (size // 3) + ")" * (size // 3)
+
+
+def many(size: int) -> str:
+    """As many commands as fit, no two alike."""
+    return "".join(f"w{number:x};" for number in range(size // 6))[:size]
+
+
+def blanks(size: int) -> str:
+    """A script for sed that is nothing but line ends."""
+    return 'sed -e "-a' + "\n" * size + '"'
+
+
+class Pings:
+    """How long somebody else waits for an answer, again and again."""
+
+    def __init__(self, hub: HubProcess) -> None:
+        self.times_ms: list[float] = []
+        self._wire = hub.wire
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._ping, daemon=True)
+
+    @property
+    def worst_ms(self) -> float:
+        """The longest wait."""
+        return max(self.times_ms)
+
+    def _ping(self) -> None:
+        while not self._over.is_set():
+            began = time.monotonic()
+            self._wire.get("/healthz")
+            self.times_ms.append((time.monotonic() - began) * 1000)
+            self._over.wait(0.01)
+
+    @classmethod
+    @contextmanager
+    def during(cls, hub: HubProcess) -> Iterator[Pings]:
+        """Ping while something else is done to the hub."""
+        pings = cls(hub)
+        pings._thread.start()
+        try:
+            yield pings
+        finally:
+            pings._over.set()
+            pings._thread.join()
+
+
+def asking(line: str, number: int) -> list[list[Any]]:
+    """The steps of an agent that announces a command, says something, and asks for the command."""
+    call = {"toolCallId": f"call-{number}", "title": "A command", "kind": "execute", "rawInput": {"command": line}}
+    options = [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}, {"optionId": "no", "name": "No", "kind": "reject_once"}]
+    return [["say", f"before {number}"], ["update", {"sessionUpdate": "tool_call", "status": "pending", **call}],
+            ["say", f"behind {number}"], ["ask", "session/request_permission", {"toolCall": call, "options": options}],
+            ["say", f"after {number}"]]
+
+
+def long_lines(new_hub: NewHub, folder: Path, lines: list[str]) -> tuple[HubProcess, Session]:
+    """A session whose agent is about to ask for these, on a hub with many rules."""
+    plays = folder / "plays.json"
+    plays.write_text(json.dumps({"go": [step for number, line in enumerate(lines) for step in asking(line, number)]}))
+    hub = new_hub(agents={"long": f"{PUPPET} --plays {plays}"}, policy=RULES)
+    return hub, hub.new_session("long")
+
+
+def ask_of(stream: Stream) -> dict[str, Any]:
+    return stream.until("approval_requested").value
+
+
+@pytest.mark.parametrize(("make", "chars", "level"), [(nested, LINE_CHARS, "high"), (many, LINE_CHARS, "high"),
+                                                      (blanks, 16_000, "medium")])
+def test_a_long_command_holds_nobody_up_and_is_high_where_it_cannot_be_read(
+        new_hub: NewHub, tmp_path: Path, report: Report, make: Callable[[int], str], chars: int, level: str) -> None:
+    hub, session = long_lines(new_hub, tmp_path, [make(chars)])
+    with Pings.during(hub) as pings, session.send("go", wait_s=60) as stream:
+        asked = ask_of(stream)
+        [pending] = session.view()["pendingApprovals"]
+        session.post(f"permissions/{asked['requestId']}", {"decision": "deny"})
+        stream.rest()
+    assert level != "high" or "longer than 16384 bytes" in pending["riskReason"], "it says why"
+    assert asked["riskLevel"] == level
+    [end] = [packet.value for packet in stream.seen if packet.type == "approval_resolved"]
+    assert (end["approved"], end["resolvedBy"]) == (False, "user")
+    hub.close()
+    report(1, f"a command of {chars >> 10} KiB ({make.__name__}) is asked for", tried=len(pings.times_ms),
+           held=sum(each < WAIT_MOST_MS for each in pings.times_ms), worst_ms=pings.worst_ms)
+
+
+def test_long_commands_are_read_and_told_of_in_the_order_in_which_they_came(
+        new_hub: NewHub, tmp_path: Path, report: Report) -> None:
+    lines = [f"cat > notes-{number}.txt <<'END'\n" + "a line of text\n" * 700 + "END" for number in range(12)]
+    hub, session = long_lines(new_hub, tmp_path, lines)
+    levels = []
+    with Pings.during(hub) as pings, session.send("go", wait_s=60) as stream:
+        for _ in lines:
+            asked = ask_of(stream)
+            levels.append(asked["riskLevel"])
+            session.post(f"permissions/{asked['requestId']}", {"decision": "deny"})
+        stream.rest()
+    said = [packet.value["content"]["text"] for packet in stream.seen if packet.type == "agent_message_chunk"]
+    told = [(packet.value["toolCallId"], types_of([packet.value])[0]) for packet in stream.seen
+            if packet.type in ("tool_call_start", "approval_requested")]
+    assert levels == ["medium"] * len(lines), "a here-doc that writes a file of the project was read, and judged by what it does"
+    assert [text for text in said if text.startswith(("before", "behind", "after"))] == [
+        f"{where} {number}" for number in range(len(lines)) for where in ("before", "behind", "after")]
+    kinds = ("tool_call_start", "approval_requested")
+    assert told == [(f"call-{number}", kind) for number in range(len(lines)) for kind in kinds]
+    hub.close()
+    report(1, "commands of 10 KiB, one behind the other", tried=len(pings.times_ms),
+           held=sum(each < WAIT_MOST_MS for each in pings.times_ms), worst_ms=pings.worst_ms)
+
+
+def test_a_rule_that_denies_also_denies_a_long_command(new_hub: NewHub, tmp_path: Path) -> None:
+    line = "".join(f"w{number:x};" for number in range(1500)) + "no-such-tool-7 with 7 words"
+    _, session = long_lines(new_hub, tmp_path, [line])
+    with session.send("go", wait_s=60) as stream:
+        stream.rest()
+    [resolved] = [packet.value for packet in stream.seen if packet.type == "approval_resolved"]
+    assert (resolved["approved"], resolved["resolvedBy"]) == (False, "policy") and "deny-7" in resolved["reason"]
+
+
+def test_a_journal_that_another_program_has_locked_holds_up_its_writers_only(new_hub: NewHub, report: Report) -> None:
+    hub = new_hub()
+    session = hub.new_session()
+    session.say("/burst 5 10")
+    locked_s = 2.5
+    packets: list[dict[str, Any]] = []
+    turn = threading.Thread(target=lambda: packets.extend(session.say("/burst 200 10", wait_s=60)))
+    stranger = sqlite3.connect(hub.data / "journal.db", isolation_level=None, timeout=10)
+    try:
+        with Pings.during(hub) as pings:
+            stranger.execute("BEGIN IMMEDIATE")
+            until = time.monotonic() + locked_s
+            turn.start()
+            eventually(lambda: time.monotonic() > until, "the lock was held for long")
+            assert turn.is_alive(), "nothing is told that is not stored"
+            stranger.execute("COMMIT")
+            turn.join(30)
+    finally:
+        stranger.close()
+    chunks = [packet for packet in packets if packet["type"] == "agent_message_chunk"]
+    assert end_of(packets)["type"] == "prompt_response"
+    hub.close()
+    report(1, "another program locks the journal for 2.5 s", tried=len(pings.times_ms),
+           held=sum(each < WAIT_MOST_MS for each in pings.times_ms), worst_ms=pings.worst_ms, lost=200 - len(chunks))

@@ -1,0 +1,13 @@
+"""What judges commands is loaded, as in a hub that has seen a tool call: only the first of all waits for that."""
+
+from __future__ import annotations
+
+import pytest
+
+from trunkline.session.read_ahead import Reading
+
+
+@pytest.fixture(scope="session", autouse=True)
+def judges() -> None:
+    """Load them once."""
+    Reading(cwd="/", roots=("/",), home=None).read([])

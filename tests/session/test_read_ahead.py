@@ -1,0 +1,71 @@
+"""Long command lines: read off the loop, before the session hears of them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from trunkline.dialects.risk import explain_risk
+from trunkline.dialects.signals import PermissionAsk, TurnEnd, Update
+from trunkline.session import read_ahead
+from trunkline.session.fold import Fold
+from trunkline.session.interpret import Interpreter
+from trunkline.session.read_ahead import Reading, needs_reading
+
+
+def heredoc(number: int) -> str:
+    return f"cat > {number}.txt <<'END'\n" + "text\n" * 1500 + "END"
+
+
+def call(line: str, call_id: str = "c1") -> dict[str, Any]:
+    return {"toolCallId": call_id, "title": "Run", "kind": "execute", "rawInput": {"command": line}}
+
+
+def announced(line: str, call_id: str = "c1") -> Update:
+    return Update(json.dumps({"sessionUpdate": "tool_call", "status": "pending", **call(line, call_id)}).encode())
+
+
+def said(text: str) -> Update:
+    return Update(json.dumps({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}).encode())
+
+
+def reading() -> Reading:
+    return Reading(cwd="/work", roots=("/work",), home="/home/ada")
+
+
+@pytest.fixture(autouse=True)
+def loaded() -> None:
+    """What judges commands is there, as after the first call of a hub."""
+    reading().read([])
+
+
+def test_with_the_first_call_of_all_comes_what_judges_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read_ahead, "_loaded", set())
+    assert needs_reading([announced("ls -la")]) and not needs_reading([said("a" * 10_000)])
+    reading().read([announced("ls -la")])
+    assert not needs_reading([announced("ls -la")])
+
+
+def test_only_a_large_message_about_a_call_needs_reading() -> None:
+    assert needs_reading([said("a"), announced(heredoc(1))])
+    assert needs_reading([PermissionAsk("r", json.dumps(call(heredoc(1))).encode(), ())])
+    assert not needs_reading([announced("ls -la"), said("a" * 10_000), TurnEnd(stop="end_turn")])
+
+
+@pytest.mark.parametrize("ask", [False, True])
+def test_the_fold_finds_what_was_read_and_takes_for_high_what_was_not(ask: bool) -> None:
+    line = heredoc(100 + ask)
+
+    def folded() -> str:
+        fold = Fold(session_id="s", agent="a", cwd="/work", created_at=1, updated_at=1)
+        interpret = Interpreter(fold, roots=("/work",), home="/home/ada").at(1)
+        interpret.hear([signal])
+        return fold.approvals["r"].risk_level if ask else str(fold.calls["c1"].risk_level)
+
+    signal = PermissionAsk("r", json.dumps(call(line)).encode(), ()) if ask else Update(
+        json.dumps({"sessionUpdate": "tool_call", "status": "in_progress", **call(line)}).encode())
+    assert folded() == "high"
+    reading().read([signal])
+    assert folded() == explain_risk("terminal", {"command": line}, cwd="/work", roots=["/work"]).level == "medium"
