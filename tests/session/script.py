@@ -48,7 +48,7 @@ class ScriptedDriver:
         self.told.append(("adopt" if adopt else "start", previous))
         if self.refuses_to_start is not None:
             raise self.refuses_to_start
-        self._session.spawned(1, 1, "marker")
+        await self._session.spawned(1, 1, "marker")
         return Started(how=self.how, agent_session_id=previous or "agent-1", agent_info=None, capabilities=None,
                        modes=self.modes_of_new,
                        config_options=None)

@@ -173,10 +173,15 @@ class _Clocks:
         return _Look(now, run / 1e9 if run else now, delay / 1e9, blind / 1e9)
 
     def others_s(self) -> float:
-        """How long the other threads were runnable and not run, in all; one that has ended keeps what it had."""
-        threads = {thread.native_id for thread in threading.enumerate()} - {self._loop_thread, self._this_thread, None}
+        """How long the other threads were runnable and not run, in all; one that has ended keeps what it had.
+
+        By the system's list: one that was just made, and that its maker waits for, is not yet in the interpreter's."""
+        try:
+            threads = set(map(int, os.listdir("/proc/self/task"))) - {self._loop_thread, self._this_thread}
+        except OSError:
+            return 0.0
         for thread in threads:
-            self._delays_ns[thread or 0] = self._read(thread or 0)[1]
+            self._delays_ns[thread] = self._read(thread)[1]
         for gone in [each for each in self._files if each not in threads and each in self._delays_ns]:
             os.close(self._files.pop(gone))
         return sum(self._delays_ns.values()) / 1e9

@@ -143,7 +143,7 @@ class AcpDriver:
         self._process = await AgentProcess.spawn(
             command, cwd=self._cwd, env=self._env, on_data=self._received, on_exit=self._exited,
             resources=self._resources, daemons=self._spec.daemons)
-        self._sink.spawned(self._process.pid, self._process.start_time, self._process.marker)
+        await self._sink.spawned(self._process.pid, self._process.start_time, self._process.marker)
         hello = await self._opening.greet()
         self._takes = hello.capabilities.prompt
         self._lists = hello.capabilities.session.list is not None

@@ -62,7 +62,7 @@ class Calls(Protocol):
 class DriverSink(Protocol):
     """Where a driver delivers: the session."""
 
-    def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
+    async def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
         """The agent's process runs; whoever comes after a crash must be able to find it."""
 
     def heard(self, signals: list[Signal]) -> None:

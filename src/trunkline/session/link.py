@@ -91,9 +91,9 @@ class AgentLink:
         self._closed = True
         await self.stop()
 
-    def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
-        """The process runs: put it on record before it can do anything."""
-        self._pids.record(PidRecord(self._pen.fold.session_id, pid, start_time, marker))
+    async def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
+        """The process runs: put it on record before it is told anything."""
+        await asyncio.to_thread(self._pids.record, PidRecord(self._pen.fold.session_id, pid, start_time, marker))
         if self._stopping is not None and self._half_started is not None:
             # It was to be stopped before there was a process.
             self._stopping_late = asyncio.create_task(self._half_started.stop())
@@ -118,7 +118,7 @@ class AgentLink:
                     break
                 # A start that had no process yet when it was stopped may have one now.
                 await asyncio.wait([self._starting], timeout=STOP_AGAIN_S)
-            self._pids.forget(self._pen.fold.session_id)
+            await asyncio.to_thread(self._pids.forget, self._pen.fold.session_id)
         finally:
             self._stopping = None
 
@@ -140,7 +140,7 @@ class AgentLink:
         except BaseException:
             self._driver = None
             await driver.stop()
-            self._pids.forget(self._pen.fold.session_id)
+            await asyncio.to_thread(self._pids.forget, self._pen.fold.session_id)
             raise
         finally:
             self._starting = self._half_started = None

@@ -119,9 +119,9 @@ class Inquiry:
         self._key = key
         self._pids = pids
 
-    def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
+    async def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
         """The process runs: whoever comes after a crash must be able to end it."""
-        self._pids.record(PidRecord(self._key, pid, start_time, marker))
+        await asyncio.to_thread(self._pids.record, PidRecord(self._key, pid, start_time, marker))
 
     def heard(self, signals: list[Signal]) -> None:
         """There is no session that this could belong to."""
@@ -129,9 +129,9 @@ class Inquiry:
     def exited(self, exit: Exit, stderr: str) -> None:
         """Whoever asked hears of it by the failed call."""
 
-    def over(self) -> None:
+    async def over(self) -> None:
         """The process is gone."""
-        self._pids.forget(self._key)
+        await asyncio.to_thread(self._pids.forget, self._key)
 
 
 async def ask_for_sessions(make_driver: Callable[[str, Inquiry], AcpDriver], inquiry: Inquiry,
@@ -148,4 +148,4 @@ async def ask_for_sessions(make_driver: Callable[[str, Inquiry], AcpDriver], inq
 
 async def _end(driver: AcpDriver, inquiry: Inquiry) -> None:
     await driver.stop()
-    inquiry.over()
+    await inquiry.over()

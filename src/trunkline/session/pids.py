@@ -1,6 +1,7 @@
 """Which agents run, on disk, so that a hub that comes after a crash can end those that were left behind.
 
-Rule: one small file per running agent, written before the agent can do anything and removed when it is gone.
+Rule: one small file per running agent, written before the agent is told anything and removed when it is gone. In a thread: a
+file may have to wait for the disk.
 """
 
 from __future__ import annotations

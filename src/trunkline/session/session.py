@@ -364,9 +364,9 @@ class Session:
         """A person put a file into the session's folder: it is not the agent's work."""
         await self._finder.made_by_somebody_else(path)
 
-    def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
+    async def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
         """The agent's process runs."""
-        self._link.spawned(pid, start_time, marker)
+        await self._link.spawned(pid, start_time, marker)
 
     def heard(self, signals: list[Signal]) -> None:
         """The agent said these."""

@@ -34,7 +34,7 @@ class Ears:
         self.pids: list[int] = []
         self._news = asyncio.Event()
 
-    def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
+    async def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
         self.pids.append(pid)
 
     def heard(self, signals: list[Signal]) -> None:

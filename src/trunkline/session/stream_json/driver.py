@@ -254,7 +254,7 @@ class StreamJsonDriver:
                                           reads=[servers] if servers else [])
             process = await cli.spawn(program, cwd=self._cwd, env=self._env, resources=self._resources,
                                       daemons=self._spec.daemons)
-            self._sink.spawned(process.pid, process.start_time, process.marker)
+            await self._sink.spawned(process.pid, process.start_time, process.marker)
             body = await cli.ask("initialize", lambda request_id: outgoing.initialize(request_id, **outgoing.hooked()),
                                  within_s=START_TIMEOUT_S)
             self._hear(cli.translator.greeted(body))
