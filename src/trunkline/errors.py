@@ -31,7 +31,8 @@
     │   └── IdleTimeout            504  idle_timeout
     └── Unavailable                a part of ours is down
         ├── StorageError           503  storage_error
-        │   └── SessionUnreadable  503  session_unreadable
+        │   ├── SessionUnreadable  503  session_unreadable
+        │   └── JournalDamaged     503  journal_damaged
         ├── SandboxUnavailable     503  sandbox_unavailable
         ├── HubRestarted           503  hub_restarted
         ├── HubStopping            503  hub_stopping
@@ -266,6 +267,12 @@ class SessionUnreadable(StorageError):
     """What was stored of a session is damaged, or was written by a version that we do not know."""
 
     code = "session_unreadable"
+
+
+class JournalDamaged(StorageError):
+    """The journal's file is not what was written; it is mended, and where that does not help, the hub does not start."""
+
+    code = "journal_damaged"
 
 
 class SandboxUnavailable(Unavailable):

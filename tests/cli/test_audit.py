@@ -61,10 +61,11 @@ def tampered(place: Place, change: Callable[[list[Entry]], list[Entry]]) -> None
     """Rewrite the entries of session aaa in the database, as somebody with an editor would."""
     with sqlite3.connect(place.data.path / "journal.db") as database:
         for first_pos, body in database.execute("SELECT first_pos, body FROM blocks WHERE session = 'aaa'").fetchall():
-            database.execute("UPDATE blocks SET body = ? WHERE first_pos = ?", (encode(change(decode(body))), first_pos))
+            changed = encode(change(decode(body)))
+            database.execute("UPDATE blocks SET body = ?, crc = NULL WHERE first_pos = ?", (changed, first_pos))
         for first_pos, body in database.execute("SELECT first_pos, body FROM recent").fetchall():
             parts = {session: change(part) if session == "aaa" else part for session, part in decode_parts(body).items()}
-            database.execute("UPDATE recent SET body = ? WHERE first_pos = ?", (encode(parts), first_pos))
+            database.execute("UPDATE recent SET body = ?, crc = NULL WHERE first_pos = ?", (encode(parts), first_pos))
     database.close()
 
 
@@ -115,7 +116,7 @@ def with_chain(place: Place, chain: Chain | None) -> None:
     """Rewrite what the row of session aaa says of its chain."""
     state = msgspec.json.encode({"sessionId": "aaa"} if chain is None else {"sessionId": "aaa", "chain": chain})
     with sqlite3.connect(place.data.path / "journal.db") as database:
-        assert database.execute("UPDATE sessions SET checkpoint = ? WHERE id = 'aaa'", (state,)).rowcount == 1
+        assert database.execute("UPDATE sessions SET checkpoint = ?, crc = NULL WHERE id = 'aaa'", (state,)).rowcount == 1
     database.close()
 
 

@@ -75,6 +75,7 @@ CALLS: list[tuple[str, Callable[[Client], Awaitable[Any]], str, object, object]]
     ("no caps any more", lambda hub: hub.set_limits("s1", caps=Caps()), "POST /sessions/s1/limits", {"caps": {}}, SESSION),
     ("image", lambda hub: hub.image("s1", 7), "GET /sessions/s1/images/7", None, {}),
     ("approvals", lambda hub: hub.approvals(), "GET /approvals", None, {"pending": [{"sessionId": "s1"}]}),
+    ("journal", lambda hub: hub.journal(), "GET /journal", None, {"state": "hurt", "damages": [{"from": 2, "to": 3}]}),
     ("policy", lambda hub: hub.policy(), "GET /policy", None, {"text": "", "rules": [{"action": "ask", "tool": ["x"]}]}),
     ("policy as text", lambda hub: hub.replace_policy(text="# none"), "PUT /policy", {"text": "# none"}, {"text": "# none"}),
     ("policy as rules", lambda hub: hub.replace_policy(

@@ -42,16 +42,9 @@ def token() -> Iterator[str]:
     """What escaping programs have among their arguments; whoever a failed test left is ended by its pid."""
     token = f"escaped-{secrets.token_hex(8)}"
     yield token
-    eventually(lambda: not killed(token), "whoever was left is gone")
-
-
-def killed(token: str) -> int:
-    """How many were there to be killed; a chain has forked another meanwhile."""
-    left = processes_named(token)
-    for process in left:
+    for process in processes_named(token):
         with suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGKILL)
-    return len(left)
 
 
 def agent_of(session: Session) -> int:

@@ -30,6 +30,7 @@ COMMANDS: dict[str, Lazy] = {
     "pair": Lazy("trunkline.cli.pair", "Pair a phone or another device by a code."),
     "devices": Lazy("trunkline.cli.devices", "List paired devices, or revoke one."),
     "audit": Lazy("trunkline.cli.audit", "Check or export the record of approvals."),
+    "journal": Lazy("trunkline.cli.journal", "Verify, repair or salvage what is stored."),
     "check": Lazy("trunkline.cli.check", "Check that an agent keeps to the protocol."),
     "status": Lazy("trunkline.cli.status", "Say whether a hub is running, and where."),
     "stop": Lazy("trunkline.cli.stop", "Stop the hub and every agent it runs."),

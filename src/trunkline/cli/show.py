@@ -52,6 +52,7 @@ class Show:
             "approval_resolved": self._approval_resolved,
             "question_requested": self._question_requested,
             "question_resolved": self._question_resolved,
+            "gap": self._gap,
             "prompt_response": self._ended,
             "error": self._failed,
         }
@@ -121,6 +122,9 @@ class Show:
 
     def _mode(self, packet: Fields) -> None:
         self._screen.line(f"mode: {packet.get('currentModeId', '')}", dim=True, indent="  ")
+
+    def _gap(self, packet: Fields) -> None:
+        self._screen.line(one_line(str(packet.get("message", "entries are lost"))), mark="!", colour="red", indent="  ")
 
     def _used(self, packet: Fields) -> None:
         self._usage = packet

@@ -10,6 +10,7 @@ from trunkline.cli.command import finish, print_json, setting_flags
 from trunkline.cli.datadir import DataDir
 from trunkline.cli.locate import connected, find, running
 from trunkline.cli.settings import Settings, load
+from trunkline.client.hub_views import JournalView
 
 EXIT_NOT_RUNNING = 1
 OPEN = "starting,running,thinking,waiting_for_input,waiting_for_approval,paused"
@@ -49,4 +50,15 @@ async def _facts(settings: Settings) -> dict[str, Any]:
     facts["url"] = endpoint.url
     async with connected(endpoint, settings) as hub:
         facts["active"] = len((await hub.sessions(status=OPEN, limit=200)).sessions)
+        facts["journal"] = _journal(await hub.journal())
     return facts
+
+
+def _journal(view: JournalView) -> str:
+    """How what is stored is, in a line."""
+    if view.state == "unwritable":
+        return f"nothing can be stored: {view.unwritable}"
+    if view.state == "hurt":
+        aside = f"; the damaged file is {view.asides[-1]}" if view.asides else "; see trunkline journal verify"
+        return f"{len(view.damages)} places cannot be read any more{aside}"
+    return "whole"

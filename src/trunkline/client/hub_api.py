@@ -14,6 +14,7 @@ from trunkline.client.hub_views import (
     DiscoveredSessions,
     Explanation,
     FolderPage,
+    JournalView,
     Pairing,
     PendingList,
     PermissionPolicy,
@@ -82,6 +83,10 @@ class HubCalls(Wire):
         return read(await self._ask(post("/policy/explain", body)), Explanation)
 
     # looking for something
+
+    async def journal(self) -> JournalView:
+        """What was found damaged in what is stored, and whether it can be written."""
+        return await self._get("/journal", JournalView)
 
     async def search(self, text: str, *, limit: int = 20) -> SearchPage:
         """Passages of all sessions in which every word is found, the best first; words in quotes are a phrase."""

@@ -22,6 +22,26 @@ class PendingList(HubView):
     pending: list[PendingAsk] = []
 
 
+class JournalDamage(HubView):
+    """Something stored that cannot be read any more: entries of a session, or more where ``last`` is 0."""
+
+    number: int = 0
+    at: str = ""
+    session_id: str = ""
+    first: int = msgspec.field(default=0, name="from")
+    last: int = msgspec.field(default=0, name="to")
+    what: str = ""
+
+
+class JournalView(HubView):
+    """How what is stored is: ``whole``, ``hurt``, or ``unwritable``."""
+
+    state: str = "whole"
+    damages: list[JournalDamage] = []
+    asides: list[str] = []
+    unwritable: str | None = None
+
+
 class PolicyRule(HubView, omit_defaults=True):
     """A rule of the policy: what fits every list that is not empty is allowed, asked about or denied."""
 

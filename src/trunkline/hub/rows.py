@@ -16,8 +16,8 @@ _summary = msgspec.json.Decoder(SessionView)
 async def stored_view(journal: Journal, row: SessionRow) -> SessionView:
     """The view that the row has, brought up to date where entries came after it."""
     try:
-        behind = row.last_seq > row.checkpoint_seq
-        view = view_of(await refold(journal, row)) if behind else _summary.decode(row.summary)
+        view = _summary.decode(row.summary) if row.last_seq == row.checkpoint_seq and row.summary else view_of(
+            await refold(journal, row))
     except (SessionUnreadable, *BROKEN):
         # One row that cannot be read must not hide all the others.
         view = view_of(Fold(session_id=row.id, agent=row.agent, cwd=row.cwd, title=row.title, status="error",

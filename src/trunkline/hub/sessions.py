@@ -42,6 +42,7 @@ from trunkline.hub.confining import hidden_places, sandbox_of
 from trunkline.hub.drivers import Drivers
 from trunkline.hub.loading import session_type
 from trunkline.hub.noting import Noting
+from trunkline.hub.restoring import restored
 from trunkline.hub.rows import stored_view
 from trunkline.hub.setup import (
     allowed_env,
@@ -68,7 +69,6 @@ from trunkline.session.hub_feed import HubFeed
 from trunkline.session.lent import Lent, Limits
 from trunkline.session.pids import PidFiles
 from trunkline.session.policy_book import PolicyBook
-from trunkline.session.refold import refold
 
 if TYPE_CHECKING:
     from trunkline.session.session import Session
@@ -94,6 +94,7 @@ class Hub:
         """Where agents are looked for, and what they may see a part of."""
         self.lane = folder_lane()
         self._journal: Journal = journal_for(options)
+        self.journal_health = self._journal.health
         self.policies = PolicyBook(None if options.memory else options.policy_file or options.data_dir / "policy.toml")
         self.everything = HubFeed(self._journal)
         """The entries of all sessions, in the order of their commits."""
@@ -379,9 +380,9 @@ class Hub:
             log.warning("session %s is no longer followed: %s", session.id, error.message)
 
     async def _restored(self, row: SessionRow) -> Session:
-        fold = await refold(self._journal, row)
-        self._noting.found(row.id, fold.chain)
-        return await self._session_of(fold)
+        session = await restored(self._journal, row, self._session_of)
+        self._noting.found(row.id, session.fold.chain)
+        return session
 
     async def _session_of(self, fold: Fold) -> Session:
         found = await session_type(self._drivers.kind_of(fold.agent))

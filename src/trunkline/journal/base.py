@@ -1,4 +1,4 @@
-"""The journal's contract: numbered entries that last, behind six methods.
+"""The journal's contract: numbered entries that last, behind seven methods.
 
 Rule 1: a journal stores what it is given. It never invents a ``seq``; it assigns ``pos`` in commit order.
 Rule 2: a group is one transaction: all of its entries and rows, or none.
@@ -80,6 +80,26 @@ class RowFilter(msgspec.Struct, kw_only=True):
     limit: int = 50
 
 
+class Damage(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that was found damaged: entries of a session, or all of it where ``first`` is 0."""
+
+    number: int
+    """Rises with each; 0 for what was found since the hub started and is not written down."""
+    at: int
+    session: str
+    first: int
+    last: int
+    what: str
+
+
+class Health(msgspec.Struct, frozen=True, kw_only=True):
+    """How a journal is: what was found damaged (the newest first), where damaged files were put, why nothing can be written."""
+
+    damages: list[Damage] = msgspec.field(default_factory=list)
+    asides: list[str] = msgspec.field(default_factory=list)
+    unwritable: str | None = None
+
+
 class Journal(Protocol):
     """Numbered entries that last. Used as an async context manager: enter opens, exit closes."""
 
@@ -107,6 +127,9 @@ class Journal(Protocol):
 
     async def delete(self, session_id: str) -> None:
         """Forget a session; deleting an unknown one is no error."""
+
+    async def health(self) -> Health:
+        """What is wrong with the journal, if anything."""
 
     async def __aenter__(self) -> Self: ...
 

@@ -2,7 +2,8 @@
 
 Rule 1: a block is a msgpack array of entries; compressed, it is a zlib stream. The first byte tells which.
 Rule 2: merging joins bytes and decodes nothing, so that old rows are packed at memory speed.
-Rule 3: a block of more than one entry stays within BLOCK_BYTES, BLOCK_ENTRIES and POS_SPAN, so that reading a page decodes
+Rule 3: a stored block carries a checksum over all of its columns. What does not fit it is not believed (``is_whole``).
+Rule 4: a block of more than one entry stays within BLOCK_BYTES, BLOCK_ENTRIES and POS_SPAN, so that reading a page decodes
         little more than the page, and reading by pos looks back a bounded way.
 """
 
@@ -43,6 +44,32 @@ class Block(NamedTuple):
     last_seq: int
     last_pos: int
     body: bytes
+    crc: int | None = None
+    """None for a block that is not stored yet, and for those of before there were checksums."""
+
+
+def summed(block: Block) -> Block:
+    """The block as it is stored, with its checksum."""
+    return block._replace(crc=_sum(block))
+
+
+def is_whole(block: Block) -> bool:
+    """Whether a stored block is as it was written, as far as its checksum can tell."""
+    return block.crc is None or block.crc == _sum(block)
+
+
+def sum_of_parts(first_pos: int, body: bytes) -> int:
+    """The checksum of the small parts of a group."""
+    return zlib.crc32(body, first_pos & 0xFFFFFFFF)
+
+
+def sum_of_place(block: Block) -> int:
+    """The part of a block's checksum that its body is added to."""
+    return zlib.crc32(f"{block.session} {block.first_pos} {block.first_seq} {block.last_seq} {block.last_pos}".encode())
+
+
+def _sum(block: Block) -> int:
+    return zlib.crc32(block.body, sum_of_place(block))
 
 
 def decode(body: bytes) -> list[Entry]:
@@ -69,7 +96,7 @@ def merge(blocks: Iterable[Block]) -> Iterator[Block]:
         body = _plain(block.body)
         entries, _ = _array_header(body)
         if run and (size + len(body) > BLOCK_BYTES or count + entries > BLOCK_ENTRIES
-                    or block.last_pos - run[0].first_pos > POS_SPAN):
+                    or block.last_pos - run[0].first_pos > POS_SPAN or block.first_pos < run[-1].last_pos):
             yield _joined(run, count)
             run, size, count = [], 0, 0
         run.append(block._replace(body=body))
@@ -82,7 +109,7 @@ def merge(blocks: Iterable[Block]) -> Iterator[Block]:
 def compressed(block: Block) -> Block:
     """The block with its body compressed, or the block itself where that does not pay."""
     body = zlib.compress(block.body)
-    return block._replace(body=body) if len(body) < len(block.body) * _COMPRESSED_PAYS else block
+    return block._replace(body=body, crc=None) if len(body) < len(block.body) * _COMPRESSED_PAYS else block
 
 
 def _plain(body: bytes) -> bytes:
@@ -118,7 +145,7 @@ def _runs(entries: list[Entry]) -> Iterator[list[Entry]]:
 
 def _joined(run: list[Block], count: int) -> Block:
     if len(run) == 1:
-        return run[0]
+        return run[0]._replace(crc=None)
     first, last = run[0], run[-1]
     body = b"".join([_header_of(count), *(block.body[_array_header(block.body)[1]:] for block in run)])
     return Block(first.first_pos, first.session, first.first_seq, last.last_seq, last.last_pos, body)

@@ -3,6 +3,7 @@
 Rule 1: SQL lives in ``queries.sql`` and ``migrations/``; ``schema.sql`` is what all migrations together give.
 Rule 2: the file is its owner's alone (0600), and so are the files that SQLite puts beside it.
 Rule 3: what sqlite3 raises becomes StorageError here, naming the file and what was tried.
+Rule 4: what is deleted is overwritten (``secure_delete``): a freed page or cell holds zeros, not what a person had deleted.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ _NAMED_QUERY = re.compile(r"^-- (\w+) --$", re.MULTILINE)
 
 _BUSY_S = 5.0
 """How long to wait for a lock of somebody else's; our own connections never contend for the write lock."""
+
+_DAMAGE_CODES = frozenset({11, 26, 266, 522})
+"""SQLITE_CORRUPT, SQLITE_NOTADB, and what a disk does not give back (SQLITE_IOERR_READ, SQLITE_IOERR_SHORT_READ)."""
 
 _WAL_KEPT_BYTES = 32 << 20
 """A write-ahead log that a huge entry blew up shrinks to this when it starts again."""
@@ -51,6 +55,16 @@ def storage_errors(path: Path, tried: str) -> Iterator[None]:
         raise StorageError(f"the journal {path} could not be {tried}: {error}") from error
 
 
+def is_damage(error: BaseException | None) -> bool:
+    """Whether the file itself is damaged; a full disk or a lock would meet another file as well."""
+    if isinstance(error, UnicodeDecodeError):
+        return True  # SQLite says what is wrong in words of the file
+    if not isinstance(error, sqlite3.DatabaseError):
+        return False
+    code = getattr(error, "sqlite_errorcode", 0)
+    return code in _DAMAGE_CODES or code & 0xFF == 11
+
+
 def create(path: Path) -> None:
     """Make an empty file for its owner only; an existing one is left as it is."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -66,6 +80,8 @@ def connect(path: Path, *, durability: Durability = "normal", read_only: bool = 
         # Checkpoints belong to the keeper's thread: one inside a commit would stall the loop.
         connection.execute("PRAGMA wal_autocheckpoint = 0")
         connection.execute(f"PRAGMA journal_size_limit = {_WAL_KEPT_BYTES}")
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.text_factory = _text
         if read_only:
             connection.execute("PRAGMA query_only = ON")
             connection.create_function("casefold", 1, str.casefold, deterministic=True)
@@ -92,8 +108,12 @@ def waiting(connection: sqlite3.Connection) -> Iterator[None]:
 
 def is_locked(error: StorageError) -> bool:
     """Whether a write failed only because somebody else holds SQLite's lock."""
-    cause = error.__cause__
-    return isinstance(cause, sqlite3.OperationalError) and cause.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+    return is_lock(error.__cause__)
+
+
+def is_lock(error: BaseException | None) -> bool:
+    """Whether somebody else holds SQLite's lock."""
+    return isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
@@ -110,6 +130,11 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
             if connection.in_transaction:
                 connection.rollback()
             raise
+
+
+def _text(raw: bytes) -> str:
+    """Text of a column. What is no UTF-8 was not written by us; the row's checksum will say so."""
+    return raw.decode("utf-8", "replace")
 
 
 def _statement(text: str) -> str:

@@ -4,6 +4,7 @@
 - fold: the small parts of the last groups become one block per session
 - pack: blocks of old turns become few, compressed
 - delete: a session goes, a little at a time
+- scrub: what was deleted leaves the log, too
 
 Rule 1: it writes only while it holds the gate, and holds it for milliseconds. A commit that finds the gate shut waits off
         the loop.
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import groupby
@@ -21,7 +23,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from trunkline.journal.block import BLOCK_BYTES, Block, blocks_of, compressed, merge
+from trunkline.journal.block import BLOCK_BYTES, Block, blocks_of, compressed, is_whole, merge, summed
+from trunkline.journal.database import is_damage
 from trunkline.journal.gate import Gate
 from trunkline.journal.recent import Recent
 
@@ -30,6 +33,11 @@ PAGE_BYTES = 4096
 
 _DELETE_STEP_BYTES = 2 << 20
 _READERS_WAIT_MS = 250
+
+_WARN_EVERY_S = 30.0
+_SCRUB_TRIES = 30
+"""Each waits for readers for up to a quarter of a second: what is deleted is gone from the log within ten seconds, unless
+somebody reads one page for longer than that; then the next checkpoint, or the next deletion, makes up for it."""
 
 logger = logging.getLogger(__name__)
 
@@ -57,10 +65,36 @@ class Keeper:
         self._recent = recent
         self._upkeep = upkeep
         self._log_bytes = 0
+        self._scrub_tries = 0
+        self._warned_at = -_WARN_EVERY_S
         self.syncing = False
         """Whether a checkpoint is at work: the disk may hold up whoever writes to the log now."""
+        self.damaged = False
+        """Whether the file turned out to be damaged, and has to be mended before anything is written to it."""
         self.deleting: set[str] = set()
         """Sessions that are gone for every reader and writer, though not all of their blocks are."""
+
+    def scrub_or_retry(self, again: Callable[[], None]) -> None:
+        """Empty the log, in which deleted text still stands; where a reader keeps it from that, ``again`` is to call this later.
+
+        The database itself holds zeros in its place: see ``secure_delete`` in database.py."""
+        self._scrub_tries += 1
+        try:
+            if self._is_scrubbed() or self._scrub_tries > _SCRUB_TRIES:
+                self._scrub_tries = 0
+            else:
+                again()
+        except sqlite3.Error as error:
+            self._scrub_tries = 0
+            logger.warning("what was deleted may still stand in the journal's log: %s", error)
+
+    def _is_scrubbed(self) -> bool:
+        self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        with self._gate.held():
+            busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if not busy:
+                self._log_bytes = 0
+        return not busy
 
     def close(self) -> None:
         """Empty the write-ahead log and end the connection."""
@@ -90,7 +124,10 @@ class Keeper:
         try:
             self.tend()
         except sqlite3.Error as error:
-            logger.warning("the journal could not be tidied: %s", error)
+            self.damaged = is_damage(error)
+            if time.monotonic() >= self._warned_at + _WARN_EVERY_S:  # every commit asks again
+                self._warned_at = time.monotonic()
+                logger.warning("the journal could not be tidied: %s", error)
 
     def tend(self) -> None:
         """Do what is due."""
@@ -131,11 +168,12 @@ class Keeper:
         if not waiting:
             return
         newest = max(entries[-1].pos for entries in waiting.values())
-        blocks = [block for session_id, entries in waiting.items() for block in blocks_of(session_id, entries)]
+        blocks = [summed(block) for session_id, entries in waiting.items() for block in blocks_of(session_id, entries)]
         with self._gate.held():
             with self._transaction():
-                self._connection.executemany(self._queries["insert_block"], blocks)
+                # In this order: the blocks take the pages that become free, which need not be overwritten with zeros then.
                 self._connection.execute(self._queries["drop_recent_until"], (newest,))
+                self._connection.executemany(self._queries["insert_block"], blocks)
             self._recent.end_fold()
             self.wrote(sum(len(block.body) + 2 * PAGE_BYTES for block in blocks))
 
@@ -188,13 +226,19 @@ class Keeper:
         return [Packable._make(row) for row in self._connection.execute(self._queries["packable"], (session_id, before))]
 
     def _pack_run(self, session_id: str, run: list[Packable]) -> None:
+        """Merge what is whole; a damaged block stays as it is, and its neighbours on either side stay apart."""
         sources = (Block._make(self._connection.execute(self._queries["block"], (row.first_pos,)).fetchone()) for row in run)
-        for plain in merge(sources):
+        for whole, blocks in groupby(sources, key=is_whole):
+            if whole:
+                self._pack_whole(session_id, blocks)
+
+    def _pack_whole(self, session_id: str, blocks: Iterator[Block]) -> None:
+        for plain in merge(blocks):
             block = compressed(plain)
             with self._gate.held():
                 with self._transaction():
                     self._connection.execute(self._queries["drop_blocks_within"], (session_id, block.first_seq, block.last_seq))
-                    self._connection.execute(self._queries["insert_packed"], (*block, len(plain.body)))
+                    self._connection.execute(self._queries["insert_packed"], (*summed(block), len(plain.body)))
                 self.wrote(len(block.body) + 2 * PAGE_BYTES)
 
     @contextmanager

@@ -7,12 +7,14 @@ a place of the right size is not copied at all, and the interpreter's lock is fr
 from __future__ import annotations
 
 import sqlite3
+import zlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
 
 from trunkline.journal.base import Entry
+from trunkline.journal.block import Block, sum_of_place
 
 LARGE_ENTRY = 4 << 20
 """Bytes of an entry from which on it is written so: below, three copies take less than the second write of its pages."""
@@ -38,7 +40,10 @@ def large_block(session: str, entry: Entry) -> LargeBlock:
 def write(connection: sqlite3.Connection, query: str, block: LargeBlock) -> None:
     """Make room for the block, and write it there."""
     entry = block.entry
-    connection.execute(query, (entry.pos, block.session, entry.seq, entry.seq, entry.pos, block.size))
+    crc = sum_of_place(Block(entry.pos, block.session, entry.seq, entry.seq, entry.pos, b""))
+    for part in block.parts:
+        crc = zlib.crc32(part, crc)
+    connection.execute(query, (entry.pos, block.session, entry.seq, entry.seq, entry.pos, block.size, crc))
     with connection.blobopen("blocks", "body", entry.pos) as body:
         for part in block.parts:
             body.write(part)

@@ -13,7 +13,7 @@ from typing import Self
 
 import msgspec
 
-from trunkline.journal.base import Entry, Group, RowFilter, SessionRow
+from trunkline.journal.base import Entry, Group, Health, RowFilter, SessionRow
 from trunkline.journal.order import check_order
 from trunkline.journal.page import Page
 from trunkline.journal.rows import matches
@@ -89,6 +89,10 @@ class MemoryJournal:
         self._rows.pop(session_id, None)
         if self._sessions.pop(session_id, None) is not None:
             self._by_pos = [item for item in self._by_pos if item[0] != session_id]
+
+    async def health(self) -> Health:
+        """Memory is whole."""
+        return Health()
 
     def _add(self, session_id: str, entries: list[Entry]) -> None:
         if not entries:

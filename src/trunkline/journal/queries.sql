@@ -14,28 +14,31 @@ BEGIN
 
 -- insert_recent --
 -- The small parts of a group, of all its sessions, as one row.
-INSERT INTO recent (first_pos, body) VALUES (?, ?)
+INSERT INTO recent (first_pos, body, crc) VALUES (?, ?, ?)
 
 -- insert_block --
 -- A run of entries of one session.
-INSERT INTO blocks (first_pos, session, first_seq, last_seq, last_pos, body, packed_bytes) VALUES (?, ?, ?, ?, ?, ?, 0)
+INSERT INTO blocks (first_pos, session, first_seq, last_seq, last_pos, body, crc, packed_bytes)
+VALUES (?, ?, ?, ?, ?, ?, ?, 0)
 
 -- insert_large --
 -- Room for a run of one large entry, to be written into.
-INSERT INTO blocks (first_pos, session, first_seq, last_seq, last_pos, body, packed_bytes) VALUES (?, ?, ?, ?, ?, zeroblob(?), 0)
+INSERT INTO blocks (first_pos, session, first_seq, last_seq, last_pos, body, crc, packed_bytes)
+VALUES (?, ?, ?, ?, ?, zeroblob(?), ?, 0)
 
 -- insert_packed --
 -- A block that takes the place of others, with the length of its body before compression.
-INSERT INTO blocks (first_pos, session, first_seq, last_seq, last_pos, body, packed_bytes) VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO blocks (first_pos, session, first_seq, last_seq, last_pos, body, crc, packed_bytes)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 
 -- upsert_session --
 -- The session's row, written with the entries that changed it.
-INSERT INTO sessions (id, agent, cwd, title, status, created_at, updated_at, checkpoint_seq, summary, checkpoint)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO sessions (id, agent, cwd, title, status, created_at, updated_at, checkpoint_seq, summary, checkpoint, crc)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET
   agent = excluded.agent, cwd = excluded.cwd, title = excluded.title, status = excluded.status,
   created_at = excluded.created_at, updated_at = excluded.updated_at, checkpoint_seq = excluded.checkpoint_seq,
-  summary = excluded.summary, checkpoint = excluded.checkpoint
+  summary = excluded.summary, checkpoint = excluded.checkpoint, crc = excluded.crc
 
 -- last_seq --
 -- The highest seq of a session among its blocks.
@@ -49,7 +52,7 @@ SELECT max(
 
 -- all_recent --
 -- What the last run of the hub left unfolded.
-SELECT body FROM recent ORDER BY first_pos
+SELECT first_pos, body, crc FROM recent ORDER BY first_pos
 
 -- drop_recent_until --
 -- Groups that a fold has moved into blocks.
@@ -57,7 +60,7 @@ DELETE FROM recent WHERE first_pos <= ?
 
 -- blocks_forward --
 -- Blocks that hold entries with after < seq < before, oldest first.
-SELECT first_pos, session, first_seq, last_seq, last_pos, body FROM blocks
+SELECT first_pos, session, first_seq, last_seq, last_pos, body, crc FROM blocks
 WHERE session = :session
   AND first_seq >= coalesce((SELECT max(first_seq) FROM blocks WHERE session = :session AND first_seq <= :after + 1), 0)
   AND first_seq < :before AND last_seq > :after
@@ -65,7 +68,7 @@ ORDER BY first_seq
 
 -- blocks_backward --
 -- The same, newest first.
-SELECT first_pos, session, first_seq, last_seq, last_pos, body FROM blocks
+SELECT first_pos, session, first_seq, last_seq, last_pos, body, crc FROM blocks
 WHERE session = :session
   AND first_seq >= coalesce((SELECT max(first_seq) FROM blocks WHERE session = :session AND first_seq <= :after + 1), 0)
   AND first_seq < :before AND last_seq > :after
@@ -73,20 +76,20 @@ ORDER BY first_seq DESC
 
 -- hub_blocks --
 -- Blocks of all sessions that hold entries with pos > after, in the order they begin.
-SELECT first_pos, session, first_seq, last_seq, last_pos, body FROM blocks
+SELECT first_pos, session, first_seq, last_seq, last_pos, body, crc FROM blocks
 WHERE first_pos > :after - :span AND last_pos > :after
 ORDER BY first_pos
 
 -- hub_recent --
 -- The same of the groups that are not folded yet; they never overlap.
-SELECT first_pos, body FROM recent
+SELECT first_pos, body, crc FROM recent
 WHERE first_pos >= coalesce((SELECT max(first_pos) FROM recent WHERE first_pos <= :after + 1), 0)
 ORDER BY first_pos
 
 -- rows --
 -- Session rows, newest activity first; a filter that is null matches everything.
 SELECT id, agent, cwd, title, status, created_at, updated_at, summary, checkpoint, checkpoint_seq,
-  coalesce((SELECT last_seq FROM blocks WHERE session = id ORDER BY first_seq DESC LIMIT 1), 0)
+  coalesce((SELECT last_seq FROM blocks WHERE session = id ORDER BY first_seq DESC LIMIT 1), 0), crc
 FROM sessions
 WHERE (:status IS NULL OR status IN (SELECT value FROM json_each(:status)))
   AND (:agent IS NULL OR agent = :agent)
@@ -98,7 +101,7 @@ LIMIT :limit
 -- row --
 -- One session's row, by its id.
 SELECT id, agent, cwd, title, status, created_at, updated_at, summary, checkpoint, checkpoint_seq,
-  coalesce((SELECT last_seq FROM blocks WHERE session = id ORDER BY first_seq DESC LIMIT 1), 0)
+  coalesce((SELECT last_seq FROM blocks WHERE session = id ORDER BY first_seq DESC LIMIT 1), 0), crc
 FROM sessions WHERE id = ?
 
 -- session_ids --
@@ -112,7 +115,7 @@ WHERE session = ?1 AND first_seq < ?2 AND last_seq < ?2 ORDER BY first_seq
 
 -- block --
 -- One block by its place.
-SELECT first_pos, session, first_seq, last_seq, last_pos, body FROM blocks WHERE first_pos = ?
+SELECT first_pos, session, first_seq, last_seq, last_pos, body, crc FROM blocks WHERE first_pos = ?
 
 -- drop_blocks_within --
 -- Blocks that were merged into one that holds these seqs.
@@ -149,3 +152,11 @@ DELETE FROM blocks WHERE first_pos = ?
 -- unmark_deletion --
 -- Nothing is left of the session.
 DELETE FROM deletions WHERE session = ?
+
+-- damages --
+-- What was found damaged, the newest first.
+SELECT number, at, session, first_seq, last_seq, what FROM damages ORDER BY number DESC LIMIT ?
+
+-- add_damage --
+-- Something was found damaged.
+INSERT INTO damages (at, session, first_seq, last_seq, what) VALUES (?, ?, ?, ?, ?)

@@ -6,26 +6,33 @@ Rule 2: in any snapshot an entry is in ``recent`` or in ``blocks``. A session's 
         twice.
 Rule 3: ``horizon`` is the newest pos when the read was asked for. What is stored after it is left for the next read: part of
         it would be in blocks, part of it missing from ``held``.
+Rule 4: a block that does not fit its checksum, or cannot be decoded, is a gap: what it held is told to be lost, and reading goes
+        on behind it.
 """
 
 from __future__ import annotations
 
+import logging
 import sqlite3
+import zlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from heapq import heappop, heappush, merge
 from operator import attrgetter
 
 import msgspec
 
-from trunkline.journal.base import Entry, RowFilter, SessionRow
-from trunkline.journal.block import POS_SPAN, Block, decode, decode_parts
+from trunkline.journal.base import Damage, Entry, RowFilter, SessionRow
+from trunkline.journal.block import POS_SPAN, Block, decode, decode_parts, is_whole, sum_of_parts
+from trunkline.journal.gap import gap_entry
 from trunkline.journal.page import Page
-from trunkline.journal.rows import matches
+from trunkline.journal.rows import matches, row_of
 
 _seq_of = attrgetter("seq")
 _pos_of = attrgetter("pos")
 _NO_END = (1 << 63) - 1
+
+logger = logging.getLogger(__name__)
 
 _Run = list[tuple[str, Entry]]
 """Entries with their sessions, in pos order."""
@@ -47,9 +54,11 @@ class SessionRead(msgspec.Struct):
 class Reader:
     """Answers reads on a connection that only one thread uses."""
 
-    def __init__(self, connection: sqlite3.Connection, queries: dict[str, str]) -> None:
+    def __init__(self, connection: sqlite3.Connection, queries: dict[str, str],
+                 on_damage: Callable[[Block], None] = lambda block: None) -> None:
         self._connection = connection
         self._queries = queries
+        self._on_damage = on_damage
 
     def close(self) -> None:
         """End the connection."""
@@ -80,14 +89,31 @@ class Reader:
     def rows(self, which: RowFilter) -> list[SessionRow]:
         """Session rows; their ``last_seq`` counts blocks only."""
         if which.id is not None:
-            found = map(_row, self._connection.execute(self._queries["row"], (which.id,)).fetchall())
+            found = map(row_of, self._connection.execute(self._queries["row"], (which.id,)).fetchall())
             return [row for row in found if matches(row, which)][:which.limit]
         before_at, before_id = which.before or (None, None)
-        return [_row(values) for values in self._connection.execute(self._queries["rows"], {
+        return [row_of(values) for values in self._connection.execute(self._queries["rows"], {
             "agent": which.agent, "text": which.text and which.text.casefold(), "limit": which.limit,
             "status": None if which.status is None else msgspec.json.encode(sorted(which.status)).decode(),
             "before_at": before_at, "before_id": before_id,
         })]
+
+    def damages(self, most: int) -> list[Damage]:
+        """What was written down as damaged, the newest first."""
+        return [Damage(number=number, at=at, session=session, first=first, last=last, what=what) for number, at, session, first,
+                last, what in self._connection.execute(self._queries["damages"], (most,))]
+
+    def _entries_of(self, block: Block) -> list[Entry]:
+        """What a stored block holds; a gap where that cannot be read."""
+        if is_whole(block):
+            try:
+                return decode(block.body)
+            except (msgspec.DecodeError, zlib.error, RecursionError, IndexError):
+                pass
+        logger.error("the journal is damaged: entries %d to %d of session %s cannot be read; see `trunkline journal verify`",
+                     block.first_seq, block.last_seq, block.session)
+        self._on_damage(block)
+        return [gap_entry(block.session, block.first_seq, block.last_seq, at=0, pos=block.last_pos)]
 
     def _add_blocks(self, page: Page, asked: SessionRead) -> bool:
         """Fill the page from blocks; False when it is full before their end."""
@@ -96,7 +122,8 @@ class Reader:
         found = self._connection.execute(query, {"session": asked.session, "after": asked.after, "before": before})
         try:
             for row in found:
-                entries = _cut(Block._make(row), asked)
+                block = Block._make(row)
+                entries = _cut(block, self._entries_of(block), asked)
                 if not page.add_all(entries[::-1] if asked.tail else entries):
                     return False
         finally:
@@ -109,22 +136,26 @@ class Reader:
         groups = self._connection.execute(self._queries["hub_recent"], {"after": after})
         stored = merge(blocks, groups, key=lambda row: row[0])
         for row in stored:
-            if len(row) == 2:
-                yield row[0], [(session, entry) for session, part in decode_parts(row[1]).items() if session not in hidden
+            if len(row) == 3:
+                yield row[0], [(session, entry) for session, part in parts_of(*row).items() if session not in hidden
                                for entry in part]
             elif row[1] not in hidden:
-                yield row[0], [(row[1], entry) for entry in decode(row[5])]
+                yield row[0], [(row[1], entry) for entry in self._entries_of(Block._make(row))]
 
 
-def _row(values: tuple[str, str, str, str, str, int, int, bytes, bytes, int, int]) -> SessionRow:
-    return SessionRow(
-        id=values[0], agent=values[1], cwd=values[2], title=values[3], status=values[4], created_at=values[5],
-        updated_at=values[6], summary=values[7], checkpoint=values[8], checkpoint_seq=values[9], last_seq=values[10])
+def parts_of(first_pos: int, body: bytes, crc: int | None) -> dict[str, list[Entry]]:
+    """The small parts of a group; none where they cannot be read. (Whose they were is not known: the next start finds out.)"""
+    if crc is None or crc == sum_of_parts(first_pos, body):
+        try:
+            return decode_parts(body)
+        except (msgspec.DecodeError, RecursionError):
+            pass
+    logger.error("the journal is damaged: the group at %d cannot be read; see `trunkline journal verify`", first_pos)
+    return {}
 
 
-def _cut(block: Block, asked: SessionRead) -> list[Entry]:
+def _cut(block: Block, entries: list[Entry], asked: SessionRead) -> list[Entry]:
     """The entries of a block that were asked for."""
-    entries = decode(block.body)
     stop = len(entries)
     if asked.before is not None and block.last_seq >= asked.before:
         stop = bisect_left(entries, asked.before, key=_seq_of)

@@ -64,6 +64,10 @@ class Recent:
             self.groups = self.bytes = 0
         return self._folding
 
+    def rest(self) -> dict[str, list[Entry]]:
+        """What came since the fold began."""
+        return self._fresh
+
     def end_fold(self) -> None:
         """The fold is committed: blocks have it now."""
         self._folding = {}

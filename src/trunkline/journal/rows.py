@@ -1,6 +1,13 @@
-"""What it means for a session's row to match a filter, said once for every store that cannot ask a database."""
+"""A session's row: what it means to match a filter, for every store that cannot ask a database; and how it is stored.
+
+Rule: a stored row carries a checksum over all of its columns. One that does not fit it has no state: whoever opens the session
+makes that from its entries.
+"""
 
 from __future__ import annotations
+
+import zlib
+from typing import Any
 
 from trunkline.journal.base import RowFilter, SessionRow
 
@@ -17,3 +24,30 @@ def matches(row: SessionRow, which: RowFilter) -> bool:
         return False
     text = (which.text or "").casefold()
     return any(text in value.casefold() for value in (row.title, row.agent, row.cwd))
+
+
+def row_values(row: SessionRow) -> tuple[Any, ...]:
+    """A row as it is stored, in the order of ``upsert_session``."""
+    return (row.id, row.agent, row.cwd, row.title, row.status, row.created_at, row.updated_at, row.checkpoint_seq,
+            row.summary, row.checkpoint, _sum(row))
+
+
+def row_of(values: tuple[Any, ...]) -> SessionRow:
+    """A stored row, in the order of ``rows`` and ``row``; without its state where it is damaged."""
+    row = SessionRow(
+        id=values[0], agent=values[1], cwd=values[2], title=values[3], status=values[4], created_at=values[5],
+        updated_at=values[6], summary=values[7], checkpoint=values[8], checkpoint_seq=values[9], last_seq=values[10])
+    if not is_whole_row(row, values[11]):
+        row.summary = row.checkpoint = b""
+    return row
+
+
+def is_whole_row(row: SessionRow, crc: int | None) -> bool:
+    """Whether a stored row is as it was written; one of before there were checksums is believed."""
+    return crc is None or crc == _sum(row)
+
+
+def _sum(row: SessionRow) -> int:
+    place = (f"{row.id}\0{row.agent}\0{row.cwd}\0{row.title}\0{row.status}\0"
+             f"{row.created_at} {row.updated_at} {row.checkpoint_seq}")
+    return zlib.crc32(row.checkpoint, zlib.crc32(row.summary, zlib.crc32(place.encode("utf-8", "replace"))))

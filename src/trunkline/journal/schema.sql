@@ -10,14 +10,16 @@ CREATE TABLE sessions (
   updated_at     INTEGER NOT NULL,
   checkpoint_seq INTEGER NOT NULL,
   summary        BLOB NOT NULL,
-  checkpoint     BLOB NOT NULL
+  checkpoint     BLOB NOT NULL,
+  crc            INTEGER
 ) STRICT;
 
 CREATE INDEX sessions_by_activity ON sessions (updated_at, id);
 
 CREATE TABLE recent (
   first_pos INTEGER PRIMARY KEY,
-  body      BLOB NOT NULL
+  body      BLOB NOT NULL,
+  crc       INTEGER
 ) STRICT;
 
 CREATE TABLE blocks (
@@ -27,7 +29,8 @@ CREATE TABLE blocks (
   last_seq     INTEGER NOT NULL,
   last_pos     INTEGER NOT NULL,
   packed_bytes INTEGER NOT NULL,
-  body         BLOB NOT NULL
+  body         BLOB NOT NULL,
+  crc          INTEGER
 ) STRICT;
 
 CREATE UNIQUE INDEX blocks_by_session ON blocks (session, first_seq, last_seq);
@@ -40,3 +43,12 @@ CREATE TABLE counters (
   name  TEXT PRIMARY KEY,
   value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE damages (
+  number    INTEGER PRIMARY KEY,
+  at        INTEGER NOT NULL,
+  session   TEXT NOT NULL,
+  first_seq INTEGER NOT NULL,
+  last_seq  INTEGER NOT NULL,
+  what      TEXT NOT NULL
+) STRICT;

@@ -9,7 +9,10 @@ Rule 1: with durability ``normal`` a group is committed in the caller's thread, 
         dies loses nothing, a machine that dies may lose the last moments. ``full`` adds an fsync, in the writer's thread.
 Rule 2: whoever writes holds the gate. The loop never waits for it: a commit that finds it shut moves to the writer's thread. So
         does one that finds SQLite's own lock taken, by a program that is not ours: only the writer's thread waits for that.
-Rule 3: pos rises with every commit and never comes back, not after a failure, a reopen or a delete.
+Rule 3: pos rises with every commit and never comes back, not after a failure, a reopen, a delete, or the loss of a log
+        (marks.py).
+Rule 4: damage stays where it is. What the file does not give back is a gap to readers (reader.py); where SQLite itself cannot go
+        on, the file is mended (mending/) and the read or the commit is tried again.
 """
 
 from __future__ import annotations
@@ -17,9 +20,10 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import ParamSpec, Self, TypeVar
@@ -28,16 +32,20 @@ import msgspec
 
 from trunkline.errors import StorageError
 from trunkline.journal import database
-from trunkline.journal.base import Entry, Group, RowFilter, SessionRow
-from trunkline.journal.block import POS_SPAN, Block, blocks_of, decode_parts, encode
+from trunkline.journal.base import Damage, Entry, Group, Health, RowFilter, SessionRow
+from trunkline.journal.block import Block, blocks_of, encode, sum_of_parts, summed
 from trunkline.journal.database import Durability, storage_errors
 from trunkline.journal.gate import Gate
 from trunkline.journal.keeper import PAGE_BYTES, Keeper, Upkeep
 from trunkline.journal.large import LARGE_ENTRY, LargeBlock, large_block
 from trunkline.journal.large import write as write_large
+from trunkline.journal.marks import Marks
+from trunkline.journal.mending import swap
+from trunkline.journal.opening import mend, open_file
 from trunkline.journal.order import check_order
 from trunkline.journal.reader import Reader, SessionRead
 from trunkline.journal.recent import Recent
+from trunkline.journal.rows import row_values
 
 _SMALL_ENTRIES = 16
 _SMALL_BYTES = 8192
@@ -46,6 +54,11 @@ _RECENT_ROW_BYTES = 256 * 1024
 its own in this commit. In a row that comes out long, only parts of up to 8 KiB count as small."""
 
 _READERS = 2
+
+_MENDED_MOST = 3
+"""How often a running hub mends its file: a disk that damages it again and again is not mended by that."""
+
+_DAMAGES_TOLD = 100
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -69,6 +82,12 @@ class SqliteJournal:
         self._reader_of_thread = threading.local()
         self._readers: list[Reader] = []
         self._closed = False
+        self._marks = Marks(path.with_suffix(".marks"))
+        self._unwritable: str | None = None
+        self._unreadable: dict[tuple[str, int], Damage] = {}
+        """Blocks that readers found damaged."""
+        self._mended = 0
+        self._scrubbing: Future[None] | None = None
 
     async def __aenter__(self) -> Self:
         self._writer_thread = ThreadPoolExecutor(1, "journal-writer")
@@ -97,7 +116,7 @@ class SqliteJournal:
     def append_now(self, group: Group) -> bool:
         """Commit a group in this thread without waiting; False, and nothing done, where ``append`` has to be awaited."""
         keeper = self._keeper
-        if self._durability == "full" or keeper.syncing or keeper.behind or not self._gate.try_enter():
+        if self._durability == "full" or keeper.syncing or keeper.behind or keeper.damaged or not self._gate.try_enter():
             return False
         try:
             self._commit(group)
@@ -113,73 +132,90 @@ class SqliteJournal:
         """Commit a group in the writer's thread, and set ``pos`` on its entries."""
         if self._keeper.behind:
             await self._run(self._keeper_thread, "written", self._keeper.tend)
-        await self._run(self._writer_thread, "written", self._commit_in_turn, group)
+        await self._mending(lambda: self._run(self._writer_thread, "written", self._commit_in_turn, group))
 
     async def read(self, session_id: str, *, after: int = 0, before: int | None = None, limit: int = 1000,
                    max_bytes: int = 1 << 20, tail: bool = False) -> list[Entry]:
         """Entries with after < seq < before that fit the limits: the first ones, or the last (``tail``)."""
         if limit < 1 or session_id in self._keeper.deleting:
             return []
-        horizon = self._pos  # before the recent ones: what is committed in between must not be half seen
-        held = self._recent.of(session_id, after=after, before=before, horizon=horizon)
-        asked = SessionRead(session_id, after, before, limit, max_bytes, tail, horizon, held)
-        return await self._run(self._reader_threads, "read", lambda: self._reader().session(asked))
+
+        def ask() -> Callable[[Reader], list[Entry]]:
+            horizon = self._pos  # before the recent ones: what is committed in between must not be half seen
+            held = self._recent.of(session_id, after=after, before=before, horizon=horizon)
+            asked = SessionRead(session_id, after, before, limit, max_bytes, tail, horizon, held)
+            return lambda reader: reader.session(asked)
+
+        return await self._read(ask)
 
     async def read_hub(self, *, after: int, limit: int = 1000, max_bytes: int = 1 << 20) -> list[tuple[str, Entry]]:
         """(session id, entry) of all sessions with pos > after, in pos order."""
         hidden = self._keeper.deleting
-        return await self._run(self._reader_threads, "read", lambda: self._reader().hub(after, limit, max_bytes, hidden))
+        return await self._read(lambda: lambda reader: reader.hub(after, limit, max_bytes, hidden))
 
     async def rows(self, which: RowFilter) -> list[SessionRow]:
         """Session rows, newest activity first."""
-        found = await self._run(self._reader_threads, "read", lambda: self._reader().rows(which))
+        found = await self._read(lambda: lambda reader: reader.rows(which))
         for row in found:
             row.last_seq = max(row.last_seq, self._last_seq.get(row.id, 0))
         return found
 
     async def pack(self, session_id: str, *, before: int) -> int:
         """Merge blocks of entries below ``before``, compressed where it pays; returns how many rows that saved."""
-        return await self._run(self._keeper_thread, "packed", self._keeper.pack, session_id, before)
+        return await self._mending(lambda: self._run(self._keeper_thread, "packed", self._pack, session_id, before))
 
     async def delete(self, session_id: str) -> None:
         """Forget a session; deleting an unknown one is no error."""
-        await self._run(self._keeper_thread, "rid of a session", self._delete, session_id)
+        await self._mending(lambda: self._run(self._keeper_thread, "rid of a session", self._delete, session_id))
+
+    async def health(self) -> Health:
+        """What was found damaged, and whether the last commit failed."""
+        written = await self._read(lambda: lambda reader: reader.damages(_DAMAGES_TOLD))
+        return Health(damages=[*self._unreadable.values(), *written], unwritable=self._unwritable,
+                      asides=[str(aside) for aside in swap.asides(self._path)])
 
     # Opening and closing.
 
     def _open(self) -> None:
         database.create(self._path)
+        self._marks.open()
         with ExitStack() as undo:
-            self._writer = database.connect(self._path, durability=self._durability)
-            undo.callback(self._writer.close)
-            database.migrate(self._writer, self._path)
-            self._restore()
-            database.never_wait(self._writer)
-            self._keeper = Keeper(database.connect(self._path), self._queries, self._gate, self._recent, self._upkeep)
-            undo.callback(self._keeper.close)
+            undo.callback(self._marks.close)
+            self._open_connections()
+            undo.callback(self._close_connections)
             with self._gate.held():
                 self._keeper.begin_log()
             for (session_id,) in self._writer.execute(self._queries["deletions"]).fetchall():
                 self._delete(session_id)
             undo.pop_all()
 
-    def _restore(self) -> None:
-        """Know again what a hub that ran before knew."""
-        self._pos = self._writer.execute(self._queries["last_pos"], {"span": POS_SPAN}).fetchone()[0]
-        for (body,) in self._writer.execute(self._queries["all_recent"]):
-            parts = decode_parts(body)
-            self._recent.add(parts, len(body))
-            self._pos = max(self._pos, *(entries[-1].pos for entries in parts.values()))
-        for session_id, last_seq in self._recent.last_seqs().items():
-            self._last_seq[session_id] = max(last_seq, self._stored_last_seq(session_id))
+    def _open_connections(self) -> None:
+        """Know again what a hub that ran before knew, and open the file for writing."""
+        start = open_file(self._path, self._marks, self._queries)
+        self._pos = max(self._pos, start.pos)
+        self._recent, self._last_seq = Recent(), {}
+        with ExitStack() as undo:
+            self._writer = database.connect(self._path, durability=self._durability)
+            undo.callback(self._writer.close)
+            for parts, size in start.parts:
+                self._recent.add(parts, size)
+            for session_id, last_seq in self._recent.last_seqs().items():
+                self._last_seq[session_id] = max(last_seq, self._stored_last_seq(session_id))
+            database.never_wait(self._writer)
+            self._keeper = Keeper(database.connect(self._path), self._queries, self._gate, self._recent, self._upkeep)
+            undo.pop_all()
+
+    def _close_connections(self) -> None:
+        self._writer.close()
+        self._keeper.close()
 
     def _close(self) -> None:
         self._reader_threads.shutdown()
         for reader in self._readers:
             reader.close()
         with self._gate.held():
-            self._writer.close()
-            self._keeper.close()
+            self._close_connections()
+            self._marks.close()
 
     def _shut_threads(self) -> None:
         for threads in (self._reader_threads, self._writer_thread, self._keeper_thread):
@@ -200,6 +236,7 @@ class SqliteJournal:
                 for entry in entries:
                     entry.pos = 0
             raise
+        self._unwritable = None
         self._note(plan)
 
     def _plan(self, group: Group, small_bytes: int | None) -> _Plan:
@@ -230,37 +267,53 @@ class SqliteJournal:
 
     def _store(self, plan: _Plan) -> None:
         writer, queries = self._writer, self._queries
-        with storage_errors(self._path, "written"):
-            try:
-                writer.execute(queries["begin"])
-                if plan.small:
-                    writer.execute(queries["insert_recent"], (plan.first_pos, plan.body))
-                if plan.blocks:
-                    writer.executemany(queries["insert_block"], plan.blocks)
-                for block in plan.huge:
-                    write_large(writer, queries["insert_large"], block)
-                if plan.rows:
-                    writer.executemany(queries["upsert_session"], map(_row_values, plan.rows.values()))
-                writer.execute(queries["commit"])
-            finally:
-                if writer.in_transaction:
-                    writer.rollback()
+        try:
+            writer.execute(queries["begin"])
+            if plan.small:
+                writer.execute(queries["insert_recent"], (plan.first_pos, plan.body, sum_of_parts(plan.first_pos, plan.body)))
+            if plan.blocks:
+                writer.executemany(queries["insert_block"], map(summed, plan.blocks))
+            for block in plan.huge:
+                write_large(writer, queries["insert_large"], block)
+            if plan.rows:
+                writer.executemany(queries["upsert_session"], map(row_values, plan.rows.values()))
+            writer.execute(queries["commit"])
+        except (sqlite3.Error, OSError) as error:
+            raise self._not_written(error) from error
+        finally:
+            if writer.in_transaction:
+                writer.rollback()
+
+    def _not_written(self, error: sqlite3.Error | OSError) -> StorageError:
+        """What to say of a commit that failed. A lock of somebody else's passes; a damaged file has to be mended."""
+        failure = StorageError(f"the journal {self._path} could not be written: {error}")
+        if not database.is_lock(error):
+            self._unwritable = failure.message
+            self._keeper.damaged = database.is_damage(error)  # then the next commit waits for the mending, off the loop
+        return failure
 
     def _note(self, plan: _Plan) -> None:
         """Take a committed group into account."""
         size = len(plan.body) + PAGE_BYTES * 5 // 4
+        known = self._last_seq
+        ends: list[tuple[str, int]] = []
         if plan.small:
             self._recent.add(plan.small, len(plan.body))
             for session_id, entries in plan.small.items():
-                self._last_seq[session_id] = entries[-1].seq
+                seq = known[session_id] = entries[-1].seq
+                ends.append((session_id, seq))
         for block in plan.blocks:
-            self._last_seq[block.session] = block.last_seq
+            known[block.session] = block.last_seq
+            ends.append((block.session, block.last_seq))
             size += len(block.body) + 2 * PAGE_BYTES
         for huge in plan.huge:
-            self._last_seq[huge.session] = max(self._last_seq.get(huge.session, 0), huge.entry.seq)
+            seq = known[huge.session] = max(known.get(huge.session, 0), huge.entry.seq)
+            ends.append((huge.session, seq))
             size += 2 * huge.size + 2 * PAGE_BYTES
         for row in plan.rows.values():
             size += len(row.summary) + len(row.checkpoint) + 3 * PAGE_BYTES
+        if ends:
+            self._marks.note(ends, plan.newest_pos)
         self._pos = plan.newest_pos  # last: a reader that knows of a pos must find its entry
         self._keeper.wrote(size)
         if self._keeper.due and (self._tending is None or self._tending.done()):
@@ -280,22 +333,97 @@ class SqliteJournal:
         if gone:
             raise StorageError(f"session {gone.pop()} is being deleted")
 
+    def _pack(self, session_id: str, before: int) -> int:
+        return self._keeper.pack(session_id, before)
+
     def _delete(self, session_id: str) -> None:
         self._keeper.delete(session_id, lambda: self._pos)
         with self._gate.held():
             self._last_seq.pop(session_id, None)
+            self._marks.forget(session_id, self._pos)
             self._keeper.deleting.discard(session_id)
+        self._scrub_soon()
+
+    def _scrub_soon(self) -> None:
+        """Behind whatever waits for the keeper: of many deletions in a row, the last one's scrub is the first that is done."""
+        if self._scrubbing is None or self._scrubbing.done():
+            self._scrubbing = self._keeper_thread.submit(self._scrub)
+
+    def _scrub(self) -> None:
+        self._scrubbing = None
+        self._keeper.scrub_or_retry(self._scrub_soon)
+
+    # Mending while the hub runs.
+
+    async def _mending(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Do the work; where the file turns out to be damaged, mend it and do the work again."""
+        mended = self._mended
+        try:
+            return await work()
+        except StorageError as error:
+            if not database.is_damage(error.__cause__) or mended >= _MENDED_MOST:
+                raise
+            await self._run(self._keeper_thread, "mended", self._mend, mended, error)
+            return await work()
+
+    def _mend(self, mended: int, why: StorageError) -> None:
+        """With every connection closed. What is not folded yet is also known from memory. Who comes second finds it done."""
+        if self._mended != mended:
+            return
+        with self._gate.held(), self._readers_away():
+            held = self._recent.begin_fold()
+            self._close_connections()
+            self._mended += 1
+            self._marks.read()
+            mend(self._path, self._marks, why, {**held, **self._recent.rest()})
+            self._open_connections()
+            self._keeper.begin_log()
+
+    @contextmanager
+    def _readers_away(self) -> Iterator[None]:
+        """Every reader's connection is closed, and its thread waits."""
+        away, back = threading.Barrier(_READERS + 1), threading.Event()
+
+        def leave() -> None:
+            reader = self._reader_of_thread.__dict__.pop("reader", None)
+            if reader is not None:
+                self._readers.remove(reader)
+                reader.close()
+            away.wait()
+            back.wait()
+
+        try:
+            for _ in range(_READERS):
+                self._reader_threads.submit(leave)
+            away.wait()
+            yield
+        finally:
+            back.set()
 
     # Threads.
+
+    async def _read(self, ask: Callable[[], Callable[[Reader], T]]) -> T:
+        """Answer a question to a reader; ``ask`` makes it, and makes it again where the file was mended in between."""
+        async def answer() -> T:
+            question = ask()
+            return await self._run(self._reader_threads, "read", lambda: question(self._reader()))
+
+        return await self._mending(answer)
 
     def _reader(self) -> Reader:
         """This thread's reader."""
         reader: Reader | None = getattr(self._reader_of_thread, "reader", None)
         if reader is None:
-            reader = Reader(database.connect(self._path, read_only=True), self._queries)
+            reader = Reader(database.connect(self._path, read_only=True), self._queries, self._found_damaged)
             self._reader_of_thread.reader = reader
             self._readers.append(reader)
         return reader
+
+    def _found_damaged(self, block: Block) -> None:
+        """A reader met a block that cannot be read."""
+        damage = Damage(number=0, at=time.time_ns() // 1000, session=block.session, first=block.first_seq, last=block.last_seq,
+                        what="entries cannot be read")
+        self._unreadable.setdefault((block.session, block.first_seq), damage)
 
     async def _run(self, threads: ThreadPoolExecutor, tried: str, work: Callable[P, T], *args: P.args, **_: P.kwargs) -> T:
         if self._closed:
@@ -341,6 +469,3 @@ def _size(entries: list[Entry]) -> int:
     return sum([entry.size() for entry in entries])
 
 
-def _row_values(row: SessionRow) -> tuple[str, str, str, str, str, int, int, int, bytes, bytes]:
-    return (row.id, row.agent, row.cwd, row.title, row.status, row.created_at, row.updated_at, row.checkpoint_seq,
-            row.summary, row.checkpoint)

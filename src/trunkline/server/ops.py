@@ -16,6 +16,7 @@ from starlette.responses import Response
 from trunkline import __version__
 from trunkline.journal.base import RowFilter
 from trunkline.server.call import Call, Parts, Reply, reply
+from trunkline.server.journal import check_writable
 from trunkline.server.openapi import document
 from trunkline.server.page import page_headers
 
@@ -32,8 +33,8 @@ class Health(msgspec.Struct):
 
 
 class Readiness(msgspec.Struct):
-    """The hub can take work: the journal answers. ``busy`` while a turn runs or an approval waits; ``playground`` is a
-    folder of the hub's own where an agent can be tried out."""
+    """The hub can take work: the journal answers and can be written. ``busy`` while a turn runs or an approval waits;
+    ``playground`` is a folder of the hub's own where an agent can be tried out."""
 
     status: str
     version: str
@@ -48,8 +49,9 @@ async def healthz(call: Call) -> Reply:
 
 
 async def readyz(call: Call) -> Reply:
-    """Whether the hub can work; 503 when its journal cannot be read."""
+    """Whether the hub can work; 503 when its journal cannot be read, or not be written (a full disk)."""
     await call.hub.list(RowFilter(limit=1))
+    await check_writable(call)
     playground = call.parts.options.playground
     return reply(Readiness("ready", __version__, call.hub.busy(), len(call.parts.streams), str(playground)))
 

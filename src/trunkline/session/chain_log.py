@@ -126,7 +126,10 @@ class AuditLog:
         if noted.wrong:
             log.error("the audit log does not fit: %s; see `trunkline audit verify`", noted.wrong)
         self._newest, self._last_seal = noted.newest(), noted.seal
-        self._cut(noted.size)
+        if noted.wrong:
+            self._end_line()
+        else:
+            self._cut(noted.size)
         kept = [note for note in self._newest.values() if not note.deleted]
         if len(noted.notes) > max(COMPACT_LINES, 2 * len(kept)) and not noted.wrong and noted.rises:
             self._begin(kept, since=noted.since)
@@ -173,6 +176,14 @@ class AuditLog:
             half.unlink(missing_ok=True)
             _append(half, b"".join(_encode(line) + b"\n" for line in lines))
             half.replace(self._path)
+        except OSError as error:
+            raise StorageError(f"cannot write {self._path}: {error.strerror}") from error
+
+    def _end_line(self) -> None:
+        """Keep all that is there, damaged as it is, and let the next line stand by itself."""
+        try:
+            if not _content(self._path).endswith(b"\n"):
+                _append(self._path, b"\n")
         except OSError as error:
             raise StorageError(f"cannot write {self._path}: {error.strerror}") from error
 

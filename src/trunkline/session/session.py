@@ -54,6 +54,7 @@ from trunkline.session.prompts import Prompts
 from trunkline.session.read_ahead import Reading, needs_reading
 from trunkline.session.refused import RefusedCommands
 from trunkline.session.spending import Spending
+from trunkline.session.stored import stored_view
 from trunkline.session.turn import TurnPlayer
 from trunkline.session.watch_driver import Watched, refuse
 from trunkline.session.workspace import Workspace
@@ -135,9 +136,13 @@ class Session:
         return view
 
     async def snapshot(self) -> SessionView:
-        """State and position copied in one step, told once the position is committed: entries after it are news."""
+        """State and position copied in one step, told once the position is committed: entries after it are news. While nothing
+        can be stored, the state that is stored."""
         view = self._pen.view()
-        await self._pen.stored()
+        try:
+            await self._pen.stored()
+        except StorageError:
+            return await stored_view(self._lent.journal, self.id)
         return view
 
     async def commands(self) -> list[dict[str, Any]] | None:

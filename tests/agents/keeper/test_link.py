@@ -62,7 +62,7 @@ def test_a_keeper_costs_at_most_three_megabytes_of_its_own_and_ten_milliseconds(
         kept_s = sorted(cpu_s(parent_of(agent.process.pid)) for agent in more)[1]
         assert forks_s + kept_s < CPU_MOST_S
         await asyncio.gather(*(agent.process.stop(close_stdin_s=0) for agent in [*agents, *more]))
-        await until(lambda: not any(map(exists, keepers)))
+        assert not any(map(exists, keepers))
 
     run(scenario())
 

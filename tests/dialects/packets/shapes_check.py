@@ -256,4 +256,5 @@ SHAPES: dict[str, Check] = {
         resolvedBy=text,
         **{"answer?": any_json, "reason?": text},
     ),
+    "gap": notice("gap", **{"from": integer, "to": integer, "message": text}),
 }

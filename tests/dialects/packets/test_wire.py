@@ -27,6 +27,7 @@ from trunkline.dialects.packets import (
     commands_packet,
     decode_packet,
     error_packet,
+    gap_packet,
     mode_packet,
     packet_type,
     plan_packet,
@@ -72,6 +73,7 @@ OURS: dict[PacketType, bytes] = {
         at_us=AT, request_id="r", tool_call_id="t", approved=False, resolved_by="policy", reason="no"
     ),
     PacketType.QUESTION_REQUESTED: question_requested_packet(at_us=AT, question_id="q", question="?", schema=b"{}"),
+    PacketType.GAP: gap_packet(3, 5, "lost", AT),
     PacketType.QUESTION_RESOLVED: question_resolved_packet(
         at_us=AT, question_id="q", action="accept", resolved_by="user", answer=b'{"a":1}'
     ),

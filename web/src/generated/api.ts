@@ -195,6 +195,16 @@ export interface Cost {
   output?: number;
 }
 
+/** Something that cannot be read any more: entries `from` to `to` of a session; without them, more than entries. */
+export interface DamageView {
+  number: number;
+  at: string;
+  sessionId?: string;
+  from?: number;
+  to?: number;
+  what: string;
+}
+
 /** An answer to an approval: one of the agent's options, or allow or deny; for how long; with which input. */
 export interface Decision {
   optionId?: string | null;
@@ -350,6 +360,14 @@ export interface ImageContent {
   mimeType: string;
   uri?: string | null;
   annotations?: Annotations | null;
+}
+
+/** The state of the journal. `asides` are damaged files that were put aside; `unwritable` is why nothing can be stored. */
+export interface JournalView {
+  state: 'hurt' | 'unwritable' | 'whole';
+  damages: DamageView[];
+  asides: string[];
+  unwritable: string | null;
 }
 
 /** What the browser may do, and until when (seconds since the epoch). Its cookie counts below the path `base` only. */
@@ -574,7 +592,7 @@ export interface QueuedPrompt {
   by: string;
 }
 
-/** The hub can take work: the journal answers. `busy` while a turn runs or an approval waits; `playground` is a */
+/** The hub can take work: the journal answers and can be written. `busy` while a turn runs or an approval waits; */
 export interface Readiness {
   status: string;
   version: string;

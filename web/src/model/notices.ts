@@ -20,6 +20,7 @@ export interface Notice {
 const HUB_NEWS: Record<string, NoticeTone> = {
   cancel_requested: 'quiet', agent_exited: 'warning', agent_stopped: 'quiet', rule_added: 'quiet', session_attached: 'quiet',
   permission_policy_set: 'quiet', limits_set: 'quiet', artifact_created: 'info', malformed: 'quiet',
+  gap: 'warning', state_rebuilt: 'warning',
 };
 const ACP_NEWS: Record<string, NoticeTone> = { current_mode_update: 'quiet', compaction_update: 'quiet' };
 
@@ -66,6 +67,7 @@ function textIn(event: CustomEvent): string | undefined {
     case 'current_mode_update': return word(data, 'currentModeId');
     case 'agent_stopped': return word(data, 'reason');
     case 'compaction_update': return word(data, 'status');
+    case 'gap': return `${String(data['from'])}–${String(data['to'])}`;
     case 'artifact_created': return word(data, 'name') ?? word(data['artifact'] as Record<string, unknown> | undefined, 'name');
     default: return undefined;
   }

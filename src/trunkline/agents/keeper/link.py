@@ -9,7 +9,6 @@ looks for its family by other means.
 from __future__ import annotations
 
 import asyncio
-import atexit
 import logging
 import os
 import socket
@@ -242,9 +241,6 @@ def close() -> None:
     """The process needs no more agents for now: the nursery goes when its last keeper does."""
     if _nursery is not None:
         _forget(_nursery)
-
-
-atexit.register(close)
 
 
 async def _running() -> _Nursery:

@@ -20,6 +20,7 @@ from trunkline.dialects.packets.shapes import (
     ArtifactCreatedPacket,
     ArtifactInfo,
     ErrorPacket,
+    GapPacket,
     PromptResponsePacket,
     QuestionRequestedPacket,
     QuestionResolvedPacket,
@@ -138,6 +139,11 @@ def question_resolved_packet(
             reason=_or_absent(reason),
         )
     )
+
+
+def gap_packet(first: int, last: int, message: str, at_us: int) -> bytes:
+    """Entries were lost."""
+    return _encode(GapPacket(timestamp=timestamp(at_us), first=first, last=last, message=message))
 
 
 def _or_absent(text: str | None) -> str | msgspec.UnsetType:

@@ -51,6 +51,7 @@ class PacketType(StrEnum):
     APPROVAL_RESOLVED = "approval_resolved"
     QUESTION_REQUESTED = "question_requested"
     QUESTION_RESOLVED = "question_resolved"
+    GAP = "gap"
 
 
 class MessageChunkPacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
@@ -283,6 +284,16 @@ class QuestionResolvedPacket(Struct, kw_only=True, frozen=True, gc=False, rename
     reason: str | UnsetType = UNSET
 
 
+class GapPacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
+    """Entries were lost: the stored ones from ``from`` to ``to``, by their ids, cannot be read any more. The stream goes on."""
+
+    type: Literal["gap"] = "gap"
+    timestamp: str = ""
+    first: int = field(name="from")
+    last: int = field(name="to")
+    message: str
+
+
 Packet = (
     MessageChunkPacket
     | ThoughtChunkPacket
@@ -300,6 +311,7 @@ Packet = (
     | ApprovalResolvedPacket
     | QuestionRequestedPacket
     | QuestionResolvedPacket
+    | GapPacket
 )
 
 PACKETS: dict[PacketType, type[Packet]] = {
@@ -319,5 +331,6 @@ PACKETS: dict[PacketType, type[Packet]] = {
     PacketType.APPROVAL_RESOLVED: ApprovalResolvedPacket,
     PacketType.QUESTION_REQUESTED: QuestionRequestedPacket,
     PacketType.QUESTION_RESOLVED: QuestionResolvedPacket,
+    PacketType.GAP: GapPacket,
 }
 """The struct of each packet type."""

@@ -33,6 +33,9 @@ log = logging.getLogger("trunkline.search")
 PATIENCE_S = 2.0
 """How long a search waits for the index to read up; it then answers with what is there and says so."""
 
+SCRUB_AFTER_S = 1.0
+"""How long after a deletion the index is rewritten: whoever deletes one session often deletes the next."""
+
 PAGE_ENTRIES = 2_000
 PAGE_BYTES = 4 << 20
 T = TypeVar("T")
@@ -60,6 +63,7 @@ class SearchIndex:
         self._gone: set[str] = set()
         self._reading: asyncio.Task[None] | None = None
         self._closed = False
+        self._scrubbing: asyncio.Task[None] | None = None
 
     async def find(self, typed: str, *, limit: int, patience_s: float = PATIENCE_S) -> tuple[list[Found], bool]:
         """The best passages for what was typed, and whether the index has read the whole journal."""
@@ -85,13 +89,25 @@ class SearchIndex:
             await self._run(lambda store: store.forget(session_id))
         except StorageError as error:
             log.warning("a deleted session is still in the search index: %s", error.message)
+            return
+        if self._scrubbing is None or self._scrubbing.done():
+            self._scrubbing = asyncio.create_task(self._scrub())
+
+    async def _scrub(self) -> None:
+        """Overwrite what was deleted, once for all that is deleted in the next moment."""
+        await asyncio.sleep(SCRUB_AFTER_S)
+        try:
+            await self._run(lambda store: store.scrub())
+        except (StorageError, HubStopping) as error:
+            log.warning("words of a deleted session may still stand in the search index: %s", error.message)
 
     async def close(self) -> None:
         """End the reading and close the file."""
+        for task in (self._reading, self._scrubbing):
+            if task is not None:
+                task.cancel()
+                await asyncio.wait((task,))
         self._closed = True
-        if self._reading is not None:
-            self._reading.cancel()
-            await asyncio.wait((self._reading,))
         if self._thread is not None:
             await asyncio.get_running_loop().run_in_executor(self._thread, self._close)
             self._thread.shutdown()

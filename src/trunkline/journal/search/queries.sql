@@ -46,6 +46,18 @@ DELETE FROM texts WHERE rowid IN (SELECT id FROM passages WHERE session = ?)
 -- Their places.
 DELETE FROM passages WHERE session = ?
 
+-- read_scrub --
+-- Whether something was deleted and not overwritten yet.
+SELECT scrub FROM place
+
+-- write_scrub --
+-- The same, set or done.
+UPDATE place SET scrub = ?
+
+-- merge_all --
+-- One part instead of several, without the words of texts that are gone.
+INSERT INTO texts (texts) VALUES ('optimize')
+
 -- find --
 -- The best passages. Which they are is settled first: a snippet is made only for what is shown.
 WITH best AS (

@@ -1,10 +1,11 @@
 -- The search index. It holds nothing that the journal does not: another version of it is not migrated but made anew.
 
 CREATE TABLE place (
-  pos INTEGER NOT NULL
+  pos   INTEGER NOT NULL,
+  scrub INTEGER NOT NULL
 ) STRICT;
 
-INSERT INTO place (pos) VALUES (0);
+INSERT INTO place (pos, scrub) VALUES (0, 0);
 
 CREATE TABLE passages (
   id      INTEGER PRIMARY KEY,

@@ -3,6 +3,7 @@
 Rule 1: it holds nothing that the journal does not. A file that is damaged, or of another version, is made anew.
 Rule 2: a page of the journal and the place behind it are one transaction: after a crash nothing is missing and nothing is twice.
 Rule 3: the file is its owner's alone, as the journal is.
+Rule 4: what is deleted is overwritten, as in the journal.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from trunkline.journal import database
 from trunkline.journal.base import Entry
 from trunkline.journal.search.texts import Passage, passage_of
 
-VERSION = 1
+VERSION = 2
 
 _HERE = Path(__file__).parent
 _NO_MARKS = {1: " ", 2: " ", 3: " ", 0: " "}
@@ -50,6 +51,8 @@ class Store:
                 raise
             remove(path)
             self._connection = self._open()
+        if self._connection.execute(self._queries["read_scrub"]).fetchone()[0]:
+            self.scrub()  # a hub that died had no time for it
 
     def close(self) -> None:
         """End the connection."""
@@ -88,12 +91,19 @@ class Store:
             connection.execute(self._queries["write_place"], (pos,))
 
     def forget(self, session: str) -> None:
-        """Take a session out."""
+        """Take a session out. Its words stay in the index's own pages until ``scrub``."""
         connection = self._connection
         with connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute(self._queries["drop_texts"], (session,))
             connection.execute(self._queries["drop_passages"], (session,))
+            connection.execute(self._queries["write_scrub"], (1,))
+
+    def scrub(self) -> None:
+        """Overwrite what was deleted: FTS5 keeps a text's words until its parts are merged, the log until it is emptied."""
+        self._connection.execute(self._queries["merge_all"])
+        self._connection.execute(self._queries["write_scrub"], (0,))
+        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def sessions(self) -> dict[str, int]:
         """Every session in the index, with the newest seq that is in it."""
@@ -139,6 +149,7 @@ class Store:
             connection.execute("PRAGMA journal_mode = WAL")
             # What a machine that dies takes with it is read from the journal again.
             connection.execute("PRAGMA synchronous = normal")
+            connection.execute("PRAGMA secure_delete = ON")
             self._make(connection)
         except BaseException:
             connection.close()

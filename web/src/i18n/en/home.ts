@@ -67,5 +67,10 @@ export const home = {
   deleteText: '“{title}” and everything that was said in it is deleted from the hub, for everybody. Files that the agent changed stay as they are.',
   deleteRunning: 'Its agent is at work and will be stopped.',
   deleted: 'Deleted',
+  journalHurt: { one: 'The hub’s storage was damaged: {n} place cannot be read any more. Sessions that it is part of show a gap.', other: 'The hub’s storage was damaged: {n} places cannot be read any more. Sessions that they are part of show gaps.' },
+  journalAside: 'The storage was damaged and has been mended; nothing of what the hub knows of is lost.',
+  journalAsides: 'The damaged file was kept: {path}',
+  journalUnwritable: 'Nothing can be stored at the moment, so nothing new is shown or done: {why}',
+  journalDismiss: 'Do not show again',
   cannotControl: 'This browser may only watch.',
 } as const;

@@ -191,6 +191,8 @@ export const session = {
   notice_limits_set: '{who} changed the limits',
   notice_artifact_created: 'Artifact: {text}',
   notice_malformed: 'The agent sent a line that is no message',
+  notice_gap: 'What stood here is lost: the hub’s storage was damaged (entries {text})',
+  notice_state_rebuilt: 'The session’s stored state was damaged and was made again from what was said and done in it',
   notice_current_mode_update: 'Mode: {text}',
   notice_compaction: 'The agent shortened what it remembers',
   notice_compacting: 'The agent shortens what it remembers …',

@@ -11,6 +11,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import '../../style/home.css';
 import type { Pending, SessionView } from '../../generated/api';
 import { agentName, agents as catalog, needAgents } from '../../hub/agents';
+import { needJournal } from '../../hub/journal';
 import { link } from '../../hub/link';
 import { pending, sessions, store } from '../../hub/sessions';
 import { t } from '../../i18n';
@@ -23,6 +24,7 @@ import { Hits } from './hits';
 import { filters, homePlace, keepHomePlace, useHomePlace } from './place';
 import { SessionRow } from './row';
 import { search, searchAgain, searchFor } from './search';
+import { StorageNews } from './storage';
 
 const SHOWN: Record<Group, number> = { waiting: Infinity, running: Infinity, idle: 25, finished: 10 };
 
@@ -40,6 +42,7 @@ export function HomeView(): JSX.Element {
   useEffect(() => {
     if (!online) return;
     void needAgents();
+    void needJournal();
     searchAgain();
   }, [online]);
   const want: Wanted = { agent: agent.value, cwd: cwd.value, text: search.value.query };
@@ -58,6 +61,7 @@ export function HomeView(): JSX.Element {
         <SearchField />
         <Filters agent={agent} cwd={cwd} />
       </div>
+      <StorageNews />
       <Content want={want} searching={searching} onDialog={(to) => (dialog.value = to)} onClear={() => ((agent.value = ''), (cwd.value = ''))} />
       {dialog.value?.kind === 'rename' && <RenameSheet view={dialog.value.view} onClose={() => (dialog.value = null)} />}
       {dialog.value?.kind === 'delete' && <DeleteSheet view={dialog.value.view} onClose={() => (dialog.value = null)} />}

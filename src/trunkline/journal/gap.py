@@ -1,0 +1,30 @@
+"""A gap: the entry that stands where entries were lost, so that every reader meets it and every cursor goes on.
+
+Rule 1: a gap from ``first`` to ``last`` has the seq ``last``: whoever has seen it goes on behind it, and nobody asks for what is
+not there.
+Rule 2: each face shows it in its own language: a ``custom`` event (``trunkline``, ``gap``), a ``gap`` packet, a notice
+to editors.
+"""
+
+from __future__ import annotations
+
+from trunkline.journal.base import Entry
+
+NAMESPACE, NAME = "trunkline", "gap"
+
+
+def gap_entry(session_id: str, first: int, last: int, *, at: int, pos: int) -> Entry:
+    """The entry for lost entries; ``at`` is when the one before them was written."""
+    from trunkline.dialects import context, packets  # a journal that is whole needs no language
+
+    what = text_of(first, last)
+    event = context.CustomEvent(namespace=NAMESPACE, event_name=NAME, data=context.to_raw({"from": first, "to": last}))
+    notice = {"sessionUpdate": "notice", "severity": "warning", "title": "Entries are lost", "description": what}
+    return Entry(last, at, context.encode_event(last, session_id, at, event), bytes(context.to_raw(notice)),
+                 packets.gap_packet(first, last, what, at), None, pos)
+
+
+def text_of(first: int, last: int) -> str:
+    """What is lost, in words."""
+    which = f"entry {first}" if first == last else f"entries {first} to {last}"
+    return f"The journal was damaged: {which} of this session cannot be read any more."
