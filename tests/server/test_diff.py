@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -239,8 +240,9 @@ def test_a_huge_diff_is_cut_to_whole_files_and_says_so(tmp_path: Path, monkeypat
 
 def change(path: Path, old: str | None, new: str) -> str:
     """A prompt that makes the demo agent tell of a finished change."""
-    update = {"sessionUpdate": "tool_call", "toolCallId": f"call-{path.name}-{new}", "title": "edit", "kind": "edit",
-              "status": "completed", "content": [{"type": "diff", "path": str(path), "oldText": old, "newText": new}]}
+    update = {"sessionUpdate": "tool_call", "toolCallId": f"call-{path.name}-{zlib.crc32(new.encode())}",
+              "title": "edit", "kind": "edit", "status": "completed",
+              "content": [{"type": "diff", "path": str(path), "oldText": old, "newText": new}]}
     return "/raw " + json.dumps(update)
 
 

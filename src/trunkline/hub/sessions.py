@@ -100,7 +100,7 @@ class Hub:
         """The entries of all sessions, in the order of their commits."""
         self._starts = Starts(self._journal, self.session)
         self._committer = Committer(self._journal, on_drained=self._drained, on_committed=self.everything.committed)
-        self.index = SearchIndex(self._journal, None if options.memory else options.data_dir / "search.db")
+        self.index = SearchIndex(self._journal, None if options.memory else options.data_dir / "search.db", self._store_rows)
         """Words to sessions."""
         self._pids = PidFiles(None if options.memory else options.data_dir / "agents")
         self._sessions: dict[str, Session] = {}
@@ -328,13 +328,17 @@ class Hub:
             opening.add_done_callback(lambda _: self._opening.pop(session_id, None))
         return await asyncio.shield(opening)
 
+    async def _store_rows(self) -> None:
+        """Have every session's row say how it is now."""
+        await asyncio.gather(*(session.store_row() for session in [*self._sessions.values()]))
+
     async def list(self, which: RowFilter) -> list[SessionView]:
         """Sessions, newest activity first."""
         return [view for _, view in (await self.list_on(which))[0]]
 
     async def list_on(self, which: RowFilter) -> tuple[Sequence[tuple[Place, SessionView]], Place | None]:
         """The same, each with its place in that order, and the place to go on from (``before``); None at the end."""
-        await asyncio.gather(*(session.store_row() for session in [*self._sessions.values()]))
+        await self._store_rows()
         rows = await self._journal.rows(which)
         found = [((row.updated_at, row.id), await self._view(row)) for row in rows if row.id not in self._deleted]
         return found, (rows[-1].updated_at, rows[-1].id) if len(rows) == which.limit else None

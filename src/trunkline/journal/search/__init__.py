@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -54,8 +54,10 @@ class Found(msgspec.Struct, frozen=True):
 class SearchIndex:
     """The index of one journal. ``path`` None keeps it in memory."""
 
-    def __init__(self, journal: Journal, path: Path | None) -> None:
+    def __init__(self, journal: Journal, path: Path | None, store_rows: Callable[[], Awaitable[None]] | None = None) -> None:
+        """``store_rows`` has the rows of running sessions written, which may be a moment behind: titles are read from them."""
         self._journal = journal
+        self._store_rows = store_rows
         self._path = path
         self._thread: ThreadPoolExecutor | None = None
         self._opened: Store | None = None
@@ -131,6 +133,8 @@ class SearchIndex:
         if not self._checked:
             await self._check()
             self._checked = True
+        if self._store_rows is not None:
+            await self._store_rows()
         after = await self._run(lambda store: store.pos)
         while page := await self._journal.read_hub(after=after, limit=PAGE_ENTRIES, max_bytes=PAGE_BYTES):
             titles = {session_id: (row.title, row.updated_at) for session_id in {session_id for session_id, _ in page}
