@@ -26,7 +26,12 @@ def test_it_answers_initialize_with_its_version_and_what_it_can(tmp_path: Path) 
 
 
 def test_it_answers_initialize_soon_after_its_start(tmp_path: Path) -> None:
-    """120 ms on a machine at rest; the best of five, since tests share theirs."""
+    """Within a few starts of a bare interpreter, each the best of five: how long one takes is the machine's."""
+
+    def bare() -> float:
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-c", "import json"], check=True)
+        return time.perf_counter() - began
 
     def start() -> float:
         began = time.perf_counter()
@@ -34,7 +39,8 @@ def test_it_answers_initialize_soon_after_its_start(tmp_path: Path) -> None:
             client.request("initialize", {"protocolVersion": 1})
             return time.perf_counter() - began
 
-    assert min(start() for _ in range(5)) < 0.12
+    pairs = [(bare(), start()) for _ in range(5)]
+    assert min(took for _, took in pairs) < 6 * min(took for took, _ in pairs)
 
 
 def test_sessions_have_ids_of_their_own_modes_options_and_commands(tmp_path: Path) -> None:
