@@ -6,6 +6,7 @@ Memory: the hub's high-water mark (``VmHWM``), reset before."""
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Callable
@@ -15,6 +16,8 @@ from typing import Any
 import pytest
 
 from tests.faults.conftest import Report
+from tests.session.stream_json.stage import fake_program
+from tests.tooling.fake_claude import LONG
 from tests.tooling.hub_process import PYTHON, HubProcess, Session
 from tests.tooling.prober import Prober
 from tests.tooling.processes import eventually
@@ -135,6 +138,47 @@ def test_the_longest_line_takes_three_times_itself(new_hub: NewHub, report: Repo
 def test_the_longest_line_of_nested_arrays_takes_three_times_itself(new_hub: NewHub, report: Report) -> None:
     """One look at 60 MiB of brackets takes the JSON reader 150 ms, which nothing can cut."""
     long_line(new_hub, report, "nested", 60, wait_ms=2 * WAIT_MS)
+
+
+def claude(new_hub: NewHub, folder: Path) -> Session:
+    program = fake_program(folder, folder / "log.jsonl", {})
+    hub = new_hub(env={"PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"})
+    session = hub.new_session("claude-code")
+    session.say('[["say", "hello"]]')
+    return session
+
+
+def long_line_of_claude(new_hub: NewHub, folder: Path, report: Report, kind: str, mib: int) -> None:
+    session = claude(new_hub, folder)
+    grew, prober = play(session, json.dumps([["long", kind, mib]]))
+    assert grew <= 3 * mib * MIB, f"{grew / MIB:.0f} MiB for a line of {mib}"
+    assert prober.worst_ms < WAIT_MS * BUSY
+    report(2, f"a line of {mib} MiB from the Claude CLI: {kind}", tried=1, held=1, worst_ms=prober.worst_ms)
+
+
+def test_a_long_line_of_the_claude_cli_takes_little_more_than_itself(new_hub: NewHub, report: Report, tmp_path: Path) -> None:
+    long_line_of_claude(new_hub, tmp_path, report, "output", 32)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", sorted(LONG))
+def test_the_longest_line_of_the_claude_cli_takes_three_times_itself(
+        new_hub: NewHub, report: Report, tmp_path: Path, kind: str) -> None:
+    long_line_of_claude(new_hub, tmp_path, report, kind, 60)
+
+
+@pytest.mark.parametrize("kind", ["text", "delta"])
+def test_a_long_text_of_the_claude_cli_comes_whole_and_in_order(new_hub: NewHub, tmp_path: Path, kind: str) -> None:
+    packets = claude(new_hub, tmp_path).say(json.dumps([["long", kind, 12]]), wait_s=60)
+    text = "".join(packet["content"]["text"] for packet in packets if packet["type"] == "agent_message_chunk")
+    assert text == "lorem ip" * (12 * MIB // 8 - 64)
+
+
+def test_the_claude_cli_is_refused_what_is_too_long_to_be_looked_at(new_hub: NewHub, tmp_path: Path) -> None:
+    packets = claude(new_hub, tmp_path).say(json.dumps([["long", "ask", 12]]), wait_s=60)
+    text = "".join(packet["content"]["text"] for packet in packets if packet["type"] == "agent_message_chunk")
+    assert json.loads(text)["behavior"] == "deny"
+    assert not [packet for packet in packets if packet["type"] == "approval_requested"]
 
 
 def test_a_long_text_comes_whole_and_in_order(new_hub: NewHub) -> None:

@@ -85,7 +85,7 @@ def pieces_of(update: Raw) -> Iterator[bytes]:
     text, head, tail = found
     start, end = 1, len(text) - 1
     while start < end:
-        piece = _whole_characters(bytes(text[start:min(start + PIECE_BYTES, end)]), is_last=start + PIECE_BYTES >= end)
+        piece = whole_characters(bytes(text[start:min(start + PIECE_BYTES, end)]), is_last=start + PIECE_BYTES >= end)
         yield b"".join((head, piece, tail))
         start += len(piece)
 
@@ -156,7 +156,7 @@ def _beginning(value: Raw | UnsetType, *, within: bool = True) -> Any:
     if len(view) <= TOLD_BYTES:
         return Raw(bytes(view))  # a copy: it must not hold the line that it came in
     if view[0] == _QUOTE:
-        return Raw(b'"%b"' % _whole_characters(bytes(view[1:TOLD_BYTES]), is_last=False))
+        return Raw(b'"%b"' % whole_characters(bytes(view[1:TOLD_BYTES]), is_last=False))
     if view[0] == _BRACE and within:
         try:
             return Raw(_encode(_members_of(_read_members(value))))
@@ -165,7 +165,7 @@ def _beginning(value: Raw | UnsetType, *, within: bool = True) -> Any:
     return UNSET
 
 
-def _whole_characters(piece: bytes, *, is_last: bool) -> bytes:
+def whole_characters(piece: bytes, *, is_last: bool) -> bytes:
     """A piece of a JSON string that ends where a character does."""
     if is_last:
         return piece
