@@ -4,8 +4,8 @@
     ["frame", OBJECT]          any frame (session_id is added)
     ["line", TEXT]             TEXT as a line of stdout
     ["ask", TOOL, INPUT]       a tool call, can_use_tool for it; says the answer as JSON
-    ["long", KIND, MIB]        one line of so many MiB: ``text``, ``delta``, ``input``, ``output``, ``wide``, ``escaped``, ``ask``,
-                               ``unknown``, ``broken``
+    ["long", KIND, MIB]        one line of so many MiB: ``text``, ``delta``, ``input``, ``output``, ``wide``, ``escaped``,
+                               ``ask``, ``unknown``, ``broken``
     ["own"]                    begins a turn of its own, as a background task would, and ends ours first
     ["own_end"]                ends it
     ["child"]                  starts ``sleep 60`` in a session of its own; says its pid

@@ -144,7 +144,7 @@ class Translator:
     def receive_large(self, line: bytes) -> Iterator[list[Signal]]:
         """What a line of over LARGE_LINE means, step by step: others have their turn in between."""
         large: Large | str = ""
-        for large in read_large(line):
+        for large in read_large(line):  # noqa: B007 the last one counts
             yield []
         if isinstance(large, str):
             yield [Malformed(bytes(line[:KEPT_OF_BROKEN]), large, len(line))]
