@@ -15,7 +15,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw
 
-from trunkline.dialects.acp.large import PIECE_BYTES, TOLD_BYTES, whole_characters
+from trunkline.dialects.acp.large import TOLD_BYTES, whole_characters
+from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import Signal, Update
 
 LARGE_LINE: Final = 8 << 20
@@ -36,11 +37,9 @@ CHECKED_AT_ONCE: Final = 8 << 20
 _TEXTS: Final = {"text", "thinking"}
 _DELTAS: Final = {"text", "thinking", "partial_json"}
 _QUOTE, _BRACE, _BRACKET = b'"{['
-_BROKEN = (msgspec.DecodeError, RecursionError)
 
 _read_members = msgspec.json.Decoder(dict[str, Raw]).decode
 _read_items = msgspec.json.Decoder(list[Raw]).decode
-_read_text = msgspec.json.Decoder(str).decode
 _encode = msgspec.json.Encoder().encode
 
 Path = tuple[str | int, ...]
@@ -63,19 +62,10 @@ def read_large(line: bytes) -> Iterator[Large | str]:
             yield ""
     except UnicodeDecodeError as error:
         yield f"not UTF-8: {error.reason}"
-    except _BROKEN as error:
+    except BROKEN as error:
         yield f"not a line of JSON: {error}"
     else:
         yield Large(_encode(reading.kept), reading.texts)
-
-
-def pieces_of(text: memoryview) -> Iterator[str]:
-    """A long JSON string in pieces."""
-    start, end = 1, len(text) - 1
-    while start < end:
-        piece = whole_characters(bytes(text[start:min(start + PIECE_BYTES, end)]), is_last=start + PIECE_BYTES >= end)
-        yield _read_text(b'"%b"' % piece)
-        start += len(piece)
 
 
 def marked(signal: Signal, size: int) -> Signal:

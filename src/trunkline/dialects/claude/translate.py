@@ -20,6 +20,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from trunkline.dialects.acp.large import strings_of
 from trunkline.dialects.claude import outgoing
 from trunkline.dialects.claude.account import Account
 from trunkline.dialects.claude.asks import Asks
@@ -54,7 +55,7 @@ from trunkline.dialects.claude.frames import (
     Unknown,
     UserFrame,
 )
-from trunkline.dialects.claude.large import LARGE_LINE, Large, marked, pieces_of, read_large
+from trunkline.dialects.claude.large import LARGE_LINE, Large, marked, read_large
 from trunkline.dialects.claude.messages import Messages, blocks_of
 from trunkline.dialects.claude.reading import read_frame
 from trunkline.dialects.claude.remarks import SILENT, Remarks
@@ -248,7 +249,7 @@ class Translator:
 
     def _told_in_steps(self, kind: str, frame: Known | System | Unknown, large: Large) -> Iterator[list[Signal]]:
         """What a long line means: its texts in pieces, all else by its beginning. What would have to be looked at is refused."""
-        texts = {path: pieces_of(text) for path, text in large.texts.items()}
+        texts = {path: strings_of(text) for path, text in large.texts.items()}
         match frame:
             case StreamFrame() if texts:
                 yield from self._messages.piece_in_steps(frame, next(iter(texts.values())))
