@@ -119,7 +119,8 @@ class Flooder:
         self._say(json.dumps({"done": "result" in self._answer()}))
 
     def _smile(self, mib: str) -> None:
-        head = b'{"jsonrpc":"2.0","id":"s","method":"fs/write_text_file","params":{"sessionId":"%b","path":"flood.txt","content":"'
+        head = (b'{"jsonrpc":"2.0","id":"s","method":"fs/write_text_file","params":{"sessionId":"%b","path":"flood.txt",'
+                b'"content":"')
         piece = "abc\U0001f600z".encode()
         self._write(head % SESSION.encode() + piece * ((int(mib) << 20) // len(piece) - 64) + b'"}}\n')
         self._say(json.dumps({"done": "result" in self._answer()}))

@@ -97,7 +97,8 @@ class Input(asyncio.BaseProtocol):
 
     def resume_writing(self) -> None:
         self._is_writable = True
-        self._feed()
+        # Not at once: asyncio's own transport is in the middle of its work, and would not notice what it is given now.
+        asyncio.get_running_loop().call_soon(self._feed)
 
     @property
     def waiting(self) -> int:
