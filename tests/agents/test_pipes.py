@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import uvloop
 
+from trunkline.agents import pipes
 from trunkline.agents.pipes import Input, Output
 
 LOOPS = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
@@ -77,3 +78,50 @@ def test_our_end_of_an_input_is_closed_and_its_reader_sees_the_end(loop: str) ->
     on(loop, work)
     assert (os.read(reader, 9), os.read(reader, 9), pipe.closed_twice) == (b"told", b"", False)
     os.close(reader)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_what_a_child_does_not_read_is_bounded(loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipes, "INPUT_MOST", 4 << 20)
+    reader, writer = os.pipe()
+    overflowed: list[int] = []
+
+    async def work() -> None:
+        ended = asyncio.Event()
+        entry = Input(ended.set, lambda: overflowed.append(entry.waiting))
+        await entry.connect(Watched(writer, "wb"))
+        entry.write(b"x" * (3 << 20))
+        assert not await entry.wait_writable(0.01), "who has much to write waits"
+        for _ in range(200):
+            entry.write(b"y" * 10_000)
+        entry.abort()
+        await ended.wait()
+
+    on(loop, work)
+    assert len(overflowed) == 1
+    assert 3 << 20 < overflowed[0] <= 4 << 20
+    os.close(reader)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("is_short", [True, False])
+def test_what_waits_comes_whole_and_in_order(loop: str, is_short: bool) -> None:
+    reader, writer = os.pipe()
+    told = [bytes([65 + number % 26]) * (100 if is_short else 700_000) for number in range(2000 if is_short else 5)]
+    came = bytearray()
+
+    async def work() -> None:
+        ended = asyncio.Event()
+        entry = Input(ended.set)
+        await entry.connect(Watched(writer, "wb"))
+        for each in told:
+            entry.write(each)
+        entry.close()
+        entry.write(b"too late")
+        while data := await asyncio.to_thread(os.read, reader, 1 << 16):
+            came.extend(data)
+        await ended.wait()
+
+    on(loop, work)
+    os.close(reader)
+    assert bytes(came) == b"".join(told)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from trunkline.discovery import store_of
+from trunkline.discovery import claude, store_of
 from trunkline.discovery.claude import HEAD, ClaudeStore
 from trunkline.disk.reading import open_plain
 
@@ -196,3 +196,10 @@ def test_only_a_file_that_has_changed_is_read_again(tmp_path: Path, monkeypatch:
     with open(path, "a") as file:
         file.write(line("assistant", "two") + "\n")
     assert store.sessions()[0].last_message == "two" and opened == [str(path)]
+
+
+def test_a_folder_is_looked_at_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(9):
+        (tmp_path / str(number)).touch()
+    monkeypatch.setattr(claude, "ENTRIES_MOST", 4)
+    assert len(claude._entries(str(tmp_path))) == 4

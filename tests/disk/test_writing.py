@@ -99,3 +99,11 @@ def test_descriptors_are_given_back(tmp_path: Path) -> None:
     with pytest.raises(OSError):
         enter(str(tmp_path), ["none", "none"])
     assert len(os.listdir("/dev/fd")) == before
+
+
+def test_a_file_whose_every_name_is_taken_is_not_kept(tmp_path: Path) -> None:
+    (tmp_path / "a").touch()
+    (tmp_path / "b").touch()
+    with pytest.raises(FileExistsError):
+        new(tmp_path).put_beside(iter(["a", "b"]))
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a", "b"]

@@ -6,8 +6,10 @@ Memory: the hub's high-water mark (``VmHWM``), reset before."""
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,8 @@ from typing import Any
 import pytest
 
 from tests.faults.conftest import Report
+from tests.session.stream_json.stage import fake_program
+from tests.tooling.fake_claude import LONG
 from tests.tooling.hub_process import PYTHON, HubProcess, Session
 from tests.tooling.prober import Prober
 from tests.tooling.processes import eventually
@@ -135,6 +139,115 @@ def test_the_longest_line_takes_three_times_itself(new_hub: NewHub, report: Repo
 def test_the_longest_line_of_nested_arrays_takes_three_times_itself(new_hub: NewHub, report: Report) -> None:
     """One look at 60 MiB of brackets takes the JSON reader 150 ms, which nothing can cut."""
     long_line(new_hub, report, "nested", 60, wait_ms=2 * WAIT_MS)
+
+
+def read_file(new_hub: NewHub, report: Report, mib: int) -> None:
+    session = flooded(new_hub, "trusted")
+    path = Path(session.view()["cwd"]) / "long.txt"
+    with path.open("wb") as file:
+        for number in range(mib):
+            file.write(b"line %07d of a long text, as agents read them.\n" % number * (MIB // 50))
+    grew, prober = play(session, "read long.txt")
+    said = "".join(json.loads(data)["content"]["text"] for _, data in session.history() if b'"chars\\"' in data)
+    assert json.loads(said) == {"chars": path.stat().st_size}
+    assert grew <= 3 * mib * MIB, f"{grew / MIB:.0f} MiB for a file of {mib}"
+    assert prober.worst_ms < WAIT_MS * BUSY
+    report(2, f"an agent reads a file of {mib} MiB", tried=1, held=1, worst_ms=prober.worst_ms)
+
+
+def test_a_long_file_that_is_read_takes_little_more_than_itself(new_hub: NewHub, report: Report) -> None:
+    read_file(new_hub, report, 24)
+
+
+@pytest.mark.slow
+def test_the_longest_file_that_is_read_takes_three_times_itself(new_hub: NewHub, report: Report) -> None:
+    read_file(new_hub, report, 60)
+
+
+def write_file(new_hub: NewHub, report: Report, mib: int) -> None:
+    session = flooded(new_hub, "trusted")
+    grew, prober = play(session, f"smile {mib}")
+    piece = "abc\U0001f600z".encode()
+    assert (Path(session.view()["cwd"]) / "flood.txt").read_bytes() == piece * (mib * MIB // len(piece) - 64)
+    assert grew <= 3 * mib * MIB, f"{grew / MIB:.0f} MiB for a text of {mib}"
+    assert prober.worst_ms < WAIT_MS * BUSY
+    report(2, f"an agent writes a file of {mib} MiB", tried=1, held=1, worst_ms=prober.worst_ms)
+
+
+def test_a_long_file_that_is_written_takes_little_more_than_itself(new_hub: NewHub, report: Report) -> None:
+    write_file(new_hub, report, 24)
+
+
+@pytest.mark.slow
+def test_the_longest_file_that_is_written_takes_three_times_itself(new_hub: NewHub, report: Report) -> None:
+    write_file(new_hub, report, 60)
+
+
+def test_files_that_an_agent_asks_for_and_does_not_read_wait_on_disk(new_hub: NewHub, report: Report) -> None:
+    session = flooded(new_hub, "trusted")
+    (Path(session.view()["cwd"]) / "long.txt").write_bytes(b"lorem ip" * (4 * MIB // 8))
+    Path(f"/proc/{session.hub.pid}/clear_refs").write_text("5")
+    before = high_water(session.hub.pid)
+    with Prober(session.hub.pid, session.hub.url) as prober:
+        session.post("send-message", {"content": "deaf fs/read_text_file 200 long.txt"}, 202)
+        eventually(lambda: high_water(session.hub.pid) - before > 8 * MIB, "some are read")
+        time.sleep(1)  # time in which the others would be read
+    grew = high_water(session.hub.pid) - before
+    assert grew < 100 * MIB, f"{grew / MIB:.0f} MiB wait"
+    report(2, "200 files of 4 MiB for an agent that does not read", tried=1, held=1, worst_ms=prober.worst_ms)
+
+
+@pytest.mark.slow
+def test_an_agent_that_never_reads_is_ended_when_too_much_waits(new_hub: NewHub, report: Report) -> None:
+    session = flooded(new_hub, "trusted")
+    with Prober(session.hub.pid, session.hub.url) as prober:
+        session.post("send-message", {"content": f"deaf no/{'o' * 2000} 80000 x"}, 202)
+        eventually(lambda: session.view()["status"] != "running", "the agent is ended", 120)
+    said = b"".join(data for _, data in session.history())
+    assert b"does not read its input" in said
+    assert prober.worst_ms < WAIT_MS * BUSY
+    report(2, "80,000 answers of 2 KB that an agent does not read", tried=1, held=1, worst_ms=prober.worst_ms)
+
+
+def claude(new_hub: NewHub, folder: Path) -> Session:
+    program = fake_program(folder, folder / "log.jsonl", {})
+    hub = new_hub(env={"PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"})
+    session = hub.new_session("claude-code")
+    session.say('[["say", "hello"]]')
+    return session
+
+
+def long_line_of_claude(new_hub: NewHub, folder: Path, report: Report, kind: str, mib: int) -> None:
+    session = claude(new_hub, folder)
+    grew, prober = play(session, json.dumps([["long", kind, mib]]))
+    assert grew <= 3 * mib * MIB, f"{grew / MIB:.0f} MiB for a line of {mib}"
+    assert prober.worst_ms < WAIT_MS * BUSY
+    report(2, f"a line of {mib} MiB from the Claude CLI: {kind}", tried=1, held=1, worst_ms=prober.worst_ms)
+
+
+def test_a_long_line_of_the_claude_cli_takes_little_more_than_itself(new_hub: NewHub, report: Report, tmp_path: Path) -> None:
+    long_line_of_claude(new_hub, tmp_path, report, "output", 32)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", sorted(LONG))
+def test_the_longest_line_of_the_claude_cli_takes_three_times_itself(
+        new_hub: NewHub, report: Report, tmp_path: Path, kind: str) -> None:
+    long_line_of_claude(new_hub, tmp_path, report, kind, 60)
+
+
+@pytest.mark.parametrize("kind", ["text", "delta"])
+def test_a_long_text_of_the_claude_cli_comes_whole_and_in_order(new_hub: NewHub, tmp_path: Path, kind: str) -> None:
+    packets = claude(new_hub, tmp_path).say(json.dumps([["long", kind, 12]]), wait_s=60)
+    text = "".join(packet["content"]["text"] for packet in packets if packet["type"] == "agent_message_chunk")
+    assert text == "lorem ip" * (12 * MIB // 8 - 64)
+
+
+def test_the_claude_cli_is_refused_what_is_too_long_to_be_looked_at(new_hub: NewHub, tmp_path: Path) -> None:
+    packets = claude(new_hub, tmp_path).say(json.dumps([["long", "ask", 12]]), wait_s=60)
+    text = "".join(packet["content"]["text"] for packet in packets if packet["type"] == "agent_message_chunk")
+    assert json.loads(text)["behavior"] == "deny"
+    assert not [packet for packet in packets if packet["type"] == "approval_requested"]
 
 
 def test_a_long_text_comes_whole_and_in_order(new_hub: NewHub) -> None:

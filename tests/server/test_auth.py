@@ -9,6 +9,7 @@ import pytest
 
 from tests.aio import run
 from tests.server.site import HOST, TOKEN, Site, browser, site
+from trunkline.server.cookies import TRIED_MOST
 from trunkline.server.routes import ROUTES, Route
 from trunkline.server.tokens import Scope
 
@@ -171,6 +172,18 @@ def test_a_cookie_that_a_program_on_another_port_set_does_not_hide_ours(tmp_path
                 assert (await hub.ask("GET", "/sessions", token=None, headers={**own, "cookie": cookies})).status == 200
             many = "; ".join([f"{name}=planted"] * 100)
             assert (await hub.ask("GET", "/sessions", token=None, headers={**own, "cookie": many})).status == 401
+
+    run(check())
+
+
+@pytest.mark.parametrize(("planted", "status"), [(TRIED_MOST - 1, 200), (TRIED_MOST, 401)])
+def test_only_so_many_cookies_of_one_name_are_tried(tmp_path: Path, planted: int, status: int) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            own = await log_in(hub)
+            name = own["cookie"].partition("=")[0]
+            cookies = "; ".join([*[f"{name}=planted"] * planted, own["cookie"]])
+            assert (await hub.ask("GET", "/sessions", token=None, headers={**own, "cookie": cookies})).status == status
 
     run(check())
 

@@ -137,3 +137,13 @@ def test_the_hub_asks_for_the_descriptors_that_it_wants() -> None:
         assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == min(FILES_WANTED, before[1])
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_strangers_find_room_though_friends_hold_every_place() -> None:
+    crowd = Crowd(400)
+    for _ in range(400):
+        crowd.enter().befriend()
+    for number in range(200):
+        crowd.enter(f"10.0.0.{number}")
+    assert crowd.all.strangers == OVERFLOW
+    assert len(crowd.dropped) == 200 - OVERFLOW

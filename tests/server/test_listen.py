@@ -22,6 +22,7 @@ from trunkline.errors import StorageError
 from trunkline.hub import Hub, Session
 from trunkline.server import listen, protocol
 from trunkline.server.listen import Tls, serve
+from trunkline.server.protocol import PIPELINED
 
 AUTH = f"Authorization: Bearer {TOKEN}\r\n"
 
@@ -421,5 +422,37 @@ def test_it_speaks_tls(tmp_path: Path) -> None:
             assert (await answer(reader))[0].startswith("HTTP/1.1 200")
             writer.close()
             await writer.wait_closed()
+
+    run(check())
+
+
+def test_requests_behind_one_another_are_bounded(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with listening(tmp_path) as here:
+            reader, writer = await here.connect()
+            writer.write(request("GET", "/healthz") * 2 * PIPELINED)
+            said = await reader.read()
+            assert said.count(b"HTTP/1.1 ") <= PIPELINED + 2
+            assert said.rpartition(b"HTTP/1.1 ")[2].startswith(b"400") or not said
+            writer.close()
+
+    run(check())
+
+
+@pytest.mark.parametrize("piece", [b"1;" + b"x" * 1000 + b"\r\n{\r\n", b"X-Pad: " + b"x" * 1000 + b"\r\n"])
+def test_what_stands_around_a_chunked_body_is_bounded(tmp_path: Path, piece: bytes) -> None:
+    async def check() -> None:
+        async with listening(tmp_path) as here:
+            reader, writer = await here.connect()
+            writer.write(b"POST /auth/login HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+            if piece.startswith(b"X"):
+                writer.write(b"1\r\n{\r\n0\r\n")
+            with suppress(ConnectionError):
+                for _ in range(1000):
+                    writer.write(piece)
+                    await writer.drain()
+            with suppress(ConnectionError):
+                assert (await reader.read()).startswith(b"HTTP/1.1 400")
+            writer.close()
 
     run(check())

@@ -10,6 +10,7 @@ import pytest
 from tests.aio import run
 from tests.server.site import HOST, TOKEN, Site, browser, site
 from trunkline.errors import TooManyRequests, Unauthorized
+from trunkline.server.call import STRANGER_BODY_BYTES
 from trunkline.server.login import OPEN_CODES, Codes
 from trunkline.server.tries import ADDRESSES, TRIES, TRIES_OF_ALL, TRIES_WITHIN_S, FailedTries
 
@@ -335,5 +336,14 @@ def test_what_a_browser_did_is_written_under_its_own_name(tmp_path: Path) -> Non
             await hub.ask("PATCH", f"/sessions/{session.id}", json_body={"title": "By the browser"}, token=None, headers=own)
             events = b"".join(entry.event for entry in await session.feed.read(after=0))
             assert b'"by":"browser (' in events
+
+    run(check())
+
+
+def test_a_stranger_has_nothing_long_to_say(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            long = {"token": "x" * STRANGER_BODY_BYTES}
+            assert (await hub.ask("POST", "/auth/login", json_body=long, token=None, headers=OWN)).status == 413
 
     run(check())

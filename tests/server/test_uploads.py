@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.aio import run
 from tests.server.site import Site, site
-from trunkline.server.uploads import free_names, safe_name
+from trunkline.server.uploads import FILES_MOST, free_names, safe_name
 
 BOUNDARY = "----somewhere"
 FORM = {"content-type": f"multipart/form-data; boundary={BOUNDARY}"}
@@ -160,3 +160,26 @@ def test_any_name_becomes_one_that_is_safe(name: str) -> None:
 @pytest.mark.parametrize(("name", "tried"), [("a.txt", ["a.txt", "a_1.txt", "a_2.txt"]), ("a", ["a", "a_1", "a_2"])])
 def test_names_are_tried_with_and_without_a_suffix(name: str, tried: list[str]) -> None:
     assert list(islice(free_names(name), 3)) == tried
+
+
+def test_a_form_has_only_so_many_files(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            body = form(*(("file", f"{number}.txt", b"x") for number in range(FILES_MOST + 1)))
+            assert (await hub.ask("POST", f"{await base(hub)}/files", body=body, headers=FORM)).status == 400
+            assert list(hub.folder.glob("*.txt")) == []
+
+    run(check())
+
+
+def test_a_file_for_which_no_name_is_left_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trunkline.server.uploads.NAMES_MOST", 1)
+
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            path, body = f"{await base(hub)}/files", form(("file", "a.txt", b"x"))
+            assert (await hub.ask("POST", path, body=body, headers=FORM)).status == 201
+            assert (await hub.ask("POST", path, body=body, headers=FORM)).status == 400
+            assert [each.name for each in hub.folder.glob("*a*")] == ["a.txt"]
+
+    run(check())

@@ -26,7 +26,7 @@ class Anything:
     async def read(self, path: str) -> None:
         """Nothing is secret."""
 
-    def write(self, path: str, content: str) -> AbstractAsyncContextManager[Path]:
+    def write(self, path: str, content: str | msgspec.Raw) -> AbstractAsyncContextManager[Path]:
         return nullcontext(self._folder / path)
 
     def run(self, command: str, args: Sequence[str], cwd: str | None,

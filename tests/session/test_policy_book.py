@@ -17,7 +17,7 @@ from trunkline.dialects.context import AutoApprove, PermissionPolicy
 from trunkline.errors import Invalid, StorageError
 from trunkline.session.policy import PolicyAsk, Rule
 from trunkline.session.policy_book import PolicyBook, version_of
-from trunkline.session.policy_text import parse_policy, with_rule, written_auto_approve, written_rule
+from trunkline.session.policy_text import RULES, TEXT_BYTES, parse_policy, with_rule, written_auto_approve, written_rule
 
 NOW_US = 1_800_000_000_000_000
 GOOD = """\
@@ -346,3 +346,9 @@ def test_what_cannot_be_read_is_shown_as_nothing_and_never_added_to(path: Path) 
     with pytest.raises(Invalid, match="written by others"):
         book.append(Rule(action="allow", command=["x"]))
     assert path.read_text() == GOOD
+
+
+@pytest.mark.parametrize("text", ["#" * (TEXT_BYTES + 1), '[[rules]]\naction = "deny"\n' * (RULES + 1)])
+def test_a_policy_that_is_too_long_is_not_read(text: str) -> None:
+    with pytest.raises(Invalid):
+        parse_policy(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from contextlib import suppress
@@ -11,7 +12,7 @@ import pytest
 
 from tests.aio import run
 from trunkline.errors import Forbidden, Invalid, NotFound, TooLarge
-from trunkline.session.workspace import Workspace
+from trunkline.session.workspace import GLANCE_BYTES, Workspace
 
 
 @pytest.fixture
@@ -147,3 +148,25 @@ def test_on_the_loop_it_raises(workspace: Workspace) -> None:
                 look("a.txt")
 
     run(scenario())
+
+
+def test_a_file_is_shown_up_to_a_size(workspace: Workspace) -> None:
+    workspace.write_bytes("small.txt", b"x" * GLANCE_BYTES)
+    workspace.write_bytes("large.txt", b"x" * (GLANCE_BYTES + 1))
+    assert len(workspace.glance("small.txt") or "") == GLANCE_BYTES
+    assert workspace.glance("large.txt") is None
+
+
+@pytest.mark.parametrize("content", [b"", b"one\ntwo\n", "h\u00e9\u4f60\U0001f600".encode() * 200_000, b"\xff\x00\"\\" * 100_000])
+@pytest.mark.parametrize("window", [{}, {"line": 1, "limit": 10}, {"line": 2}])
+def test_a_text_is_the_same_made_json_piece_by_piece(workspace: Workspace, content: bytes, window: dict[str, int]) -> None:
+    workspace.write_bytes("text.txt", content)
+    made = workspace.read_json("text.txt", "content", **window)
+    assert json.loads(made) == {"content": workspace.read_text("text.txt", **window)}
+
+
+def test_what_grows_too_long_as_json_is_refused(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trunkline.session.workspace.READ_LIMIT", 1000)
+    workspace.write_bytes("text.txt", b"\x00" * 500)
+    with pytest.raises(TooLarge):
+        workspace.read_json("text.txt", "content")

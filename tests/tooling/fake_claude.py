@@ -4,6 +4,8 @@
     ["frame", OBJECT]          any frame (session_id is added)
     ["line", TEXT]             TEXT as a line of stdout
     ["ask", TOOL, INPUT]       a tool call, can_use_tool for it; says the answer as JSON
+    ["long", KIND, MIB]        one line of so many MiB: ``text``, ``delta``, ``input``, ``output``, ``wide``, ``escaped``,
+                               ``ask``, ``unknown``, ``broken``
     ["own"]                    begins a turn of its own, as a background task would, and ends ours first
     ["own_end"]                ends it
     ["child"]                  starts ``sleep 60`` in a session of its own; says its pid
@@ -36,6 +38,26 @@ Json = dict[str, Any]
 COMMANDS = [{"name": "compact", "description": "Shorten the conversation", "argumentHint": "[how]"}]
 MODELS = [{"value": "default", "displayName": "Default", "description": "the usual one"},
           {"value": "small", "displayName": "Small", "description": "a small one"}]
+
+
+_RESULT = (b'{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_long","content":"',
+           b'"}]},"parent_tool_use_id":null}')
+LONG: dict[str, tuple[bytes, bytes, bytes]] = {
+    "text": (b'{"type":"assistant","message":{"id":"msg_long","role":"assistant","content":[{"type":"text","text":"', b"lorem ip",
+             b'"}]},"parent_tool_use_id":null}'),
+    "delta": (b'{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"',
+              b"lorem ip", b'"}},"parent_tool_use_id":null}'),
+    "input": (b'{"type":"assistant","message":{"id":"msg_long","role":"assistant","content":[{"type":"tool_use","id":"toolu_in",'
+              b'"name":"Write","input":{"file_path":"long.txt","content":"', b"lorem ip", b'"}}]},"parent_tool_use_id":null}'),
+    "output": (_RESULT[0], b"lorem ip", _RESULT[1]),
+    "wide": (_RESULT[0], "\u00e9\u4f60\u00e9z".encode(), _RESULT[1]),
+    "escaped": (_RESULT[0], rb"ab\n\"cd", _RESULT[1]),
+    "ask": (b'{"type":"control_request","request_id":"long-ask","request":{"subtype":"can_use_tool","tool_name":"Write",'
+            b'"tool_use_id":"toolu_ask","input":{"file_path":"long.txt","content":"', b"lorem ip", b'"}}}'),
+    "unknown": (b'{"type":"system","subtype":"news","text":"', b"lorem ip", b'"}'),
+    "broken": (b"{", b"lorem ip", b""),
+}
+"""What ``long`` writes: the head of the line, what is repeated in it, its tail."""
 
 
 class FakeClaude:
@@ -150,6 +172,18 @@ class FakeClaude:
 
     def _step_line(self, text: str) -> None:
         self._write(text.encode() + b"\n")
+
+    def _step_long(self, kind: str, mib: int) -> None:
+        head, piece, tail = LONG[kind]
+        if kind in ("output", "wide", "escaped"):
+            self._send({"type": "assistant", "parent_tool_use_id": None, "message": {"id": "msg_long", "content": [
+                {"type": "tool_use", "id": "toolu_long", "name": "Read", "input": {"file_path": "long.txt"}}]}})
+        self._write(b"".join((head, piece * ((mib << 20) // len(piece) - 64), tail, b"\n")))
+        if kind == "ask":
+            with self._answered:
+                self._answered.wait_for(lambda: "long-ask" in self._answers or self._interrupted.is_set())
+                answer = self._answers.get("long-ask", {})
+            self._step_say(json.dumps(answer.get("response")))
 
     def _step_ask(self, tool: str, given: Json) -> None:
         request_id, call = str(uuid.uuid4()), "toolu_" + uuid.uuid4().hex[:12]

@@ -10,6 +10,8 @@
     wide MIB               the same as ``content``, in letters outside ASCII
     escaped MIB            the same as ``content``, of line ends and quotes
     write MIB              fs/write_text_file with so many MiB; says whether it was done
+    smile MIB              the same, of letters that take four bytes each
+    deaf METHOD COUNT PATH asks so many times, with that path, and reads nothing any more
     read PATH              fs/read_text_file; says how many characters came
     wait                   until the turn is cancelled
 """
@@ -46,6 +48,8 @@ class Flooder:
                     self._came.notify_all()
             elif method == "session/prompt":
                 self._cancelled.clear()
+                if message["params"]["prompt"][0]["text"].startswith("deaf"):
+                    self._play(message)  # and read nothing meanwhile
                 threading.Thread(target=self._play, args=(message,), daemon=True).start()
             elif method == "session/cancel":
                 self._cancelled.set()
@@ -113,6 +117,18 @@ class Flooder:
     def _write_file(self, mib: str) -> None:
         self._ask("fs/write_text_file", {"path": "flood.txt", "content": "lorem ip" * (int(mib) << 17)})
         self._say(json.dumps({"done": "result" in self._answer()}))
+
+    def _smile(self, mib: str) -> None:
+        head = (b'{"jsonrpc":"2.0","id":"s","method":"fs/write_text_file","params":{"sessionId":"%b","path":"flood.txt",'
+                b'"content":"')
+        piece = "abc\U0001f600z".encode()
+        self._write(head % SESSION.encode() + piece * ((int(mib) << 20) // len(piece) - 64) + b'"}}\n')
+        self._say(json.dumps({"done": "result" in self._answer()}))
+
+    def _deaf(self, method: str, count: str, path: str) -> None:
+        for _ in range(int(count)):
+            self._ask(method, {"path": path})
+        self._cancelled.wait()
 
     def _read(self, path: str) -> None:
         self._ask("fs/read_text_file", {"path": path})

@@ -178,12 +178,18 @@ class CatalogAdapter:
 
     async def _found(self) -> list[FoundSession]:
         """What is in the agent's files."""
-        store = self._store()
-        return await self._hub.lane.run(store.sessions) if store is not None else []
+        return await self._hub.lane.run(self._look_for_all)
 
     async def _find(self, session_id: str) -> FoundSession | None:
+        return await self._hub.lane.run(self._look_for, session_id)
+
+    def _look_for_all(self) -> list[FoundSession]:
         store = self._store()
-        return await self._hub.lane.run(store.find, session_id) if store is not None else None
+        return store.sessions() if store is not None else []
+
+    def _look_for(self, session_id: str) -> FoundSession | None:
+        store = self._store()
+        return store.find(session_id) if store is not None else None
 
     async def _place_of(self, session_id: str, found: FoundSession | None) -> tuple[str, str]:
         """The folder and the title of a session that the agent has."""

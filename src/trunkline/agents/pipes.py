@@ -1,6 +1,7 @@
 """Our ends of a child's pipes: bytes to its stdin, bytes from its stdout and stderr.
 
-Rule 1: writing never blocks; who has much to write waits with ``wait_writable``, which also ends when the child does.
+Rule 1: writing never blocks; who has much to write waits with ``wait_writable``, which also ends when the child does. What the
+child has not taken waits here as it was given, without a copy; at most INPUT_MOST of it.
 Rule 2: what a child wrote before its end can be taken at once, without waiting for the end of the pipe: a grandchild may hold
 it open for ever.
 Rule 3: both asyncio's own loop and uvloop serve these; neither adds a buffer between the kernel's and us.
@@ -15,12 +16,23 @@ import fcntl
 import os
 import sys
 import termios
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, Final, cast
 
 INPUT_BUFFER: Final = 1 << 20
 """Bytes that may wait for a child to read before the writer has to wait."""
+
+INPUT_MOST: Final = 128 << 20
+"""Bytes that wait for a child to read. One prompt (48 MiB of images) and one file (64 MiB) fit; who lets more pile up does not
+read."""
+
+PIECE_COST: Final = 256
+"""What each write that waits costs beside its bytes."""
+
+WRITE_SIZE: Final = 256 << 10
+"""Bytes that the loop is given at once: what the pipe does not take, the loop copies."""
 
 READ_SIZE: Final = 256 * 1024
 
@@ -53,11 +65,17 @@ class _Handed:
 class Input(asyncio.BaseProtocol):
     """Our end of a child's stdin."""
 
-    def __init__(self, ended: Callable[[], None]) -> None:
+    def __init__(self, ended: Callable[[], None], overflowed: Callable[[], None] = lambda: None) -> None:
+        """``overflowed``: more than INPUT_MOST waits; it is called once, and nothing more is taken."""
         self._ended = ended
+        self._overflowed = overflowed
+        self._queue: deque[memoryview] = deque()
+        self._queued = 0
+        self._is_over = self._closing = False
         self._transport: asyncio.WriteTransport | None = None
-        self._writable = asyncio.Event()
-        self._writable.set()
+        self._is_writable = True
+        self._free = asyncio.Event()
+        self._free.set()
 
     async def connect(self, pipe: IO[bytes]) -> None:
         """Be ready to write."""
@@ -66,48 +84,85 @@ class Input(asyncio.BaseProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # A cast, since another loop's transports need not derive from asyncio's.
         self._transport = cast("asyncio.WriteTransport", transport)
-        self._transport.set_write_buffer_limits(high=INPUT_BUFFER)
+        self._transport.set_write_buffer_limits(high=INPUT_BUFFER, low=WRITE_SIZE)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
-        self._writable.set()
+        self._forget()
         self._ended()
 
     def pause_writing(self) -> None:
-        self._writable.clear()
+        self._is_writable = False
+        self._free.clear()
 
     def resume_writing(self) -> None:
-        self._writable.set()
+        self._is_writable = True
+        # Not at once: asyncio's own transport is in the middle of its work, and would not notice what it is given now.
+        asyncio.get_running_loop().call_soon(self._feed)
 
     @property
     def waiting(self) -> int:
         """Bytes written that the child has not taken yet."""
-        return self._transport.get_write_buffer_size() if self._transport else 0
+        return self._queued + self._transport.get_write_buffer_size() if self._transport else 0
 
     def write(self, data: bytes) -> None:
         """Send bytes; to a child that is gone or going they go nowhere."""
-        if self._transport is not None and not self._transport.is_closing():
+        if self._transport is None or self._transport.is_closing() or self._closing or self._is_over:
+            return
+        if not self._queue and len(data) <= WRITE_SIZE and self._is_writable:
             self._transport.write(data)
+        elif self.waiting + len(data) + len(self._queue) * PIECE_COST > INPUT_MOST:
+            self._is_over = True
+            self._overflowed()
+        else:
+            self._queue.append(memoryview(data))
+            self._queued += len(data)
+            self._feed()
+
+    def _feed(self) -> None:
+        """Give the loop what waits, as far as it takes it."""
+        while self._queue and self._is_writable and self._transport is not None:
+            piece = self._queue.popleft()
+            if len(piece) > WRITE_SIZE:
+                self._queue.appendleft(piece[WRITE_SIZE:])
+                piece = piece[:WRITE_SIZE]
+            self._queued -= len(piece)
+            self._transport.write(piece)
+        if self._is_writable and not self._queue:
+            self._free.set()
+        else:
+            self._free.clear()
+        if self._closing and not self._queue and self._transport is not None:
+            self._transport.close()
+
+    def _forget(self) -> None:
+        self._queue.clear()
+        self._queued = 0
+        self._free.set()
 
     async def wait_writable(self, limit_s: float) -> bool:
         """Wait until more may be written; False when the child did not read for so long."""
-        if not self._writable.is_set():
+        while not self._free.is_set():
+            before = self.waiting
             with suppress(TimeoutError):
                 async with asyncio.timeout(limit_s):
-                    await self._writable.wait()
-        return self._writable.is_set()
+                    await self._free.wait()
+                    continue
+            if self.waiting >= before:
+                return False
+        return True
 
     def close(self) -> None:
         """End of input, after what waits was read."""
-        if self._transport is not None:
-            self._transport.close()
+        self._closing = True
+        self._feed()
 
     def abort(self) -> None:
         """End of input now; whoever waits to write goes on."""
         # One that is closed with nothing left to write is on its way already; asyncio's own does not take a second end.
         if self._transport is not None and (not self._transport.is_closing() or self._transport.get_write_buffer_size()):
             self._transport.abort()
-        self._writable.set()
+        self._forget()
 
 
 class Output(asyncio.Protocol):

@@ -2,7 +2,7 @@
 
 Rule 1: a child heads its own session and process group, and sees only the environment it was given (``environment``).
 Rule 2: nothing it does blocks the loop or grows without bound: output is read as it comes, stderr kept to its last bytes,
-input is bounded by ``drain``.
+what it does not read is bounded (``pipes``), and who has much to write waits by ``drain``.
 Rule 3: an exit is told once, after every byte the child itself wrote, and never waits for a grandchild that holds the pipe.
 Rule 4: an ended child leaves nothing behind: no zombie, and none of its family. Its parent is a keeper of its own, which knows
 them all (``keeper``); where the keeper was killed, or the system has no subreapers, the family is looked for (``family``).
@@ -32,7 +32,7 @@ from trunkline.agents.family import Identity, end_leftover, end_leftovers, end_p
 from trunkline.agents.keeper import link
 from trunkline.agents.keeper.link import Kept
 from trunkline.agents.keeper.wire import Wishes, candidates
-from trunkline.agents.pipes import Input, Output
+from trunkline.agents.pipes import INPUT_MOST, Input, Output
 from trunkline.agents.resources import Resources
 from trunkline.agents.tail import Tail
 from trunkline.errors import AgentError, AgentNotInstalled, AgentStartFailed, Invalid
@@ -90,7 +90,9 @@ class AgentProcess:
         self._leader = leader
         self._on_exit = on_exit
         self._stderr = Tail(STDERR_KEPT)
-        self._stdin = Input(self._pipe_ended)
+        self._stdin = Input(self._pipe_ended, self._end_deaf)
+        self._why: str | None = None
+        """Why it was ended, where nobody asked for that."""
         self._stdout_pipe = Output(on_data, self._pipe_ended)
         self._stderr_pipe = Output(self._stderr.append)
         self._stopping: asyncio.Task[Exit] | None = None
@@ -183,7 +185,7 @@ class AgentProcess:
             self._stderr_pipe.finish()
             self._stdout_pipe.finish()
         finally:
-            self._on_exit(exit_)
+            self._on_exit(msgspec.structs.replace(exit_, reason=self._why) if self._why is not None else exit_)
 
     def _pipe_ended(self) -> None:
         asyncio.get_running_loop().call_later(MUTE_S, self._end_mute)
@@ -192,6 +194,14 @@ class AgentProcess:
         if self.exit is None and self._stopping is None:
             log.warning("agent process %d closed its stdin or stdout and lives on; stopping it", self.pid)
             self._stopping = asyncio.create_task(self._end(0, MUTE_S), name=f"stop mute agent {self.pid}")
+
+    def _end_deaf(self) -> None:
+        """It lets pile up what it asked for."""
+        if self.exit is None and self._stopping is None:
+            self._why = f"it does not read its input: over {INPUT_MOST >> 20} MiB wait"
+            log.warning("agent process %d does not read its input; stopping it", self.pid)
+            self._stdin.abort()
+            self._stopping = asyncio.create_task(self._end(0, MUTE_S), name=f"stop deaf agent {self.pid}")
 
     async def _end(self, close_stdin_s: float, term_s: float) -> Exit:
         if self.exit is None:

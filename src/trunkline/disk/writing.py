@@ -86,10 +86,12 @@ class NewFile:
         os.close(self._folder)
 
     def put_beside(self, names: Iterable[str]) -> str:
-        """Give it the first of these names that is free, and say which."""
+        """Give it the first of these names that is free, and say which; FileExistsError where none is."""
         try:
             self._file.close()
-            name = next(name for name in names if self._takes(name))
+            name = next((name for name in names if self._takes(name)), None)
+            if name is None:
+                raise FileExistsError(errno.EEXIST, "every name for it is taken")
         except BaseException:
             self.drop()
             raise

@@ -24,7 +24,7 @@ from trunkline.dialects.signals import Signal
 from trunkline.discovery.base import Store
 from trunkline.discovery.follow import LINE_MOST, Follower
 from trunkline.disk.reading import open_plain
-from trunkline.errors import NotFound, Unsupported
+from trunkline.errors import NotFound, Unavailable, Unsupported
 from trunkline.hub.confining import confined, stricter
 from trunkline.hub.loading import DRIVERS, SESSIONS, load
 from trunkline.session.driver import AgentSession, Driver
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from trunkline.session.listing import Inquiry
     from trunkline.session.session import Session
     from trunkline.session.watch_driver import WatchDriver
+
+FREE_S = 5.0
+"""How long a prompt waits for the disk to say how much fits on it."""
 
 READ_S = 120.0
 """How long a long conversation may take to be read."""
@@ -132,10 +135,10 @@ class Drivers:
         from trunkline.session.stream_json.driver import StreamJsonDriver
 
         fold = session.fold
-        store = discovery.store_of(spec.store, catalog.expand(spec.paths.sessions, env))
+        past = _Past(spec.store, catalog.expand(spec.paths.sessions, env), session.workspace.lane)
         return StreamJsonDriver(
             spec, cwd=fold.cwd, env=env, mcp_servers=fold.mcp_servers, sink=session, new_id=self._new_id,
-            new_uuid=_new_uuid, past=_Past(store, session.workspace.lane), verdict=session.verdict_on, is_known=fold.turns > 0,
+            new_uuid=_new_uuid, past=past, verdict=session.verdict_on, is_known=fold.turns > 0,
             waits=lambda: _waits(fold), fork=_forks(fold), confine=session.confine, resources=fold.resources)
 
     def _watch_driver(self, spec: AgentSpec, session: Session, path: str) -> WatchDriver:
@@ -160,24 +163,44 @@ def _forks(fold: Fold) -> bool:
 class _Past:
     """An agent's sessions on disk, as its driver asks for them."""
 
-    def __init__(self, store: Store | None, lane: Lane) -> None:
-        self._store = store
+    def __init__(self, name: str, folder: str | None, lane: Lane) -> None:
+        self._name = name
+        self._folder = folder
         self._lane = lane
 
     async def has(self, session_id: str) -> bool:
         """Whether there is a file of it; where its place is not known, it may be there."""
-        return self._store is None or await self._lane.run(self._store.find, session_id) is not None
+        return await self._lane.run(self._has, session_id)
 
     async def told(self, session_id: str) -> AsyncIterator[list[Signal]]:
         """What its file tells, in pieces; nothing where there is none."""
-        told = await self._lane.run_within(READ_S, _read_all, self._store, session_id) if self._store is not None else []
+        told = await self._lane.run_within(READ_S, self._read_all, session_id)
         for start in range(0, len(told), REPLAYED):
             yield told[start:start + REPLAYED]
             await asyncio.sleep(0)
 
-    def free_bytes(self) -> int | None:
-        """How much more fits on the disk that they are on."""
-        folder = self._store.folder if self._store is not None else ""
+    async def free_bytes(self) -> int | None:
+        """How much more fits on the disk that they are on; None where that cannot be told in time."""
+        try:
+            return await self._lane.run_within(FREE_S, self._free_bytes)
+        except (OSError, Unavailable):  # TimeoutError is an OSError
+            return None
+
+    def _has(self, session_id: str) -> bool:
+        store = self._store()
+        return store is None or store.find(session_id) is not None
+
+    def _read_all(self, session_id: str) -> list[Signal]:
+        store = self._store()
+        return _read_all(store, session_id) if store is not None else []
+
+    def _store(self) -> Store | None:
+        """Where they are. It looks at the disk, as all that is done with it does."""
+        return discovery.store_of(self._name, self._folder)
+
+    def _free_bytes(self) -> int | None:
+        store = self._store()
+        folder = store.folder if store is not None else ""
         while folder and not os.path.isdir(folder):
             folder = os.path.dirname(folder)
         if not folder:

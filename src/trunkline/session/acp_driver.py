@@ -50,8 +50,16 @@ STDERR_LINES = 20
 SERVED_AT_ONCE = 256
 """What an agent may have the hub do at once (files, terminals); what is beyond is answered with an error."""
 
+ANSWERS_AT_ONCE = 4
+"""Files and outputs that are read for the agent at once: each may have 64 MiB, which wait until it has read what came before."""
+
 GAP_S = 0.005
 """How long others have their turn while many lines wait here."""
+
+LONG_ANSWER = 1 << 20
+"""Bytes from which on an answer waits until the agent has read what came before it."""
+
+_LONG_ANSWERS = (acp.FS_READ_TEXT_FILE, acp.TERMINAL_OUTPUT)
 
 NAMED_CHARS = 80
 """As much of an id that is not ours is told."""
@@ -87,6 +95,8 @@ class AcpDriver:
         self._answers: dict[int, Callable[[jsonrpc.Response], None]] = {}
         self._prompt_id: int | None = None
         self._asks = AcpAsks(self._peer, new_id, self._inbox.is_ours)
+        self._long_answers = asyncio.Semaphore(ANSWERS_AT_ONCE)
+        self._answering = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._takes = acp.PromptCapabilities()
         self._lists = False
@@ -367,9 +377,19 @@ class AcpDriver:
 
     async def _serve(self, method: str, message: jsonrpc.Request) -> None:
         """Answer what the agent asks of its client: a file, a terminal."""
+        if method not in _LONG_ANSWERS:
+            await self._answer(method, message)
+            return
+        async with self._long_answers:
+            await self._answer(method, message)
+
+    async def _answer(self, method: str, message: jsonrpc.Request) -> None:
         params: bytes = message.params if message.params is not None else b"{}"
         try:
             result = await self._calls.serve(method, params, partial(self._check_caller, method))
+            if len(result) > LONG_ANSWER:
+                await self._send_long(message.id, result)
+                return
         except TrunklineError as error:
             self._peer.send_error(message.id, _rpc_code(error), error.message, _encode(_rpc_data(error)))
         except Exception as error:  # the request's boundary: an agent that is not answered hangs
@@ -377,6 +397,13 @@ class AcpDriver:
         else:
             self._peer.send_result(message.id, result)
         self._flush()
+
+    async def _send_long(self, request_id: msgspec.Raw, result: bytes) -> None:
+        """One after the other, each when the agent has read the one before."""
+        async with self._answering:
+            await self._running().drain()
+            self._peer.send_result(request_id, result)
+            self._flush()
 
     def _check_caller(self, method: str, session_id: str) -> None:
         """Forbidden for a session that is not ours, and told: whoever reads along should know that it was tried."""
@@ -391,8 +418,13 @@ class AcpDriver:
 
     def _flush(self) -> None:
         chunks = self._peer.data_to_send()
-        if chunks and self._process is not None and self._gone is None:
+        if not chunks or self._process is None or self._gone is not None:
+            return
+        if sum(map(len, chunks)) <= LONG_ANSWER:
             self._process.write(b"".join(chunks))
+            return
+        for chunk in chunks:
+            self._process.write(chunk)
 
     def _running(self) -> AgentProcess:
         if self._process is None:

@@ -8,7 +8,7 @@ Rule 3: a request names its session, and only the caller's own is served: checke
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,7 +20,8 @@ from trunkline.agents.process import ChildCommand
 from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects import acp
-from trunkline.errors import NotFound, Unsupported
+from trunkline.dialects.outside import BROKEN
+from trunkline.errors import Invalid, NotFound, Unsupported
 from trunkline.session.terminals import Terminals
 from trunkline.session.workspace import Workspace
 
@@ -42,8 +43,8 @@ class Permitting(Protocol):
     async def read(self, path: str) -> None:
         """Before a file is read."""
 
-    def write(self, path: str, content: str) -> AbstractAsyncContextManager[Path]:
-        """Around the writing of a file; gives the place that may be written."""
+    def write(self, path: str, content: str | msgspec.Raw) -> AbstractAsyncContextManager[Path]:
+        """Around the writing of a file; gives the place that may be written. A long text is a JSON string, which nobody shows."""
 
     def run(self, command: str, args: Sequence[str], cwd: str | None,
             env: Mapping[str, str]) -> AbstractAsyncContextManager[Path]:
@@ -80,9 +81,11 @@ class ClientCalls:
         handler = self._served.get(method)
         if handler is None:
             raise Unsupported(f"this client does not serve {method}")
-        ask = acp.decode_params(method, params)
+        is_large = method == acp.FS_WRITE_TEXT_FILE and len(memoryview(params)) > acp.LARGE_UPDATE
+        ask = acp.large_write(params) if is_large else acp.decode_params(method, params)
         check_caller(ask.session_id)
-        return _encode(await handler(ask))
+        answer = await handler(ask)
+        return answer if isinstance(answer, bytes) else _encode(answer)
 
     def turn_began(self) -> None:
         """Commands that are started from now on belong to a new turn."""
@@ -100,26 +103,28 @@ class ClientCalls:
         """End every terminal; the agent is going."""
         await self._terminals.release_all()
 
-    async def _read(self, ask: acp.ReadTextFileRequest) -> dict[str, str]:
+    async def _read(self, ask: acp.ReadTextFileRequest) -> bytes:
         await self._permits.read(ask.path)
         try:
-            content = await self._workspace.lane.run(self._workspace.read_text, ask.path, line=ask.line, limit=ask.limit)
+            return await self._workspace.lane.run(self._workspace.read_json, ask.path, "content", line=ask.line, limit=ask.limit)
         except NotFound:
             if not self._quirks.missing_file_is_empty:
                 raise
-            content = ""
-        return {"content": content}
+            return b'{"content":""}'
 
-    async def _write(self, ask: acp.WriteTextFileRequest) -> dict[str, str]:
+    async def _write(self, ask: acp.WriteTextFileRequest | acp.LargeWrite) -> dict[str, str]:
         async with self._permits.write(ask.path, ask.content) as real:
             self._acted()
             await self._store(ask, real)
         return {}
 
-    async def _store(self, ask: acp.WriteTextFileRequest, real: Path) -> None:
+    async def _store(self, ask: acp.WriteTextFileRequest | acp.LargeWrite, real: Path) -> None:
         """Write the file where it was allowed; one after the other, so that the last one asked for is the one that stays."""
         async with self._storing:
-            await self._workspace.lane.run(self._workspace.write_text, ask.path, ask.content, real=real)
+            if isinstance(ask, acp.LargeWrite):
+                await self._workspace.lane.run(self._workspace.write_pieces, ask.path, _text_of(ask), real=real)
+            else:
+                await self._workspace.lane.run(self._workspace.write_text, ask.path, ask.content, real=real)
 
     async def _create(self, ask: acp.CreateTerminalRequest) -> dict[str, str]:
         variables = {pair.name: pair.value for pair in ask.env or []}
@@ -158,3 +163,12 @@ class ClientCalls:
         if child.exit is not None:
             self._terminals.ended(terminal_id)
             self._printed(terminal_id, child.output()[:PRINTED_CHARS], child.exit.code)
+
+
+def _text_of(ask: acp.LargeWrite) -> Iterator[bytes]:
+    """What is to be written, piece by piece."""
+    try:
+        for text in acp.strings_of(memoryview(ask.content)):
+            yield text.encode("utf-8", errors="surrogatepass")
+    except BROKEN as error:
+        raise Invalid(f"content cannot be read: {error}") from None

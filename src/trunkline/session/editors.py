@@ -124,7 +124,7 @@ class EditorCalls(ClientCalls):
                 await asyncio.gather(*map(self._release_theirs, [*self.editors.terminals]), return_exceptions=True)
         await super().close()
 
-    async def _read(self, ask: acp.ReadTextFileRequest) -> dict[str, str]:
+    async def _read(self, ask: acp.ReadTextFileRequest) -> bytes:
         editor = self.editors.current()
         if editor is not None and editor.offers.fs is not None and editor.offers.fs.read_text_file:
             await self._workspace.lane.run(self._workspace.resolve, ask.path)
@@ -132,11 +132,14 @@ class EditorCalls(ClientCalls):
             # A file that the editor has no buffer of may be on disk all the same.
             with suppress(LocalError, RemoteError, Unavailable):
                 result = await self._call(editor, acp.FS_READ_TEXT_FILE, self._absolute(ask))
-                return {"content": acp.decode_result(acp.FS_READ_TEXT_FILE, result).content}
+                return _encode({"content": acp.decode_result(acp.FS_READ_TEXT_FILE, result).content})
         return await super()._read(ask)
 
-    async def _store(self, ask: acp.WriteTextFileRequest, real: Path) -> None:
+    async def _store(self, ask: acp.WriteTextFileRequest | acp.LargeWrite, real: Path) -> None:
         editor = self.editors.current()
+        if isinstance(ask, acp.LargeWrite):
+            await super()._store(ask, real)  # no editor has so long a text open
+            return
         if editor is not None and editor.offers.fs is not None and editor.offers.fs.write_text_file:
             try:
                 await self._call(editor, acp.FS_WRITE_TEXT_FILE, self._absolute(ask))

@@ -71,7 +71,7 @@ class Grant:
         self.command = about.command
         self.cwd = root if about.cwd is None else look.real(about.cwd)
 
-    def take_write(self, real: str, content: str, before: str | None) -> bool:
+    def take_write(self, real: str, content: str | msgspec.Raw, before: str | None) -> bool:
         """Whether this lets the file be written so; a path counts once."""
         if self.command is not None or self.about.category not in WRITING or real not in self.paths:
             return False
@@ -110,16 +110,17 @@ class Permits:
         approvals.allowed = self._grant
 
     @asynccontextmanager
-    async def write(self, path: str, content: str) -> AsyncIterator[Path]:
-        """Around the writing of a file, which is at the place that comes of it: Forbidden where it may not be."""
+    async def write(self, path: str, content: str | msgspec.Raw) -> AsyncIterator[Path]:
+        """Around the writing of a file, which is at the place that comes of it: Forbidden where it may not be. A long text is a
+        JSON string: nobody is shown it, nor is it what somebody was shown."""
         async with self._in_order:
             await self._caught_up()
             told = self._open_calls()
             real, before, look = await self._workspace.lane.run(self._look_at_file, path, _paths_in(told))
             call = next((call for call in told if any(look.real(each) == str(real) for each in paths_of(call.state))), None)
             about: dict[str, Any] = {"kind": "edit", "title": f"Write {path}", "locations": [{"path": str(real)}],
-                                     "rawInput": {"path": path, "bytes": len(content)}}
-            if len(content) <= PREVIEW_BYTES:
+                                     "rawInput": {"path": path, "bytes": _size_of(content)}}
+            if isinstance(content, str) and len(content) <= PREVIEW_BYTES:
                 about["content"] = [{"type": "diff", "path": str(real), "oldText": before, "newText": content}]
             asked = await self._ask(call, about, look, lambda grant: grant.take_write(str(real), content, before))
         async with self._allowed(asked):
@@ -233,11 +234,15 @@ def _not_approved(reason: str | None) -> Forbidden:
     return Forbidden(f"it was not approved: {reason}", details={"reason": reason})
 
 
-def _as_shown(diff: Diff | None, content: str, before: str | None) -> bool:
+def _size_of(content: str | msgspec.Raw) -> int:
+    return len(content) if isinstance(content, str) else len(memoryview(content)) - 2
+
+
+def _as_shown(diff: Diff | None, content: str | msgspec.Raw, before: str | None) -> bool:
     """Whether what is written is what a person was shown: the whole new text, or the file with the piece put in its place."""
     if diff is None or content == diff.new_text:
         return True
-    if not diff.old_text or before is None or diff.old_text not in before:
+    if not isinstance(content, str) or not diff.old_text or before is None or diff.old_text not in before:
         return False
     return content in (before.replace(diff.old_text, diff.new_text, 1), before.replace(diff.old_text, diff.new_text))
 

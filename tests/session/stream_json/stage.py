@@ -120,7 +120,7 @@ class ClaudeStage:
         """Implements ``Past``."""
         return session_id in self._history
 
-    def free_bytes(self) -> int | None:
+    async def free_bytes(self) -> int | None:
         """Implements ``Past``."""
         return self.free
 

@@ -17,6 +17,7 @@ from trunkline.agents.process import ChildCommand
 from trunkline.agents.sandbox.bwrap import Access, Place, bwrap_words
 from trunkline.agents.sandbox.places import Wish, places
 from trunkline.errors import SandboxUnavailable, TrunklineError
+from trunkline.threads import Lane
 
 PROBE_S = 10.0
 """How long the trial may take; it takes some hundredths of a second."""
@@ -36,12 +37,13 @@ class Cell:
     def __init__(self, wish: Wish, *, network: bool) -> None:
         self._wish = wish
         self._network = network
+        self._lane = Lane()
 
     async def __call__(self, command: Sequence[str], *, cwd: str, reads: Sequence[str] = ()) -> Sequence[str]:
         """The same command in the sandbox; SandboxUnavailable where there is none to be had."""
-        program = find_program(self._wish.env)
+        program = await self._lane.run(find_program, self._wish.env)
         await try_out(program, self._wish.env, network=self._network)
-        laid = await asyncio.to_thread(places, replace(self._wish, reads=[*self._wish.reads, *reads]))
+        laid = await self._lane.run(places, replace(self._wish, reads=[*self._wish.reads, *reads]))
         return bwrap_words(program, laid, command, cwd=cwd, network=self._network)
 
 

@@ -5,7 +5,7 @@ around it is empty.
 Rule 2: programs are shown where they lie in the home, and can only be read: what is on PATH, the agent's own command and what
 that is started with. Never a whole home for the sake of a program in it.
 Rule 3: a session whose folder holds the home, or the agent's program, gets no sandbox: there would be nothing left to keep.
-Rule 4: it blocks; whoever has a loop calls it in a thread.
+Rule 4: it blocks; whoever has a loop calls it in a lane.
 """
 
 from __future__ import annotations

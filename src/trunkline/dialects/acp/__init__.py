@@ -119,7 +119,7 @@ from trunkline.dialects.acp.initialize import (
     SessionCapabilities,
     SessionConfigOptionsCapabilities,
 )
-from trunkline.dialects.acp.large import LARGE_UPDATE, abridged, pieces_of
+from trunkline.dialects.acp.large import LARGE_UPDATE, LargeWrite, abridged, large_write, pieces_of, strings_of
 from trunkline.dialects.acp.lenient import read
 from trunkline.dialects.acp.methods import (
     AGENT_REQUESTS,
@@ -333,6 +333,7 @@ __all__ = [
     "IntegerProperty",
     "KillTerminalRequest",
     "KillTerminalResponse",
+    "LargeWrite",
     "ListSessionsRequest",
     "ListSessionsResponse",
     "LoadSessionRequest",
@@ -425,6 +426,7 @@ __all__ = [
     "encode",
     "ends_turn",
     "is_other",
+    "large_write",
     "merge",
     "normalise_update",
     "offered_kind",
@@ -433,6 +435,7 @@ __all__ = [
     "read_outcome",
     "read_update",
     "shown_token",
+    "strings_of",
     "text_chunk",
     "tool_call_members",
     "usual_text",

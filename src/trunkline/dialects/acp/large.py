@@ -17,6 +17,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from trunkline.dialects.acp.decode import decode_plain_chunk
 from trunkline.dialects.outside import BROKEN
+from trunkline.errors import Invalid
 
 LARGE_UPDATE: Final = 8 << 20
 """Bytes from which on an update is large. To read one of this size in full takes some 50 ms; an image of 6 MB is smaller."""
@@ -65,6 +66,16 @@ class _Call(Struct, omit_defaults=True):
     _meta: Raw | UnsetType = UNSET
 
 
+class LargeWrite(Struct, rename="camel"):
+    """A request to write a long text, which is left where the line has it, as a JSON string."""
+
+    session_id: str
+    path: str
+    content: Raw
+
+
+_read_write = msgspec.json.Decoder(LargeWrite).decode
+_read_string = msgspec.json.Decoder(str).decode
 _read_call = msgspec.json.Decoder(_Call).decode
 _read_members = msgspec.json.Decoder(dict[str, Raw]).decode
 _encode = msgspec.json.Encoder().encode
@@ -85,9 +96,29 @@ def pieces_of(update: Raw) -> Iterator[bytes]:
     text, head, tail = found
     start, end = 1, len(text) - 1
     while start < end:
-        piece = _whole_characters(bytes(text[start:min(start + PIECE_BYTES, end)]), is_last=start + PIECE_BYTES >= end)
+        piece = whole_characters(bytes(text[start:min(start + PIECE_BYTES, end)]), is_last=start + PIECE_BYTES >= end)
         yield b"".join((head, piece, tail))
         start += len(piece)
+
+
+def strings_of(text: memoryview) -> Iterator[str]:
+    """A long JSON string in pieces; raises as decoding does."""
+    start, end = 1, len(text) - 1
+    while start < end:
+        piece = whole_characters(bytes(text[start:min(start + PIECE_BYTES, end)]), is_last=start + PIECE_BYTES >= end)
+        yield _read_string(b'"%b"' % piece)
+        start += len(piece)
+
+
+def large_write(params: bytes) -> LargeWrite:
+    """The params of a long ``fs/write_text_file``; raises Invalid."""
+    try:
+        ask = _read_write(params)
+    except BROKEN as error:
+        raise Invalid(f"params of over {LARGE_UPDATE} bytes: {error}") from None
+    if memoryview(ask.content)[0] != _QUOTE:
+        raise Invalid("content must be a string")
+    return ask
 
 
 def abridged(update: bytes) -> Abridged | None:
@@ -156,7 +187,7 @@ def _beginning(value: Raw | UnsetType, *, within: bool = True) -> Any:
     if len(view) <= TOLD_BYTES:
         return Raw(bytes(view))  # a copy: it must not hold the line that it came in
     if view[0] == _QUOTE:
-        return Raw(b'"%b"' % _whole_characters(bytes(view[1:TOLD_BYTES]), is_last=False))
+        return Raw(b'"%b"' % whole_characters(bytes(view[1:TOLD_BYTES]), is_last=False))
     if view[0] == _BRACE and within:
         try:
             return Raw(_encode(_members_of(_read_members(value))))
@@ -165,7 +196,7 @@ def _beginning(value: Raw | UnsetType, *, within: bool = True) -> Any:
     return UNSET
 
 
-def _whole_characters(piece: bytes, *, is_last: bool) -> bytes:
+def whole_characters(piece: bytes, *, is_last: bool) -> bytes:
     """A piece of a JSON string that ends where a character does."""
     if is_last:
         return piece

@@ -12,6 +12,9 @@ from typing import Final
 
 import msgspec
 
+SAID_KEPT: Final = 1 << 20
+"""Characters of a block that are kept to be compared; of a longer one its beginning and its length are."""
+
 
 class Block(msgspec.Struct):
     """A block of an answer: what it said by now, and what of an earlier attempt it has yet to repeat."""
@@ -24,12 +27,18 @@ class Block(msgspec.Struct):
     echo: str = ""
     """What was told before and is expected to be said again; empty once it was, or once something else was said."""
 
+    def add(self, piece: str) -> None:
+        """It said more."""
+        if self.size < SAID_KEPT:
+            self.said.append(piece[:SAID_KEPT - self.size])
+        self.size += len(piece)
+
     def told(self) -> str:
-        """What was told of it, by it or by the attempt that it repeats."""
-        return self.echo or self.text()
+        """What was told of it, by it or by the attempt that it repeats; nothing where not all of it is kept."""
+        return "" if self.size > SAID_KEPT else self.echo or self.text()
 
     def text(self) -> str:
-        """What it said in one piece."""
+        """What it said in one piece, up to SAID_KEPT."""
         if len(self.said) > 1:
             self.said = ["".join(self.said)]
         return self.said[0] if self.said else ""
@@ -45,8 +54,11 @@ def block_of(blocks: Iterable[Block], kind: str, text: str) -> Block | None:
     return None
 
 
-def rest_of(said: str, text: str) -> str:
+def rest_of(block: Block, text: str) -> str:
     """What a whole text says beyond the pieces of its block."""
+    said = block.text()
+    if block.size > len(said):
+        return text[block.size:] if text.startswith(said) else ""
     if text.startswith(said):
         return text[len(said):]
     if not said.strip():

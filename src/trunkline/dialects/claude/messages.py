@@ -9,7 +9,7 @@ Rule 3: the main conversation and each sub-agent say one thing at a time; what t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -75,16 +75,36 @@ class Messages:
 
     def whole(self, frame: AssistantFrame) -> list[Signal]:
         """Whole blocks of an answer."""
+        return [signal for told in self.whole_in_steps(frame, {}) for signal in told]
+
+    def whole_in_steps(self, frame: AssistantFrame, texts: Mapping[int, Iterator[str]]) -> Iterator[list[Signal]]:
+        """The same, some at a time. ``texts`` are those that are too long for the frame, by the places of their blocks."""
         message, parent = frame.message, frame.parent_tool_use_id
-        told = self._same_or_next(message, parent)
+        yield self._same_or_next(message, parent)
         titles = _titles(frame.tool_use_meta)
-        for block in blocks_of(message.content):
-            told += self._block(self._current[parent], block, parent, titles)
-        return told
+        for index, block in enumerate(blocks_of(message.content)):
+            if index in texts:
+                yield from self._long_text(self._current[parent], text_in(block, "type"), texts[index], parent)
+            else:
+                yield self._block(self._current[parent], block, parent, titles)
+
+    def piece_in_steps(self, frame: StreamFrame, texts: Iterator[str]) -> Iterator[list[Signal]]:
+        """A piece of an answer that is too long for its frame."""
+        event = frame.event
+        delta = event.delta if isinstance(event.delta, dict) else {}
+        name = next((name for name in ("text", "thinking", "partial_json") if name in delta), "text")
+        for text in texts:
+            yield self._delta(event.index, {**delta, name: text}, frame.parent_tool_use_id)
 
     def say(self, text: str) -> list[Signal]:
         """Something that the CLI says outside of any answer."""
         return [self._chunk("text", text, self._new_id("msg"), None)] if text else []
+
+    def say_in_steps(self, texts: Iterator[str]) -> Iterator[list[Signal]]:
+        """The same, where it is long."""
+        message_id = self._new_id("msg")
+        for text in texts:
+            yield [self._chunk("text", text, message_id, None)]
 
     def turn_ended(self) -> list[Signal]:
         """Nothing more will come of the main conversation's answer."""
@@ -153,11 +173,10 @@ class Messages:
             return []
         if not block.size:
             block.echo = _echo(answer, block.kind)
-        block.said.append(piece)
-        block.size += len(piece)
-        if not block.echo:
+        echo, said = block.echo, block.text() + piece if block.echo else ""
+        block.add(piece)
+        if not echo:
             return [self._chunk(block.kind, piece, answer.told_as, parent)]
-        echo, said = block.echo, block.text()
         if echo.startswith(said):
             return []
         block.echo = ""
@@ -187,11 +206,22 @@ class Messages:
         """A complete text: what of it was not told in pieces."""
         if not text:
             return []
-        block = block_of(answer.blocks.values(), kind, text)
-        if block is None:
-            block = answer.blocks[max(answer.blocks, default=-1) + 1] = Block(kind)
-        block.confirmed = True
-        return self._text(answer, block, rest_of(block.text(), text), parent)
+        block = _block_for(answer, kind, text)
+        return self._text(answer, block, rest_of(block, text), parent)
+
+    def _long_text(self, answer: Answer, kind: str, texts: Iterator[str], parent: str | None) -> Iterator[list[Signal]]:
+        """The same, of a text that comes in parts."""
+        if kind not in TEXTS:
+            return
+        begin = next(texts, "")
+        block = _block_for(answer, kind, begin)
+        skip = block.size - len(begin)
+        if skip < 0:
+            yield self._text(answer, block, rest_of(block, begin), parent)
+        for text in texts:
+            if skip < len(text):
+                yield self._text(answer, block, text[max(skip, 0):], parent)
+            skip -= len(text)
 
     def _spent(self, usage: Any, parent: str | None) -> list[Signal]:
         """The answer's tokens are known; they count when it is complete, since several such events may come."""
@@ -230,6 +260,15 @@ def blocks_of(content: Any) -> list[Json]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def _block_for(answer: Answer, kind: str, text: str) -> Block:
+    """The block that a complete text is, or a new one; it is complete now."""
+    block = block_of(answer.blocks.values(), kind, text)
+    if block is None:
+        block = answer.blocks[max(answer.blocks, default=-1) + 1] = Block(kind)
+    block.confirmed = True
+    return block
 
 
 def _echo(answer: Answer, kind: str) -> str:

@@ -2,6 +2,7 @@
 
     frames.py    lines, typed (read by reading.py)    messages.py   texts and thoughts
     calls.py     tool calls and plans                 asks.py       permissions and questions
+    large.py     lines of many megabytes
     turns.py     whose turn it is                     stops.py      how it ended
     settings.py  modes, options, commands             account.py    tokens, money, context
     remarks.py   retries, limits, hooks, compaction   outgoing.py   what we write
@@ -14,11 +15,12 @@ Rule 3: exactly one TurnEnd for each prompt, behind everything that its turn sai
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final, Literal
 
 import msgspec
 
+from trunkline.dialects.acp.large import strings_of
 from trunkline.dialects.claude import outgoing
 from trunkline.dialects.claude.account import Account
 from trunkline.dialects.claude.asks import Asks
@@ -53,6 +55,7 @@ from trunkline.dialects.claude.frames import (
     Unknown,
     UserFrame,
 )
+from trunkline.dialects.claude.large import LARGE_LINE, Large, marked, read_large
 from trunkline.dialects.claude.messages import Messages, blocks_of
 from trunkline.dialects.claude.reading import read_frame
 from trunkline.dialects.claude.remarks import SILENT, Remarks
@@ -67,6 +70,7 @@ Json = dict[str, Any]
 
 INTERRUPTED: Final = "[Request interrupted by user"
 KEPT_OF_BROKEN: Final = 4096
+TOO_LARGE: Final = f"it says more than {LARGE_LINE >> 20} MiB, which neither a rule nor a person can look at"
 _STDOUT = re.compile(r"<local-command-(?:stdout|stderr)>(.*?)</local-command-(?:stdout|stderr)>", re.DOTALL)
 
 _encode = msgspec.json.Encoder().encode
@@ -137,6 +141,21 @@ class Translator:
         if isinstance(frame, Broken):
             return [Malformed(line[:KEPT_OF_BROKEN], frame.why, len(line))]
         return self._told(kind, frame, line)
+
+    def receive_large(self, line: bytes) -> Iterator[list[Signal]]:
+        """What a line of over LARGE_LINE means, step by step: others have their turn in between."""
+        large: Large | str = ""
+        for large in read_large(line):  # noqa: B007 the last one counts
+            yield []
+        if isinstance(large, str):
+            yield [Malformed(bytes(line[:KEPT_OF_BROKEN]), large, len(line))]
+            return
+        kind, frame = read_frame(large.frame)
+        if isinstance(frame, Broken):
+            yield [Malformed(large.frame[:KEPT_OF_BROKEN], frame.why, len(line))]
+            return
+        for told in self._told_in_steps(kind, frame, large):
+            yield [marked(signal, len(line)) for signal in told]
 
     def prompted(self, uuid: str | None = None) -> None:
         """A user message was written, with this uuid: the next turn is its own, and its result is heard as TurnEnd."""
@@ -228,6 +247,44 @@ class Translator:
                 return self._reset(line)
         return self._remark(kind, frame, line)
 
+    def _told_in_steps(self, kind: str, frame: Known | System | Unknown, large: Large) -> Iterator[list[Signal]]:
+        """What a long line means: its texts in pieces, all else by its beginning. What would have to be looked at is refused."""
+        texts = {path: strings_of(text) for path, text in large.texts.items()}
+        match frame:
+            case StreamFrame() if texts:
+                yield from self._messages.piece_in_steps(frame, next(iter(texts.values())))
+                return
+            case AssistantFrame() if texts:
+                if not self._is_repeated(frame):
+                    places = {path[2] if len(path) > 2 else 0: text for path, text in texts.items()}
+                    yield from self._messages.whole_in_steps(frame, {int(at): text for at, text in places.items()})
+                return
+            case ResultFrame() if texts and not self._messages.said_something and not frame.is_error:
+                yield from self._messages.say_in_steps(texts[("result",)])
+            case ControlRequestFrame():
+                yield self._refused(frame.request_id, frame.request)
+                return
+            case ControlResponseFrame():
+                pending, frame.response.pending_permission_requests = frame.response.pending_permission_requests, None
+                for ask in pending if isinstance(pending, list) else []:
+                    yield self._refused(text_in(ask, "request_id"), ask.get("request")) if isinstance(ask, dict) else []
+        yield self._told(kind, frame, large.frame)
+
+    def _refused(self, cli_id: str, request: Any) -> list[Signal]:
+        """Nobody can judge what is too long to be looked at."""
+        fields: Json = request if isinstance(request, dict) else {}
+        told = fields.get("input")
+        told = told if isinstance(told, dict) else {}
+        call_id = text_in(fields, "tool_use_id") or text_in(told, "tool_use_id")
+        match fields.get("subtype"):
+            case "can_use_tool":
+                self._output.append(outgoing.succeeded(cli_id, {"behavior": "deny", "message": TOO_LARGE}))
+                return [Note("ruled_out", _encode(RuledOut(call_id, text_in(fields, "tool_name"), TOO_LARGE)))]
+            case "hook_callback":
+                return self.ruled(AboutToRun(cli_id, call_id, text_in(told, "tool_name"), b""), Ruling("deny", TOO_LARGE))
+        self._output.append(outgoing.failed(cli_id, TOO_LARGE))
+        return []
+
     def _remark(self, kind: str, frame: Known | System | Unknown, line: bytes) -> list[Signal]:
         remarks = self._remarks
         match frame:
@@ -269,11 +326,15 @@ class Translator:
         return told + self._settings.begun(frame)
 
     def _assistant(self, frame: AssistantFrame) -> list[Signal]:
+        return [] if self._is_repeated(frame) else self._messages.whole(frame)
+
+    def _is_repeated(self, frame: AssistantFrame) -> bool:
+        """Whether this was told before; where it was not, its error is kept for the turn's end."""
         if self._remarks.is_repeated(frame.uuid):
-            return []
+            return True
         if frame.error is not None and frame.parent_tool_use_id is None:
             self._error = frame.error
-        return self._messages.whole(frame)
+        return False
 
     def _user(self, frame: UserFrame, line: bytes) -> list[Signal]:
         """Results of tools; what the CLI says in the person's name is no message of theirs."""

@@ -214,7 +214,11 @@ class Peer:
     def send_result(self, request_id: bytes, result: bytes | Struct | None = None) -> None:
         """Answer the peer's request ``request_id`` (the ``id`` of its ``Request``)."""
         body = b"null" if result is None else _body(result)
-        self._writes.append(b'{"jsonrpc":"2.0","id":%b,"result":%b}\n' % (request_id, body))
+        head = b'{"jsonrpc":"2.0","id":%b,"result":' % request_id
+        if len(body) > LARGE_LINE:
+            self._writes += [head, body, b"}\n"]  # a copy of it would be work of its own
+        else:
+            self._writes.append(b"%b%b}\n" % (head, body))
 
     def send_error(self, request_id: bytes, code: int, message: str, data: bytes | Struct | None = None) -> None:
         """Refuse the peer's request ``request_id``."""
@@ -233,7 +237,7 @@ class Peer:
         return bool(self._writes)
 
     def data_to_send(self) -> list[bytes]:
-        """What must be written, in order, each a whole line."""
+        """What must be written, in order: whole lines, a long one in parts."""
         writes, self._writes = self._writes, []
         return writes
 

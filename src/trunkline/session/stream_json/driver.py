@@ -59,7 +59,7 @@ class Past(Protocol):
     def told(self, session_id: str) -> AsyncIterator[list[Signal]]:
         """What was said in it, in pieces; nothing where it is not there."""
 
-    def free_bytes(self) -> int | None:
+    async def free_bytes(self) -> int | None:
         """How much more fits where they are kept; None where that cannot be told."""
 
 
@@ -113,7 +113,8 @@ class StreamJsonDriver:
         self._bypass = command.may_bypass(env, os.geteuid())
         self._prompted = False
         self._next: list[msgspec.Raw] | None = None
-        """A prompt that waits until the CLI has ended what it began of its own accord."""
+        """A prompt that waits until the disk was looked at, and the CLI has ended what it began of its own accord."""
+        self._looking: asyncio.Task[None] | None = None
         self._held: list[Signal] = []
         self._flowing = asyncio.Event()
         self._flowing.set()
@@ -151,14 +152,27 @@ class StreamJsonDriver:
     def prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
         """Send a prompt, or hold it until the CLI is at rest; its end is heard as TurnEnd. With a full disk it is not sent."""
         self._prompted = True
-        if not self._has_room():
-            refusal: list[Signal] = [TurnEnd(error=faults.disk_full(self._spec))]
-            asyncio.get_running_loop().call_soon(self._hear, refusal)
+        self._running()
+        self._next = list(blocks)
+        self._watch.start()
+        self._looking = asyncio.get_running_loop().create_task(self._send_if_room())
+
+    async def _send_if_room(self) -> None:
+        """Look at the disk, then send the prompt that waits, unless it was called off meanwhile."""
+        has_room = await self._has_room()
+        self._looking = None
+        if self._next is None or self._running().ended is not None:
             return
-        if self._running().translator.working:
-            self._next = list(blocks)
-            self._watch.start()
+        if has_room:
+            self._send_next()
         else:
+            self._next = None
+            self._hear([TurnEnd(error=faults.disk_full(self._spec))])
+
+    def _send_next(self) -> None:
+        """Send the prompt that waits, if it may be sent now."""
+        if self._next is not None and self._looking is None and not self._running().translator.working:
+            blocks, self._next = self._next, None
             self._send(blocks)
 
     def cancel(self) -> None:
@@ -222,6 +236,8 @@ class StreamJsonDriver:
     async def stop(self, *, at_once: bool = False) -> None:
         """End the CLI and everything it started; ``at_once``: without the time to end by itself."""
         self._watch.stop()
+        if self._looking is not None:
+            self._looking.cancel()
         if self._cli is not None:
             await self._cli.stop(at_once=at_once)
 
@@ -244,7 +260,7 @@ class StreamJsonDriver:
     async def _open(self, way: Way, version: Version | None) -> None:
         """Start a process and greet it; whatever goes wrong says what to do, and leaves no process."""
         await self._check_is_there(way, version)
-        if not self._has_room():
+        if not await self._has_room():
             raise faults.start_failure(self._spec, faults.NO_SPACE, "", self._version)
         cli = self._cli = ClaudeProcess(self._spec.display_name, self._new_id, self._hear, self._exited, self._ruling)
         servers = command.write_mcp_config(self._servers)
@@ -283,8 +299,8 @@ class StreamJsonDriver:
             return Ruling("deny", f"{verdict.why}; this version of {self._spec.display_name} cannot ask about it: update it")
         return Ruling(verdict.action, verdict.why)
 
-    def _has_room(self) -> bool:
-        free = self._past.free_bytes()
+    async def _has_room(self) -> bool:
+        free = await self._past.free_bytes()
         return free is None or free >= ROOM_LEAST
 
     def _start_failure(self, cli: ClaudeProcess, error: TrunklineError) -> TrunklineError:
@@ -328,9 +344,7 @@ class StreamJsonDriver:
             self._held += told
         elif told:
             self._sink.heard(told)
-        if self._next is not None and not self._running().translator.working:
-            blocks, self._next = self._next, None
-            self._send(blocks)
+        self._send_next()
 
     def _explained(self, end: TurnEnd) -> TurnEnd:
         self._prompted = False

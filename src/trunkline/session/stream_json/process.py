@@ -1,6 +1,7 @@
 """One process of the Claude Code CLI: its lines in and out, and the control requests that wait for their answers.
 
 Rule 1: one reader for the life of the process. One read of the pipe becomes one list of signals, in the order of the lines.
+A line of many megabytes is read in steps; meanwhile the pipe waits, and what came behind it.
 Rule 2: every control request has a timeout: old versions never answer what they do not know.
 Rule 3: it ends in this order, so that no command of its tools is left behind: interrupt, end of input, wait, SIGTERM, wait,
 SIGKILL, then whatever it left. Its shell commands run in sessions of their own, and only an interrupt ends them on all versions.
@@ -10,19 +11,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 from trunkline.agents.daemons import Daemon
 from trunkline.agents.process import AgentProcess, Exit
 from trunkline.agents.resources import Resources
 from trunkline.dialects.claude import outgoing
+from trunkline.dialects.claude.large import LARGE_LINE
 from trunkline.dialects.claude.translate import AboutToRun, ControlAnswer, Ruling, Translator
-from trunkline.dialects.jsonrpc import LineSplitter
+from trunkline.dialects.jsonrpc import MAX_LINE, LineSplitter
 from trunkline.dialects.signals import Malformed, Signal
 from trunkline.errors import AgentError, AgentExited, RemoteError
 
-LINE_MOST = 256 << 20
-"""Bytes of one line: a file that is written stands in it up to three times."""
+HOLD_S = 0.02
+"""After this long others have their turn."""
+
+GAP_S = 0.005
+"""How long they have."""
 
 CALL_TIMEOUT_S = 30.0
 """For control requests, which the CLI answers from memory."""
@@ -59,7 +65,12 @@ class ClaudeProcess:
         self._gone = gone
         self._gate = gate
         self._judging: set[asyncio.Task[None]] = set()
-        self._splitter = LineSplitter(LINE_MOST)
+        self._splitter = LineSplitter(MAX_LINE, lends=True)
+        self._lines: deque[bytes | Malformed] = deque()
+        """What came behind a line that is being read."""
+        self._reading: asyncio.Task[None] | None = None
+        self._flowing = asyncio.Event()
+        self._flowing.set()
         self._process: AgentProcess | None = None
         self._waiting: dict[str, asyncio.Future[ControlAnswer]] = {}
 
@@ -107,12 +118,14 @@ class ClaudeProcess:
 
     def pause_reading(self) -> None:
         """Stop taking its output for a while."""
+        self._flowing.clear()
         if self._process is not None:
             self._process.pause_reading()
 
     def resume_reading(self) -> None:
         """Take it again."""
-        if self._process is not None:
+        self._flowing.set()
+        if self._process is not None and self._reading is None:
             self._process.resume_reading()
 
     async def stop(self, *, at_once: bool = False) -> None:
@@ -125,22 +138,70 @@ class ClaudeProcess:
             await self._process.stop(close_stdin_s=0, term_s=AT_ONCE_TERM_S)
             return
         if self.ended is None:
-            self._process.resume_reading()  # the answer stands behind what was not read
+            self.resume_reading()  # the answer stands behind what was not read
             try:
                 await self.ask("interrupt", outgoing.interrupt, within_s=INTERRUPT_S)
             except RemoteError as error:
                 log.info("%s is ended without an interrupt: %s", self._name, error.message)
         await self._process.stop(close_stdin_s=CLOSE_STDIN_S, term_s=TERM_S)
+        if self._reading is not None:
+            await asyncio.wait([self._reading])
 
     def _received(self, data: bytes) -> None:
-        lines = self._splitter.feed(data)
-        cut = self._splitter.cut
+        came = self._splitter.feed(data)
+        lines: Sequence[bytes | Malformed] = came
+        if self._splitter.cut:
+            cut = self._splitter.cut
+            lines = [Malformed(bytes(line), f"longer than {MAX_LINE} bytes", cut[index]) if index in cut else line
+                     for index, line in enumerate(came)]
+        if self._reading is None and not self._splitter.had_large:
+            self._take(lines)
+            return
+        self._lines.extend(lines)
+        if self._reading is None:
+            if self._process is not None:
+                self._process.pause_reading()
+            self._reading = asyncio.get_running_loop().create_task(self._read_on())
+
+    def _take(self, lines: Iterable[bytes | Malformed]) -> None:
         signals: list[Signal] = []
-        for index, line in enumerate(lines):
-            if index in cut:
-                signals.append(Malformed(line, f"longer than {LINE_MOST} bytes", cut[index]))
+        for line in lines:
+            if isinstance(line, Malformed):
+                signals.append(line)
             elif line:
                 signals += self.translator.receive(line)
+        self._act(signals)
+
+    async def _read_on(self) -> None:
+        """Read what waits, a long line in steps."""
+        while self._lines:
+            line = self._lines.popleft()
+            try:
+                if isinstance(line, Malformed) or len(line) <= LARGE_LINE:
+                    self._take([line if isinstance(line, Malformed) else bytes(line)])
+                else:
+                    await self._take_large(line)
+            except Exception:  # the line's boundary: what stands behind it must not wait for ever
+                log.exception("a line of %s could not be read", self._name)
+            del line
+            await asyncio.sleep(GAP_S)
+        self._reading = None
+        if self._flowing.is_set():
+            self.resume_reading()
+
+    async def _take_large(self, line: bytes) -> None:
+        clock = asyncio.get_running_loop().time
+        until = clock() + HOLD_S
+        for signals in self.translator.receive_large(line):
+            self._act(signals)
+            if clock() > until or not self._flowing.is_set():
+                await asyncio.sleep(GAP_S)
+                if self.ended is None:  # a CLI that is gone is not waited for
+                    await self._flowing.wait()
+                until = clock() + HOLD_S
+
+    def _act(self, signals: list[Signal]) -> None:
+        """Pass on what was said, and do what it asks for."""
         self._settle()
         for about in self.translator.take_about_to_run():
             judging = asyncio.get_running_loop().create_task(self._judge(about))
@@ -176,7 +237,11 @@ class ClaudeProcess:
         for answer in list(self._waiting.values()):
             if not answer.done():
                 answer.set_exception(self.ended)
-        self._gone(exit, stderr)
+        self._flowing.set()
+        if self._reading is None:
+            self._gone(exit, stderr)
+        else:
+            self._reading.add_done_callback(lambda _: self._gone(exit, stderr))
 
     def _forget(self, request_id: str, answer: asyncio.Future[ControlAnswer]) -> None:
         self._waiting.pop(request_id, None)
