@@ -151,6 +151,21 @@ def test_an_agents_pipe_waits_with_it(tmp_path: Path, disk: Disk) -> None:
     run(scenario())
 
 
+def test_a_journal_that_caught_up_lets_no_pipe_go_that_waits_for_the_disk(tmp_path: Path, disk: Disk) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        stage.driver.ask(**EDIT)
+        session.drained()
+        assert stage.driver.paused
+        disk.answers.set()
+        await stage.packets("approval_requested")
+        assert not stage.driver.paused
+
+    run(scenario())
+
+
 def test_an_agent_that_dies_while_the_disk_hangs_ends_its_turn_at_once(tmp_path: Path, disk: Disk) -> None:
     async def scenario() -> None:
         stage = Stage(tmp_path)

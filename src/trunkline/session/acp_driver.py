@@ -101,6 +101,10 @@ class AcpDriver:
         self._takes = acp.PromptCapabilities()
         self._lists = False
         self._told_left = False
+        self._is_held = False
+        """Whether the session does not take what the agent says."""
+        self._gives_way = False
+        """Whether others have their turn after a long line."""
         self._turn_signals: list[Signal] = []
         self._held: list[Signal] = []
         self._hear: Callable[[list[Signal]], None] = self._held.extend
@@ -208,12 +212,14 @@ class AcpDriver:
 
     def pause_reading(self) -> None:
         """Stop taking the agent's output for a while."""
+        self._is_held = True
         if self._process is not None:
             self._process.pause_reading()
 
     def resume_reading(self) -> None:
         """Take it again."""
-        if self._process is not None:
+        self._is_held = False
+        if self._process is not None and not self._gives_way:
             self._process.resume_reading()
 
     def look_again(self) -> None:
@@ -246,13 +252,17 @@ class AcpDriver:
         self._peer.receive_data(data)
         if self._peer.had_large_line:
             # To read it took a while; what it says is looked at when others have had their turn.
-            self.pause_reading()
+            self._gives_way = True
+            if self._process is not None:
+                self._process.pause_reading()
             asyncio.get_running_loop().call_later(GAP_S, self._go_on_reading)
         else:
             self._take_messages()
 
     def _go_on_reading(self) -> None:
-        self.resume_reading()
+        self._gives_way = False
+        if not self._is_held:
+            self.resume_reading()
         self._take_messages()
 
     def _take_messages(self) -> None:

@@ -71,7 +71,7 @@ class Intake:
         announced, rest = self._apply_at_once(signals)
         if announced is not None or rest:
             self._waiting.extend(rest)
-            self._pen.hold_agent(True)
+            self._pen.hold("intake")
             self._task = asyncio.get_running_loop().create_task(self._go_on(announced))
 
     async def settled(self) -> None:
@@ -116,7 +116,7 @@ class Intake:
                 await self._give_way()
                 until = clock() + HOLD_S
         self._task = None
-        self._pen.drained()
+        self._pen.let_go("intake")
 
     async def _take_piece(self, announced: Announced | None, rest: list[Signal]) -> None:
         while announced is not None or rest:

@@ -42,7 +42,8 @@ class Pen:
         self.fold = fold
         self.feed = Feed(fold.session_id, lent.journal, fold.seq, lent.budget)
         self.hold_agent: Callable[[bool], None] = lambda hold: None
-        """Set by whoever reads the agent: stop taking its output, or take it again."""
+        """Set by whoever reads the agent: stop taking its output, or take it again. Called by ``hold`` and ``let_go`` only."""
+        self._holds: set[str] = set()
         self._lent = lent
         self._alarms = alarms
         self._interpret = Interpreter(
@@ -89,7 +90,7 @@ class Pen:
         row = self._row if changes and self._row_is_due() else None
         committer.submit(self.fold.session_id, entries, row, size, changes=changes)
         if committer.congested:
-            self.hold_agent(True)
+            self.hold("journal")
 
     def write_row(self) -> bool:
         """Hand the row to the journal where a step came after the last one; False where none did."""
@@ -140,12 +141,23 @@ class Pen:
         """Nothing of these is stored: keep them and try again."""
         self._unstored = entries + self._unstored
         self._row_behind = True
-        self.hold_agent(True)
+        self.hold("journal")
         self._alarms.set("storage", STORAGE_RETRY_S, self._offer_again)
 
     def drained(self) -> None:
         """The journal has caught up."""
         if not self._unstored:
+            self.let_go("journal")
+
+    def hold(self, why: str) -> None:
+        """Stop taking the agent's output, until nobody has a reason for it any more."""
+        self._holds.add(why)
+        self.hold_agent(True)
+
+    def let_go(self, why: str) -> None:
+        """This reason is gone."""
+        self._holds.discard(why)
+        if not self._holds:
             self.hold_agent(False)
 
     def rest(self) -> None:
