@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from trunkline.agents.catalog import AgentSpec, launch_command
+from trunkline.agents.catalog import AgentSpec, find_command
 from trunkline.agents.process import AgentProcess, Exit
 from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is
@@ -153,7 +153,7 @@ class AcpDriver:
             raise self._start_failed(error.message) from error
 
     async def _launch(self) -> acp.InitializeResponse:
-        command = await self._confine(launch_command(self._spec, self._env), cwd=self._cwd)
+        command = await self._confine(await find_command(self._spec, self._env), cwd=self._cwd)
         self._process = await AgentProcess.spawn(
             command, cwd=self._cwd, env=self._env, on_data=self._received, on_exit=self._exited,
             resources=self._resources, daemons=self._spec.daemons)

@@ -68,10 +68,11 @@ from trunkline.agents.process import ChildCommand
 from trunkline.agents.resources import Resources, resources_from_table
 from trunkline.dialects.outside import BROKEN, NOT_TOML
 from trunkline.dialects.roles import ToolNames, ToolRole
-from trunkline.errors import AgentNotInstalled, Invalid, TrunklineError
+from trunkline.errors import AgentNotInstalled, Invalid, TrunklineError, Unavailable
+from trunkline.threads import Lane
 
-__all__ = ["AgentSpec", "Detect", "Detection", "Paths", "Quirks", "adhoc", "detect", "expand", "launch_command", "load",
-           "spec_from_table"]
+__all__ = ["AgentSpec", "Detect", "Detection", "Paths", "Quirks", "adhoc", "detect", "expand", "find_command", "launch_command",
+           "load", "spec_from_table"]
 
 VERSION_S: Final = 2.0
 """How long an agent may take to print its version; some start half of themselves for it."""
@@ -250,11 +251,19 @@ async def detect(spec: AgentSpec, env: Mapping[str, str], *, version: bool = Tru
     ``env`` is the environment whose PATH counts. A version is asked for once per program file; one that was not told in time
     is asked for again by whoever waits longer.
     """
-    path = _find(spec, env)
+    try:
+        path = await Lane(1).run(_find, spec, env)
+    except Unavailable:  # a folder on PATH that does not answer
+        path = None
     if path is None:
         return Detection(installed=False)
     told = await _version(spec, path, env, within_s or VERSION_S) if version else None
     return Detection(installed=True, path=path, version=told)
+
+
+async def find_command(spec: AgentSpec, env: Mapping[str, str]) -> tuple[str, ...]:
+    """``launch_command``, for callers on the loop: a folder on PATH may be on a disk that does not answer."""
+    return await Lane(1).run(launch_command, spec, env)
 
 
 def launch_command(spec: AgentSpec, env: Mapping[str, str]) -> tuple[str, ...]:
@@ -353,8 +362,8 @@ _versions: dict[tuple[str, int, int], tuple[str | None, float]] = {}
 async def _version(spec: AgentSpec, path: str, env: Mapping[str, str], within_s: float) -> str | None:
     """What the program says its version is; None when it does not say, fails or takes too long."""
     try:
-        info = os.stat(path)
-    except OSError:
+        info = await Lane(1).run(os.stat, path)
+    except (OSError, Unavailable):
         return None
     key = (" ".join((path, *spec.detect.version_args)), info.st_mtime_ns, info.st_size)
     told, waited_s = _versions.get(key, (None, 0.0))

@@ -21,7 +21,7 @@ from typing import Protocol
 import msgspec
 
 from trunkline.agents import catalog
-from trunkline.agents.catalog import AgentSpec, launch_command
+from trunkline.agents.catalog import AgentSpec, find_command
 from trunkline.agents.process import Exit
 from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is
@@ -243,7 +243,7 @@ class StreamJsonDriver:
 
     async def _find_version(self) -> Version | None:
         """Which version is installed; one that cannot be driven is refused before it is started."""
-        launch_command(self._spec, self._env)
+        await find_command(self._spec, self._env)
         found = await catalog.detect(self._spec, self._env, within_s=VERSION_S)
         version = command.read_version(found.version)
         self._version = found.version
@@ -266,7 +266,7 @@ class StreamJsonDriver:
         servers = command.write_mcp_config(self._servers)
         words = command.flags(way, version=version, bypass=self._bypass, mcp_config=servers)
         try:
-            program = await self._confine((*launch_command(self._spec, self._env), *words), cwd=self._cwd,
+            program = await self._confine((*await find_command(self._spec, self._env), *words), cwd=self._cwd,
                                           reads=[servers] if servers else [])
             process = await cli.spawn(program, cwd=self._cwd, env=self._env, resources=self._resources,
                                       daemons=self._spec.daemons)
