@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
+from trunkline.dialects import jsonrpc
 from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.jsonrpc import (
     KEPT_OF_MALFORMED,
@@ -586,3 +587,15 @@ def test_a_message_may_have_line_breaks_where_it_is_framed_otherwise() -> None:
 def test_ids_of_ours_begin_where_they_are_told_to() -> None:
     peer = Peer(last_id=41)
     assert peer.send_request("x") == 42
+
+
+def test_a_long_line_of_very_many_values_is_dropped_and_reported_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonrpc.lines, "LARGE_LINE", 1000)
+    monkeypatch.setattr(jsonrpc.lines, "VALUES_MOST", 500)
+    peer = Peer()
+    for data in (b'{"method":"a"}\n{"method":"b","params":[', b"1," * 700, b"1," * 700, b'1]}\n{"method":"c"}\n'):
+        peer.receive_data(data)
+    first, dropped, last = peer.messages_received()
+    assert isinstance(dropped, Malformed)
+    assert (dropped.why, dropped.size) == ("more than 500 values in one line", 2827)
+    assert [each.method for each in (first, last) if isinstance(each, Notification)] == ["a", "c"]

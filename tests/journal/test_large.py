@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from trunkline.journal import large
 from trunkline.journal.base import Entry, Group
 from trunkline.journal.block import encode
 from trunkline.journal.large import large_block
+from trunkline.journal.mending.verify import faults_of
 from trunkline.journal.sqlite import SqliteJournal
 
 
@@ -45,3 +47,22 @@ def test_large_entries_stand_among_small_ones_in_their_order(tmp_path: Path, mon
 
     run(play())
     assert large.LARGE_ENTRY > 10_000
+
+
+def test_damage_in_a_large_entry_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trunkline.journal.sqlite.LARGE_ENTRY", 10_000)
+    monkeypatch.setattr("trunkline.journal.sqlite._RECENT_ROW_BYTES", 5_000)
+    path = tmp_path / "journal.db"
+
+    async def play() -> None:
+        async with SqliteJournal(path) as journal:
+            await journal.append(Group({"a": [Entry(1, 1, b"e", b"u" * 20_000)]}, {}))
+
+    run(play())
+    before = list(faults_of(path))
+    connection = sqlite3.connect(path)
+    [place] = connection.execute("SELECT first_pos FROM blocks").fetchone()
+    with connection, connection.blobopen("blocks", "body", place) as body:
+        body[10_000] = b"x"[0]
+    connection.close()
+    assert [fault.what for fault in faults_of(path) if fault not in before] == ["entries 1 to 1 do not fit their checksum"]

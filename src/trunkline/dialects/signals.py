@@ -27,7 +27,7 @@ class LargeUpdate(msgspec.Struct, frozen=True, gc=False):
     """An update of over ``acp.LARGE_UPDATE`` bytes: it is told in pieces, or by its beginning. Until then it is where the line
     has it: to copy it is work of its own."""
 
-    raw: msgspec.Raw
+    raw: msgspec.Raw | bytes
 
 
 class PermissionOption(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):

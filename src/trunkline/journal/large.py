@@ -1,7 +1,8 @@
 """Entries of many megabytes: written into their block piece by piece.
 
 A block that is bound as a value is copied three times on its way (encoded, bound, put into its record). One that is written into
-a place of the right size is not copied at all, and the interpreter's lock is free meanwhile.
+a place of the right size is not copied at all, and the interpreter's lock is free meanwhile. That holds only as long as nothing
+stands behind the place in its record: the checksum stands before it (``insert_large``).
 """
 
 from __future__ import annotations

@@ -22,9 +22,10 @@ INSERT INTO blocks (first_pos, session, first_seq, last_seq, last_pos, body, crc
 VALUES (?, ?, ?, ?, ?, ?, ?, 0)
 
 -- insert_large --
--- Room for a run of one large entry, to be written into.
-INSERT INTO blocks (first_pos, session, first_seq, last_seq, last_pos, body, crc, packed_bytes)
-VALUES (?, ?, ?, ?, ?, zeroblob(?), ?, 0)
+-- Room for a run of one large entry, to be written into. Behind the room nothing may stand that takes any, or SQLite makes two
+-- copies of it: the checksum is before it, below zero.
+INSERT INTO blocks (first_pos, session, first_seq, last_seq, last_pos, body, packed_bytes)
+VALUES (?, ?, ?, ?, ?, zeroblob(?), -1 - ?)
 
 -- insert_packed --
 -- A block that takes the place of others, with the length of its body before compression.
@@ -60,7 +61,9 @@ DELETE FROM recent WHERE first_pos <= ?
 
 -- blocks_forward --
 -- Blocks that hold entries with after < seq < before, oldest first.
-SELECT first_pos, session, first_seq, last_seq, last_pos, body, crc FROM blocks
+SELECT first_pos, session, first_seq, last_seq, last_pos, body,
+  coalesce(crc, iif(packed_bytes < 0, -1 - packed_bytes, NULL))
+FROM blocks
 WHERE session = :session
   AND first_seq >= coalesce((SELECT max(first_seq) FROM blocks WHERE session = :session AND first_seq <= :after + 1), 0)
   AND first_seq < :before AND last_seq > :after
@@ -68,7 +71,9 @@ ORDER BY first_seq
 
 -- blocks_backward --
 -- The same, newest first.
-SELECT first_pos, session, first_seq, last_seq, last_pos, body, crc FROM blocks
+SELECT first_pos, session, first_seq, last_seq, last_pos, body,
+  coalesce(crc, iif(packed_bytes < 0, -1 - packed_bytes, NULL))
+FROM blocks
 WHERE session = :session
   AND first_seq >= coalesce((SELECT max(first_seq) FROM blocks WHERE session = :session AND first_seq <= :after + 1), 0)
   AND first_seq < :before AND last_seq > :after
@@ -76,7 +81,9 @@ ORDER BY first_seq DESC
 
 -- hub_blocks --
 -- Blocks of all sessions that hold entries with pos > after, in the order they begin.
-SELECT first_pos, session, first_seq, last_seq, last_pos, body, crc FROM blocks
+SELECT first_pos, session, first_seq, last_seq, last_pos, body,
+  coalesce(crc, iif(packed_bytes < 0, -1 - packed_bytes, NULL))
+FROM blocks
 WHERE first_pos > :after - :span AND last_pos > :after
 ORDER BY first_pos
 
@@ -115,7 +122,9 @@ WHERE session = ?1 AND first_seq < ?2 AND last_seq < ?2 ORDER BY first_seq
 
 -- block --
 -- One block by its place.
-SELECT first_pos, session, first_seq, last_seq, last_pos, body, crc FROM blocks WHERE first_pos = ?
+SELECT first_pos, session, first_seq, last_seq, last_pos, body,
+  coalesce(crc, iif(packed_bytes < 0, -1 - packed_bytes, NULL))
+FROM blocks WHERE first_pos = ?
 
 -- drop_blocks_within --
 -- Blocks that were merged into one that holds these seqs.

@@ -112,6 +112,7 @@ class Intake:
         while piece := await self._next_piece():
             await self._read_ahead(piece)
             await self._take_piece(None, piece)
+            piece = []  # a long line is not kept while the journal catches up
             if (clock() > until or self._pen.is_behind) and (self._waiting or self._split is not _NOTHING):
                 await self._give_way()
                 until = clock() + HOLD_S
@@ -151,20 +152,32 @@ class Intake:
         self._split = _NOTHING
         if self._waiting and type(self._waiting[0]) is LargeUpdate:
             await self._give_way()  # its line took long to read
-            return self._split_large(self._waiting.popleft())
+            return self._split_large() or await self._whole()
         piece = _before_large(list(islice(self._waiting, PIECE)))
         for _ in piece:
             self._waiting.popleft()
         return piece
 
-    def _split_large(self, large: Signal) -> list[Signal]:
+    def _split_large(self) -> list[Signal]:
+        """The first part of the large update that comes next; nothing where it has no parts, and then it still waits."""
+        large = self._waiting[0]
         assert type(large) is LargeUpdate  # what the caller found
         self._split = acp.pieces_of(large.raw)
         part = next(self._split, None)
         if part is not None:
+            self._waiting.popleft()
             return [Update(part)]
         self._split = _NOTHING
-        return [large]
+        return []
+
+    async def _whole(self) -> list[Signal]:
+        """The large update that comes next, out of its line: to copy it takes as long as to look at it."""
+        large = self._waiting.popleft()
+        assert type(large) is LargeUpdate
+        whole = LargeUpdate(bytes(large.raw))
+        del large
+        await self._give_way()
+        return [whole]
 
     def _apply(self, signals: list[Signal]) -> tuple[Announced | None, list[Signal]]:
         """Take these, up to an ask whose files have to be looked at; returns that and what stands behind it."""

@@ -88,7 +88,7 @@ class Abridged(Struct, frozen=True):
     input_cut: bool
 
 
-def pieces_of(update: Raw) -> Iterator[bytes]:
+def pieces_of(update: Raw | bytes) -> Iterator[bytes]:
     """A chunk of plain text as many chunks that say the same; nothing where the update is anything else."""
     found = _text_in(update)
     if found is None:
@@ -138,7 +138,7 @@ def abridged(update: bytes) -> Abridged | None:
     return Abridged(_encode(call), input_cut)
 
 
-def _text_in(update: Raw) -> tuple[memoryview, bytes, bytes] | None:
+def _text_in(update: Raw | bytes) -> tuple[memoryview, bytes, bytes] | None:
     """The JSON string of a plain chunk, and what stands around it."""
     if _CHUNK not in bytes(memoryview(update)[:_HEAD_BYTES]):
         return None  # a quick look: whatever begins otherwise is read in full, and is none

@@ -14,15 +14,19 @@ KEPT_OF_MALFORMED = 4096
 LARGE_LINE = 4 << 20
 """Bytes from which on reading a line takes so long that others must have their turn before anything else is done with it."""
 
+VALUES_MOST = 16_000_000
+"""Commas and opening brackets in a large line: one for every four bytes of the longest. To skip so many takes 60 ms, and that
+cannot be cut; text has far fewer, and so has any output that people or models can do something with."""
+
 _UTF8_STEP = 1 << 20
 
 
 class LineSplitter:
     """Cuts a byte stream into lines, at a cost linear in its length however it was cut before.
 
-    A line over ``limit`` is thrown away up to its end; a stub of it is returned in its place, and ``cut`` maps the stub's
-    index in the list returned last to the line's true size. ``lends``: a line over LARGE_LINE is handed out as the very buffer
-    that it was gathered in, without a copy.
+    A line over ``limit``, or with more than VALUES_MOST, is thrown away up to its end; a stub of it is returned in its place, and
+    ``cut`` maps the stub's index in the list returned last to the line's true size; ``why_cut`` says why. ``lends``: a line over
+    LARGE_LINE is handed out as the very buffer that it was gathered in, without a copy.
     """
 
     def __init__(self, limit: int = MAX_LINE, *, lends: bool = False) -> None:
@@ -31,8 +35,9 @@ class LineSplitter:
         self.had_large = False
         """Whether one of the lines returned last is over LARGE_LINE."""
         self._held = bytearray()
-        self._size = 0
+        self._size = self._values = 0
         self.cut: dict[int, int] = {}
+        self.why_cut = ""
 
     def feed(self, data: bytes) -> list[bytes]:
         """The lines that ``data`` completes, without their newline."""
@@ -58,7 +63,9 @@ class LineSplitter:
     def _hold(self, piece: bytes) -> None:
         # A bytearray grows by an eighth at a time: linear in total even when fed byte by byte.
         self._size += len(piece)
-        if self._size <= self._limit:
+        if self._size > LARGE_LINE:
+            self._values += piece.count(b",") + piece.count(b"[") + piece.count(b"{")
+        if self._size <= self._limit and self._values <= VALUES_MOST:
             self._held += piece
         else:
             del self._held[KEPT_OF_MALFORMED:]
@@ -68,16 +75,19 @@ class LineSplitter:
         self._hold(piece)
         self.had_large = self._size > LARGE_LINE
         line = cast("bytes", self._held) if self._lends and self.had_large else bytes(self._held)
-        if self._size > self._limit:
+        if self._size > self._limit or self._values > VALUES_MOST:
             self.cut[0] = self._size
+            is_long = self._size > self._limit
+            self.why_cut = f"longer than {self._limit} bytes" if is_long else f"more than {VALUES_MOST} values in one line"
         self._held = bytearray()
-        self._size = 0
+        self._size = self._values = 0
         return line
 
     def _cut_overlong(self, lines: list[bytes]) -> None:
         for index, line in enumerate(lines):
             if len(line) > self._limit:
                 self.cut[index] = len(line)
+                self.why_cut = f"longer than {self._limit} bytes"
                 lines[index] = line[:KEPT_OF_MALFORMED]
 
 

@@ -120,7 +120,7 @@ class Peer:
         self._splitter.cut = {}
         for index, line in enumerate(lines):
             if index in cut:
-                self._malformed(line, f"longer than {self._splitter._limit} bytes", cut[index], code=ErrorCode.INVALID_REQUEST)
+                self._malformed(line, self._splitter.why_cut, cut[index], code=ErrorCode.INVALID_REQUEST)
             elif (why := utf8_fault(line)) is not None:
                 self._malformed(line, why, code=ErrorCode.PARSE_ERROR)
             else:

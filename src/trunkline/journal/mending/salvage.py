@@ -128,9 +128,10 @@ class _Salvage:
         match values:
             case (None, str(session), int(first_seq), int(last_seq), int(last_pos), int(packed), bytes(body), *crc) \
                     if len(crc) <= 1:
-                block = Block(row.rowid, session, first_seq, last_seq, last_pos, body, _crc(crc))
+                sum_ = -1 - packed if packed < 0 else _crc(crc)  # of a large entry it stands before the body
+                block = Block(row.rowid, session, first_seq, last_seq, last_pos, body, sum_)
                 if _is_sound(block):
-                    self._insert(block, packed)
+                    self._insert(block, max(packed, 0))
             case (None, bytes(body), *crc) if len(crc) <= 1:
                 self._take_recent(row.rowid, body, _crc(crc))
             case (str(), str(), str(), str(), str(), int(), int(), int(), bytes(), bytes(), *crc) if len(crc) <= 1:

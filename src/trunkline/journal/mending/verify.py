@@ -66,9 +66,9 @@ def _structure(connection: sqlite3.Connection) -> Iterator[Fault]:
 
 
 def _blocks(connection: sqlite3.Connection) -> Iterator[Fault]:
-    columns = "first_pos, session, first_seq, last_seq, last_pos, body, crc"
+    one = database.load_queries()["block"]
     for (place,) in connection.execute(_EVERY_ROW.format("blocks")).fetchall():
-        values = connection.execute(f"SELECT {columns} FROM blocks WHERE first_pos = ?", (place,)).fetchone()
+        values = connection.execute(one, (place,)).fetchone()
         if values is not None and not is_whole(Block._make(values)):
             yield Fault(values[1], f"entries {values[2]} to {values[3]} do not fit their checksum")
 

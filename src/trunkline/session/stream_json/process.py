@@ -152,7 +152,7 @@ class ClaudeProcess:
         lines: Sequence[bytes | Malformed] = came
         if self._splitter.cut:
             cut = self._splitter.cut
-            lines = [Malformed(bytes(line), f"longer than {MAX_LINE} bytes", cut[index]) if index in cut else line
+            lines = [Malformed(bytes(line), self._splitter.why_cut, cut[index]) if index in cut else line
                      for index, line in enumerate(came)]
         if self._reading is None and not self._splitter.had_large:
             self._take(lines)
