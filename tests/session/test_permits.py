@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -291,5 +292,42 @@ def test_what_may_be_written_is_the_place_that_was_looked_at(tmp_path: Path) -> 
             with pytest.raises(Invalid):
                 await session.workspace.lane.run(session.workspace.write_text, "sub/a.txt", "new\n", real=real)
         assert not (tmp_path / "a.txt").exists()
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("asked", ["grep -n 'a b' c.txt", 'grep "-n" "a b" c.txt', "grep  -n a\\ b\tc.txt", "gr''ep -n 'a b' c.txt"])
+def test_however_the_approved_line_was_quoted_its_words_count(tmp_path: Path, asked: str) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        await approved(stage, {"rawInput": {"command": asked}})
+        await refused(stage, execute(stage, "grep", "-n", "a", "b", "c.txt"))
+        assert await execute(stage, "grep", "-n", "a b", "c.txt") == "ran"
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("line", ["echo " + "a" * 4000, "e'c'h'o' " + "'x' " * 900 + "x", "'" + "echo x" * 600])
+def test_a_command_is_found_among_many_open_calls_without_taking_each_apart(tmp_path: Path, line: str) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        for number in range(1000):
+            stage.driver.say(update(sessionUpdate="tool_call", toolCallId=f"c{number}", title="Run", kind="execute",
+                                    status="pending", rawInput={"command": line}))
+        await session.snapshot()
+        async with asyncio.timeout(20):
+            while len(session.fold.calls) < 1000:
+                await asyncio.sleep(0)
+        began = time.process_time()
+        running = asyncio.create_task(execute(stage, "echo", *["x"] * 900, "y" if "'x'" not in line else "x x"))
+        async with asyncio.timeout(20):
+            while not session.view().pending_approvals:
+                await asyncio.sleep(0)
+        assert time.process_time() - began < 0.5, "of our own time: taking one apart takes 2 ms"
+        await session.decide(session.view().pending_approvals[0].request_id, Decision(decision="allow"), by="ann")
+        assert await running == "ran"
 
     run(scenario())
