@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,13 @@ def test_a_denied_write_is_forbidden_and_its_call_ends(tmp_path: Path) -> None:
         assert "tool:error" in await stage.types()
 
     run(scenario())
+
+
+async def until(happened: Callable[[], bool]) -> None:
+    """Let others run until something is so."""
+    async with asyncio.timeout(20):
+        while not happened():  # noqa: ASYNC110  # what is looked at has no event
+            await asyncio.sleep(0)
 
 
 async def approved(stage: Stage, *asks: dict[str, Any]) -> None:
@@ -296,7 +304,8 @@ def test_what_may_be_written_is_the_place_that_was_looked_at(tmp_path: Path) -> 
     run(scenario())
 
 
-@pytest.mark.parametrize("asked", ["grep -n 'a b' c.txt", 'grep "-n" "a b" c.txt', "grep  -n a\\ b\tc.txt", "gr''ep -n 'a b' c.txt"])
+@pytest.mark.parametrize("asked", [
+    "grep -n 'a b' c.txt", 'grep "-n" "a b" c.txt', "grep  -n a\\ b\tc.txt", "gr''ep -n 'a b' c.txt"])
 def test_however_the_approved_line_was_quoted_its_words_count(tmp_path: Path, asked: str) -> None:
     async def scenario() -> None:
         stage = Stage(tmp_path)
@@ -318,14 +327,10 @@ def test_a_command_is_found_among_many_open_calls_without_taking_each_apart(tmp_
             stage.driver.say(update(sessionUpdate="tool_call", toolCallId=f"c{number}", title="Run", kind="execute",
                                     status="pending", rawInput={"command": line}))
         await session.snapshot()
-        async with asyncio.timeout(20):
-            while len(session.fold.calls) < 1000:
-                await asyncio.sleep(0)
+        await until(lambda: len(session.fold.calls) == 1000)
         began = time.process_time()
         running = asyncio.create_task(execute(stage, "echo", *["x"] * 900, "y" if "'x'" not in line else "x x"))
-        async with asyncio.timeout(20):
-            while not session.view().pending_approvals:
-                await asyncio.sleep(0)
+        await until(lambda: bool(session.view().pending_approvals))
         assert time.process_time() - began < 0.5, "of our own time: taking one apart takes 2 ms"
         await session.decide(session.view().pending_approvals[0].request_id, Decision(decision="allow"), by="ann")
         assert await running == "ran"

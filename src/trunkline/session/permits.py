@@ -46,7 +46,7 @@ CALLS_LOOKED_UP = 200
 """Open calls that are looked at to find the one that a write or a command belongs to, the newest; agents have a few."""
 
 SPLIT_CHARS = 4 << 10
-"""Characters of a command that is taken apart to compare it word for word: 2 ms. Lines over this are read off the loop elsewhere."""
+"""Characters of a command that is taken apart to compare it word for word: 2 ms."""
 
 SPLIT_MOST = 8
 """Commands that are taken apart for one request. They have its letters, so there is rarely more than one."""
@@ -141,8 +141,8 @@ class Permits:
         async with self._in_order:
             await self._caught_up()
             where = await self._workspace.lane.run(self._workspace.resolve, cwd or self._workspace.roots[0])
-            request, tools = _Request(command, args), self._pen.at().tools
-            call = next((call for call in self._open_calls()[-CALLS_LOOKED_UP:] if request.is_same(tools.facts(call).command)), None)
+            request, facts = _Request(command, args), self._pen.at().tools.facts
+            call = next((call for call in self._open_calls()[-CALLS_LOOKED_UP:] if request.is_same(facts(call).command)), None)
             given = {"command": request.line, **({"cwd": cwd} if cwd else {}), **({"env": dict(env)} if env else {})}
             about = {"kind": "execute", "title": f"Run {request.line}"[:200], "rawInput": given}
             asked = await self._ask(call, about, Look(), lambda grant: not env and grant.take_run(request, str(where)))
@@ -260,8 +260,8 @@ def _as_shown(diff: Diff | None, content: str | msgspec.Raw, before: str | None)
 class _Request:
     """A command to be run, to be found among those that were asked for: the line itself, as a shell's script, or word for word.
 
-    Taking a line apart is slow and done on the loop: only for a line that is not long and has the same letters, and for a few. What
-    is not taken apart is not the same, and is asked about.
+    Taking a line apart is slow and done on the loop: only for a line that is not long and has the same letters, and for a few.
+    What is not taken apart is not the same, and is asked about.
     """
 
     def __init__(self, command: str, args: Sequence[str]) -> None:
