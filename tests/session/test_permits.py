@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +66,13 @@ def test_a_denied_write_is_forbidden_and_its_call_ends(tmp_path: Path) -> None:
         assert "tool:error" in await stage.types()
 
     run(scenario())
+
+
+async def until(happened: Callable[[], bool]) -> None:
+    """Let others run until something is so."""
+    async with asyncio.timeout(20):
+        while not happened():  # noqa: ASYNC110  # what is looked at has no event
+            await asyncio.sleep(0)
 
 
 async def approved(stage: Stage, *asks: dict[str, Any]) -> None:
@@ -291,5 +300,39 @@ def test_what_may_be_written_is_the_place_that_was_looked_at(tmp_path: Path) -> 
             with pytest.raises(Invalid):
                 await session.workspace.lane.run(session.workspace.write_text, "sub/a.txt", "new\n", real=real)
         assert not (tmp_path / "a.txt").exists()
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("asked", [
+    "grep -n 'a b' c.txt", 'grep "-n" "a b" c.txt', "grep  -n a\\ b\tc.txt", "gr''ep -n 'a b' c.txt"])
+def test_however_the_approved_line_was_quoted_its_words_count(tmp_path: Path, asked: str) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        await approved(stage, {"rawInput": {"command": asked}})
+        await refused(stage, execute(stage, "grep", "-n", "a", "b", "c.txt"))
+        assert await execute(stage, "grep", "-n", "a b", "c.txt") == "ran"
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("line", ["echo " + "a" * 4000, "e'c'h'o' " + "'x' " * 900 + "x", "'" + "echo x" * 600])
+def test_a_command_is_found_among_many_open_calls_without_taking_each_apart(tmp_path: Path, line: str) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        for number in range(1000):
+            stage.driver.say(update(sessionUpdate="tool_call", toolCallId=f"c{number}", title="Run", kind="execute",
+                                    status="pending", rawInput={"command": line}))
+        await session.snapshot()
+        await until(lambda: len(session.fold.calls) == 1000)
+        began = time.process_time()
+        running = asyncio.create_task(execute(stage, "echo", *["x"] * 900, "y" if "'x'" not in line else "x x"))
+        await until(lambda: bool(session.view().pending_approvals))
+        assert time.process_time() - began < 0.5, "of our own time: taking one apart takes 2 ms"
+        await session.decide(session.view().pending_approvals[0].request_id, Decision(decision="allow"), by="ann")
+        assert await running == "ran"
 
     run(scenario())

@@ -9,7 +9,7 @@ import pytest
 
 from tests.aio import run
 from trunkline.dialects.acp import CreateTerminalRequest
-from trunkline.errors import NotFound
+from trunkline.errors import Forbidden, NotFound
 from trunkline.session import terminals
 from trunkline.session.terminals import Terminals
 
@@ -26,6 +26,25 @@ def test_no_agent_gets_more_output_kept_than_the_hub_allows(tmp_path: Path, monk
         await opened.release(terminal_id)
         with pytest.raises(NotFound):
             opened.get(terminal_id)
+
+    run(scenario())
+
+
+def test_a_folder_that_became_a_link_is_not_entered(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        opened = Terminals({"PATH": "/usr/bin:/bin"})
+        root, outside = (tmp_path / "root").resolve(), tmp_path / "outside"
+        (root / "sub" / "deep").mkdir(parents=True)
+        (outside / "deep").mkdir(parents=True)
+        ask = CreateTerminalRequest(session_id="s", command="touch", args=["here"])
+        await opened.get(await opened.create(ask, root / "sub" / "deep")).wait()
+        assert (root / "sub" / "deep" / "here").exists()
+        (root / "sub").rename(root / "aside")
+        (root / "sub").symlink_to(outside)
+        with pytest.raises(Forbidden, match="leads elsewhere"):
+            await opened.create(ask, root / "sub" / "deep")
+        assert not (outside / "deep" / "here").exists()
+        await opened.release_all()
 
     run(scenario())
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import threading
+import time
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -104,8 +106,33 @@ def test_a_line_far_inside_a_giant_is_refused(workspace: Workspace, monkeypatch:
     monkeypatch.setattr("trunkline.session.workspace.SKIPPED_MOST", 1 << 20)
     with open(Path(workspace.roots[0], "giant"), "wb") as file:
         file.truncate(1 << 40)
-    with pytest.raises(TooLarge, match="line 2"):
+    with pytest.raises(TooLarge, match="away from the file's beginning"):
         workspace.read_text("giant", line=2)
+
+
+def test_a_far_line_of_a_file_of_line_ends_costs_little(workspace: Workspace) -> None:
+    with open(Path(workspace.roots[0], "ends"), "wb") as file:
+        for _ in range(32):
+            file.write(b"\n" * (1 << 20))
+        file.write(b"last")
+    began = time.thread_time()
+    assert workspace.read_text("ends", line=(32 << 20) + 1) == "last"
+    assert workspace.read_text("ends", line=2_000_000_000, limit=1) == ""
+    assert len(workspace.read_text("ends", line=7, limit=30 << 20)) == 30 << 20
+    assert time.thread_time() - began < 1.0, "line by line it takes 8 s"
+
+
+@pytest.mark.parametrize("text", ["", "\n", "a", "a\n", "\n\na", "a\n\nb\n", "".join(f"{n}\n" * (n % 3) for n in range(40))])
+def test_lines_are_the_same_in_whatever_pieces_they_are_read(workspace: Workspace, text: str,
+                                                             monkeypatch: pytest.MonkeyPatch) -> None:
+    Path(workspace.roots[0], "lines").write_text(text)
+    lines = text.splitlines(keepends=True)
+    for size in (1, 2, 3, 7, 1000):
+        monkeypatch.setattr("trunkline.session.workspace.PIECE", size)
+        for line, limit in product((None, 0, 1, 2, 3, 30, 60), (None, 0, 1, 2, 100)):
+            first = max((line or 1) - 1, 0)
+            wanted = "".join(lines[first:None if limit is None else first + limit])
+            assert workspace.read_text("lines", line=line, limit=limit) == wanted, (size, line, limit)
 
 
 def test_what_was_allowed_at_one_place_is_not_written_at_another(workspace: Workspace) -> None:

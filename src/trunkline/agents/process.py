@@ -35,7 +35,7 @@ from trunkline.agents.keeper.wire import Wishes, candidates
 from trunkline.agents.pipes import INPUT_MOST, Input, Output
 from trunkline.agents.resources import Resources
 from trunkline.agents.tail import Tail
-from trunkline.errors import AgentError, AgentNotInstalled, AgentStartFailed, Invalid
+from trunkline.errors import AgentError, AgentNotInstalled, AgentStartFailed, Forbidden, Invalid, TrunklineError
 
 __all__ = ["AgentProcess", "ChildCommand", "Exit", "argv_of", "clean_env", "close_nursery", "end_leftover"]
 
@@ -227,19 +227,20 @@ class ChildCommand:
     @classmethod
     async def spawn(
         cls, command: str, args: Sequence[str] = (), *, cwd: str, env: Mapping[str, str], output_byte_limit: int = 1 << 20,
-        on_data: Callable[[bytes], None] = lambda data: None, resources: Resources | None = None,
+        on_data: Callable[[bytes], None] = lambda data: None, resources: Resources | None = None, cwd_is_real: bool = False,
     ) -> ChildCommand:
         """Start a command with its stdout and stderr joined and no stdin.
 
         A ``command`` without ``args`` that is no program is run as a shell line: agents send those too. Raises as
-        ``AgentProcess.spawn`` does.
+        ``AgentProcess.spawn`` does; with ``cwd_is_real``, Forbidden where the folder leads through a link by now.
         """
         env = {**env, MARKER: marker_below(env.get(MARKER) or new_marker())}
         with _Pipes() as pipes:
             pipes.nothing_to_child()
             stdout = pipes.from_child()
             pipes.childs.append(pipes.childs[1])
-            leader = await _Leader.start(argv_of(command, args, env), cwd, env, pipes.childs, resources=resources, lingers=True)
+            leader = await _Leader.start(argv_of(command, args, env), cwd, env, pipes.childs, resources=resources, lingers=True,
+                                         cwd_is_real=cwd_is_real)
             child = cls(leader, output_byte_limit, on_data)
             try:
                 await child._pipe.connect(stdout)
@@ -312,11 +313,12 @@ class _Leader:
 
     @classmethod
     async def start(cls, command: Sequence[str], cwd: str, env: Mapping[str, str], stdio: Sequence[int], *,
-                    resources: Resources | None, daemons: Sequence[Daemon] = (), lingers: bool = False) -> _Leader:
+                    resources: Resources | None, daemons: Sequence[Daemon] = (), lingers: bool = False,
+                    cwd_is_real: bool = False) -> _Leader:
         """Start a program with these three descriptors."""
         resources = resources or Resources()
         try:
-            wishes = _wishes(command, cwd, env, lingers, resources, daemons)
+            wishes = _wishes(command, cwd, env, lingers, resources, daemons, cwd_is_real)
             kept = await link.start(wishes, stdio)
         except link.StartFailed as failure:
             raise _start_error(failure, command, cwd) from None
@@ -430,21 +432,23 @@ def close_nursery() -> None:
 
 
 def _wishes(command: Sequence[str], cwd: str, env: Mapping[str, str], lingers: bool, resources: Resources,
-            daemons: Sequence[Daemon]) -> Wishes:
+            daemons: Sequence[Daemon], cwd_is_real: bool) -> Wishes:
     texts = [*command, cwd, *env, *env.values()]
     if any("\0" in text for text in texts):
         raise ValueError("embedded null byte")
     return Wishes(
         candidates(command[0], dict(env)), [os.fsencode(word) for word in command], os.fsencode(cwd),
         {os.fsencode(name): os.fsencode(value) for name, value in env.items()}, lingers, resources.as_wishes(),
-        [list(daemon.command) for daemon in daemons])
+        [list(daemon.command) for daemon in daemons], cwd_is_real)
 
 
-def _start_error(failure: link.StartFailed, command: Sequence[str], cwd: str) -> AgentNotInstalled | AgentStartFailed | Invalid:
+def _start_error(failure: link.StartFailed, command: Sequence[str], cwd: str) -> TrunklineError:
     details = {"command": list(command)}
     is_missing = failure.errno in (errno.ENOENT, errno.ENOTDIR)
     if failure.step == "folder" and is_missing:
         return Invalid(f"cwd {cwd!r} is not a directory", details={"field": "cwd"})
+    if failure.step == "folder" and failure.errno == errno.ELOOP:
+        return Forbidden(f"cwd {cwd!r} leads elsewhere by now", details={"field": "cwd"})
     if failure.step == "program" and is_missing:
         return AgentNotInstalled(f"command {command[0]!r} was not found", details=details)
     return AgentStartFailed(f"command {command[0]!r} cannot be run: {failure.strerror} ({failure.step})", details=details)

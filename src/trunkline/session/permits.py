@@ -43,7 +43,16 @@ WRITING = frozenset({"file_write", "file_edit", "other"})
 """Categories of calls whose approval can be one to write; an approved read never is."""
 
 CALLS_LOOKED_UP = 200
-"""Open calls whose paths are looked up to find the one that a write belongs to; agents have a few."""
+"""Open calls that are looked at to find the one that a write or a command belongs to, the newest; agents have a few."""
+
+SPLIT_CHARS = 4 << 10
+"""Characters of a command that is taken apart to compare it word for word: 2 ms."""
+
+SPLIT_MOST = 8
+"""Commands that are taken apart for one request. They have its letters, so there is rarely more than one."""
+
+KEPT_GRANTS = 512
+"""Approved calls of a turn that may still allow something, the newest."""
 
 KEPT_ASKED = 512
 """Asks that are remembered before those are looked for that their agent withdrew."""
@@ -80,9 +89,9 @@ class Grant:
         self.paths.discard(real)
         return True
 
-    def take_run(self, command: str, args: Sequence[str], cwd: str) -> bool:
+    def take_run(self, request: _Request, cwd: str) -> bool:
         """Whether this lets the command be run there; it counts once."""
-        if self.command is None or cwd != self.cwd or not _is_same(self.command, command, args):
+        if self.command is None or cwd != self.cwd or not request.is_same(self.command):
             return False
         self.command = None
         self.paths.clear()
@@ -132,12 +141,11 @@ class Permits:
         async with self._in_order:
             await self._caught_up()
             where = await self._workspace.lane.run(self._workspace.resolve, cwd or self._workspace.roots[0])
-            line = shlex.join([command, *args]) if args else command
-            call = next((call for call in self._open_calls()
-                         if _is_same(self._pen.at().tools.facts(call).command, command, args)), None)
-            given = {"command": line, **({"cwd": cwd} if cwd else {}), **({"env": dict(env)} if env else {})}
-            about = {"kind": "execute", "title": f"Run {line}"[:200], "rawInput": given}
-            asked = await self._ask(call, about, Look(), lambda grant: not env and grant.take_run(command, args, str(where)))
+            request, facts = _Request(command, args), self._pen.at().tools.facts
+            call = next((call for call in self._open_calls()[-CALLS_LOOKED_UP:] if request.is_same(facts(call).command)), None)
+            given = {"command": request.line, **({"cwd": cwd} if cwd else {}), **({"env": dict(env)} if env else {})}
+            about = {"kind": "execute", "title": f"Run {request.line}"[:200], "rawInput": given}
+            asked = await self._ask(call, about, Look(), lambda grant: not env and grant.take_run(request, str(where)))
         async with self._allowed(asked):
             yield where
 
@@ -198,7 +206,9 @@ class Permits:
         """It was decided."""
         grant = self._asked.pop(request_id, None)
         if grant is not None and approved:
-            self._of_this_turn().append(grant)
+            grants = self._of_this_turn()
+            grants.append(grant)
+            del grants[:-KEPT_GRANTS]
 
     def _of_this_turn(self) -> list[Grant]:
         turn = self._pen.fold.turn
@@ -247,15 +257,41 @@ def _as_shown(diff: Diff | None, content: str | msgspec.Raw, before: str | None)
     return content in (before.replace(diff.old_text, diff.new_text, 1), before.replace(diff.old_text, diff.new_text))
 
 
-def _is_same(asked: str, command: str, args: Sequence[str]) -> bool:
-    """Whether a command that was asked for is the one to be run: the line itself, as a shell's script, or word for word."""
-    if not asked:
-        return False
-    if not args:
-        return asked == command
-    if len(args) == 2 and args[0] in ("-c", "-lc") and command in SHELLS:
-        return asked == args[1]
-    try:
-        return shlex.split(asked) == [command, *args]
-    except ValueError:
-        return False
+class _Request:
+    """A command to be run, to be found among those that were asked for: the line itself, as a shell's script, or word for word.
+
+    Taking a line apart is slow and done on the loop: only for a line that is not long and has the same letters, and for a few.
+    What is not taken apart is not the same, and is asked about.
+    """
+
+    def __init__(self, command: str, args: Sequence[str]) -> None:
+        self.line = shlex.join([command, *args]) if args else command
+        self._words = [command, *args]
+        is_script = len(args) == 2 and args[0] in ("-c", "-lc") and command in SHELLS
+        self._exact = args[1] if is_script else None if args else command
+        self._letters = None if self._exact is not None else _letters(" ".join(self._words))
+        self._splits_left = SPLIT_MOST
+
+    def is_same(self, asked: str) -> bool:
+        """Whether a command that was asked for is this one."""
+        if not asked:
+            return False
+        if self._exact is not None:
+            return asked == self._exact
+        if asked == self.line:
+            return True
+        if len(asked) > SPLIT_CHARS or self._splits_left == 0 or _letters(asked) != self._letters:
+            return False
+        self._splits_left -= 1
+        try:
+            return shlex.split(asked) == self._words
+        except ValueError:
+            return False
+
+
+_NO_LETTERS = str.maketrans("", "", "'\"\\ \t\r\n")
+"""What a shell takes away when it makes words of a line."""
+
+
+def _letters(line: str) -> str:
+    return line.translate(_NO_LETTERS)

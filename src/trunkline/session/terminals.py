@@ -1,8 +1,9 @@
 """The client's terminals: commands that an agent asks us to run (``terminal/*``).
 
 Rule 1: ids are random, since agents create two before the first is answered.
-Rule 2: a terminal's working directory is inside the session's roots, as it was resolved when the command was allowed; its
-environment is the agent's clean one; its command runs in the session's sandbox, where it has one.
+Rule 2: a terminal's working directory is inside the session's roots, as it was resolved when the command was allowed: where it
+leads elsewhere by now (a link took its place), nothing is started. Its environment is the agent's clean one; its command runs in
+the session's sandbox, where it has one.
 Rule 3: a turn that is cancelled takes the commands with it that were started in it.
 """
 
@@ -58,7 +59,7 @@ class Terminals:
         printing = Printing(partial(self._prints, terminal_id))
         program, *args = await self._confine(argv_of(ask.command, ask.args or [], env), cwd=str(where))
         child = await ChildCommand.spawn(program, args, cwd=str(where), env=env, output_byte_limit=limit, on_data=printing.feed,
-                                         resources=self._resources)
+                                         resources=self._resources, cwd_is_real=True)
         if self._is_cancelled:  # meanwhile
             await child.release()
             self._check_not_cancelled()

@@ -29,8 +29,8 @@ from trunkline.threads import Lane, check_off_loop
 READ_LIMIT = 64 << 20
 """The most ``fs/read_text_file`` returns: one JSON-RPC line must be able to carry it."""
 
-SKIPPED_MOST = 1 << 30
-"""How far into a file lines are counted: a second or two of a thread's time. A file may claim to have a million times that."""
+SKIPPED_MOST = 256 << 20
+"""How far into a file lines are counted: a tenth of a second of a thread's time, or a second where the disk is slow."""
 
 GLANCE_BYTES = 128 << 10
 """Files up to this size are shown to a person before they are changed."""
@@ -217,16 +217,43 @@ def _lines(file: BinaryIO, line: int | None, limit: int | None) -> Iterator[byte
     if limit is None and (line or 1) <= 1:
         yield from iter(lambda: file.read(PIECE), b"")
         return
-    first = max((line or 1) - 1, 0)
-    last = None if limit is None else first + limit
-    index = skipped = 0
-    while (last is None or index < last) and (piece := file.readline(PIECE)):
-        if index >= first:
-            yield piece
-        elif (skipped := skipped + len(piece)) > SKIPPED_MOST:
-            raise TooLarge(f"line {line} is more than {SKIPPED_MOST} bytes away from the beginning")
-        if piece.endswith(b"\n"):
-            index += 1
+    piece = _after_lines(file, max((line or 1) - 1, 0))
+    left = limit
+    while piece and (left is None or left > 0):
+        lines = 0 if left is None else piece.count(b"\n")
+        if left is not None and lines >= left:
+            piece, lines = piece[:_end_of_line(piece, left)], left
+        yield piece
+        left = None if left is None else left - lines
+        piece = file.read(PIECE)
+
+
+def _after_lines(file: BinaryIO, count: int) -> bytes:
+    """Read past so many lines; what was read of the next one."""
+    skipped = 0
+    while piece := file.read(PIECE):
+        lines = piece.count(b"\n")
+        if count == 0 or lines >= count:
+            return piece[_end_of_line(piece, count):] or file.read(PIECE)
+        count -= lines
+        skipped += len(piece)
+        if skipped >= SKIPPED_MOST:
+            raise TooLarge(f"what was asked for is more than {SKIPPED_MOST} bytes away from the file's beginning")
+    return b""
+
+
+def _end_of_line(piece: bytes, number: int) -> int:
+    """Where the line of that number (1-based, 0 is the beginning) ends, which is in the piece. Found by halves: a piece may be
+    nothing but line ends."""
+    low, high = 0, len(piece)
+    while number > 0 and high - low > 1:
+        middle = (low + high) // 2
+        lines = piece.count(b"\n", low, middle)
+        if lines >= number:
+            high = middle
+        else:
+            low, number = middle, number - lines
+    return high if number > 0 else low
 
 
 def _json_object(pieces: Iterable[bytes], path: str, name: str) -> bytes:

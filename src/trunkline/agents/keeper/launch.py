@@ -1,7 +1,8 @@
 """From fork to exec: the agent's process, in a session of its own, with its pipes, its folder and its limits.
 
 Rule 1: whatever fails before the program runs is told by a pipe that closes with exec, with the step and the error number.
-Rule 2: the program begins with every signal as the system has it, and with no descriptor but its three.
+Rule 2: a folder that was looked at before (its real path) is entered as that or not at all: a link that came since is refused.
+Rule 3: the program begins with every signal as the system has it, and with no descriptor but its three.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def _become(wishes: Wishes, stdio: list[int], group: Group | None, writer: int, 
         step = "files"
         _limit_files(wishes.limits)
         step = "folder"
-        os.chdir(wishes.cwd)
+        _enter(wishes)
         step = "program"
         _exec(wishes)
     except OSError as error:
@@ -69,6 +70,13 @@ def _become(wishes: Wishes, stdio: list[int], group: Group | None, writer: int, 
         os.write(writer, f"{step} {errno.EINVAL}".encode())
     finally:
         os._exit(127)
+
+
+def _enter(wishes: Wishes) -> None:
+    """Go into the folder. Where we are then is looked at, not what the path leads to: that may be swapped at any moment."""
+    os.chdir(wishes.cwd)
+    if wishes.cwd_is_real and os.getcwdb() != wishes.cwd:
+        raise OSError(errno.ELOOP, "the folder leads elsewhere")
 
 
 def _limit_files(limits: dict[str, int]) -> None:

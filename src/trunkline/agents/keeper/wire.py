@@ -30,13 +30,13 @@ LINE_MOST = 1024
 class Wishes:
     """What is to be run, and how."""
 
-    __slots__ = ("argv", "candidates", "cwd", "daemons", "env", "limits", "lingers")
+    __slots__ = ("argv", "candidates", "cwd", "cwd_is_real", "daemons", "env", "limits", "lingers")
 
     def __init__(self, candidates: list[bytes], argv: list[bytes], cwd: bytes, env: dict[bytes, bytes], lingers: bool,
-                 limits: dict[str, int], daemons: list[list[str]]) -> None:
+                 limits: dict[str, int], daemons: list[list[str]], cwd_is_real: bool = False) -> None:
         """``candidates``: where the program may be, tried in this order. ``lingers``: what it leaves in the background goes on
         after its exit, until the end is asked for. ``limits``: bytes of memory, processes, files. ``daemons``: what is spared, as
-        words of command lines."""
+        words of command lines. ``cwd_is_real``: the folder is not to be entered through a link."""
         self.candidates = candidates
         self.argv = argv
         self.cwd = cwd
@@ -44,6 +44,7 @@ class Wishes:
         self.lingers = lingers
         self.limits = limits
         self.daemons = daemons
+        self.cwd_is_real = cwd_is_real
 
     def encode(self) -> bytes:
         """Length and body."""
@@ -51,7 +52,7 @@ class Wishes:
         return LENGTH.pack(len(body)) + body
 
 
-_FIELDS = ("candidates", "argv", "cwd", "env", "lingers", "limits", "daemons")
+_FIELDS = ("candidates", "argv", "cwd", "env", "lingers", "limits", "daemons", "cwd_is_real")
 
 
 def decode(body: bytes) -> Wishes:
