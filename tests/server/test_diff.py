@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
+import threading
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,10 @@ from tests.aio import run
 from tests.server.site import Site, site
 from trunkline.hub import Session
 from trunkline.server import diff
+from trunkline.server import git as server_git
 from trunkline.server.diff import sections, unified
+from trunkline.server.git import Tracked
+from trunkline.session.workspace import Workspace
 
 
 def git(folder: Path, *args: str) -> str:
@@ -207,6 +213,136 @@ def test_a_submodules_config_runs_nothing_either(tmp_path: Path) -> None:
     run(check())
 
 
+def test_modes_links_and_binaries_are_shown_as_git_shows_them(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            folder = hub.folder
+            repository(folder)
+            (folder / "link").symlink_to("kept.txt")
+            (folder / "binary").write_bytes(b"a\0b")
+            (folder / "empty").write_text("")
+            (folder / "turned").write_text("x\n")
+            (folder / "sub").mkdir()
+            (folder / "sub" / b"\xff.txt".decode("utf-8", "surrogateescape")).write_text("odd name\n")
+            git(folder, "add", ".")
+            git(folder, "commit", "-qm", "more")
+            (folder / "kept.txt").chmod(0o755)
+            (folder / "link").unlink()
+            (folder / "link").symlink_to("elsewhere")
+            (folder / "binary").write_bytes(b"a\0c")
+            (folder / "empty").unlink()
+            (folder / "turned").unlink()
+            (folder / "turned").symlink_to("kept.txt")
+            (folder / "sub" / b"\xff.txt".decode("utf-8", "surrogateescape")).write_text("other\n")
+            found = await asked(hub, await hub.session())
+            assert [(each["path"], each["status"], each["additions"], each["deletions"]) for each in found["files"]] == [
+                ("binary", "modified", 0, 0), ("empty", "deleted", 0, 0), ("kept.txt", "modified", 0, 0),
+                ("link", "modified", 1, 1), ("sub/\ufffd.txt", "modified", 1, 1),
+                ("turned", "deleted", 0, 1), ("turned", "added", 1, 0)]
+            theirs = git(folder, "diff", "HEAD", "--no-renames", "--", "kept.txt", "link", "turned", "binary", "empty")
+            shown = found["diff"].split("\n")
+            assert [line for line in theirs.split("\n") if not line.startswith("index ") and line not in shown] == []
+
+    run(check())
+
+
+def test_what_git_tells_of_a_folder_that_is_a_link_is_neither_named_nor_shown(tmp_path: Path) -> None:
+    root, outside = (tmp_path / "root").resolve(), tmp_path / "outside"
+    root.mkdir()
+    outside.mkdir()
+    (outside / "a.txt").write_text("secret\n")
+    (root / "sub").symlink_to(outside)
+    known = Tracked("sub/a.txt", "100644", "100644", "1" * 40, "0" * 40)
+    found = diff._compare_all(Workspace([str(root)]), [known], {"1" * 40: b"ours\n"}, ["sub/a.txt", "sub/name.txt", "../x"])
+    assert [(each.path, each.status) for each in found.files] == [("sub/a.txt", "deleted")]
+    assert "secret" not in found.diff and "-ours\n" in found.diff
+
+
+def test_nothing_from_outside_is_shown_while_a_folder_is_swapped_for_a_link(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            folder, outside = hub.folder, tmp_path / "outside"
+            (folder / "sub").mkdir()
+            outside.mkdir()
+            for number in range(300):
+                (folder / "sub" / f"{number}.txt").write_text("inside\n")
+                (outside / f"{number}.txt").write_text("SECRET\n")
+            (outside / "secretname.txt").write_text("x")
+            git(folder, "init", "-q")
+            git(folder, "add", ".")
+            git(folder, "commit", "-qm", "first")
+            for number in range(300):
+                (folder / "sub" / f"{number}.txt").write_text("changed\n")
+            session = await hub.session()
+            with swapping(folder / "sub", outside):
+                for _ in range(12):
+                    answer = await hub.ask("GET", f"/sessions/{session.id}/diff")
+                    assert b"SECRET" not in answer.body and b"secretname" not in answer.body
+
+    run(check(), 30)
+
+
+@contextmanager
+def swapping(folder: Path, outside: Path) -> Iterator[None]:
+    """A folder that is a link every other moment."""
+    over = threading.Event()
+
+    def swap() -> None:
+        aside = folder.with_name("aside")
+        while not over.is_set():
+            folder.rename(aside)
+            folder.symlink_to(outside)
+            folder.unlink()
+            aside.rename(folder)
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("how", ["file", "link", "commondir"])
+def test_somebody_elses_repository_is_not_compared_with(tmp_path: Path, how: str) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            repository(tmp_path / "other")
+            theirs = tmp_path / "other" / ".git"
+            if how == "file":
+                (hub.folder / ".git").write_text(f"gitdir: {theirs}\n")
+            elif how == "link":
+                (hub.folder / ".git").symlink_to(theirs)
+            else:
+                git(hub.folder, "init", "-q")
+                (hub.folder / ".git" / "commondir").write_text(f"{theirs}\n")
+            found = await asked(hub, await hub.session())
+            assert (found["base"], found["files"], found["diff"]) == (None, [], "")
+            assert "does not know of this folder" in found["reason"]
+
+    run(check())
+
+
+@pytest.mark.parametrize("how", ["worktree", "submodule"])
+def test_a_worktree_and_a_submodule_are_compared_with_the_store_that_knows_them(tmp_path: Path, how: str) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            repository(tmp_path / "other")
+            hub.folder.rmdir()
+            if how == "worktree":
+                git(tmp_path / "other", "worktree", "add", "-q", str(hub.folder))
+            else:
+                git(tmp_path, "init", "-q")
+                git(tmp_path, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(tmp_path / "other"),
+                    hub.folder.name)
+            (hub.folder / "changed.txt").write_text("other\n")
+            found = await asked(hub, await hub.session())
+            assert (found["base"], [each["path"] for each in found["files"]]) == ("HEAD", ["changed.txt"]), found["reason"]
+
+    run(check())
+
+
 def test_a_binary_a_huge_and_a_foreign_new_file_are_named_and_not_shown(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:
@@ -233,7 +369,9 @@ def test_a_huge_diff_is_cut_to_whole_files_and_says_so(tmp_path: Path, monkeypat
                 (hub.folder / name).write_text("line\n" * 300)
             found = await asked(hub, await hub.session())
             assert found["truncated"] is True
-            assert found["diff"].startswith("diff --git a/kept.txt")
+            assert {each["path"] for each in found["files"]} == {"changed.txt", "kept.txt"}
+            assert found["diff"].startswith("diff --git a/changed.txt") and found["diff"].endswith("+line\n")
+            assert found["diff"].count("+line\n") == 300
 
     run(check())
 
@@ -336,6 +474,7 @@ def test_lines_that_look_like_headers_are_counted_as_lines() -> None:
 
 def test_a_repository_that_keeps_git_busy_for_too_long_is_given_up_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(diff, "GIT_S", 0.0)
+    monkeypatch.setattr(server_git, "GIT_S", 0.0)
 
     async def check() -> None:
         async with site(tmp_path) as hub:

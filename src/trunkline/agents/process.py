@@ -266,6 +266,10 @@ class ChildCommand:
         """The output so far, its last bytes within the limit, cut at a character boundary."""
         return self._kept.text()
 
+    def output_bytes(self) -> bytes:
+        """The same, as it came."""
+        return bytes(self._kept)
+
     async def wait(self) -> Exit:
         """Wait for its end; all it wrote itself is in ``output`` by then."""
         return await asyncio.shield(self._ended)

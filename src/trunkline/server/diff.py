@@ -1,41 +1,38 @@
 """What changed in a session's folder: by git where there is a repository, else by what the journal saw.
 
-Rule 1: git is only asked. No lock is taken, and nothing that the repository's config or attributes name is run: no hook, pager,
-filter, external differ, text converter or remote, and no git inside of a submodule (which has a config of its own).
-A session's git runs in the session's sandbox: whatever an agent planted for it stays in there.
-Rule 2: where nothing can be said, the answer says why.
+Rule 1: git (``git.py``) tells which files may differ, and what was committed. What is in the folder is read through the session's
+workspace, by descriptor and through no link, and compared here: git follows paths, which may be swapped meanwhile.
+Rule 2: what is compared is bounded, in bytes and in work; the rest is named.
+Rule 3: where nothing can be said, the answer says why.
 """
 
 from __future__ import annotations
 
-import asyncio
-import difflib
 import os
-import re
-from typing import Literal
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple
 
 import msgspec
 
-from trunkline.agents.environment import clean_env
-from trunkline.agents.process import ChildCommand
-from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Forbidden, Invalid, NotFound, Unsupported
 from trunkline.server.call import Call, Reply, reply
 from trunkline.server.content import open_inside, resolve
+from trunkline.server.git import GIT_S, Base, Git, Tracked
 from trunkline.session.feed import Feed
+from trunkline.session.interpret.diff import line_count, whole
 from trunkline.session.workspace import Workspace
 
-GIT_S = 15.0
 DIFF_BYTES = 8 << 20
 FILE_BYTES = 1 << 20
-"""A new file larger than this is named, not shown."""
+"""A file larger than this is named, not shown."""
 NEW_FILES = 200
-EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-FILTERS = 100
-"""Filters that can be switched off; a repository with more of them is not compared."""
-QUIETLY = 'exec "$@" 2>/dev/null'
-"""Git's warnings are not part of a diff."""
+CHANGED_FILES = 1_000
+"""Files that git tells of and that are compared; further ones are left out."""
+LINK, SUBMODULE, NOTHING = "120000", "160000", "000000"
+"""Modes as git writes them."""
 
 Status = Literal["added", "modified", "deleted"]
 
@@ -66,7 +63,7 @@ async def diff(call: Call) -> Reply:
     entry = call.integer("entry", least=1)
     if entry is not None:
         return reply(await _of_entry(session.feed, space, entry))
-    git = Git(space.roots[0], session.confine)
+    git = Git(space, session.confine)
     try:
         base = await git.base()
         if base is not None:
@@ -79,91 +76,139 @@ async def diff(call: Call) -> Reply:
     return reply(await _since_session_began(session.feed, space))
 
 
-class Git:
-    """Questions to git about one folder."""
-
-    def __init__(self, folder: str, confine: Confine = as_is) -> None:
-        self._confine = confine
-        self._folder = folder
-        # A partial clone fetches what it lacks, by commands from its config: no protocol is allowed, so it cannot.
-        self._env = clean_env((), os.environ, {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1",
-                                               "GIT_ALLOW_PROTOCOL": "none", "LC_ALL": "C.UTF-8"})
-        self.truncated = False
-
-    async def base(self) -> Literal["HEAD", "empty"] | None:
-        """What to compare with; None outside of any repository."""
-        if (await self._ask("rev-parse", "--is-inside-work-tree"))[1].strip() != "true":
-            return None
-        code, _ = await self._ask("rev-parse", "--verify", "--quiet", "HEAD")
-        return "HEAD" if code == 0 else "empty"
-
-    async def switch_filters_off(self) -> None:
-        """Compare files as they are from here on: a filter is a command. Unsupported where that cannot be had."""
-        code, text = await self._ask("config", "-z", "--name-only", "--get-regexp", r"^filter\.")
-        names = {name for key in text.split("\0") if (name := _filter_name(key)) is not None}
-        # U+FFFD: a name that is not UTF-8, which we could not name to git.
-        if code not in (0, 1) or self.truncated or len(names) > FILTERS or "\ufffd" in text:
-            raise Unsupported("the repository's config has filters that cannot be switched off")
-        off = [(f"filter.{name}.{key}", value) for name in names for key, value in FILTER_OFF]
-        self._env["GIT_CONFIG_COUNT"] = str(len(off))
-        for number, (key, value) in enumerate(off):
-            self._env |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
-
-    async def changes(self, base: Literal["HEAD", "empty"]) -> str:
-        """The diff of tracked files below the folder."""
-        tree = "HEAD" if base == "HEAD" else EMPTY_TREE
-        _, text = await self._ask(
-            "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--relative", "--src-prefix=a/",
-            "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=dirty", tree, "--", ".",
-        )
-        return text
-
-    async def new_files(self) -> list[str]:
-        """Files that are neither tracked nor ignored."""
-        _, text = await self._ask("ls-files", "--others", "--exclude-standard", "-z")
-        return [name for name in text.split("\0") if name]
-
-    async def _ask(self, *args: str) -> tuple[int | None, str]:
-        command = ["git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "core.pager=cat", *args]
-        program, *words = await self._confine(["sh", "-c", QUIETLY, "sh", *command], cwd=self._folder)
-        child = await ChildCommand.spawn(program, words, cwd=self._folder, env=self._env, output_byte_limit=DIFF_BYTES)
-        try:
-            async with asyncio.timeout(GIT_S):
-                ended = await child.wait()
-            self.truncated = self.truncated or child.truncated
-            return ended.code, child.output()
-        finally:
-            await child.release()
-
-
-FILTER_OFF = (("clean", ""), ("smudge", ""), ("process", ""), ("required", "false"))
-
-
-def _filter_name(key: str) -> str | None:
-    """``lfs`` of ``filter.lfs.clean``; None for a key that names no filter."""
-    name, dot, _ = key.removeprefix("filter.").rpartition(".")
-    return name if dot else None
-
-
-async def _since_commit(git: Git, base: Literal["HEAD", "empty"], space: Workspace) -> Diff:
-    text = await git.changes(base)
-    if git.truncated:
-        # The end of the output was kept: begin with a whole file.
-        text = text[text.find("\ndiff --git ") + 1:]
+async def _since_commit(git: Git, base: Base, space: Workspace) -> Diff:
+    changed = await git.changes(base)
+    committed = await _committed(git, changed[:CHANGED_FILES])
     new = await git.new_files()
-    files, text = await space.lane.run(_with_new_files, space, text, new[:NEW_FILES])
-    return Diff(base, files, text, truncated=git.truncated or len(new) > NEW_FILES)
+    compared = await space.lane.run(_compare_all, space, changed[:CHANGED_FILES], committed, new[:NEW_FILES])
+    compared.base = base
+    compared.truncated |= git.truncated or len(new) > NEW_FILES or len(changed) > CHANGED_FILES
+    return compared
 
 
-def _with_new_files(space: Workspace, text: str, new: list[str]) -> tuple[list[FileDiff], str]:
-    """The files of a diff and those that git does not know, as far as all of it is not too much; the rest is named only."""
-    files, texts, size = sections(text), [text], len(text)
+async def _committed(git: Git, changed: list[Tracked]) -> dict[str, bytes]:
+    """What was committed of these files, as far as that is not too long; the first ones first."""
+    blobs = dict.fromkeys(each.old_blob for each in changed if each.old_mode not in (NOTHING, SUBMODULE))
+    left, wanted = DIFF_BYTES, []
+    for blob, size in (await git.sizes(list(blobs))).items():
+        if size <= min(FILE_BYTES, left):
+            left -= size
+            wanted.append(blob)
+    return await git.contents(wanted)
+
+
+def _compare_all(space: Workspace, changed: list[Tracked], committed: dict[str, bytes], new: list[str]) -> Diff:
+    """Tracked files and those that git does not know, as far as all of it is not too much; the rest is named only. Blocks."""
+    made, texts, size = Diff(None, [], ""), list[str](), 0
+    for files, text in _each_compared(space, changed, committed, new):
+        made.files += files
+        if size + len(text) > DIFF_BYTES:
+            made.truncated = True
+            continue
+        texts.append(text)
+        size += len(text)
+    made.diff = "".join(texts)
+    return made
+
+
+def _each_compared(space: Workspace, changed: list[Tracked], committed: dict[str, bytes],
+                   new: list[str]) -> Iterator[tuple[list[FileDiff], str]]:
+    for each in changed:
+        text = _tracked_file(space, each, committed)
+        yield sections(text), text
     for name in new:
-        shown, added = _new_file(space, name) if size < DIFF_BYTES else ("", 0)
-        files.append(FileDiff(name, "added", added, 0))
-        texts.append(shown)
-        size += len(shown)
-    return files, "".join(texts)
+        if (now := _now(space, name)) is not None:
+            shown = unified(_printable(name), None, now.text) if now.text is not None and now.mode != LINK else ""
+            yield [FileDiff(_printable(name), "added", line_count(now.text or "") if shown else 0, 0)], shown
+
+
+class _Now(NamedTuple):
+    """What stands in the folder: its mode as git writes them, and its text, None where that is too long or none."""
+
+    mode: str
+    text: str | None
+
+
+def _now(space: Workspace, name: str) -> _Now | None:
+    """What stands at a name that git told; None where nothing does that is the session's own, through no link."""
+    real = Path(space.roots[0], name)
+    try:
+        found = space.look(real)
+        if stat.S_ISLNK(found.st_mode):
+            return _Now(LINK, _printable(space.target(real)))
+        if stat.S_ISDIR(found.st_mode):
+            return _Now(SUBMODULE, None)
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        return _Now("100755" if found.st_mode & stat.S_IXUSR else "100644", _own_text(space, real))
+    except (OSError, ValueError, Forbidden):
+        return None
+
+
+def _own_text(space: Workspace, real: Path) -> str | None:
+    try:
+        with space.open(real) as file:
+            return _as_text(file.read(FILE_BYTES + 1))
+    except PermissionError:
+        return None
+
+
+def _as_text(content: bytes | None) -> str | None:
+    """A text to be shown; None for what is none, or too long."""
+    if content is None or len(content) > FILE_BYTES or b"\0" in content:
+        return None
+    return content.decode("utf-8", "replace")
+
+
+def _tracked_file(space: Workspace, file: Tracked, committed: dict[str, bytes]) -> str:
+    """The difference of one file that git keeps; nothing where there is none."""
+    name, now = _printable(file.path), _now(space, file.path)
+    if SUBMODULE in (file.old_mode, file.new_mode):
+        return _submodule(name, file, now is not None and now.mode == SUBMODULE)
+    is_old, is_now = file.old_mode != NOTHING, now is not None and now.mode != SUBMODULE
+    if now is None or not is_now:
+        return _section(name, file.old_mode, None, _as_text(committed.get(file.old_blob)), None) if is_old else ""
+    if not is_old:
+        return _section(name, None, now.mode, None, now.text)
+    old = _as_text(committed.get(file.old_blob))
+    if (file.old_mode == LINK) != (now.mode == LINK):  # as git shows it
+        return _section(name, file.old_mode, None, old, None) + _section(name, None, now.mode, None, now.text)
+    # Whether it can be run: git says so, since not every file system can.
+    mode = file.new_mode if LINK not in (now.mode, file.new_mode) and file.new_mode != NOTHING else file.old_mode
+    is_same = old is not None and old == now.text and mode == file.old_mode
+    return "" if is_same else _section(name, file.old_mode, mode, old, now.text)
+
+
+def _submodule(name: str, file: Tracked, is_there: bool) -> str:
+    """By the names of its commits; what is in it is not ours."""
+    old = f"Subproject commit {file.old_blob}\n" if file.old_mode == SUBMODULE else None
+    new = f"Subproject commit {file.new_blob}\n" if file.new_mode == SUBMODULE and is_there else None
+    return unified(name, old, new) if old != new else ""
+
+
+def _section(name: str, old_mode: str | None, new_mode: str | None, old: str | None, new: str | None) -> str:
+    """A git-style diff of one file: a mode of None is a file that does not exist, a text of None one that is not shown."""
+    lines = [f"diff --git a/{name} b/{name}\n"]
+    if old_mode is None:
+        lines.append(f"new file mode {new_mode}\n")
+    elif new_mode is None:
+        lines.append(f"deleted file mode {old_mode}\n")
+    elif old_mode != new_mode:
+        lines.append(f"old mode {old_mode}\nnew mode {new_mode}\n")
+    if (old_mode is not None and old is None) or (new_mode is not None and new is None):
+        source, target = "/dev/null" if old_mode is None else f"a/{name}", "/dev/null" if new_mode is None else f"b/{name}"
+        return "".join([*lines, f"Binary files {source} and {target} differ\n"])
+    return "".join([*lines, whole(old, new, name)])
+
+
+def unified(name: str, old: str | None, new: str | None) -> str:
+    """The same for a plain file; None is a file that does not exist."""
+    return _section(name, None if old is None else "100644", None if new is None else "100644", old, new)
+
+
+def _printable(name: str) -> str:
+    """A name that JSON can carry."""
+    return os.fsencode(name).decode("utf-8", "replace")
 
 
 def sections(text: str) -> list[FileDiff]:
@@ -193,15 +238,6 @@ def _path_of(names: str) -> str:
     return names[2:2 + (len(names) - 5) // 2]
 
 
-def _new_file(space: Workspace, name: str) -> tuple[str, int]:
-    """A diff that adds the file, and its lines; nothing is shown of what cannot or should not be read."""
-    try:
-        text = _text(space, name)
-    except (Forbidden, Invalid, NotFound):
-        return "", 0
-    return unified(name, None, text), len(text.splitlines())
-
-
 def _text(space: Workspace, name: str) -> str:
     opened = open_inside(name, space)
     with opened.file:
@@ -211,22 +247,6 @@ def _text(space: Workspace, name: str) -> str:
     if b"\0" in raw:
         raise Invalid(f"{name} is not text")
     return raw.decode("utf-8", "replace")
-
-
-def unified(name: str, old: str | None, new: str | None) -> str:
-    """A git-style diff of one file; None is a file that does not exist."""
-    lines = [f"diff --git a/{name} b/{name}\n"]
-    lines += ["new file mode 100644\n"] if old is None else []
-    lines += ["deleted file mode 100644\n"] if new is None else []
-    source, target = "/dev/null" if old is None else f"a/{name}", "/dev/null" if new is None else f"b/{name}"
-    for line in difflib.unified_diff(_lines(old), _lines(new), source, target):
-        lines.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
-    return "".join(lines)
-
-
-def _lines(text: str | None) -> list[str]:
-    """Lines as git counts them: only a newline ends one."""
-    return re.findall(r"[^\n]*\n|[^\n]+", text or "")
 
 
 # Without git
@@ -265,14 +285,17 @@ async def _since_session_began(feed: Feed, space: Workspace) -> Diff:
     changes = await _recorded_changes(feed)
     files: list[FileDiff] = []
     texts: list[str] = []
-    unclear = 0
+    unclear = size = 0
     for path, steps in changes.items():
+        if size > DIFF_BYTES:
+            return Diff("session", files, "".join(texts), truncated=True)
         try:
             shown = await space.lane.run(_compared, space, path, steps)
         except (Forbidden, Invalid, NotFound):
             unclear += 1
             continue
         texts.append(shown)
+        size += len(shown)
         files += sections(shown)
     if files:
         reason = f"{unclear} more changed files cannot be compared" if unclear else None

@@ -109,6 +109,22 @@ class Workspace:
         finally:
             os.close(folder)
 
+    def look(self, real: Path) -> os.stat_result:
+        """What stands at a path, a link itself: an OSError where nothing does, or the path leads through a link."""
+        folder = self._folder(real.parent, make=False, name=real.name)
+        try:
+            return os.stat(real.name, dir_fd=folder, follow_symlinks=False)
+        finally:
+            os.close(folder)
+
+    def target(self, real: Path) -> str:
+        """Where a link says that it leads: an OSError where it is none, or the path to it leads through another."""
+        folder = self._folder(real.parent, make=False, name=real.name)
+        try:
+            return os.readlink(real.name, dir_fd=folder)
+        finally:
+            os.close(folder)
+
     @contextmanager
     def entries(self, real: Path) -> Iterator[Iterator[os.DirEntry[str]]]:
         """What is in a folder at a resolved path. The entries know their names, not where they are, and only meanwhile."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import random
 import re
+import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trunkline.session.interpret.diff import DIFF_LINES, compare, line_count
+from trunkline.session.interpret import diff
+from trunkline.session.interpret.diff import DIFF_LINES, compare, line_count, whole
 
 TEXT = st.lists(st.sampled_from(["a", "b", "c", "", "d e"]), max_size=40).flatmap(
     lambda lines: st.sampled_from(["\n".join(lines), "\n".join(lines) + "\n"]))
@@ -44,6 +48,28 @@ def test_a_diff_turns_the_old_text_into_the_new_one(old: str, new: str) -> None:
     assert found.removed == sum(line.startswith("-") for line in lines[2:])
     if old.endswith("\n") and new.endswith("\n"):
         assert applied(old, found.text) == new
+
+
+@given(TEXT, TEXT, st.sampled_from([0, 100]))
+def test_a_whole_diff_is_as_short_and_turns_the_old_text_into_the_new_one(old: str, new: str, quick: int) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(diff, "QUICK", quick)
+        text = whole(old, new, "f")
+    found = compare(old, new, "f")
+    assert (text == "") == (old == new)
+    assert found.added == sum(line.startswith("+") for line in text.split("\n")[2:])
+    assert found.removed == sum(line.startswith("-") for line in text.split("\n")[2:])
+    if old.endswith("\n") and new.endswith("\n"):
+        assert applied(old, text) == new if text else old == new
+
+
+@pytest.mark.parametrize("lines", [(40_000, 40_000), (8_000, 8_000), (200_000, 100), (100, 200_000)])
+def test_a_whole_diff_of_texts_with_nothing_in_common_but_words_takes_little(lines: tuple[int, int]) -> None:
+    chance = random.Random(1)
+    old, new = ("".join(f"line{chance.randrange(150)}\n" for _ in range(count)) for count in lines)
+    began = time.process_time()
+    assert applied(old, whole(old, new, "f")) == new
+    assert time.process_time() - began < 3.0, "difflib takes 6 s, and minutes"
 
 
 @given(TEXT, TEXT)

@@ -3,6 +3,7 @@
 Rule 1: bounded work. Equal beginnings and ends are taken off first; the rest is compared by the shortest edit script, given up
 beyond QUICK edits, or DIFF_LINES where the count says that it is worth it. Nothing here may hold up the loop, whatever an
 agent sends.
+A whole diff (``whole``) is made off the loop and may take WHOLE_CELLS; beyond that, what differs is shown as removed and added.
 Rule 2: counts are exact (of the shortest edit) wherever COUNT_CELLS allows; ``exact`` says when they are an upper bound.
 Rule 3: lines end at line feeds only. A last line without one is another line than the same with one.
 """
@@ -24,6 +25,8 @@ WORK: Final = 200_000
 """Lines that the search may walk over."""
 COUNT_CELLS: Final = 16_000_000
 """Old lines times new lines that are counted exactly: some milliseconds."""
+WHOLE_CELLS: Final = 64_000_000
+"""The same for a whole diff: a tenth of a second, and 8 MB while it lasts."""
 CHUNK: Final = 512
 
 _NO_NEWLINE = "\n\\ No newline at end of file"
@@ -44,7 +47,6 @@ class Compared(NamedTuple):
 
 def compare(old: str | None, new: str | None, name: str) -> Compared:
     """How ``new`` differs from ``old``; None means that there is no such file. ``name`` is the path in the headers."""
-    header = f"--- {'/dev/null' if old is None else f'a/{name}'}\n+++ {'/dev/null' if new is None else f'b/{name}'}\n"
     if old == new:
         return Compared(0, 0, 0, "")
     before, after = _lines(old or ""), _lines(new or "")
@@ -55,12 +57,31 @@ def compare(old: str | None, new: str | None, name: str) -> Compared:
     if isinstance(edits, Compared):
         return edits
     shifted = [(a + start, b + start, c + start, d + start) for a, b, c, d in edits]
-    return _told(header, before, after, shifted)
+    return _told(_header(old, new, name), before, after, shifted)
+
+
+def whole(old: str | None, new: str | None, name: str) -> str:
+    """The unified diff, however long it is; nothing where no line differs. Takes too long for the loop."""
+    before, after = _lines(old or ""), _lines(new or "")
+    start = _same(before, after)
+    end = _same(before[:start - 1 if start else None:-1], after[:start - 1 if start else None:-1])
+    a, b = before[start:len(before) - end], after[start:len(after) - end]
+    if not a and not b:
+        return ""
+    edits = (_edits(a, b, QUICK) or _counted_edits(a, b)) if a and b else [(0, len(a), 0, len(b))]
+    shown: list[str] = []
+    for group in _groups([(c + start, d + start, e + start, f + start) for c, d, e, f in edits]):
+        shown += _hunk(before, after, group)
+    return _header(old, new, name) + "\n".join(shown) + "\n"
 
 
 def line_count(text: str) -> int:
     """How many lines a text has; the last may be without its end."""
     return text.count("\n") + (not text.endswith("\n") and text != "")
+
+
+def _header(old: str | None, new: str | None, name: str) -> str:
+    return f"--- {'/dev/null' if old is None else f'a/{name}'}\n+++ {'/dev/null' if new is None else f'b/{name}'}\n"
 
 
 def _lines(text: str) -> list[str]:
@@ -160,15 +181,61 @@ def _counts(a: list[str], b: list[str]) -> Compared:
 
 def _common(a: list[str], b: list[str]) -> int:
     """The length of the longest common subsequence, a row of the table at a time as one big number (Hyyrö)."""
-    where: dict[str, int] = {}
-    for index, line in enumerate(a):
-        where[line] = where.get(line, 0) | 1 << index
+    where = _places(a, b)
     full = (1 << len(a)) - 1
     row = full
     for line in b:
         if match := where.get(line):
             row = ((row + (row & match)) | (row & ~match)) & full
     return len(a) - row.bit_count()
+
+
+def _counted_edits(a: list[str], b: list[str]) -> list[Edit]:
+    """The edits around a longest common subsequence, from all rows of that table; one edit of all where they are too many."""
+    if len(a) * len(b) > WHOLE_CELLS:
+        return [(0, len(a), 0, len(b))]
+    rows = _rows(a, b)
+    found: list[Edit] = []
+    x, y = len(a), len(b)
+    row, above = rows.pop(), rows.pop()
+    while x and y:
+        if _bit(row, x - 1):
+            found.append((x - 1, x, y, y))
+            x -= 1
+            continue
+        if _bit(above, x - 1):
+            x -= 1
+        else:
+            found.append((x, x, y - 1, y))
+        y, row, above = y - 1, above, rows.pop() if rows else b""
+    found += [(0, x, 0, y)] if x or y else []
+    found.reverse()
+    return _joined(found)
+
+
+def _bit(row: bytes, at: int) -> int:
+    return row[at >> 3] >> (at & 7) & 1
+
+
+def _places(lines: list[str], wanted: list[str]) -> dict[str, int]:
+    """Where each line that is wanted stands, as a number with a bit for each place."""
+    size = len(lines) + 7 >> 3
+    where = {line: bytearray(size) for line in set(wanted).intersection(lines)}
+    for index, line in enumerate(lines):
+        if line in where:
+            where[line][index >> 3] |= 1 << (index & 7)
+    return {line: int.from_bytes(bits, "little") for line, bits in where.items()}
+
+
+def _rows(a: list[str], b: list[str]) -> list[bytes]:
+    """That table: a row for no line of ``b``, and one after each. A bit that is not set says that there the length grows."""
+    where, full, size = _places(a, b), (1 << len(a)) - 1, len(a) + 7 >> 3
+    row, rows = full, [full.to_bytes(size, "little")]
+    for line in b:
+        if match := where.get(line):
+            row = ((row + (row & match)) | (row & ~match)) & full
+        rows.append(row.to_bytes(size, "little"))
+    return rows
 
 
 def _told(header: str, before: list[str], after: list[str], edits: list[Edit]) -> Compared:
