@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
-import threading
+import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -264,44 +265,42 @@ def test_nothing_from_outside_is_shown_while_a_folder_is_swapped_for_a_link(tmp_
             folder, outside = hub.folder, tmp_path / "outside"
             (folder / "sub").mkdir()
             outside.mkdir()
-            for number in range(300):
+            for number in range(40):
                 (folder / "sub" / f"{number}.txt").write_text("inside\n")
                 (outside / f"{number}.txt").write_text("SECRET\n")
             (outside / "secretname.txt").write_text("x")
             git(folder, "init", "-q")
             git(folder, "add", ".")
             git(folder, "commit", "-qm", "first")
-            for number in range(300):
+            for number in range(40):
                 (folder / "sub" / f"{number}.txt").write_text("changed\n")
             session = await hub.session()
             with swapping(folder / "sub", outside):
-                for _ in range(12):
+                for _ in range(6):
                     answer = await hub.ask("GET", f"/sessions/{session.id}/diff")
                     assert b"SECRET" not in answer.body and b"secretname" not in answer.body
 
     run(check(), 30)
 
 
+SWAP = """
+import os, sys
+folder, outside = sys.argv[1:]
+while os.getppid() == PARENT:
+    os.rename(folder, folder + "-aside"); os.symlink(outside, folder)
+    os.unlink(folder); os.rename(folder + "-aside", folder)
+"""
+
+
 @contextmanager
 def swapping(folder: Path, outside: Path) -> Iterator[None]:
-    """A folder that is a link every other moment."""
-    over = threading.Event()
-
-    def swap() -> None:
-        aside = folder.with_name("aside")
-        while not over.is_set():
-            folder.rename(aside)
-            folder.symlink_to(outside)
-            folder.unlink()
-            aside.rename(folder)
-
-    thread = threading.Thread(target=swap)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
+    """A folder that is a link every other moment, by a process of its own: quick enough to come between git's looks."""
+    program = SWAP.replace("PARENT", str(os.getpid()))
+    with subprocess.Popen([sys.executable, "-I", "-S", "-c", program, str(folder), str(outside)]) as process:
+        try:
+            yield
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize("how", ["file", "link", "commondir"])

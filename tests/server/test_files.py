@@ -194,6 +194,24 @@ def test_files_are_found_by_a_part_of_their_path_best_match_first(tmp_path: Path
     run(check())
 
 
+def test_a_search_that_does_not_look_into_deep_folders_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trunkline.server.files.DEPTH_MOST", 2)
+
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await hub.session()
+            (hub.folder / "one").mkdir()
+            (hub.folder / "one" / "zzz").write_text("")
+            found = (await hub.ask("GET", f"/sessions/{session.id}/files/find?q=zzz")).json()
+            assert (len(found["files"]), found["truncated"]) == (1, False)
+            (hub.folder / "one" / "two").mkdir()
+            (hub.folder / "one" / "two" / "zzz").write_text("")
+            found = (await hub.ask("GET", f"/sessions/{session.id}/files/find?q=zzz")).json()
+            assert (len(found["files"]), found["truncated"]) == (1, True)
+
+    run(check())
+
+
 def test_a_search_in_a_huge_tree_stops_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "SEARCHED_MOST", 2)
 

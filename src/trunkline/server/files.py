@@ -156,7 +156,8 @@ def _find(space: Workspace, query: str, limit: int) -> FilesFound:
     wanted = query.lower()
     ranked: list[tuple[int, int, str, FileEntry]] = []
     looked_at = 0
-    for folder, entry in _walk(space):
+    too_deep: list[Path] = []
+    for folder, entry in _walk(space, too_deep):
         looked_at += 1
         if looked_at > SEARCHED_MOST:
             break
@@ -169,7 +170,7 @@ def _find(space: Workspace, query: str, limit: int) -> FilesFound:
                 ranked.append((rank, len(path), path, _entry(space, folder / entry.name, entry)))
     ranked.sort(key=lambda each: each[:3])
     files = [each[3] for each in ranked[:limit]]
-    return FilesFound(query, files, looked_at > SEARCHED_MOST or len(ranked) > limit)
+    return FilesFound(query, files, looked_at > SEARCHED_MOST or len(ranked) > limit or bool(too_deep))
 
 
 def _rank(wanted: str, name: str, path: str) -> int | None:
@@ -182,9 +183,9 @@ def _rank(wanted: str, name: str, path: str) -> int | None:
     return 3 if wanted in path else None
 
 
-def _walk(space: Workspace) -> Iterator[tuple[Path, os.DirEntry[str]]]:
+def _walk(space: Workspace, too_deep: list[Path]) -> Iterator[tuple[Path, os.DirEntry[str]]]:
     """What is below the roots, with the folder that it is in, breadth first, without what nobody looks for by name; links are
-    not followed."""
+    not followed. ``too_deep`` gets the folders that are not looked into."""
     space.settle()
     folders = [Path(root) for root in space.roots]
     for _ in range(DEPTH_MOST):
@@ -202,3 +203,4 @@ def _walk(space: Workspace) -> Iterator[tuple[Path, os.DirEntry[str]]]:
             except (OSError, Forbidden):
                 continue  # vanished, or not ours to read
         folders = deeper
+    too_deep += folders
