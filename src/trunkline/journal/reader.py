@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-import zlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator
 from heapq import heappop, heappush, merge
@@ -23,7 +22,7 @@ from operator import attrgetter
 import msgspec
 
 from trunkline.journal.base import Damage, Entry, RowFilter, SessionRow
-from trunkline.journal.block import POS_SPAN, Block, decode, decode_parts, is_whole, sum_of_parts
+from trunkline.journal.block import POS_SPAN, UNREADABLE, Block, decode, decode_parts, is_whole, sum_of_parts
 from trunkline.journal.gap import gap_entry
 from trunkline.journal.page import Page
 from trunkline.journal.rows import matches, row_of
@@ -108,7 +107,7 @@ class Reader:
         if is_whole(block):
             try:
                 return decode(block.body)
-            except (msgspec.DecodeError, zlib.error, RecursionError, IndexError):
+            except UNREADABLE:
                 pass
         logger.error("the journal is damaged: entries %d to %d of session %s cannot be read; see `trunkline journal verify`",
                      block.first_seq, block.last_seq, block.session)
@@ -148,7 +147,7 @@ def parts_of(first_pos: int, body: bytes, crc: int | None) -> dict[str, list[Ent
     if crc is None or crc == sum_of_parts(first_pos, body):
         try:
             return decode_parts(body)
-        except (msgspec.DecodeError, RecursionError):
+        except UNREADABLE:
             pass
     logger.error("the journal is damaged: the group at %d cannot be read; see `trunkline journal verify`", first_pos)
     return {}
