@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 from tests.faults.conftest import Report
+from tests.session.stream_json.stage import fake_program
 from tests.tooling.escapes import WAYS
 from tests.tooling.hub_process import PYTHON, HubProcess, Session, end_of, text_of
 from tests.tooling.processes import below, children_of, eventually, is_alive, processes_named, processes_with, resident_bytes
@@ -269,6 +270,40 @@ def test_a_stopped_agent_that_falls_silent_ends_its_turn_in_that_error(new_hub: 
     assert error["details"]["code"] == "idle_timeout"
     eventually(lambda: not is_alive(agent), "the agent is gone")
     report(5, "an agent is stopped and falls silent", tried=1, held=1, worst_ms=(time.monotonic() - began) * 1000)
+
+
+def claude_of(new_hub: NewHub, folder: Path, *flags: str) -> Session:
+    """A session with the scripted CLI of the other driver."""
+    program = fake_program(folder, folder / "claude.jsonl", {})
+    hub = new_hub(*flags, env={"PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"})
+    return hub.new_session("claude-code")
+
+
+def test_a_stopped_cli_is_killed_when_its_grace_is_over_and_comes_back(new_hub: NewHub, report: Report, tmp_path: Path) -> None:
+    session = claude_of(new_hub, tmp_path, "--cancel-grace", "0.5")
+
+    def stopped(session: Session) -> dict[str, Any]:
+        with session.send(prompt(["say", "on it"], ["wait"])) as stream:
+            stream.until("agent_message_chunk")
+            os.kill(agent_of(session), signal.SIGSTOP)
+            session.post("cancel")
+            last: dict[str, Any] = stream.rest()[-1].value
+        return last
+
+    def deaf(session: Session) -> dict[str, Any]:
+        return cancelled(session, prompt(["say", "on it"], ["hang"]), wait_for="agent_message_chunk")
+
+    took_ms = [ends_in_time(session, state) for state in (stopped, deaf)]
+    report(5, "the CLI of another driver is stopped or deaf in its turn, then cancelled", tried=2, held=2, worst_ms=max(took_ms))
+
+
+def test_a_cli_that_falls_silent_ends_its_turn_in_that_error(new_hub: NewHub, report: Report, tmp_path: Path) -> None:
+    session = claude_of(new_hub, tmp_path, "--idle-timeout", "0.4", "--silence-grace", "0.4")
+    agent, began = agent_of(session), time.monotonic()
+    error = end_of(session.say(prompt(["say", "on it"], ["hang"])))
+    assert error["details"]["code"] == "idle_timeout"
+    eventually(lambda: not is_alive(agent), "the CLI is gone")
+    report(5, "the CLI of another driver falls silent", tried=1, held=1, worst_ms=(time.monotonic() - began) * 1000)
 
 
 def test_a_stopped_agent_goes_with_its_session(hub: HubProcess, report: Report) -> None:

@@ -270,7 +270,7 @@ def journal_blocks(data: bytes) -> None:
     """A stored row, perhaps damaged."""
     def read(decode: Callable[[bytes], object]) -> None:
         with storage_errors(Path("journal.db"), "read"):
-            decode(data or b"\x90")
+            decode(data)
 
     _tolerant(read, block.decode)
     _tolerant(read, block.decode_parts)

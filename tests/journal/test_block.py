@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from itertools import pairwise
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.journal.stores import entries, entry
 from trunkline.journal.base import Entry
-from trunkline.journal.block import BLOCK_BYTES, BLOCK_ENTRIES, POS_SPAN, Block, blocks_of, compressed, decode, merge
+from trunkline.journal.block import BLOCK_BYTES, BLOCK_ENTRIES, POS_SPAN, UNREADABLE, Block, blocks_of, compressed, decode, merge
 
 Parts = list[tuple[int, int, bytes, bytes | None, bytes | None, bytes | None]]
 """Steps of seq and pos, and the bodies."""
@@ -100,3 +101,15 @@ def test_compression_is_used_where_it_pays_only() -> None:
     assert decode(compressed(dull).body) == decode(dull.body)
     [noise] = blocks_of("a", [Entry(1, 0, os.urandom(5000))])
     assert compressed(noise) is noise
+
+
+@pytest.mark.parametrize("body", [b"", zlib.compress(b""), b"\x78", b"\xc1", b"\x91\xa1\xff"])
+def test_a_body_that_is_none_is_damage_whoever_reads_it(body: bytes) -> None:
+    with pytest.raises(UNREADABLE):
+        decode(body)
+
+
+@pytest.mark.parametrize("body", [b"", zlib.compress(b"")])
+def test_a_body_without_bytes_is_not_merged(body: bytes) -> None:
+    with pytest.raises(UNREADABLE):
+        list(merge([Block(1, "s", 1, 1, 1, body)]))

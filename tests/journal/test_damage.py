@@ -6,6 +6,7 @@ import random
 import shutil
 import sqlite3
 from collections.abc import Container
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from trunkline.journal.sqlite import SqliteJournal
 
 QUIET = Upkeep(checkpoint_bytes=1 << 60, behind_bytes=1 << 60, fold_groups=1 << 60, fold_bytes=1 << 60)
 PAGE = 4096
+BEGAN = 1_700_000_000_000_000
 Story = dict[str, dict[int, bytes]]
 """The event of each entry, by session and seq."""
 
@@ -357,3 +359,23 @@ def test_rows_and_tables_that_are_not_what_was_written(killed: tuple[Path, Story
     everything = {(session, seq) for session, events in told.items() for seq in events}
     only_rows = any(word in statement for word in ("sessions", "PRAGMA", "counters", "INDEX"))
     check(told, hurt, () if only_rows else everything)
+
+
+@pytest.mark.parametrize(("hurt", "times"), [
+    ("first_seq = 21", [20]), ("first_seq = 1", [21]), ("first_seq IN (21, 41)", [20, 61]), ("TRUE", [BEGAN] * 4),
+])
+def test_a_gap_has_the_time_of_what_stands_beside_it(tmp_path: Path, hurt: str, times: list[int]) -> None:
+    """Of a block that is not mended yet."""
+    async def scenario() -> list[int]:
+        async with SqliteJournal(tmp_path / "journal.db", upkeep=QUIET) as journal:
+            began = msgspec.structs.replace(row("a"), created_at=BEGAN)
+            for first in (1, 21, 41, 61):
+                told = [Entry(seq, seq, b"x") for seq in range(first, first + 20)]
+                await journal.append(Group({"a": told}, {"a": began}))
+            with closing(sqlite3.connect(tmp_path / "journal.db", isolation_level=None)) as other:
+                other.execute(f"UPDATE blocks SET body = zeroblob(length(body)) WHERE {hurt}")
+            read = await read_all(journal, "a")
+            assert [each.at for _, each in await read_hub_all(journal)] == [each.at for each in read]
+            return [each.at for each in read if _gap("a", each) is not None]
+
+    assert run(scenario()) == times

@@ -86,3 +86,15 @@ def test_a_log_that_is_no_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "audit.log").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(StorageError):
         opened(tmp_path / "audit.log")
+
+
+def test_what_is_deleted_takes_no_memory_now_or_at_the_next_start(tmp_path: Path) -> None:
+    path = tmp_path / "audit.log"
+    log = opened(path)
+    for number in range(30):
+        log.note([Note(f"s{number}", 1, "h1")])
+        log.delete(f"s{number}")
+        log.delete(f"s{number}")
+    log.note([ONE])
+    assert list(log._newest) == ["a"] and list(opened(path)._newest) == ["a"]
+    assert len(read_log(path, KEY).notes) == 61, "each deletion is written down once"

@@ -12,6 +12,7 @@ from tests.aio import run
 from trunkline.hub import Hub, HubOptions, NewSession
 from trunkline.journal.base import Entry, Group, SessionRow
 from trunkline.journal.memory import MemoryJournal
+from trunkline.journal.newest import KEPT_IDS
 from trunkline.journal.sqlite import SqliteJournal
 from trunkline.session import hub_feed
 from trunkline.session.hub_feed import HubFeed, Placed
@@ -186,3 +187,12 @@ def test_a_deleted_session_is_gone_from_the_feed_and_its_readers_look_again(tmp_
             assert {session_id for session_id, _ in await hub.everything.read(after=0)} == {kept.id}
 
     run(scenario())
+
+
+def test_the_newest_deletions_are_told_and_no_more_are_kept() -> None:
+    feed = Writer().feed
+    for number in range(KEPT_IDS + 5):
+        feed.forget_session(str(number))
+    assert feed.gone_after(feed.gone_count) == []
+    assert feed.gone_after(KEPT_IDS + 2) == [str(number) for number in range(KEPT_IDS + 2, KEPT_IDS + 5)]
+    assert feed.gone_after(0) == [str(number) for number in range(5, KEPT_IDS + 5)]

@@ -14,6 +14,7 @@ from typing import Annotated
 
 import msgspec
 
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid
 
 MIB = 1 << 20
@@ -68,5 +69,5 @@ def resources_from_table(table: dict[str, int]) -> Resources:
     names = dict(zip(Resources.__struct_fields__, Resources.__struct_encode_fields__, strict=True))
     try:
         return msgspec.convert({names.get(name, name): amount for name, amount in table.items()}, Resources)
-    except msgspec.ValidationError as error:
+    except BROKEN as error:
         raise Invalid(f"resources: {error}", details={"field": "resources"}) from None

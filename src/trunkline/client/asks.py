@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable
+from typing import Any
 
-import msgspec
-
-from trunkline.client.records import ContextEvent
+from trunkline.client.records import ContextEvent, converted
 from trunkline.client.views import ApprovalView, PendingAsk, QuestionView
 
 _MARKS = (b'"approval:', b'"interaction:question"', b'"question_resolved"')
@@ -45,9 +44,9 @@ class Asks:
         elif kind == "interaction:question":
             self._add(PendingAsk(session_id=event.session_id, question=_question(event)))
         elif kind == "approval:resolved":
-            self._remove(str(event["requestId"]))
+            self._remove(str(event.get("requestId")))
         elif kind == "custom" and event.get("eventName") == "question_resolved":
-            self._remove(str(event["data"].get("questionId")))
+            self._remove(str(_part(event, "data").get("questionId")))
 
     def end(self, error: BaseException) -> None:
         """Nothing will be told any more."""
@@ -87,12 +86,16 @@ def _id_of(ask: PendingAsk) -> str:
 
 
 def _approval(event: ContextEvent) -> ApprovalView:
-    meta = event.get("_meta") or {}
-    return msgspec.convert({"requestedAt": event["timestamp"], **event, "title": meta.get("title", ""),
-                            "options": meta.get("options", [])}, ApprovalView)
+    meta = _part(event, "_meta")
+    return converted({"requestedAt": event.get("timestamp", ""), **event, "title": meta.get("title", ""),
+                      "options": meta.get("options", [])}, ApprovalView)
 
 
 def _question(event: ContextEvent) -> QuestionView:
-    meta = event.get("_meta") or {}
-    return msgspec.convert({"askedAt": event["timestamp"], **event, "schema": meta.get("schema"), "url": meta.get("url")},
-                           QuestionView)
+    meta = _part(event, "_meta")
+    return converted({"askedAt": event.get("timestamp", ""), **event, "schema": meta.get("schema"), "url": meta.get("url")},
+                     QuestionView)
+
+
+def _part(event: ContextEvent, name: str) -> dict[str, Any]:
+    return converted(event.get(name) or {}, dict[str, Any])

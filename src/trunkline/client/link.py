@@ -10,11 +10,14 @@ Rule 1: what a program asked for outlives the connection: watches go on where th
 again under their id.
 Rule 2: reading never waits for the program, so that an answer can always come through.
 Rule 3: only trouble that passes is waited out; a refusal is raised.
+Rule 4: an event or a state that cannot be read ends the watch that it is of, and nothing else: it would be the same over the next
+connection.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
@@ -26,7 +29,7 @@ import msgspec
 from trunkline.client.asks import Asks
 from trunkline.client.faults import error_of_fault
 from trunkline.client.http import Pool
-from trunkline.client.records import ContextEvent
+from trunkline.client.records import ContextEvent, read_as
 from trunkline.client.socket import connected, lost
 from trunkline.client.streams import Patience, Relocate
 from trunkline.client.views import HubState, PendingAsk, ServerFrame
@@ -41,6 +44,7 @@ VERSIONS = ("1.0.0",)
 """Of the Agent Context Protocol, newest first."""
 WELCOME_S = 15.0
 
+log = logging.getLogger(__name__)
 
 _frame = msgspec.json.Decoder(ServerFrame)
 _encode = msgspec.json.Encoder().encode
@@ -183,6 +187,15 @@ class Link:
     # Frames.
 
     async def _take(self, frame: ServerFrame) -> None:
+        try:
+            await self._take_readable(frame)
+        except Unavailable as unreadable:
+            log.warning("a frame of the hub's is left out: %s", unreadable.message)
+            if (watch := self._watches.get(frame.subscription or "")) is not None:
+                await self._drop(frame.subscription or "")
+                watch.fail(unreadable)
+
+    async def _take_readable(self, frame: ServerFrame) -> None:
         watch = self._watches.get(frame.subscription or "")
         if frame.type == "event":
             event = ContextEvent(bytes(frame.event), frame.pos)
@@ -193,7 +206,7 @@ class Link:
             self._answered(frame)
         elif frame.type == "snapshot":
             if frame.session_id == HUB:
-                self._asks.renew(msgspec.json.decode(frame.state, type=HubState).pending)
+                self._asks.renew(read_as(frame.state, HubState).pending)
             if watch is not None:
                 watch.snapshot(frame.seq, bytes(frame.state))
         elif frame.type == "gap" and watch is not None:

@@ -1,15 +1,44 @@
-"""What the hub streams, as a client reads it: JSON objects that keep their bytes and are decoded when first looked into."""
+"""What the hub streams, as a client reads it: JSON objects that keep their bytes and are decoded when first looked into.
+
+Rule: whatever the hub sent that cannot be read is Unavailable, told by ``read_as`` and ``converted`` and by nothing else: a proxy
+may answer in its place, and another version may say it in another way.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from trunkline.dialects.outside import BROKEN
+from trunkline.errors import Unavailable
+
 if TYPE_CHECKING:
     from trunkline.dialects.context import Event, UnknownEvent
+
+T = TypeVar("T")
+
+
+def read_as(raw: bytes | msgspec.Raw, kind: type[T]) -> T:
+    """JSON of the hub's as ``kind``, or Unavailable."""
+    try:
+        return msgspec.json.decode(raw, type=kind)
+    except BROKEN as error:
+        raise _unreadable(error) from error
+
+
+def converted(value: Any, kind: type[T]) -> T:
+    """What was decoded as ``kind``, or Unavailable."""
+    try:
+        return msgspec.convert(value, kind)
+    except BROKEN as error:
+        raise _unreadable(error) from error
+
+
+def _unreadable(why: object) -> Unavailable:
+    return Unavailable(f"the hub sent what cannot be read: {why}")
 
 
 class Record(Mapping[str, Any]):
@@ -20,7 +49,7 @@ class Record(Mapping[str, Any]):
 
     @cached_property
     def _fields(self) -> dict[str, Any]:
-        return msgspec.json.decode(self.raw, type=dict[str, Any])
+        return read_as(self.raw, dict[str, Any])
 
     @property
     def type(self) -> str:
@@ -58,12 +87,12 @@ class ContextEvent(Record):
     @property
     def seq(self) -> int:
         """Its place in its session."""
-        return int(self._fields["seq"])
+        return converted(self._fields.get("seq"), int)
 
     @property
     def session_id(self) -> str:
         """The session that it is of."""
-        return str(self._fields["sessionId"])
+        return converted(self._fields.get("sessionId"), str)
 
     def typed(self) -> Event | UnknownEvent:
         """The event as its own type; ``UnknownEvent`` where a newer hub sent what this version cannot read."""

@@ -13,11 +13,10 @@ from contextlib import aclosing
 from typing import Generic, TypeVar
 
 import h11
-import msgspec
 
 from trunkline.client.faults import error_of, error_of_fault, error_of_packet
 from trunkline.client.http import Connection, Pool, Request, Response, headers_of
-from trunkline.client.records import ContextEvent, Packet
+from trunkline.client.records import ContextEvent, Packet, converted
 from trunkline.client.sse import EventParser, ServerEvent
 from trunkline.client.views import Fault
 from trunkline.dialects.outside import is_whole_number
@@ -127,7 +126,7 @@ def packet_failure(data: bytes) -> TrunklineError | None:
 def event_failure(data: bytes) -> TrunklineError | None:
     """The error that a frame without an id tells in a stream of events."""
     body = ContextEvent(data)
-    return error_of_fault(msgspec.convert(dict(body), Fault)) if body.type == "error" else None
+    return error_of_fault(converted(dict(body), Fault)) if body.type == "error" else None
 
 
 async def _chunks(pool: Pool, request: Request) -> AsyncGenerator[bytes, None]:

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import msgspec
 
-from trunkline.client.records import ContextEvent
+from trunkline.client.records import ContextEvent, read_as
 from trunkline.client.views import HubState, SessionState, SessionView
 from trunkline.errors import TrunklineError
 
@@ -34,11 +34,11 @@ class WatchSnapshot(msgspec.Struct, frozen=True):
 
     def session(self) -> SessionState:
         """The state of a session."""
-        return msgspec.json.decode(self.raw, type=SessionState)
+        return read_as(self.raw, SessionState)
 
     def sessions(self) -> list[SessionView]:
         """The newest sessions, of a watch of all of them."""
-        return msgspec.json.decode(self.raw, type=HubState).sessions
+        return read_as(self.raw, HubState).sessions
 
 
 class Watch:

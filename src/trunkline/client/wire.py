@@ -15,7 +15,7 @@ import msgspec
 
 from trunkline.client.faults import error_of
 from trunkline.client.http import Endpoint, Pool, Request, Response
-from trunkline.dialects.outside import BROKEN
+from trunkline.client.records import read_as
 from trunkline.errors import Unavailable
 
 TIMEOUT_S = 30.0
@@ -82,10 +82,7 @@ class Wire:
 
 def read(response: Response, kind: type[T]) -> T:
     """An answer's body as ``kind``; Unavailable where it is none, as from a proxy that answers in the hub's place."""
-    try:
-        return msgspec.json.decode(response.body, type=kind)
-    except BROKEN as error:
-        raise Unavailable(f"the hub's answer cannot be read: {error}") from error
+    return read_as(response.body, kind)
 
 
 def json_of(body: Mapping[str, Any]) -> bytes:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from trunkline.errors import SessionUnreadable, StorageError
 from trunkline.journal.base import Journal, RowFilter
+from trunkline.journal.newest import NewestIds
 from trunkline.session.chain import Chain
 from trunkline.session.chain_log import AuditLog, Note
 from trunkline.session.refold import refold
@@ -28,7 +29,7 @@ class Noting:
         self._log = log
         self._sessions = sessions
         self._task: asyncio.Task[None] | None = None
-        self._deleted: set[str] = set()
+        self._deleted = NewestIds()
 
     def open(self) -> None:
         """Read the log, or begin one."""

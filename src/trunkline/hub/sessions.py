@@ -60,6 +60,7 @@ from trunkline.hub.shapes import AgentInfo, HubMetrics, HubOptions, NewSession, 
 from trunkline.hub.starting import Starts, digest_of
 from trunkline.journal.base import Journal, RowFilter, SessionRow
 from trunkline.journal.committer import Committer
+from trunkline.journal.newest import NewestIds
 from trunkline.journal.search import SearchIndex
 from trunkline.session.acts import check_title
 from trunkline.session.driver import AgentSession
@@ -112,7 +113,7 @@ class Hub:
         self._asking: dict[tuple[str, ...], asyncio.Task[Sequence[AgentSession]]] = {}
         """Agents that were started only to be asked for their sessions, by agent and folders."""
         self._attaching: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
-        self._deleted: set[str] = set()
+        self._deleted = NewestIds()
         self._turns: dict[str, int] = {}
         self._capabilities: dict[str, msgspec.Raw] = {}
         self._closing = False

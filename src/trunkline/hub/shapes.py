@@ -11,6 +11,7 @@ from trunkline.agents.catalog import AgentSpec, Detection, SandboxKind
 from trunkline.agents.resources import Resources
 from trunkline.dialects import acp
 from trunkline.session.fold import ApprovalView, Fold, QuestionView, Sandboxed, shown
+from trunkline.session.lent import CANCEL_GRACE_S, SILENCE_GRACE_S
 
 
 class HubOptions(msgspec.Struct, kw_only=True):
@@ -23,8 +24,8 @@ class HubOptions(msgspec.Struct, kw_only=True):
     idle_timeout_s: float = 900.0
     tool_timeout_s: float = 7200.0
     agent_idle_stop_s: float = 1800.0
-    cancel_grace_s: float = 30.0
-    silence_grace_s: float = 10.0
+    cancel_grace_s: float = CANCEL_GRACE_S
+    silence_grace_s: float = SILENCE_GRACE_S
     policy_file: Path | None = None
     """The rules for all sessions; None: in the data folder."""
     hidden: tuple[Path, ...] = ()

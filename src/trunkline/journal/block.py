@@ -15,7 +15,11 @@ from typing import NamedTuple
 
 import msgspec
 
+from trunkline.dialects.outside import BROKEN
 from trunkline.journal.base import Entry
+
+UNREADABLE = (zlib.error, *BROKEN)
+"""What reading a damaged body raises."""
 
 BLOCK_BYTES = 256 * 1024
 """A reader's page is 256 KiB too, so a page that starts inside a block decodes at most one block in vain."""
@@ -30,7 +34,7 @@ _decode_entries = msgspec.msgpack.Decoder(list[Entry]).decode
 decode_parts = msgspec.msgpack.Decoder(dict[str, list[Entry]]).decode
 """Entries by session: how the small parts of a group are stored."""
 
-_ZLIB_FIRST_BYTE = 0x78
+_ZLIB_FIRST_BYTE = b"\x78"
 _COMPRESSED_PAYS = 0.75
 """Compressed bytes must be under this share of the plain ones, else reading is not worth the time."""
 
@@ -73,7 +77,7 @@ def _sum(block: Block) -> int:
 
 
 def decode(body: bytes) -> list[Entry]:
-    """The entries of a block's body."""
+    """The entries of a block's body; one of UNREADABLE where it is none."""
     return _decode_entries(_plain(body))
 
 
@@ -113,7 +117,10 @@ def compressed(block: Block) -> Block:
 
 
 def _plain(body: bytes) -> bytes:
-    return zlib.decompress(body) if body[0] == _ZLIB_FIRST_BYTE else body
+    plain = zlib.decompress(body) if body[:1] == _ZLIB_FIRST_BYTE else body
+    if not plain:
+        raise msgspec.DecodeError("a block without bytes")
+    return plain
 
 
 def _is_one_block(entries: list[Entry], body: bytes) -> bool:

@@ -21,7 +21,7 @@ import msgspec
 from trunkline.errors import JournalDamaged
 from trunkline.journal import database
 from trunkline.journal.base import Entry
-from trunkline.journal.block import POS_SPAN, decode_parts, sum_of_parts
+from trunkline.journal.block import POS_SPAN, UNREADABLE, decode_parts, sum_of_parts
 from trunkline.journal.marks import Marks
 from trunkline.journal.mending import swap
 from trunkline.journal.mending.pages import Pages
@@ -131,7 +131,7 @@ def _start(connection: sqlite3.Connection, queries: dict[str, str]) -> Start:
             raise JournalDamaged(f"the group at {first_pos} does not fit its checksum")
         try:
             parts = decode_parts(body)
-        except (msgspec.DecodeError, RecursionError) as error:
+        except UNREADABLE as error:
             raise JournalDamaged(f"the group at {first_pos} cannot be decoded: {error}") from error
         start.parts.append((parts, len(body)))
         start.pos = max(start.pos, *(entries[-1].pos for entries in parts.values() if entries), start.pos)

@@ -79,6 +79,20 @@ WHERE session = :session
   AND first_seq < :before AND last_seq > :after
 ORDER BY first_seq DESC
 
+-- block_before --
+-- The block that stands before one, to tell when that was written.
+SELECT first_pos, session, first_seq, last_seq, last_pos, body, crc FROM blocks
+WHERE session = :session AND first_seq < :first_seq ORDER BY first_seq DESC LIMIT 1
+
+-- block_behind --
+-- The block that stands behind one.
+SELECT first_pos, session, first_seq, last_seq, last_pos, body, crc FROM blocks
+WHERE session = :session AND first_seq > :first_seq ORDER BY first_seq LIMIT 1
+
+-- created_at --
+-- When a session began.
+SELECT created_at FROM sessions WHERE id = ?
+
 -- hub_blocks --
 -- Blocks of all sessions that hold entries with pos > after, in the order they begin.
 SELECT first_pos, session, first_seq, last_seq, last_pos, body,

@@ -7,23 +7,24 @@ Rule 2: in any snapshot an entry is in ``recent`` or in ``blocks``. A session's 
 Rule 3: ``horizon`` is the newest pos when the read was asked for. What is stored after it is left for the next read: part of
         it would be in blocks, part of it missing from ``held``.
 Rule 4: a block that does not fit its checksum, or cannot be decoded, is a gap: what it held is told to be lost, and reading goes
-        on behind it.
+        on behind it. The gap has the time of the entry before it, else of the one behind it, else of the session's beginning.
 """
 
 from __future__ import annotations
 
 import logging
 import sqlite3
-import zlib
+import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from heapq import heappop, heappush, merge
 from operator import attrgetter
 
 import msgspec
 
 from trunkline.journal.base import Damage, Entry, RowFilter, SessionRow
-from trunkline.journal.block import POS_SPAN, Block, decode, decode_parts, is_whole, sum_of_parts
+from trunkline.journal.block import POS_SPAN, UNREADABLE, Block, decode, decode_parts, is_whole, sum_of_parts
 from trunkline.journal.gap import gap_entry
 from trunkline.journal.page import Page
 from trunkline.journal.rows import matches, row_of
@@ -108,12 +109,23 @@ class Reader:
         if is_whole(block):
             try:
                 return decode(block.body)
-            except (msgspec.DecodeError, zlib.error, RecursionError, IndexError):
+            except UNREADABLE:
                 pass
         logger.error("the journal is damaged: entries %d to %d of session %s cannot be read; see `trunkline journal verify`",
                      block.first_seq, block.last_seq, block.session)
         self._on_damage(block)
-        return [gap_entry(block.session, block.first_seq, block.last_seq, at=0, pos=block.last_pos)]
+        return [gap_entry(block.session, block.first_seq, block.last_seq, at=self._time_beside(block), pos=block.last_pos)]
+
+    def _time_beside(self, block: Block) -> int:
+        """When about the entries of a block were written that cannot be read."""
+        for query, nearest in (("block_before", -1), ("block_behind", 0)):
+            place = {"session": block.session, "first_seq": block.first_seq}
+            with suppress(sqlite3.DatabaseError, IndexError, *UNREADABLE):  # beside damage there may be more of it
+                beside = [Block._make(row) for row in self._connection.execute(self._queries[query], place)]
+                if beside and is_whole(beside[0]):
+                    return decode(beside[0].body)[nearest].at
+        found = self._connection.execute(self._queries["created_at"], (block.session,)).fetchone()
+        return int(found[0]) if found is not None else time.time_ns() // 1000
 
     def _add_blocks(self, page: Page, asked: SessionRead) -> bool:
         """Fill the page from blocks; False when it is full before their end."""
@@ -148,7 +160,7 @@ def parts_of(first_pos: int, body: bytes, crc: int | None) -> dict[str, list[Ent
     if crc is None or crc == sum_of_parts(first_pos, body):
         try:
             return decode_parts(body)
-        except (msgspec.DecodeError, RecursionError):
+        except UNREADABLE:
             pass
     logger.error("the journal is damaged: the group at %d cannot be read; see `trunkline journal verify`", first_pos)
     return {}

@@ -35,6 +35,7 @@ from trunkline.errors import (
 )
 from trunkline.session.acp_asks import AcpAsks
 from trunkline.session.acp_prompts import as_taken, check_prompt
+from trunkline.session.daemons_left import DaemonsLeft
 from trunkline.session.driver import AgentSession, Calls, DriverSink, How, Started
 from trunkline.session.listing import listed
 from trunkline.session.opening import Inbox, Opened, Opening, raw_or_none
@@ -100,7 +101,7 @@ class AcpDriver:
         self._tasks: set[asyncio.Task[None]] = set()
         self._takes = acp.PromptCapabilities()
         self._lists = False
-        self._told_left = False
+        self._daemons_left = DaemonsLeft(sink)
         self._is_held = False
         """Whether the session does not take what the agent says."""
         self._gives_way = False
@@ -243,10 +244,7 @@ class AcpDriver:
             await process.stop(close_stdin_s=0, term_s=AT_ONCE_TERM_S)
         else:
             await process.stop()
-        left_running = [{"process": pid, "name": name} for pid, name in process.left_running]
-        if left_running and not self._told_left:
-            self._told_left = True
-            self._sink.heard([Note("daemons_left_running", _encode({"daemons": left_running}))])
+        self._daemons_left.tell(process)
 
     def _received(self, data: bytes) -> None:
         self._peer.receive_data(data)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from trunkline.dialects.context import iso_ms
+from trunkline.dialects.outside import BROKEN
 from trunkline.disk.reading import open_plain, read_whole
 from trunkline.errors import Unavailable
 from trunkline.session.fold import Artifact
@@ -316,7 +317,7 @@ def _depends_on_next(manifest: str) -> bool:
     """Whether a manifest names the framework; one that is too large, or cannot be read as one, does not."""
     try:
         declared = json.loads(read_whole(manifest, MANIFEST_BYTES))
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError, *BROKEN):
         return False
     groups = (declared.get(key) for key in ("dependencies", "devDependencies")) if isinstance(declared, dict) else ()
     return any(isinstance(group, dict) and "next" in group for group in groups)

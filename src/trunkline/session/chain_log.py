@@ -114,6 +114,7 @@ class AuditLog:
         self._path = path
         self._key = key
         self._newest: dict[str, Note] = {}
+        """Each session's last note, of those that are not deleted."""
         self._last_seal = ""
 
     def open(self) -> None:
@@ -125,12 +126,13 @@ class AuditLog:
             return
         if noted.wrong:
             log.error("the audit log does not fit: %s; see `trunkline audit verify`", noted.wrong)
-        self._newest, self._last_seal = noted.newest(), noted.seal
+        self._newest = {name: note for name, note in noted.newest().items() if not note.deleted}
+        self._last_seal = noted.seal
         if noted.wrong:
             self._end_line()
         else:
             self._cut(noted.size)
-        kept = [note for note in self._newest.values() if not note.deleted]
+        kept = list(self._newest.values())
         if len(noted.notes) > max(COMPACT_LINES, 2 * len(kept)) and not noted.wrong and noted.rises:
             self._begin(kept, since=noted.since)
 
@@ -158,7 +160,11 @@ class AuditLog:
             log.error("cannot write %s: %s", self._path, error.strerror)
             return
         self._last_seal = seal
-        self._newest |= {line.session: line for line in lines}
+        for line in lines:
+            if line.deleted:
+                self._newest.pop(line.session, None)
+            else:
+                self._newest[line.session] = line
 
     def delete(self, session_id: str) -> None:
         """A person had this session deleted: it is not missed."""

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from trunkline.dialects.context import parse_types
 from trunkline.errors import HubStopping, StorageError
 from trunkline.journal.base import Entry, Journal
+from trunkline.journal.newest import KEPT_IDS
 
 KEPT_GROUPS = 256
 """Groups in the tail; also how many commits the tail is kept for when nobody has waited meanwhile."""
@@ -72,8 +73,9 @@ class HubFeed:
         self.closed = False
         self.forgotten = 0
         """How often something that was committed has gone."""
-        self.gone: list[str] = []
-        """The sessions that were deleted since the hub started, in that order."""
+        self.gone_count = 0
+        """How many sessions were deleted since the hub started."""
+        self._gone: deque[str] = deque(maxlen=KEPT_IDS)
         self._journal = journal
         self._tail: deque[HubGroup] = deque()
         self._tail_bytes = 0
@@ -102,8 +104,14 @@ class HubFeed:
 
     def forget_session(self, session_id: str) -> None:
         """A session was deleted: readers hear of it, and look again."""
-        self.gone.append(session_id)
+        self.gone_count += 1
+        self._gone.append(session_id)
         self.forget_tail()
+
+    def gone_after(self, count: int) -> list[str]:
+        """The sessions that were deleted after the first ``count``, in that order; only the newest, where those are very many."""
+        fresh = min(self.gone_count - count, len(self._gone))
+        return list(self._gone)[-fresh:] if fresh else []
 
     def forget_tail(self) -> None:
         """Something that was committed is gone (a session was deleted): readers look again, into the journal."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Final
 
 import msgspec
 
@@ -15,6 +16,12 @@ from trunkline.session.fold import Artifact, Fold
 from trunkline.session.pids import PidFiles
 from trunkline.session.policy_book import PolicyBook
 
+CANCEL_GRACE_S: Final = 30.0
+"""After a person's cancel. Some agents finish a running tool first, which took 28 s in the slowest one measured."""
+
+SILENCE_GRACE_S: Final = 10.0
+"""After a silent agent was cancelled."""
+
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """How long a session waits for what, in seconds."""
@@ -23,10 +30,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     silence_s: float = 900.0
     tool_silence_s: float = 7200.0
     agent_idle_s: float = 1800.0
-    cancel_grace_s: float = 30.0
-    """After a person's cancel. Some agents finish a running tool first, which took 28 s in the slowest one measured."""
-    silence_grace_s: float = 10.0
-    """After a silent agent was cancelled."""
+    cancel_grace_s: float = CANCEL_GRACE_S
+    silence_grace_s: float = SILENCE_GRACE_S
 
 
 class Lent(msgspec.Struct, frozen=True, kw_only=True):

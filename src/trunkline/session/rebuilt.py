@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from trunkline.dialects import context
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid, SessionUnreadable
 from trunkline.journal.base import Entry, Journal, SessionRow
 from trunkline.session.caps import Caps
@@ -134,7 +135,7 @@ class _Story:
             return
         try:
             told(self.fold, entry, msgspec.json.decode(event.data, type=dict[str, Any]))
-        except (msgspec.DecodeError, KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, *BROKEN):
             return  # Rule 2
 
 

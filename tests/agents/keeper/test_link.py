@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -78,6 +79,39 @@ def test_starting_an_agent_does_not_hold_the_loop(run: Run, tmp_path: Path) -> N
         await asyncio.gather(*(process.stop(close_stdin_s=0) for process in started))
 
     run(scenario())
+
+
+def test_the_nursery_is_started_off_the_loop(run: Run, tmp_path: Path) -> None:
+    """Whoever starts it on the loop fails, so that no caller can; the first agent goes by a thread that nobody joins."""
+    async def scenario() -> None:
+        link.close()
+        agent = await Watched.start(STAYS, cwd=tmp_path)
+        await agent.process.stop(close_stdin_s=0)
+        link.close()
+        with pytest.raises(RuntimeError, match="event loop"):
+            link._start()
+
+    run(scenario())
+
+
+LEAVES = """
+import asyncio, os
+from trunkline.agents.environment import clean_env
+from trunkline.agents.process import ChildCommand
+
+async def main():
+    child = await ChildCommand.spawn("true", cwd="/", env=clean_env((), os.environ))
+    await child.wait()
+    await child.release()
+
+asyncio.run(main())
+"""
+
+
+def test_a_program_that_closes_nothing_ends_without_a_word() -> None:
+    ended = subprocess.run([sys.executable, "-W", "always::ResourceWarning", "-c", LEAVES], capture_output=True, text=True,
+                           timeout=30, check=True)
+    assert ended.stderr == ""
 
 
 def _nothing(exit_: Exit) -> None:

@@ -61,6 +61,13 @@ def test_long_and_deep_input_is_judged_without_effort(line: str, level: str) -> 
     assert explain_risk("Bash", {"command": line}).level == level
 
 
+@pytest.mark.parametrize("line", ["awk '{print $1} # @' file", "sed -n 's/a/b/p; # @' file", "python3 -c 'print(1) # @'"])
+def test_code_that_is_too_long_to_be_read_to_its_end_is_high(line: str) -> None:
+    short, long = (explain_risk("Bash", {"command": line.replace("@", "x" * count)}) for count in (100, 10_000))
+    assert short.level == "low"
+    assert long.level == "high" and "too long to be read" in long.reason
+
+
 def test_one_kilobyte_costs_no_more_than_a_fixed_piece_of_work() -> None:
     """The work takes about 1.5 ms on an ordinary core, a judgement less than 1 ms; a busy machine slows both."""
     numbers = count()

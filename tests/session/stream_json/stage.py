@@ -17,6 +17,7 @@ import msgspec
 from tests.aio import run
 from tests.tooling import fake_claude
 from trunkline.agents import catalog
+from trunkline.agents.daemons import Daemon
 from trunkline.agents.environment import clean_env
 from trunkline.agents.process import Exit
 from trunkline.dialects.signals import PermissionAsk, Signal, TurnEnd, Update
@@ -70,7 +71,7 @@ class ClaudeStage:
     """One driver."""
 
     def __init__(self, folder: Path, *, mcp_servers: Sequence[Json] = (), history: dict[str, list[Signal]] | None = None,
-                 fork: bool = False, is_known: bool = False, **options: Any) -> None:
+                 fork: bool = False, is_known: bool = False, daemons: Sequence[Daemon] = (), **options: Any) -> None:
         self.folder = folder
         self.log_file = folder / "log.jsonl"
         self.ears = Ears()
@@ -79,7 +80,7 @@ class ClaudeStage:
         self._history = history or {}
         program = fake_program(folder, self.log_file, options)
         env = {"PATH": f"{program.parent}{os.pathsep}/usr/bin:/bin"}
-        self.spec = catalog.load()["claude-code"]
+        self.spec = msgspec.structs.replace(catalog.load()["claude-code"], daemons=tuple(daemons))
         self.driver = StreamJsonDriver(
             self.spec, cwd=str(folder), env=clean_env([], env), sink=self.ears, new_id=self._new_id,
             mcp_servers=[msgspec.Raw(msgspec.json.encode(server)) for server in mcp_servers],

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,9 +17,11 @@ import pytest
 from tests.aio import run
 from tests.session.stream_json.stage import ClaudeStage
 from trunkline.agents import catalog
+from trunkline.agents.daemons import Daemon
 from trunkline.dialects.acp import TextContent
 from trunkline.errors import Invalid, Unsupported
 from trunkline.hub import Hub, HubOptions, NewSession, Session
+from trunkline.session.interpret import asks
 
 
 @asynccontextmanager
@@ -106,3 +110,62 @@ def test_a_cancelled_turn_whose_cli_does_not_react_is_ended_all_the_same(tmp_pat
             await asyncio.sleep(0)
 
     run(check(), 60)
+
+
+def test_a_shared_daemon_that_the_cli_leaves_running_is_written_down(tmp_path: Path) -> None:
+    async def check() -> None:
+        daemons = [Daemon(name="The sleeper", command=("sleep", "60"))]
+        async with claude_hub(tmp_path, daemons=daemons) as (hub, _):
+            session = await hub.create(NewSession(agent="claude-code", cwd=str(tmp_path)), by="ann")
+            events = await turn(session, ["child"])
+            daemon = int(next(event["delta"] for event in events
+                              if event["type"] == "message:delta" and event["delta"].isdecimal()))
+            try:
+                await turn(session, ["die", 0])
+                left = await left_running(session)
+                assert left["daemons"] == [{"process": daemon, "name": "The sleeper"}]
+                os.kill(daemon, 0)  # it is there
+            finally:
+                os.kill(daemon, signal.SIGKILL)
+
+    run(check(), 30)
+
+
+async def left_running(session: Session) -> dict[str, Any]:
+    """What the note of daemons says, once it is there."""
+    while True:
+        last = session.feed.last_seq
+        for entry in await session.feed.read(after=0):
+            if b'"daemons_left_running"' in entry.event:
+                data: dict[str, Any] = msgspec.json.decode(entry.event)["data"]
+                return data
+        await session.feed.wait(last)
+
+
+def test_permissions_over_the_bound_are_denied_and_say_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The CLI has no answer that is an error: it is a denial, and the CLI goes on."""
+    async def check() -> None:
+        monkeypatch.setattr(asks, "PENDING_PERMISSIONS", 2)
+        async with claude_hub(tmp_path) as (hub, stage):
+            session = await hub.create(NewSession(agent="claude-code", cwd=str(tmp_path)), by="ann")
+            steps = [*(["frame", permission(number)] for number in range(4)), ["wait"]]
+            await session.send([TextContent(text=json.dumps(steps))], by="ann")
+            answers = [each["response"] for each in await stage.until_sent("control_response", 2)]
+            assert {each["request_id"] for each in answers} == {"ask-2", "ask-3"}
+            assert all(each["response"]["behavior"] == "deny" and "2 permissions" in each["response"]["message"]
+                       for each in answers)
+            assert len(session.fold.approvals) == 2
+            told = [entry.event for entry in await session.feed.read(after=0)]
+            assert sum(b'"permission_refused"' in event for event in told) == 2, "each is written down"
+            await session.cancel(by="ann")
+            while session.fold.turn is not None:
+                await session.feed.wait(session.feed.last_seq)
+
+    run(check(), 30)
+
+
+def permission(number: int) -> dict[str, Any]:
+    """The CLI asks, and goes on without waiting for the answer."""
+    return {"type": "control_request", "request_id": f"ask-{number}", "request": {
+        "subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": f"make part-{number}"},
+        "permission_suggestions": [], "tool_use_id": f"toolu-{number}"}}

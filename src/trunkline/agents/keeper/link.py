@@ -1,7 +1,8 @@
 """The hub's side: starts the nursery, has it fork a keeper, and hears from that keeper.
 
-Rule 1: nothing here waits on the loop: a nursery is started in a thread, all else is a socket.
-Rule 2: one nursery per process, started with the first agent and again when it is gone; it serves every event loop.
+Rule 1: nothing here waits on the loop: a nursery is started in a lane (``check_off_loop`` holds it), all else is a socket.
+Rule 2: one nursery per process, started with the first agent and again when it is gone; it serves every event loop. Whoever
+never closes it has its socket closed when the program ends.
 Rule 3: a keeper that ends without saying that nothing is left was killed. That is told as an exit, and whoever kept the agent
 looks for its family by other means.
 """
@@ -9,6 +10,7 @@ looks for its family by other means.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import logging
 import os
 import socket
@@ -20,6 +22,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from trunkline.agents.keeper.wire import LENGTH, LINE_MOST, Wishes
+from trunkline.threads import Lane, check_off_loop
 
 SEND_AGAIN_S: Final = 0.005
 """When the nursery has more requests waiting than its socket holds (hundreds), how soon we try again."""
@@ -169,6 +172,7 @@ class _Nursery:
     """The running nursery process."""
 
     def __init__(self) -> None:
+        check_off_loop()
         self.hub = os.getpid()
         self._socket, theirs = socket.socketpair()
         self._socket.setblocking(False)
@@ -243,17 +247,22 @@ def close() -> None:
         _forget(_nursery)
 
 
+atexit.register(close)
+
+
 async def _running() -> _Nursery:
     nursery = _nursery
     if nursery is not None and nursery.hub == os.getpid():
         return nursery
-    return await asyncio.to_thread(_start)
+    return await Lane().run(_start)
 
 
 def _start() -> _Nursery:
     global _nursery
     with _lock:
         if _nursery is None or _nursery.hub != os.getpid():
+            if _nursery is not None:
+                _nursery.close()  # a forked program's copy of what serves its parent
             _nursery = _Nursery()
         return _nursery
 

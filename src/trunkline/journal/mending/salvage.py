@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ import msgspec
 
 from trunkline.journal import database
 from trunkline.journal.base import Entry, SessionRow
-from trunkline.journal.block import Block, blocks_of, decode, decode_parts, encode, is_whole, sum_of_parts, summed
+from trunkline.journal.block import UNREADABLE, Block, blocks_of, decode, decode_parts, encode, is_whole, sum_of_parts, summed
 from trunkline.journal.gap import gap_entry
 from trunkline.journal.mending.pages import INDEX_LEAF, TABLE_LEAF, Pages, Row
 from trunkline.journal.rows import is_whole_row, row_of, row_values
@@ -151,7 +150,7 @@ class _Salvage:
             return
         try:
             parts = decode_parts(body)
-        except (msgspec.DecodeError, RecursionError):
+        except UNREADABLE:
             return
         self.parts.append(parts)
 
@@ -249,7 +248,7 @@ def _is_sound(block: Block) -> bool:
         return is_whole(block)
     try:
         entries = decode(block.body)
-    except (msgspec.DecodeError, zlib.error, RecursionError, IndexError):
+    except UNREADABLE:
         return False
     return bool(entries) and (entries[0].seq, entries[-1].seq, entries[0].pos, entries[-1].pos) == (
         block.first_seq, block.last_seq, block.first_pos, block.last_pos)

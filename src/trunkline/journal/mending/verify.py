@@ -12,11 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-import msgspec
-
 from trunkline.errors import NotFound
 from trunkline.journal import database
-from trunkline.journal.block import POS_SPAN, Block, decode_parts, is_whole, sum_of_parts
+from trunkline.journal.block import POS_SPAN, UNREADABLE, Block, decode_parts, is_whole, sum_of_parts
 from trunkline.journal.marks import Marks
 from trunkline.journal.rows import is_whole_row, row_of
 
@@ -106,7 +104,7 @@ def _behind(connection: sqlite3.Connection, noted: int) -> Iterator[Fault]:
     for (body,) in connection.execute("SELECT body FROM recent"):
         try:
             pos = max([pos, *(entries[-1].pos for entries in decode_parts(body).values() if entries)])
-        except (msgspec.DecodeError, RecursionError):
+        except UNREADABLE:
             continue  # told above
     if noted > pos:
         yield Fault("file", f"the journal had come to {noted} and ends at {pos}: a part of its log is lost")

@@ -23,6 +23,7 @@ import msgspec
 
 from trunkline.errors import HubStopping, StorageError, TrunklineError
 from trunkline.journal.base import Journal, RowFilter, SessionRow
+from trunkline.journal.newest import NewestIds
 from trunkline.journal.search.words import expression_of
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class SearchIndex:
         self._thread: ThreadPoolExecutor | None = None
         self._opened: Store | None = None
         self._checked = False
-        self._gone: set[str] = set()
+        self._gone = NewestIds()
         self._reading: asyncio.Task[None] | None = None
         self._closed = False
         self._scrubbing: asyncio.Task[None] | None = None

@@ -50,7 +50,7 @@ class Delivery:
         self._catching_up: list[AnyCursor] = []
         self._missed_asks = False
         self._forgotten = self._feed.forgotten
-        self._gone = len(self._feed.gone)
+        self._gone = self._feed.gone_count
         self._waiter: asyncio.Future[None] | None = None
         self._feed.follow()
 
@@ -208,7 +208,7 @@ class Delivery:
 
     async def _tell_gone(self) -> None:
         """Who follows all sessions hears which of them were deleted."""
-        gone, self._gone = self._feed.gone[self._gone:], len(self._feed.gone)
+        gone, self._gone = self._feed.gone_after(self._gone), self._feed.gone_count
         for cursor in list(self._wide):
             for session_id in gone:
                 await self._say(Deleted(subscription=cursor.subscription, session_id=session_id))

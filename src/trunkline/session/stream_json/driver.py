@@ -30,6 +30,7 @@ from trunkline.dialects.claude import outgoing
 from trunkline.dialects.claude.translate import Ruling
 from trunkline.dialects.signals import AgentFault, Note, Signal, TurnEnd, Update
 from trunkline.errors import AgentNotRunning, Invalid, NotFound, TrunklineError, Unsupported
+from trunkline.session.daemons_left import DaemonsLeft
 from trunkline.session.deadlines import SilenceWatch
 from trunkline.session.driver import AgentSession, DriverSink, How, Started
 from trunkline.session.policy import Verdict
@@ -100,6 +101,7 @@ class StreamJsonDriver:
         self._env = env
         self._servers = list(mcp_servers)
         self._sink = sink
+        self._daemons_left = DaemonsLeft(sink)
         self._new_id = new_id
         self._new_uuid = new_uuid
         self._past = past
@@ -262,7 +264,8 @@ class StreamJsonDriver:
         await self._check_is_there(way, version)
         if not await self._has_room():
             raise faults.start_failure(self._spec, faults.NO_SPACE, "", self._version)
-        cli = self._cli = ClaudeProcess(self._spec.display_name, self._new_id, self._hear, self._exited, self._ruling)
+        cli = self._cli = ClaudeProcess(self._spec.display_name, self._new_id, self._hear, self._exited, self._ruling,
+                                        self._daemons_left.tell)
         servers = command.write_mcp_config(self._servers)
         words = command.flags(way, version=version, bypass=self._bypass, mcp_config=servers)
         try:

@@ -52,10 +52,11 @@ Gate = Callable[[str, bytes], Awaitable[Ruling | None]]
 
 
 class ClaudeProcess:
-    """Implements what is the same whatever the conversation. ``hear`` gets signals, ``gone`` the one exit."""
+    """Implements what is the same whatever the conversation. ``hear`` gets signals, ``gone`` the one exit, ``stopped`` the
+    process when its family is ended too."""
 
     def __init__(self, name: str, new_id: Callable[[str], str], hear: Callable[[list[Signal]], None],
-                 gone: Callable[[Exit, str], None], gate: Gate) -> None:
+                 gone: Callable[[Exit, str], None], gate: Gate, stopped: Callable[[AgentProcess], None]) -> None:
         self.translator = Translator(new_id)
         self.ended: AgentExited | None = None
         """Set when the process is gone."""
@@ -64,6 +65,7 @@ class ClaudeProcess:
         self._hear = hear
         self._gone = gone
         self._gate = gate
+        self._stopped = stopped
         self._judging: set[asyncio.Task[None]] = set()
         self._splitter = LineSplitter(MAX_LINE, lends=True)
         self._lines: deque[bytes | Malformed] = deque()
@@ -136,14 +138,19 @@ class ClaudeProcess:
             return
         if at_once:
             await self._process.stop(close_stdin_s=0, term_s=AT_ONCE_TERM_S)
-            return
+        else:
+            await self._stop_in_order(self._process)
+        self._stopped(self._process)
+
+    async def _stop_in_order(self, process: AgentProcess) -> None:
+        """Rule 3."""
         if self.ended is None:
             self.resume_reading()  # the answer stands behind what was not read
             try:
                 await self.ask("interrupt", outgoing.interrupt, within_s=INTERRUPT_S)
             except RemoteError as error:
                 log.info("%s is ended without an interrupt: %s", self._name, error.message)
-        await self._process.stop(close_stdin_s=CLOSE_STDIN_S, term_s=TERM_S)
+        await process.stop(close_stdin_s=CLOSE_STDIN_S, term_s=TERM_S)
         if self._reading is not None:
             await asyncio.wait([self._reading])
 
