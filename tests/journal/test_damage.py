@@ -254,7 +254,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Story]:
                     told[session].update((each.seq, each.event) for each in part)
                 if number == 20:
                     await journal.pack("a", before=1)
-                    journal._keeper.checkpoint()
+                    await journal._run(journal._keeper_thread, "tidied", journal._keeper.checkpoint)
             for each in path.parent.iterdir():
                 shutil.copy(each, copy.parent / each.name)
         return told

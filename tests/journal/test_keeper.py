@@ -274,12 +274,12 @@ def test_a_fold_that_fails_is_made_up_for_by_the_next(tmp_path: Path, caplog: py
             keeper = journal._keeper._connection
             for seq in range(1, 11):
                 await journal.append(group(a=[entry(seq, size=4000)]))
-            keeper.execute("PRAGMA query_only = ON")
+            await journal._run(journal._keeper_thread, "set", keeper.execute, "PRAGMA query_only = ON")
             await journal.append(group(a=[entry(11, size=4000)]))
             with pytest.raises(StorageError, match="packed"):
                 await journal.pack("a", before=1)
             assert seqs(await journal.read("a")) == list(range(1, 12))
-            keeper.execute("PRAGMA query_only = OFF")
+            await journal._run(journal._keeper_thread, "set", keeper.execute, "PRAGMA query_only = OFF")
             await journal.append(group(a=[entry(12)]))
             await journal.pack("a", before=1)
             assert count(path, "recent") == 1

@@ -71,9 +71,11 @@ def create(path: Path) -> None:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
 
 
-def connect(path: Path, *, durability: Durability = "normal", read_only: bool = False) -> sqlite3.Connection:
-    """A connection with the settings that all of ours share."""
-    connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
+def connect(path: Path, *, durability: Durability = "normal", read_only: bool = False,
+            one_thread: bool = False) -> sqlite3.Connection:
+    """A connection with the settings that all of ours share. With ``one_thread`` only the one that made it may use it: two at
+    once in one connection, or one that closes it under the other, end the process."""
+    connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=one_thread)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {durability}")

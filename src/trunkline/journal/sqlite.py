@@ -11,13 +11,16 @@ Rule 2: whoever writes holds the gate. The loop never waits for it: a commit tha
         does one that finds SQLite's own lock taken, by a program that is not ours: only the writer's thread waits for that.
 Rule 3: pos rises with every commit and never comes back, not after a failure, a reopen, a delete, or the loss of a log
         (marks.py).
-Rule 4: damage stays where it is. What the file does not give back is a gap to readers (reader.py); where SQLite itself cannot go
+Rule 4: the keeper's connection is made, used and closed in the keeper's thread, so opening, mending and closing are done there,
+        too; SQLite refuses it to every other thread.
+Rule 5: damage stays where it is. What the file does not give back is a gap to readers (reader.py); where SQLite itself cannot go
         on, the file is mended (mending/) and the read or the commit is tried again.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import sqlite3
 import threading
 import time
@@ -60,6 +63,8 @@ _MENDED_MOST = 3
 
 _DAMAGES_TOLD = 100
 
+logger = logging.getLogger(__name__)
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -94,7 +99,7 @@ class SqliteJournal:
         self._keeper_thread = ThreadPoolExecutor(1, "journal-keeper")
         self._reader_threads = ThreadPoolExecutor(_READERS, "journal-reader")
         try:
-            await self._run(self._writer_thread, "opened", self._open)
+            await self._run(self._keeper_thread, "opened", self._open)
         except BaseException:
             self._shut_threads()
             raise
@@ -185,9 +190,17 @@ class SqliteJournal:
             undo.callback(self._close_connections)
             with self._gate.held():
                 self._keeper.begin_log()
-            for (session_id,) in self._writer.execute(self._queries["deletions"]).fetchall():
-                self._delete(session_id)
+            self._go_on_deleting()
             undo.pop_all()
+
+    def _go_on_deleting(self) -> None:
+        """Sessions whose removal was cut short. One that cannot be removed now (a full disk) stays hidden, for a later start."""
+        for (session_id,) in self._writer.execute(self._queries["deletions"]).fetchall():
+            self._keeper.deleting.add(session_id)
+            try:
+                self._delete(session_id)
+            except sqlite3.Error as error:
+                logger.warning("session %s is not wholly deleted yet: %s", session_id, error)
 
     def _open_connections(self) -> None:
         """Know again what a hub that ran before knew, and open the file for writing."""
@@ -202,7 +215,8 @@ class SqliteJournal:
             for session_id, last_seq in self._recent.last_seqs().items():
                 self._last_seq[session_id] = max(last_seq, self._stored_last_seq(session_id))
             database.never_wait(self._writer)
-            self._keeper = Keeper(database.connect(self._path), self._queries, self._gate, self._recent, self._upkeep)
+            own = database.connect(self._path, one_thread=True)
+            self._keeper = Keeper(own, self._queries, self._gate, self._recent, self._upkeep)
             undo.pop_all()
 
     def _close_connections(self) -> None:
