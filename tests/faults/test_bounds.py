@@ -22,7 +22,7 @@ from tests.tooling.drain import FACES, following
 from tests.tooling.fake_claude import LONG
 from tests.tooling.hub_process import PYTHON, HubProcess, Session
 from tests.tooling.prober import Prober
-from tests.tooling.processes import eventually
+from tests.tooling.processes import eventually, resident_bytes
 from trunkline.journal.look import looking_into
 from trunkline.session.interpret.asks import PENDING_PERMISSIONS
 from trunkline.session.interpret.tools import OPEN_CALLS
@@ -296,6 +296,43 @@ def test_a_kill_between_two_rows_loses_nothing_that_waits(tmp_path: Path) -> Non
         assert len(ends) == 20, "each call has its end"
         assert [prompt["turnId"] for prompt in session.wire.get(f"{session.path}/queue")] == [queued]
         assert session.view()["status"] == "idle"
+
+
+def padded(new_hub: NewHub, report: Report, kind: str, count: int, mib: int, most_mib: int,
+           memory: Callable[[int], int] = resident_bytes) -> None:
+    """Requests with a long member that wait, or are refused: what the hub keeps of them all, and what others waited."""
+    session = flooded(new_hub)
+    hub = session.hub
+    Path(f"/proc/{hub.pid}/clear_refs").write_text("5")
+    before = memory(hub.pid)
+    with Prober(hub.pid, hub.url) as prober:
+        session.post("send-message", {"content": f"padded {kind} {count} {mib}"}, 202)
+        with session.attach() as stream:
+            stream.until("agent_message_chunk", where=lambda packet: packet["content"]["text"] == "sent")
+        grew = memory(hub.pid) - before
+        session.post("cancel", {}, 200)
+        eventually(lambda: session.view()["status"] == "idle", "the turn is over", 60)
+    assert grew < most_mib * MIB, f"{grew / MIB:.0f} MiB are held"
+    assert prober.worst_ms < WAIT_MS * BUSY
+    report(2, f"{count} requests with {mib} MiB of {kind}", tried=count, held=count, worst_ms=prober.worst_ms)
+
+
+@pytest.mark.parametrize(("kind", "most_mib"), [("meta", 60), ("id", 60), ("content", 120)])
+def test_what_waits_does_not_hold_the_line_that_it_came_in(new_hub: NewHub, report: Report, kind: str, most_mib: int) -> None:
+    padded(new_hub, report, kind, 16, 15, most_mib)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "most_mib"), [("meta", 70), ("id", 70), ("content", 130)])
+def test_much_that_waits_does_not_hold_the_lines_that_it_came_in(
+        new_hub: NewHub, report: Report, kind: str, most_mib: int) -> None:
+    padded(new_hub, report, kind, 40, 15, most_mib)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["name", "question", "path", "read", "env", "note"])
+def test_one_request_takes_three_times_itself_at_most(new_hub: NewHub, report: Report, kind: str) -> None:
+    padded(new_hub, report, kind, 1, 60, 180, high_water)
 
 
 def _packets(session: Session) -> list[dict[str, Any]]:

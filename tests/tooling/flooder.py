@@ -13,6 +13,7 @@
     smile MIB              the same, of letters that take four bytes each
     deaf METHOD COUNT PATH asks so many times, with that path, and reads nothing any more
     read PATH              fs/read_text_file; says how many characters came
+    padded KIND COUNT MIB  so many requests with a member of so many MiB: meta or id of a permission, content, path, env, name
     wait                   until the turn is cancelled
 """
 
@@ -25,6 +26,26 @@ from typing import Any
 
 Json = dict[str, Any]
 SESSION = "flood"
+_ASKED: Json = {"sessionId": "SESSION", "toolCall": {"toolCallId": "cNUMBER", "title": "t", "kind": "execute",
+                                                     "rawInput": {"command": "ls"}}}
+_OPTION: Json = {"optionId": "a", "name": "A", "kind": "allow_once"}
+_ASK = "session/request_permission"
+PADDED: dict[str, Json] = {
+    "meta": {"id": "NUMBER", "method": _ASK, "params": {**_ASKED, "options": [_OPTION], "_meta": {"x": "PAD"}}},
+    "id": {"id": "NUMBERPAD", "method": _ASK, "params": {**_ASKED, "options": [_OPTION]}},
+    "name": {"id": "NUMBER", "method": _ASK, "params": {**_ASKED, "options": [{**_OPTION, "name": "PAD"}]}},
+    "content": {"id": "NUMBER", "method": "fs/write_text_file",
+                "params": {"sessionId": "SESSION", "path": "fNUMBER", "content": "PAD"}},
+    "path": {"id": "NUMBER", "method": "fs/write_text_file", "params": {"sessionId": "SESSION", "path": "PAD", "content": "x"}},
+    "read": {"id": "NUMBER", "method": "fs/read_text_file", "params": {"sessionId": "SESSION", "path": "PAD"}},
+    "env": {"id": "NUMBER", "method": "terminal/create",
+            "params": {"sessionId": "SESSION", "command": "true", "env": [{"name": "A", "value": "PAD"}]}},
+    "question": {"id": "NUMBER", "method": "elicitation/create",
+                 "params": {"sessionId": "SESSION", "mode": "form", "message": "q", "requestedSchema": {"type": "object"},
+                            "toolCallId": "PAD"}},
+    "note": {"method": "whatever", "params": {"x": "PAD"}},
+}
+"""Requests with a long member, as templates."""
 
 
 class Flooder:
@@ -133,6 +154,15 @@ class Flooder:
     def _read(self, path: str) -> None:
         self._ask("fs/read_text_file", {"path": path})
         self._say(json.dumps({"chars": len(self._answer().get("result", {}).get("content", ""))}))
+
+    def _padded(self, kind: str, count: str, mib: str) -> None:
+        template = json.dumps({"jsonrpc": "2.0", **PADDED[kind]}).encode()
+        before, after = template.replace(b"SESSION", SESSION.encode()).split(b"PAD")
+        for number in range(int(count)):
+            name = str(number).encode()
+            self._write(b"%b%b%b\n" % (before.replace(b"NUMBER", name), b"p" * (int(mib) << 20), after.replace(b"NUMBER", name)))
+        self._say("sent")
+        self._cancelled.wait()
 
     def _wait(self) -> None:
         self._cancelled.wait()

@@ -2,6 +2,7 @@
 
 Rule 1: an ask is answered once: by a person, or by the agent, which may withdraw it.
 Rule 2: an ask of another session is refused: nobody here knows what it is about.
+Rule 3: what waits holds nothing of its line but what is shown and answered; a line that says too much is not read.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import msgspec
 from trunkline.dialects import acp, jsonrpc
 from trunkline.dialects.signals import AskWithdrawn, Note, PermissionAsk, PermissionOption, QuestionAsk, Signal
 from trunkline.errors import Invalid
-from trunkline.session.opening import unreadable
+from trunkline.session.interpret.asks import ASK_BYTES
+from trunkline.session.opening import noted, unreadable
 
 _encode = msgspec.json.Encoder().encode
 
@@ -41,10 +43,11 @@ class AcpAsks:
     def asked(self, method: str, message: jsonrpc.Request) -> Signal:
         """The agent asks; what makes no sense is answered with an error, and told."""
         try:
+            _check_size(message.params)
             return self._readers[method](message, self._new_id())
         except _Foreign as error:
             self._peer.send_error(message.id, acp.ErrorCode.INVALID_PARAMS, str(error))
-            return Note("foreign_ask", _encode({"method": method, "params": message.params}))
+            return Note("foreign_ask", _encode({"method": method, "params": noted(message.params)}))
         except Invalid as error:
             self._peer.send_error(message.id, acp.ErrorCode.INVALID_PARAMS, error.message)
             return unreadable(message.method, message.params, error.message)
@@ -110,3 +113,9 @@ class AcpAsks:
     def _check_ours(self, session_id: str | None) -> None:
         if session_id is not None and not self._is_ours(session_id):
             raise _Foreign(f"sessionId {session_id[:80]!r} is not the session of this connection")
+
+
+def _check_size(params: msgspec.Raw | None) -> None:
+    size = len(memoryview(params)) if params is not None else 0
+    if size > ASK_BYTES:
+        raise Invalid(f"who is asked is told at most {ASK_BYTES >> 20} MiB, and this says {size} bytes")

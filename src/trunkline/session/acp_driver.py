@@ -38,7 +38,8 @@ from trunkline.session.acp_prompts import as_taken, check_prompt
 from trunkline.session.daemons_left import DaemonsLeft
 from trunkline.session.driver import AgentSession, Calls, DriverSink, How, Started
 from trunkline.session.listing import listed
-from trunkline.session.opening import Inbox, Opened, Opening, raw_or_none
+from trunkline.session.opening import Inbox, Opened, Opening, noted, raw_or_none
+from trunkline.session.served import Served
 
 START_TIMEOUT_S = 90.0
 """The slowest agents take 7 s to start on two cores; a cold npx or a first login check takes far longer."""
@@ -47,9 +48,6 @@ CALL_TIMEOUT_S = 30.0
 """For requests that an agent answers from memory (set_mode, set_config_option)."""
 
 STDERR_LINES = 20
-
-SERVED_AT_ONCE = 256
-"""What an agent may have the hub do at once (files, terminals); what is beyond is answered with an error."""
 
 ANSWERS_AT_ONCE = 4
 """Files and outputs that are read for the agent at once: each may have 64 MiB, which wait until it has read what came before."""
@@ -99,6 +97,7 @@ class AcpDriver:
         self._long_answers = asyncio.Semaphore(ANSWERS_AT_ONCE)
         self._answering = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._served = Served()
         self._takes = acp.PromptCapabilities()
         self._lists = False
         self._daemons_left = DaemonsLeft(sink)
@@ -295,7 +294,7 @@ class AcpDriver:
         if message.method == NOTE_METHOD and (note := sent_note(bytes(params))) is not None:
             signals.append(note)
             return
-        signals.append(Note("notification", _encode({"method": message.method, "params": params})))
+        signals.append(Note("notification", _encode({"method": message.method[:NAMED_CHARS], "params": noted(params)})))
 
     def _deliver_early(self) -> None:
         early = [*self._inbox.take_early(), *self._held]
@@ -331,11 +330,14 @@ class AcpDriver:
         method = acp.canonical_method(message.method, side="client")
         if self._asks.takes(method):
             signals.append(self._asks.asked(method, message))
-        elif len(self._tasks) >= SERVED_AT_ONCE:
-            why = f"{SERVED_AT_ONCE} requests wait for their end already"
+            return
+        size = len(memoryview(message.params)) if message.params is not None else 0
+        why = self._served.refusal(method, size)
+        if why is not None:
             self._peer.send_error(message.id, acp.ErrorCode.INVALID_REQUEST, why)
-        else:
-            self._spawn(self._serve(method, message))
+            return
+        self._served.begin(size)
+        self._spawn(self._serve(method, message)).add_done_callback(lambda _: self._served.end(size))
 
     def _exited(self, exit: Exit) -> None:
         self._take_messages()
@@ -419,10 +421,11 @@ class AcpDriver:
             self._hear([Note("foreign_call", _encode({"method": method, "sessionId": session_id[:NAMED_CHARS]}))])
             raise Forbidden(f"sessionId {session_id[:NAMED_CHARS]!r} is not the session of this connection")
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     def _flush(self) -> None:
         chunks = self._peer.data_to_send()

@@ -22,6 +22,7 @@ from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects import acp
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid, NotFound, Unsupported
+from trunkline.session.served import check_command, check_path
 from trunkline.session.terminals import Terminals
 from trunkline.session.workspace import Workspace
 
@@ -84,6 +85,7 @@ class ClientCalls:
         is_large = method == acp.FS_WRITE_TEXT_FILE and len(memoryview(params)) > acp.LARGE_UPDATE
         ask = acp.large_write(params) if is_large else acp.decode_params(method, params)
         check_caller(ask.session_id)
+        _check_place(ask)
         answer = await handler(ask)
         return answer if isinstance(answer, bytes) else _encode(answer)
 
@@ -128,6 +130,7 @@ class ClientCalls:
 
     async def _create(self, ask: acp.CreateTerminalRequest) -> dict[str, str]:
         variables = {pair.name: pair.value for pair in ask.env or []}
+        check_command(ask.command, ask.args or [], variables)
         async with self._permits.run(ask.command, ask.args or [], ask.cwd, variables) as where:
             self._acted()
             return {"terminalId": await self._start(ask, where)}
@@ -163,6 +166,13 @@ class ClientCalls:
         if child.exit is not None:
             self._terminals.ended(terminal_id)
             self._printed(terminal_id, child.output()[:PRINTED_CHARS], child.exit.code)
+
+
+def _check_place(ask: msgspec.Struct) -> None:
+    """Invalid where a request names a place that cannot be: nobody looks at such a name any further."""
+    for path in (getattr(ask, "path", None), getattr(ask, "cwd", None)):
+        if path is not None:
+            check_path(path)
 
 
 def _text_of(ask: acp.LargeWrite) -> Iterator[bytes]:

@@ -40,6 +40,10 @@ SESSION_ID_CHARS = 1024
 """Characters of the id that an agent gives its session."""
 
 
+NOTED_BYTES = 256 << 10
+"""Bytes of a message that nobody here understands, or that is not for us, which are told."""
+
+
 class _UpdateParams(msgspec.Struct, rename="camel", gc=False):
     session_id: str
     update: msgspec.Raw
@@ -86,7 +90,7 @@ class Inbox:
             return (Note("early_update", _encode({"sessionId": told.session_id[:SESSION_ID_CHARS], "dropped": True})),)
         if self.replaying and told.session_id == self.session_id:
             return ()
-        return (Note("foreign_update", _encode({"sessionId": told.session_id, "update": told.update})),)
+        return (Note("foreign_update", _encode({"sessionId": told.session_id[:SESSION_ID_CHARS], "update": noted(told.update)})),)
 
 
 def _update(raw: msgspec.Raw) -> Update | LargeUpdate:
@@ -254,8 +258,16 @@ class Opening:
 
 def unreadable(method: str, params: msgspec.Raw | None, why: str) -> Malformed:
     """Params that make no sense, as a signal."""
-    raw = bytes(params) if params is not None else b""
-    return Malformed(raw[:4096], f"{method}: {why}", len(raw))
+    raw = memoryview(params if params is not None else b"")
+    return Malformed(bytes(raw[:4096]), f"{method}: {why}", len(raw))
+
+
+def noted(params: msgspec.Raw | None) -> Any:
+    """Params for a note; long ones by their size alone: they would be copied into the entry and to everybody who reads it."""
+    if params is None:
+        return None
+    size = len(memoryview(params))
+    return params if size <= NOTED_BYTES else {"truncated": {"bytes": size}}
 
 
 def raw_or_none(value: Any) -> msgspec.Raw | None:

@@ -28,6 +28,9 @@ PIECE_BYTES: Final = 256 << 10
 TOLD_BYTES: Final = PIECE_BYTES + 4096
 """Bytes of the beginning of each long text that is told of a call: so many that whoever cuts it for an event says so."""
 
+NAME_BYTES: Final = 32 << 10
+"""Bytes of a path or an id in a long request, as JSON, which may take six for one: whoever reads it bounds it further."""
+
 KEPT_MEMBERS: Final = 1000
 """Members and items of what a call carries that are told."""
 
@@ -66,7 +69,7 @@ class _Call(Struct, omit_defaults=True):
     _meta: Raw | UnsetType = UNSET
 
 
-class LargeWrite(Struct, rename="camel"):
+class LargeWrite(Struct):
     """A request to write a long text, which is left where the line has it, as a JSON string."""
 
     session_id: str
@@ -74,7 +77,15 @@ class LargeWrite(Struct, rename="camel"):
     content: Raw
 
 
-_read_write = msgspec.json.Decoder(LargeWrite).decode
+class _Write(Struct, rename="camel"):
+    """The same as it came: which of its members are long is not known before it is looked at."""
+
+    session_id: Raw
+    path: Raw
+    content: Raw
+
+
+_read_write = msgspec.json.Decoder(_Write).decode
 _read_string = msgspec.json.Decoder(str).decode
 _read_call = msgspec.json.Decoder(_Call).decode
 _read_members = msgspec.json.Decoder(dict[str, Raw]).decode
@@ -114,11 +125,15 @@ def large_write(params: bytes) -> LargeWrite:
     """The params of a long ``fs/write_text_file``; raises Invalid."""
     try:
         ask = _read_write(params)
+        for named in (ask.session_id, ask.path):
+            if len(memoryview(named)) > NAME_BYTES:
+                raise Invalid(f"a path or an id has at most {NAME_BYTES} bytes")
+        write = LargeWrite(_read_string(ask.session_id), _read_string(ask.path), ask.content)
     except BROKEN as error:
         raise Invalid(f"params of over {LARGE_UPDATE} bytes: {error}") from None
     if memoryview(ask.content)[0] != _QUOTE:
         raise Invalid("content must be a string")
-    return ask
+    return write
 
 
 def abridged(update: bytes) -> Abridged | None:

@@ -7,6 +7,7 @@ Rule 1: nothing here raises at the driver. A line that is no message becomes a `
 order, and the lines around it survive.
 Rule 2: a line is decoded once, as an envelope; params, results and ids stay the peer's own bytes.
 Rule 3: an id is opaque. The peer's are echoed byte for byte; ours are integers, and the two never meet in one table.
+One over ID_BYTES is refused with id null: it would have to be kept and said again.
 Rule 4: what has only one right answer is answered here: requests we do not serve (-32601), batches and requests
 without a method name (-32600). Noise from an agent is never answered: agents log on stdout and would answer the answers.
 Where we are the agent (``complains``), noise is answered as JSON-RPC says (-32700, -32600, id null).
@@ -22,12 +23,22 @@ from __future__ import annotations
 
 from trunkline.dialects.jsonrpc.envelope import is_id
 from trunkline.dialects.jsonrpc.lines import KEPT_OF_MALFORMED, MAX_LINE, LineSplitter
-from trunkline.dialects.jsonrpc.messages import CANCEL_REQUEST, NULL, Message, Notification, Request, Response, RpcError
+from trunkline.dialects.jsonrpc.messages import (
+    CANCEL_REQUEST,
+    ID_BYTES,
+    NULL,
+    Message,
+    Notification,
+    Request,
+    Response,
+    RpcError,
+)
 from trunkline.dialects.jsonrpc.peer import Peer
 from trunkline.dialects.signals import Malformed
 
 __all__ = [
     "CANCEL_REQUEST",
+    "ID_BYTES",
     "KEPT_OF_MALFORMED",
     "MAX_LINE",
     "NULL",

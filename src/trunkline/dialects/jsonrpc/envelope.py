@@ -73,7 +73,7 @@ def addressed(text: bytes) -> Addressed | None:
 
 def is_id(raw: Raw) -> bool:
     """Whether these bytes may be the id of a request: a string, a number or null."""
-    return bytes(raw)[:1] not in (b"{", b"[", b"t", b"f")
+    return bytes(memoryview(raw)[:1]) not in (b"{", b"[", b"t", b"f")
 
 
 def is_array(text: bytes) -> bool:
@@ -94,4 +94,4 @@ def reason_of(error: Exception) -> str:
 
 
 def shown(raw: Raw) -> str:
-    return bytes(raw)[:200].decode("utf-8", "replace")
+    return bytes(memoryview(raw)[:200]).decode("utf-8", "replace")

@@ -10,6 +10,9 @@ CANCEL_REQUEST = "$/cancel_request"
 
 NULL = Raw(b"null")
 
+ID_BYTES = 256
+"""Bytes of a request's id. It is kept until the answer; what peers use are numbers and UUIDs."""
+
 
 class RpcError(Struct, frozen=True, gc=False):
     """The ``error`` member of an answer."""
@@ -20,7 +23,7 @@ class RpcError(Struct, frozen=True, gc=False):
 
 
 class Request(Struct, frozen=True, gc=False):
-    """The peer wants an answer; hand ``id`` back to ``send_result`` or ``send_error`` as it is."""
+    """The peer wants an answer; hand ``id`` back to ``send_result`` or ``send_error`` as it is. It does not hold its line."""
 
     id: Raw
     method: str

@@ -21,11 +21,12 @@ from trunkline.dialects.jsonrpc.envelope import (
     shown,
 )
 from trunkline.dialects.jsonrpc.lines import KEPT_OF_MALFORMED, LARGE_LINE, MAX_LINE, LineSplitter, Utf8Check, utf8_fault
-from trunkline.dialects.jsonrpc.messages import CANCEL_REQUEST, NULL, Message, Notification, Request, Response
+from trunkline.dialects.jsonrpc.messages import CANCEL_REQUEST, ID_BYTES, NULL, Message, Notification, Request, Response
 from trunkline.dialects.outside import BROKEN, is_whole_number
 from trunkline.dialects.signals import Malformed
 
 _BOM = codecs.BOM_UTF8
+_NAMED_CHARS = 200
 _encode = msgspec.json.Encoder().encode
 
 
@@ -133,10 +134,18 @@ class Peer:
             self._messages.append(Notification(envelope.method, present(envelope.params)))
         elif self._complains and not is_id(envelope.id):
             self._malformed(line, "an id is a string, a number or null", code=ErrorCode.INVALID_REQUEST)
+        elif len(memoryview(envelope.id)) > ID_BYTES:
+            self._refuse_id(line)
         elif self._served is None or envelope.method in self._served:
-            self._messages.append(Request(envelope.id, envelope.method, present(envelope.params)))
+            self._messages.append(Request(Raw(bytes(envelope.id)), envelope.method, present(envelope.params)))
         else:
-            self.send_error(envelope.id, ErrorCode.METHOD_NOT_FOUND, f"Method not found: {envelope.method}")
+            self.send_error(envelope.id, ErrorCode.METHOD_NOT_FOUND, f"Method not found: {envelope.method[:_NAMED_CHARS]}")
+
+    def _refuse_id(self, line: bytes) -> None:
+        """A request whose id is too long to be kept, and to be said again in an answer."""
+        why = f"an id has at most {ID_BYTES} bytes"
+        self._malformed(line, why)
+        self.send_error(NULL, ErrorCode.INVALID_REQUEST, why[:1].upper() + why[1:])
 
     def _receive_answer(self, line: bytes, envelope: Envelope) -> None:
         if envelope.id is UNSET:
@@ -178,7 +187,8 @@ class Peer:
         code = ErrorCode.INVALID_REQUEST if isinstance(error, msgspec.ValidationError) else ErrorCode.PARSE_ERROR
         self._malformed(line, reason_of(error), code=code if wrong is None else None)
         if wrong is not None:
-            self.send_error(wrong.id, ErrorCode.INVALID_REQUEST, "The method must be a string")
+            known = wrong.id if len(memoryview(wrong.id)) <= ID_BYTES else NULL
+            self.send_error(known, ErrorCode.INVALID_REQUEST, "The method must be a string")
 
     def _receive_marked(self, text: bytes) -> None:
         """A line behind a byte order mark. RFC 8259 lets a parser skip it: the mark is reported, the message is not lost."""
