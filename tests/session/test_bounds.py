@@ -12,8 +12,9 @@ from tests.aio import run
 from tests.session.interpret.told import Told, events, names
 from tests.session.script import OPTIONS, Stage, update
 from trunkline.dialects import acp, jsonrpc
-from trunkline.dialects.acp.calls import TITLE_CHARS
-from trunkline.dialects.signals import Malformed, PermissionAsk, QuestionAsk, SubAgentTold, Update
+from trunkline.dialects.acp.calls import LOCATIONS, TITLE_CHARS
+from trunkline.dialects.acp.calls import PATH_CHARS as PLACE_CHARS
+from trunkline.dialects.signals import Malformed, PermissionAsk, PermissionOption, QuestionAsk, SubAgentTold, Update
 from trunkline.errors import Invalid, TooManyRequests
 from trunkline.session import prompts, served
 from trunkline.session.acp_asks import AcpAsks
@@ -23,6 +24,7 @@ from trunkline.session.interpret.changes import PATH_CHARS
 from trunkline.session.interpret.usage import CURRENCY_CHARS
 from trunkline.session.opening import NOTED_BYTES, noted
 from trunkline.session.policy import Rule
+from trunkline.session.policy_inputs import BEYOND_RULES
 
 
 def call(number: int, **more: object) -> Update:
@@ -286,3 +288,69 @@ def test_a_long_write_to_too_long_a_path_is_not_read() -> None:
 def test_a_message_that_nobody_understands_is_told_by_its_size_where_it_is_long() -> None:
     assert noted(msgspec.Raw(b'{"a":1}')) == msgspec.Raw(b'{"a":1}')
     assert noted(msgspec.Raw(b"x" * (NOTED_BYTES + 1))) == {"truncated": {"bytes": NOTED_BYTES + 1}}
+
+
+@pytest.mark.parametrize("many", [
+    {"locations": [{"path": f"a/{number}"} for number in range(LOCATIONS + 1)]},
+    {"locations": [{"path": "p" * (PLACE_CHARS + 1)}]},
+    {"content": [{"type": "diff", "path": f"a/{number}", "newText": "x"} for number in range(LOCATIONS + 1)]},
+], ids=["places", "path", "diffs"])
+def test_a_call_with_more_places_than_are_kept_is_not_known(many: dict[str, object]) -> None:
+    told = Told().turn()
+    told.hear(call(1, kind="read", **many))
+    state = told.fold.calls["c1"].state
+    assert len(state.locations or []) <= LOCATIONS and len(asks.paths_of(state)) <= LOCATIONS
+    told.hear(ask(1, "c1"))
+    about = told.fold.approvals["req-1"].about
+    assert about is not None and about.risk == "high" and BEYOND_RULES in about.paths, "no rule allows it"
+    asked = PermissionAsk("req-2", msgspec.json.encode({"toolCallId": "c2", "kind": "read", **many}), OPTIONS)
+    assert BEYOND_RULES in told.interpret.asks.about(asked).paths
+
+
+def test_the_places_of_calls_count_as_bodies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "KEPT_BODIES", 200_000)
+    told = Told().turn()
+    places = [{"path": f"{number:0500}"} for number in range(100)]
+    told.hear(*(call(number, locations=places) for number in range(10)))
+    assert sum(map(bodies.size_of, told.fold.calls.values())) <= 200_000
+    assert told.fold.calls["c0"].input_cut and not told.fold.calls["c9"].input_cut
+    assert len(checkpoint(told.fold)) < 200_000
+
+
+def offering(number: int, *options: PermissionOption) -> PermissionAsk:
+    return PermissionAsk(f"req-{number}", msgspec.json.encode({"toolCallId": f"p{number}", "kind": "read"}), options)
+
+
+def test_names_of_options_are_cut_and_too_long_ids_refused() -> None:
+    told = Told().turn()
+    told.hear(offering(1, PermissionOption("a", "n" * 150_000, "allow_once")))
+    assert [len(option.name) for option in told.fold.approvals["req-1"].options] == [asks.OPTION_CHARS]
+    too_long = PermissionOption("a" * (asks.OPTION_ID_CHARS + 1), "A", "allow_once")
+    assert "id of an option" in (told.interpret.asks.room_for(offering(2, too_long)) or "")
+
+
+def test_a_question_about_a_call_with_too_long_an_id_is_refused() -> None:
+    told = Told().turn()
+    assert told.interpret.asks.room_for(QuestionAsk("q", "Which?", None, None, "i" * (tools.ID_CHARS + 1))) is not None
+
+
+def test_all_that_is_kept_of_what_waits_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asks, "PENDING_BYTES", 200_000)
+    told = Told().turn()
+    number = 0
+    options = [PermissionOption(f"a{index:0200}", "n" * 150, "allow_once") for index in range(90)]
+    while told.interpret.asks.room_for(offering(number, *options)) is None:
+        told.hear(offering(number, *options))
+        number += 1
+    assert len(msgspec.json.encode(dict(told.fold.approvals))) < 2 * 200_000
+
+
+def test_what_permissions_say_of_their_calls_is_bounded_together() -> None:
+    told = Told().turn()
+    number = 0
+    shows = [{"type": "diff", "path": "/w/a", "newText": "x" * (6 << 20)}]
+    said = msgspec.json.encode({"toolCallId": "p", "kind": "edit", "content": shows})
+    while told.interpret.asks.room_for(PermissionAsk(f"req-{number}", said, OPTIONS)) is None:
+        told.hear(PermissionAsk(f"req-{number}", said, OPTIONS))
+        number += 1
+    assert number == asks.HELD_BYTES // len(said)

@@ -4,7 +4,8 @@ Agents announce late, twice or never, send only what changed, and re-order. The 
 
 Rule 1: a status never goes back. ``pending`` does not undo ``in_progress``, and nothing but another end undoes an end.
 Rule 2: arrays replace, but an empty ``content`` keeps the last one that had something to show.
-Rule 3: raw input and output are the agent's bytes, copied so that they do not hold the line they came in.
+Rule 3: of very many places the first are kept; whoever judges the call asks ``names_too_much``.
+Rule 4: raw input and output are the agent's bytes, copied so that they do not hold the line they came in.
 """
 
 from __future__ import annotations
@@ -12,11 +13,17 @@ from __future__ import annotations
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from trunkline.dialects.acp.tools import ToolCallContent, ToolCallLocation
+from trunkline.dialects.acp.tools import Diff, ToolCallContent, ToolCallLocation
 from trunkline.dialects.acp.updates import ToolCall, ToolCallUpdate
 
 TITLE_CHARS = 4096
 """Characters of a call's title and name that are kept; the update has them whole."""
+
+LOCATIONS = 1000
+"""Places of a call that are kept; whoever has more is not known in all. Agents name a few."""
+
+PATH_CHARS = 4096
+"""Characters of such a place's path: no system takes a longer one."""
 
 _RANK = {"pending": 0, "in_progress": 1, "completed": 2, "failed": 2}
 
@@ -52,7 +59,7 @@ def merge(call: CallState, update: ToolCall | ToolCallUpdate) -> frozenset[str]:
         "kind": update.kind,
         "status": _next_status(call.status, update.status),
         "content": update.content or None,
-        "locations": update.locations,
+        "locations": _places(update.locations),
         "raw_input": _json(update.raw_input),
         "raw_output": _json(update.raw_output),
     }
@@ -62,6 +69,19 @@ def merge(call: CallState, update: ToolCall | ToolCallUpdate) -> frozenset[str]:
     for name in changed:
         setattr(call, name, news[name])
     return frozenset(changed)
+
+
+def names_too_much(update: ToolCall | ToolCallUpdate) -> bool:
+    """Whether an update names more places than are kept of it."""
+    located = update.locations or ()
+    shown = sum(isinstance(item, Diff) for item in update.content or ())
+    return len(located) > LOCATIONS or shown > LOCATIONS or any(len(place.path) > PATH_CHARS for place in located)
+
+
+def _places(located: list[ToolCallLocation] | None) -> list[ToolCallLocation] | None:
+    if located is None or (len(located) <= LOCATIONS and all(len(place.path) <= PATH_CHARS for place in located)):
+        return located
+    return [place for place in located[:LOCATIONS] if len(place.path) <= PATH_CHARS]
 
 
 def _next_status(now: str, said: str | None) -> str | None:

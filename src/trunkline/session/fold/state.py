@@ -10,6 +10,7 @@ import msgspec
 
 from trunkline.agents.resources import Resources
 from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.acp.tools import ToolCallLocation
 from trunkline.dialects.context import EnvironmentContext, EnvironmentModel, PermissionPolicy, TokenUsage
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import SessionUnreadable
@@ -39,6 +40,9 @@ from trunkline.session.policy import Rule
 
 LIGHT_LOCATIONS = 200
 """Places of an open call that go into a checkpoint; rules look at no more of them."""
+
+LIGHT_PLACES = 16 << 10
+"""Characters of these together."""
 
 LIGHT_BODY = 4096
 """Bodies of open calls above this many bytes stay out of a checkpoint."""
@@ -206,10 +210,24 @@ def light_call(call: OpenCall) -> OpenCall:
     state = call.state
     light = CallState(
         tool_call_id=state.tool_call_id, title=state.title, name=state.name, kind=state.kind, status=state.status,
-        locations=state.locations and state.locations[:LIGHT_LOCATIONS], raw_input=_small(state.raw_input), raw_output=None,
+        locations=_light_places(state.locations), raw_input=_small(state.raw_input), raw_output=None,
         first_title=state.first_title, tool=state.tool,
     )
     return msgspec.structs.replace(call, state=light, evidence=None)
+
+
+def _light_places(places: list[ToolCallLocation] | None) -> list[ToolCallLocation] | None:
+    """The first places of a call, as many as are light together."""
+    if places is None:
+        return None
+    light: list[ToolCallLocation] = []
+    size = 0
+    for place in places[:LIGHT_LOCATIONS]:
+        size += len(place.path)
+        if size > LIGHT_PLACES:
+            break
+        light.append(place)
+    return light
 
 
 def _with_steps(raw: bytes, steps: Sequence[bytes]) -> bytes:

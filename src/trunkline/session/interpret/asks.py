@@ -15,9 +15,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from trunkline.dialects import acp, context, packets
-from trunkline.dialects.acp.calls import CallState, merge
+from trunkline.dialects.acp.calls import LOCATIONS, CallState, merge, names_too_much
 from trunkline.dialects.parts import CommandPart
-from trunkline.dialects.signals import PermissionAsk, QuestionAsk
+from trunkline.dialects.signals import PermissionAsk, PermissionOption, QuestionAsk
 from trunkline.errors import Invalid
 from trunkline.session.chain import sealed
 from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, Decided, OpenCall, QuestionView, remember
@@ -46,6 +46,17 @@ ASK_BYTES: Final = 8 << 20
 ASK_OPTIONS: Final = 100
 """Answers that one permission may offer."""
 
+OPTION_ID_CHARS: Final = 256
+"""Characters of such an answer's id, which the agent is told again."""
+
+OPTION_CHARS: Final = 200
+"""Characters of its name that are shown: it is a button."""
+
+HELD_BYTES: Final = 32 << 20
+"""What all permissions that wait may say of their calls: changes are kept until they are decided, to be held against writes."""
+
+_encode = msgspec.json.Encoder().encode
+
 _TOO_MUCH: Final = f"what waits for a person in this session would say more than {PENDING_BYTES >> 20} MiB"
 
 
@@ -73,6 +84,10 @@ class AskStory:
         self._roots = roots
         self._home = home
         self._guarded = guarded
+        self._sizes: dict[str, int] = {}
+        """What each that waits says, once it was counted."""
+        self._held: dict[str, int] = {}
+        """What the permissions among them said of their calls."""
 
     def announce(self, ask: PermissionAsk) -> Announced:
         """The agent wants a decision before it goes on: its call is told of, and what has to be known to put it to a person."""
@@ -92,12 +107,13 @@ class AskStory:
         view = ApprovalView(
             request_id=ask.request_id, tool_call_id=state.tool_call_id, tool_name=name_of(state),
             title=state.title or name_of(state), description=_describe(state, about.command), risk_level=about.risk,
-            risk_reason=reason, options=list(ask.options), tool_input=shown_input(state),
+            risk_reason=reason, options=_shown_options(ask.options), tool_input=shown_input(state),
             preview=preview, parts=self._parts(preview, about), about=about, always=_always(about), editable=ask.editable,
             beyond_turn=ask.beyond_turn,
             requested_at=context.iso_ms(writer.at), expires_at=self._expiry(),
         )
         writer.fold.approvals[ask.request_id] = view
+        self._held[ask.request_id] = len(ask.tool_call)
         writer.add(_requested_event(view, cut_input(state)), seal=self._seal, packet=packets.approval_requested_packet(
             at_us=writer.at, request_id=view.request_id, tool_call_id=view.tool_call_id, tool_name=view.tool_name,
             title=view.title, description=view.description, risk_level=view.risk_level, options=view.options,
@@ -112,6 +128,8 @@ class AskStory:
         if isinstance(ask, QuestionAsk):
             if len(fold.questions) >= PENDING_QUESTIONS:
                 return f"{PENDING_QUESTIONS} questions of this session wait for a person already"
+            if len(ask.tool_call_id or "") > ID_CHARS:
+                return f"the id of a call has at most {ID_CHARS} characters"
             size = len(ask.message) + len(ask.schema or b"") + len(ask.url or "")
         else:
             if len(fold.approvals) >= PENDING_PERMISSIONS:
@@ -120,9 +138,20 @@ class AskStory:
                 return f"a permission says at most {ASK_BYTES >> 20} MiB of its call, and this one {len(ask.tool_call) >> 20}"
             if len(ask.options) > ASK_OPTIONS:
                 return f"a permission offers at most {ASK_OPTIONS} options, and this one has {len(ask.options)}"
+            if any(len(option.option_id) > OPTION_ID_CHARS for option in ask.options):
+                return f"the id of an option has at most {OPTION_ID_CHARS} characters"
             size = min(len(ask.tool_call), TEXT_LIMIT)
-        waiting = sum(map(_said_by, fold.approvals.values())) + sum(map(_said_by, fold.questions.values()))
-        return None if size + waiting <= PENDING_BYTES else _TOO_MUCH
+            self._held = {key: held for key, held in self._held.items() if key in fold.approvals}
+            if sum(self._held.values()) + len(ask.tool_call) > HELD_BYTES:
+                return _TOO_MUCH
+        return None if size + self._waiting_bytes() <= PENDING_BYTES else _TOO_MUCH
+
+    def _waiting_bytes(self) -> int:
+        """What all that waits says; each is counted once, and in all that is kept of it."""
+        fold = self._writer.fold
+        waiting: dict[str, ApprovalView | QuestionView] = {**fold.approvals, **fold.questions}
+        self._sizes = {key: self._sizes.get(key) or len(_encode(view)) for key, view in waiting.items()}
+        return sum(self._sizes.values())
 
     def refused(self, ask: PermissionAsk | QuestionAsk, why: str) -> None:
         """An ask that could not wait for a person was answered with that."""
@@ -172,9 +201,9 @@ class AskStory:
 
     def about(self, ask: PermissionAsk) -> PolicyAsk:
         """What the rules look at in an ask that is not (yet) told of."""
-        state = CallState(tool_call_id=ask.request_id)
-        merge(state, _asked_for(ask))
-        return self._about(OpenCall(state, self._writer.at))
+        state, asked = CallState(tool_call_id=ask.request_id), _asked_for(ask)
+        merge(state, asked)
+        return self._about(OpenCall(state, self._writer.at, input_cut=names_too_much(asked)))
 
     def about_tool(self, name: str, given: bytes) -> PolicyAsk:
         """What the rules look at in a tool that is about to run."""
@@ -269,11 +298,10 @@ class AskStory:
         self._writer.status("paused" if fold.paused is not None else standing(fold))
 
 
-def _said_by(view: ApprovalView | QuestionView) -> int:
-    """About how many bytes something that waits says."""
-    if isinstance(view, ApprovalView):
-        return len(memoryview(view.tool_input)) + len(view.title)
-    return len(view.question) + (len(memoryview(view.schema)) if isinstance(view.schema, msgspec.Raw) else 0)
+def _shown_options(options: Sequence[PermissionOption]) -> list[PermissionOption]:
+    """The answers that are offered, their names no longer than can be shown."""
+    return [option if len(option.name) <= OPTION_CHARS else PermissionOption(
+        option.option_id, option.name[:OPTION_CHARS], option.kind) for option in options]
 
 
 def _always(about: PolicyAsk) -> Rule | None:
@@ -325,10 +353,10 @@ def _asked_for(ask: PermissionAsk) -> acp.ToolCallUpdate:
 
 
 def paths_of(state: CallState) -> tuple[str, ...]:
-    """The files that a call says it touches, beside its input."""
+    """The files that a call says it touches, beside its input; the first of very many."""
     changed = [item.path for item in state.content or [] if isinstance(item, acp.Diff)]
     located = [location.path for location in state.locations or []]
-    return tuple(dict.fromkeys([*changed, *located]))
+    return tuple(dict.fromkeys([*changed[:LOCATIONS], *located]))
 
 
 def _only_field(schema: bytes | None) -> dict[str, Any]:

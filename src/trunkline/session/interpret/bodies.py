@@ -17,6 +17,10 @@ KEPT_BODIES: Final = 32 << 20
 """Bytes of bodies of all calls of a session. Most calls carry a few kilobytes; one that reads a large file carries it twice."""
 
 
+_ITEM_BYTES: Final = 100
+"""What a place or an item takes beside its text."""
+
+
 class Bodies:
     """How much each call carries, the one that was spoken of longest ago first. Light calls are not counted."""
 
@@ -49,6 +53,7 @@ def size_of(call: OpenCall) -> int:
     """About how many bytes a call's bodies take."""
     state, evidence = call.state, call.evidence
     size = len(state.raw_input or b"") + len(state.raw_output or b"") + sum(map(_size_of_item, state.content or ()))
+    size += sum(len(place.path) + _ITEM_BYTES for place in state.locations or ())
     if evidence is not None:
         size += len(evidence.printed) + sum(map(_size_of_item, evidence.diffs))
     return size
@@ -57,17 +62,20 @@ def size_of(call: OpenCall) -> int:
 def _size_of_item(item: acp.ToolCallContent) -> int:
     match item:
         case acp.Diff():
-            return len(item.old_text or "") + len(item.new_text)
+            return _ITEM_BYTES + len(item.path) + len(item.old_text or "") + len(item.new_text)
         case acp.Content(content=acp.TextContent(text=text)):
-            return len(text)
+            return _ITEM_BYTES + len(text)
         case acp.Content(content=acp.ImageContent(data=data) | acp.AudioContent(data=data)):
-            return len(data)
-    return 0
+            return _ITEM_BYTES + len(data)
+    return _ITEM_BYTES
 
 
 def _lighten(call: OpenCall) -> None:
     state: CallState = call.state
     state.content = state.raw_output = call.evidence = None
+    if sum(len(place.path) + _ITEM_BYTES for place in state.locations or ()) > LIGHT_BODY:
+        state.locations = None
+        call.input_cut = True
     if len(state.raw_input or b"") > LIGHT_BODY:
         state.raw_input = None
         call.input_cut = True

@@ -23,7 +23,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from trunkline.dialects import acp, context, packets
-from trunkline.dialects.acp.calls import CallState, merge
+from trunkline.dialects.acp.calls import CallState, merge, names_too_much
 from trunkline.dialects.roles import ToolNames
 from trunkline.session.fold import OpenCall, remember
 from trunkline.session.interpret import changes, git, subagents, web
@@ -228,6 +228,7 @@ class ToolStory:
 
     def _merge(self, call: OpenCall, update: acp.ToolCall | acp.ToolCallUpdate, *, asks: bool = False) -> frozenset[str]:
         changed = merge(call.state, update)
+        call.input_cut = call.input_cut or names_too_much(update)
         if "content" in changed:
             call.shows_ask = asks
         observe(call, update, self._names)
@@ -273,7 +274,7 @@ class ToolStory:
         self._text.close()
         self._writer.thinking(False)
         call = self._open(update, wire, raw)
-        call.input_cut = input_cut
+        call.input_cut = call.input_cut or input_cut
         self._count(call)
         if call.state.status != "pending" or _has_input(call.state):
             self._go_on(call, frozenset({"raw_input"}), None, None)
