@@ -16,7 +16,7 @@ from trunkline.dialects.acp.calls import LOCATIONS, TITLE_CHARS
 from trunkline.dialects.acp.calls import PATH_CHARS as PLACE_CHARS
 from trunkline.dialects.signals import Malformed, PermissionAsk, PermissionOption, QuestionAsk, SubAgentTold, Update
 from trunkline.errors import Invalid, TooManyRequests
-from trunkline.session import prompts, served
+from trunkline.session import intake, prompts, served
 from trunkline.session.acp_asks import AcpAsks
 from trunkline.session.fold import KEPT_ARTIFACTS, Artifact, checkpoint
 from trunkline.session.interpret import asks, bodies, conditions, plans, subagents, tools
@@ -354,3 +354,19 @@ def test_what_permissions_say_of_their_calls_is_bounded_together() -> None:
         told.hear(PermissionAsk(f"req-{number}", said, OPTIONS))
         number += 1
     assert number == asks.HELD_BYTES // len(said)
+
+
+def test_asks_in_a_row_give_way_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def play() -> None:
+        monkeypatch.setattr(intake, "HOLD_S", 0.0)
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        plain = [PermissionAsk(f"req-{number}", b'{"toolCallId":"p%d","kind":"think"}' % number, OPTIONS) for number in range(9)]
+        await session._intake._reading.prepare([*plain])
+        stage.driver.say(*plain)
+        assert len(session.fold.approvals) < 9, "the rest is taken when others had their turn"
+        await session._intake.settled()
+        assert list(session.fold.approvals) == [f"req-{number}" for number in range(9)], "in order"
+
+    run(play())

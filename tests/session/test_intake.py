@@ -176,7 +176,9 @@ def test_an_agent_that_dies_while_the_disk_hangs_ends_its_turn_at_once(tmp_path:
         stage.driver.die()
         packets = await stage.packets("error")
         types = [packet["type"] for packet in packets]
-        assert types.count("approval_requested") == 2 and "agent_message_chunk" in types
+        assert types.count("approval_requested") == 1 and "agent_message_chunk" in types
+        entries = await stage.session.feed.read(after=0)
+        assert sum(b'"permission_refused"' in entry.event for entry in entries) == 1, "what nobody can be told is not judged"
         assert all(not packet["approved"] for packet in packets if packet["type"] == "approval_resolved")
         assert not session.fold.approvals
 

@@ -94,9 +94,13 @@ class Approvals:
         why = self._pen.at().asks.room_for(ask)
         if why is None:
             return True
+        self.turn_away(ask, why)
+        return False
+
+    def turn_away(self, ask: PermissionAsk | QuestionAsk, why: str) -> None:
+        """Refuse an ask that nobody is asked about, and write that down."""
         self._pen.at().asks.refused(ask, why)
         self._link.refuse(ask.request_id, why)
-        return False
 
     def asked(self, ask: PermissionAsk, look: Look) -> None:
         """A permission was just asked for and written down: answer it by rule, or wait for a person."""

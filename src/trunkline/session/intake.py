@@ -5,7 +5,8 @@ Rule 2: what is short is taken on the spot. An ask that names files is looked up
         command is read first (``read_ahead``), both off the loop; much at once is taken in pieces of about HOLD_S, and
         then others have their turn. The agent's pipe waits meanwhile, and while the journal is behind, so that no more than
         one read and one line wait here.
-Rule 3: an agent that is gone is not waited for: what it asked is then judged without a look, which allows nothing.
+Rule 3: an agent that is gone is not waited for. What it asked and is not told of yet is refused unjudged, and written down so:
+        nobody is there to be answered.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ HOLD_S = 0.02
 GAP_S = 0.005
 """How long others have, and how soon it is looked again whether the journal has caught up."""
 
+GONE = "the agent is gone, or its session is being closed"
+
 _NOTHING: Iterator[bytes] = iter(())
 
 log = logging.getLogger("trunkline.session")
@@ -57,6 +60,8 @@ class Intake:
         self._task: asyncio.Task[None] | None = None
         self._look: asyncio.Task[Look] | None = None
         self._hurried = False
+        self._until = 0.0
+        """When others have their turn."""
 
     @property
     def waits(self) -> bool:
@@ -91,31 +96,29 @@ class Intake:
         """Take these as far as nobody has to wait for it; returns an ask that needs a look at the disk, and the rest."""
         if needs_reading(signals):
             return None, signals
+        self._begin_hold()
         if len(signals) <= PIECE and _before_large(signals) is signals:
             return self._apply(signals)
-        clock, done = asyncio.get_running_loop().time, 0
-        until = clock() + HOLD_S
+        done = 0
         while piece := _before_large(signals[done:done + PIECE]):
             announced, rest = self._apply(piece)
             done += len(piece)
-            if announced is not None:
+            if announced is not None or rest:
                 return announced, rest + signals[done:]
-            if clock() > until or self._pen.is_behind:
+            if self._is_time_up() or self._pen.is_behind:
                 break
         return None, signals[done:]
 
     async def _go_on(self, announced: Announced | None) -> None:
         """Take all that waits, beginning with an ask whose files have to be looked at."""
-        clock = asyncio.get_running_loop().time
-        until = clock() + HOLD_S
+        self._begin_hold()
         await self._take_piece(announced, [])
         while piece := await self._next_piece():
             await self._read_ahead(piece)
             await self._take_piece(None, piece)
             piece = []  # a long line is not kept while the journal catches up
-            if (clock() > until or self._pen.is_behind) and (self._waiting or self._split is not _NOTHING):
+            if (self._is_time_up() or self._pen.is_behind) and (self._waiting or self._split is not _NOTHING):
                 await self._give_way()
-                until = clock() + HOLD_S
         self._task = None
         self._pen.let_go("intake")
 
@@ -124,6 +127,9 @@ class Intake:
             try:
                 if announced is not None:
                     self._ask(announced, await self._look_at(announced))
+                    announced = None
+                if self._is_time_up():
+                    await self._give_way()
                 announced, rest = self._apply(rest)
             except Exception:  # the piece's boundary: what stands behind it must not wait for ever
                 log.exception("what an agent said could not be taken")
@@ -143,6 +149,13 @@ class Intake:
         await asyncio.sleep(GAP_S)
         while self._pen.is_behind and not self._hurried:  # noqa: ASYNC110 the committer has no event for one session
             await asyncio.sleep(GAP_S)
+        self._begin_hold()
+
+    def _begin_hold(self) -> None:
+        self._until = asyncio.get_running_loop().time() + HOLD_S
+
+    def _is_time_up(self) -> bool:
+        return asyncio.get_running_loop().time() > self._until
 
     async def _next_piece(self) -> list[Signal]:
         """A part of a large update, or some signals; nothing where nothing waits."""
@@ -180,7 +193,8 @@ class Intake:
         return [whole]
 
     def _apply(self, signals: list[Signal]) -> tuple[Announced | None, list[Signal]]:
-        """Take these, up to an ask whose files have to be looked at; returns that and what stands behind it."""
+        """Take these, up to an ask whose files have to be looked at, or one after which it is time for others; returns that and
+        what stands behind it."""
         ends: list[TurnEnd] = []
         announced: Announced | None = None
         interpret, start = self._pen.at(), 0
@@ -200,9 +214,9 @@ class Intake:
             else:
                 continue
             start = index + 1
-            if announced is not None:
+            if announced is not None or (type(signal) is not TurnEnd and self._is_time_up()):
                 break
-        if announced is None:
+        else:
             interpret.hear(signals[start:] if start else signals)
             start = len(signals)
         self._pen.write()
@@ -213,6 +227,9 @@ class Intake:
 
     def _announce(self, ask: PermissionAsk) -> Announced | None:
         """Tell of an ask's call; returns the ask where the disk has to be looked at before it is put to anybody."""
+        if self._hurried:
+            self._approvals.turn_away(ask, GONE)
+            return None
         if not self._approvals.has_room(ask):
             return None
         announced = self._pen.at().asks.announce(ask)

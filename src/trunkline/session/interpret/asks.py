@@ -28,7 +28,7 @@ from trunkline.session.interpret.preview import TEXT_MOST, ReadText, changed_fil
 from trunkline.session.interpret.tools import ID_CHARS, INPUT_CUT, UNTRACKED, ToolStory, cut_input, name_of, shown_input
 from trunkline.session.interpret.writer import TEXT_LIMIT, Writer
 from trunkline.session.policy import PolicyAsk, Rule, always_rule, policy_ask
-from trunkline.session.policy_inputs import BEYOND_RULES
+from trunkline.session.policy_inputs import BEYOND_RULES, PATHS
 from trunkline.session.policy_text import check_rule
 
 PENDING_PERMISSIONS: Final = 200
@@ -95,7 +95,7 @@ class AskStory:
         self._tools.executing(call, requires_approval=True)
         about = self._about(call)
         folder = (about.cwd,) if about.cwd is not None else ()
-        return Announced(ask, call, about, tuple(dict.fromkeys((*about.paths, *paths_of(call.state), *folder))),
+        return Announced(ask, call, about, tuple(dict.fromkeys((*about.paths, *paths_of(call.state)[:PATHS], *folder))),
                          changed_file(self._tools.facts(call)))
 
     def request(self, announced: Announced, read: ReadText = lambda path: None) -> None:
@@ -219,13 +219,14 @@ class AskStory:
     def _about(self, call: OpenCall) -> PolicyAsk:
         """What the rules look at: the input in whatever form it was told, and the paths that the agent named beside it."""
         fold, facts = self._writer.fold, self._tools.facts(call)
+        located = paths_of(call.state)
         brings_changes = any(isinstance(item, acp.Diff) for item in call.state.content or [])
         about = policy_ask(name_of(call.state), call.state.kind, facts.subject, agent=fold.agent, cwd=fold.cwd,
                           roots=self._roots or (fold.cwd,), home=self._home, session_id=fold.session_id,
-                          turn_id=fold.turn.turn_id if fold.turn else None, locations=paths_of(call.state),
+                          turn_id=fold.turn.turn_id if fold.turn else None, locations=located[:PATHS + 1],
                           guarded=self._guarded, guessed=not (call.state.tool or call.state.name), writes=brings_changes,
                           at_once=True)
-        if call.input_cut:
+        if call.input_cut or len(located) > PATHS:  # of more than that the rules look at none, and nobody judges them one by one
             about = msgspec.structs.replace(about, risk="high", risk_reason=INPUT_CUT, paths=(*about.paths, BEYOND_RULES))
         return about if not fold.calls_untracked else msgspec.structs.replace(about, risk="high", risk_reason=UNTRACKED)
 
