@@ -370,3 +370,13 @@ def test_asks_in_a_row_give_way_to_others(tmp_path: Path, monkeypatch: pytest.Mo
         assert list(session.fold.approvals) == [f"req-{number}" for number in range(9)], "in order"
 
     run(play())
+
+
+def test_always_is_offered_for_so_many_paths_only() -> None:
+    told = Told().turn()
+    for number, count in enumerate((2, asks.ALWAYS_PATHS + 1)):
+        places = [{"path": f"/w/{place}"} for place in range(count)]
+        said = msgspec.json.encode({"toolCallId": f"p{number}", "kind": "read", "name": "read", "locations": places})
+        told.hear(PermissionAsk(f"req-{number}", said, OPTIONS))
+    few, many = told.fold.approvals.values()
+    assert few.always is not None and many.always is None

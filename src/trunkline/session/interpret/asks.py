@@ -55,6 +55,9 @@ OPTION_CHARS: Final = 200
 HELD_BYTES: Final = 32 << 20
 """What all permissions that wait may say of their calls: changes are kept until they are decided, to be held against writes."""
 
+ALWAYS_PATHS: Final = 40
+"""Paths of an ask that "always" is offered for: each is held against each pattern of the rule, on the loop."""
+
 _encode = msgspec.json.Encoder().encode
 
 _TOO_MUCH: Final = f"what waits for a person in this session would say more than {PENDING_BYTES >> 20} MiB"
@@ -307,6 +310,8 @@ def _shown_options(options: Sequence[PermissionOption]) -> list[PermissionOption
 
 def _always(about: PolicyAsk) -> Rule | None:
     """The rule that "always" would write; None where no rule could be about it or be written, or it is more than can be shown."""
+    if len(about.paths) > ALWAYS_PATHS or BEYOND_RULES in about.paths:
+        return None
     try:
         rule = check_rule(always_rule(about, allow=True, scope="always", session_id=about.session_id, turn_id=about.turn_id,
                                       reason=None))
