@@ -13,6 +13,7 @@ from tests.journal.stores import entries, group, row, seqs
 from trunkline.errors import StorageError
 from trunkline.journal.base import Group, RowFilter
 from trunkline.journal.keeper import Keeper
+from trunkline.journal.rows import row_of, row_values
 from trunkline.journal.sqlite import SqliteJournal
 
 SESSIONS = ("a", "b", "c", "d")
@@ -83,3 +84,29 @@ def test_a_deletion_that_fails_again_at_the_start_keeps_no_journal_from_opening(
 
     run(scenario())
     assert "session a is not wholly deleted yet" in caplog.text
+
+
+@pytest.mark.parametrize("values", ["7, NULL, 'a', 1, 2, 'lost'", "7, 1, x'ff', 'one', 2, NULL",
+                                    "7, 9223372036854775807, 'a', 1, 2, ''", "7, -5, 'a', 1, 2, 'lost'"])
+def test_a_damaged_note_of_damage_is_told_as_that(path: Path, values: str) -> None:
+    change(path, "DROP TABLE damages")
+    change(path, "CREATE TABLE damages (number INTEGER PRIMARY KEY, at, session, first_seq, last_seq, what)")
+    change(path, "INSERT INTO damages VALUES (6, 1, 'a', 1, 2, 'lost')")
+    change(path, f"INSERT INTO damages VALUES ({values})")
+
+    async def scenario() -> None:
+        async with SqliteJournal(path) as journal:
+            bad, good = (await journal.health()).damages
+            assert (bad.number, bad.at, bad.session, bad.first) == (7, 0, "", 0) and "cannot be read" in bad.what
+            assert (good.number, good.at, good.session, good.what) == (6, 1, "a", "lost")
+
+    run(scenario())
+
+
+def test_a_session_row_with_values_of_other_kinds_has_no_state() -> None:
+    stored = row_values(row("a"))
+    values = (*stored[:7], stored[8], stored[9], stored[7], 3, stored[10])
+    assert row_of(values).checkpoint == b"fold"
+    for place in range(10):
+        found = row_of((*values[:place], None, *values[place + 1:11], None))
+        assert (found.summary, found.checkpoint) == (b"", b"") and None not in (found.title, found.created_at, found.updated_at)

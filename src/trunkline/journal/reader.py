@@ -20,6 +20,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from heapq import heappop, heappush, merge
 from operator import attrgetter
+from typing import Any
 
 import msgspec
 
@@ -32,6 +33,8 @@ from trunkline.journal.rows import matches, row_of
 _seq_of = attrgetter("seq")
 _pos_of = attrgetter("pos")
 _NO_END = (1 << 63) - 1
+_AT_END = 253_402_300_800_000_000
+"""The year 10000: no clock that wrote a note, and nothing that a timestamp can say."""
 
 logger = logging.getLogger(__name__)
 
@@ -101,8 +104,7 @@ class Reader:
 
     def damages(self, most: int) -> list[Damage]:
         """What was written down as damaged, the newest first."""
-        return [Damage(number=number, at=at, session=session, first=first, last=last, what=what) for number, at, session, first,
-                last, what in self._connection.execute(self._queries["damages"], (most,))]
+        return [_damage_of(values) for values in self._connection.execute(self._queries["damages"], (most,))]
 
     def _entries_of(self, block: Block) -> list[Entry]:
         """What a stored block holds; a gap where that cannot be read."""
@@ -153,6 +155,15 @@ class Reader:
                                for entry in part]
             elif row[1] not in hidden:
                 yield row[0], [(row[1], entry) for entry in self._entries_of(Block._make(row))]
+
+
+def _damage_of(values: tuple[Any, ...]) -> Damage:
+    """A stored note of damage, which has no checksum: one that may be damaged itself says only that it was there."""
+    match values:
+        case (int(number), int(at), str(session), int(first), int(last), str(what)) if 0 <= at < _AT_END:
+            return Damage(number=number, at=at, session=session, first=first, last=last, what=what)
+    number = values[0] if isinstance(values[0], int) else 0
+    return Damage(number=number, at=0, session="", first=0, last=0, what="something; the note of what it was cannot be read")
 
 
 def parts_of(first_pos: int, body: bytes, crc: int | None) -> dict[str, list[Entry]]:

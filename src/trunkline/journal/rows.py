@@ -11,6 +11,9 @@ from typing import Any
 
 from trunkline.journal.base import RowFilter, SessionRow
 
+_KINDS = (str, str, str, str, str, int, int, bytes, bytes, int, int)
+"""Of the columns as they are read. A damaged file gives back what its schema forbids."""
+
 
 def matches(row: SessionRow, which: RowFilter) -> bool:
     """Whether a row passes all parts of the filter but its limit."""
@@ -34,10 +37,13 @@ def row_values(row: SessionRow) -> tuple[Any, ...]:
 
 def row_of(values: tuple[Any, ...]) -> SessionRow:
     """A stored row, in the order of ``rows`` and ``row``; without its state where it is damaged."""
+    typed = tuple(value if isinstance(value, kind) else kind() for value, kind in zip(values, _KINDS, strict=False))
+    whole = typed == values[:len(_KINDS)]
+    values = (*typed, *values[len(_KINDS):])
     row = SessionRow(
         id=values[0], agent=values[1], cwd=values[2], title=values[3], status=values[4], created_at=values[5],
         updated_at=values[6], summary=values[7], checkpoint=values[8], checkpoint_seq=values[9], last_seq=values[10])
-    if not is_whole_row(row, values[11]):
+    if not whole or not is_whole_row(row, values[11]):
         row.summary = row.checkpoint = b""
     return row
 
