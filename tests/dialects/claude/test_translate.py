@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from tests.dialects.acp.strategies import json_values, texts
 from tests.dialects.claude import frames as f
 from tests.tooling.claude_runs import encoded, output, runs, translator
 from trunkline.dialects.claude.frames import SYSTEM
-from trunkline.dialects.claude.translate import Translator
+from trunkline.dialects.claude.translate import Translator, _printed
 from trunkline.dialects.jsonrpc import LineSplitter
 from trunkline.dialects.signals import Malformed, Note, Signal, TurnEnd, Update
 
@@ -472,3 +473,12 @@ def test_a_number_that_nobody_can_hold_costs_its_member_or_the_line(number: byte
                  b'{"type":"result","num_turns":%b,"x":%b}'):
         for signal in prompted().receive(line % (number, number)):
             assert isinstance(signal, Malformed | Note | TurnEnd | Update)
+
+
+def test_what_a_slash_command_printed_is_read_in_one_pass() -> None:
+    begun = "<local-command-stdout>"
+    assert _printed(f"x{begun} a {begun}b</local-command-stderr> c <local-command-stderr></local-command-stdout>") == f"a {begun}b"
+    assert _printed(" nothing in tags ") == "nothing in tags"
+    begin = time.thread_time()
+    assert _printed(begun * 12_000) == begun * 12_000
+    assert time.thread_time() - begin < 2, "a quarter of a megabyte took 39 s once"

@@ -71,7 +71,8 @@ Json = dict[str, Any]
 INTERRUPTED: Final = "[Request interrupted by user"
 KEPT_OF_BROKEN: Final = 4096
 TOO_LARGE: Final = f"it says more than {LARGE_LINE >> 20} MiB, which neither a rule nor a person can look at"
-_STDOUT = re.compile(r"<local-command-(?:stdout|stderr)>(.*?)</local-command-(?:stdout|stderr)>", re.DOTALL)
+_PRINTED: Final = re.compile(r"<(/?)local-command-(?:stdout|stderr)>")
+"""The tags around what a slash command printed. One at a time: a pattern of both would look for the end again at each beginning."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -481,8 +482,15 @@ def _own_turn_ended(end: TurnEnd, frame: ResultFrame) -> Note:
 
 def _printed(text: str) -> str:
     """What a slash command printed, out of the tags that the CLI puts around it."""
-    found = _STDOUT.findall(text)
-    return "\n".join(part.strip() for part in found if part.strip()) if found else text.strip()
+    found: list[str] = []
+    begun: int | None = None
+    for tag in _PRINTED.finditer(text):
+        if tag[1] and begun is not None:
+            found.append(text[begun:tag.start()].strip())
+            begun = None
+        elif not tag[1] and begun is None:
+            begun = tag.end()
+    return "\n".join(filter(None, found)) if found else text.strip()
 
 
 def _update(update: Json) -> Update:

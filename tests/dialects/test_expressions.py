@@ -1,0 +1,94 @@
+"""Every expression of the tree takes time in proportion to the text: who writes the text must not choose how long the loop is held.
+
+What is measured is own CPU time, and only how it grows: four times the text may take eight times as long, not sixteen."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+import time
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import trunkline
+
+SMALL, LARGE = 1 << 10, 1 << 12
+QUICK_S = 0.004
+"""What a text of LARGE may take without a closer look: no expression that is linear needs as much, on any machine."""
+UNITS = (" ", "\t", "\n", "a", "0", "-", "/", ".", ":", "[", "{", "(", "<", "'", '"', "`", "$", "\\", "=", "a ", "a-", "a.", "a/", "$(",
+         "${", "{a,", "[a", "[{", "[a](http://", "http://a", "data:", "data:a;", "<local-command-stdout>", "<title", "\x1b[", "\x1b]",
+         "\n--- ", "hit your x ", "a@", "0a", "0.", "```\n", "exit code", "--- a\n")
+"""What a hostile text may consist of: each is repeated, and nothing that follows fits."""
+STARTS_ONCE = {"match", "fullmatch"}
+BOUNDED = {
+    ("trunkline.agents.catalog", "_VERSION"): "looks into what a program prints of its version, at most a few KB",
+}
+"""Expressions that are not linear, and why nobody can send them a long text."""
+
+
+def expressions() -> Iterator[tuple[ModuleType, str, re.Pattern[Any]]]:
+    for found in pkgutil.walk_packages(trunkline.__path__, "trunkline."):
+        if not found.name.endswith("__main__"):
+            module = importlib.import_module(found.name)
+            for name, value in vars(module).items():
+                yield from ((module, name, each) for each in patterns_in(value))
+
+
+def patterns_in(value: object) -> Iterator[re.Pattern[Any]]:
+    if isinstance(value, re.Pattern):
+        yield value
+    elif isinstance(value, tuple | list | dict):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from patterns_in(each) if isinstance(each, re.Pattern | tuple) else ()
+
+
+def uses(module: ModuleType, name: str) -> set[str]:
+    """How the module calls it; a search, too, where that cannot be seen."""
+    return set(re.findall(rf"\b{name}\.(match|fullmatch|search|finditer|findall|sub|subn|split)\b", inspect.getsource(module))) or {"?"}
+
+
+def cost_s(pattern: re.Pattern[Any], calls: set[str], text: Any) -> float:
+    begin = time.thread_time()
+    if "match" in calls:
+        pattern.match(text)
+    if "fullmatch" in calls:
+        pattern.fullmatch(text)
+    if calls - STARTS_ONCE:
+        for _ in pattern.finditer(text):
+            pass
+    return time.thread_time() - begin
+
+
+def slow_unit(pattern: re.Pattern[Any], calls: set[str]) -> str | None:
+    """What it takes more than linear time for, if anything."""
+    for unit in UNITS:
+        small, large = ((unit * (size // len(unit)) + "\0") for size in (SMALL, LARGE))
+        few, many = (text.encode() if isinstance(pattern.pattern, bytes) else text for text in (small, large))
+        if cost_s(pattern, calls, few) < QUICK_S / 16 and cost_s(pattern, calls, many) < QUICK_S:
+            continue
+        if min(cost_s(pattern, calls, many) for _ in range(3)) > 8 * min(cost_s(pattern, calls, few) for _ in range(5)):
+            return unit
+    return None
+
+
+def test_no_expression_takes_more_than_linear_time() -> None:
+    seen: set[tuple[object, int, frozenset[str]]] = set()
+    slow: list[str] = []
+    for module, name, pattern in expressions():
+        calls = uses(module, name)
+        key = (pattern.pattern, pattern.flags, frozenset(calls))
+        if key in seen or (module.__name__, name) in BOUNDED:
+            continue
+        seen.add(key)
+        if (unit := slow_unit(pattern, calls)) is not None:
+            slow.append(f"{module.__name__}.{name} for {unit!r}: {pattern.pattern!r}")
+    assert len(seen) > 100, "they were not found"
+    assert not slow, "\n".join(slow)
+
+
+def test_the_sweep_finds_what_it_is_for() -> None:
+    begins_and_ends = re.compile(r"<local-command-stdout>(.*?)</local-command-stdout>", re.DOTALL)
+    assert slow_unit(begins_and_ends, {"findall"}) is not None
