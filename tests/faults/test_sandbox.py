@@ -249,3 +249,23 @@ def test_an_agents_own_settings_cannot_be_loosened_by_a_session(new_hub: NewHub,
         assert "its settings say so" in error["message"]
     error = hub.wire.post("/sessions", {"agent": "fast", "cwd": folder, "sandboxNetwork": False}, 400)
     assert "sandboxNetwork" in error["message"]
+
+
+def test_the_hub_reads_and_writes_nothing_for_an_agent_that_its_sandbox_hides(hub: HubProcess, report: Report) -> None:
+    around = hub.home / ".m2"
+    secret, later = around / "settings.xml", hub.home / ".gem" / "credentials"
+    for path in (secret, around / "mine.txt", later.with_name("mine.txt")):
+        plant(path)
+    session, other = hub.new_session("trusted", cwd=around, sandbox="bwrap"), hub.new_session("trusted", cwd=later.parent,
+                                                                                              sandbox="bwrap")
+    (around / "link").symlink_to(secret)
+    reads = [["ask", "fs/read_text_file", {"path": str(path)}] for path in (secret, around / "link", around / "mine.txt")]
+    writes = [["ask", "fs/write_text_file", {"path": str(path), "content": "else"}] for path in (secret, around / "link")]
+    *refused_, mine = [json.loads(line) for line in text_of(session.say(json.dumps(reads))).splitlines()]
+    assert mine["result"]["content"] == SECRET
+    refused_ += [json.loads(line) for line in text_of(session.say(json.dumps(writes))).splitlines()]
+    made = json.dumps([["ask", "fs/write_text_file", {"path": str(later), "content": "else"}]])
+    refused_.append(json.loads(text_of(other.say(made))))
+    held = sum("hidden by the session's sandbox" in json.dumps(answer.get("error")) for answer in refused_)
+    assert held == 5 and secret.read_text() == SECRET and not later.exists()
+    report(8, "fs/* on what the sandbox hides in the session's folder", tried=5, held=held)

@@ -8,6 +8,7 @@ Rule 2: an agent writes into its own store and sees no other agent's.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from trunkline.agents.catalog import AgentSpec, expand, launch_command
 from trunkline.agents.sandbox import Confine
@@ -15,6 +16,9 @@ from trunkline.errors import AgentNotInstalled, Invalid
 from trunkline.hub.setup import guarded_folders
 from trunkline.hub.shapes import HubOptions, NewSession
 from trunkline.session.fold import Sandboxed
+
+if TYPE_CHECKING:
+    from trunkline.agents.sandbox.places import Wish
 
 HOMES = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
 
@@ -50,14 +54,20 @@ def confined(spec: AgentSpec | None, sandbox: Sandboxed, roots: Sequence[str], e
              agents: Mapping[str, AgentSpec], environ: Mapping[str, str], hidden: Sequence[str]) -> Confine:
     """A session's sandbox; ``env`` is its agent's, ``environ`` the hub's."""
     from trunkline.agents.sandbox.cell import Cell  # most hubs have none
+
+    return Cell(wish_of(spec, roots, env, agents, environ, hidden), network=sandbox.network)
+
+
+def wish_of(spec: AgentSpec | None, roots: Sequence[str], env: Mapping[str, str], agents: Mapping[str, AgentSpec],
+            environ: Mapping[str, str], hidden: Sequence[str]) -> Wish:
+    """What a session's sandbox shows and hides: the one list, for what runs in it and for what is read and written for it."""
     from trunkline.agents.sandbox.places import Wish
 
     own = list(stores(spec, env)) if spec is not None else []
     others = [path for other in agents.values() if other != spec for path in stores(other, {**environ, **other.env})]
     reads = [path for word in (spec.sandbox_reads if spec is not None else ()) if (path := expand(word, env))]
-    wish = Wish(roots=roots, own=own, hidden=[*hidden, *(path for path in others if path not in own)], reads=reads,
+    return Wish(roots=roots, own=own, hidden=[*hidden, *(path for path in others if path not in own)], reads=reads,
                 command=_command(spec, env), env=env, homes=[environ.get(name, "") for name in HOMES])
-    return Cell(wish, network=sandbox.network)
 
 
 def stores(spec: AgentSpec, env: Mapping[str, str]) -> Iterator[str]:

@@ -18,14 +18,14 @@ from trunkline import __version__, discovery
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.environment import clean_env
-from trunkline.agents.sandbox import Confine, as_is
+from trunkline.agents.sandbox import Confine, as_is, nothing_hidden
 from trunkline.dialects.roles import ToolNames
 from trunkline.dialects.signals import Signal
 from trunkline.discovery.base import Store
 from trunkline.discovery.follow import LINE_MOST, Follower
 from trunkline.disk.reading import open_plain
 from trunkline.errors import NotFound, Unavailable, Unsupported
-from trunkline.hub.confining import confined, stricter
+from trunkline.hub.confining import confined, stricter, wish_of
 from trunkline.hub.loading import DRIVERS, SESSIONS, load
 from trunkline.session.driver import AgentSession, Driver
 from trunkline.session.fold import Fold
@@ -92,8 +92,8 @@ class Drivers:
 
         return AcpDriver(
             spec, cwd=session.fold.cwd, env=env,
-            calls=EditorCalls(session.editors, session.id, session.workspace, env, spec.quirks, session.permits, session.acted,
-                              session.printed, session.prints, session.confine, session.fold.resources),
+            calls=EditorCalls(session.editors, session.id, session.agents_workspace, env, spec.quirks, session.permits,
+                              session.acted, session.printed, session.prints, session.confine, session.fold.resources),
             mcp_servers=session.fold.mcp_servers, sink=session, new_id=lambda: self._new_id("req"), version=__version__,
             fork=_forks(session.fold), confine=session.confine, resources=session.fold.resources)
 
@@ -103,8 +103,16 @@ class Drivers:
         sandbox = stricter(spec, fold.sandbox)
         if sandbox is None:
             return as_is
-        env = self._env_for(spec, more) if spec is not None else clean_env((), self._environ)
-        return confined(spec, sandbox, [fold.cwd], env, self._agents, self._environ, self._hidden)
+        return confined(spec, sandbox, [fold.cwd], self._env_in(spec, more), self._agents, self._environ, self._hidden)
+
+    def hider(self, fold: Fold, more: Mapping[str, str]) -> Callable[[str], bool]:
+        """Says of a real path whether a session's sandbox hides it by name. It looks at the disk."""
+        spec = self._agents.get(fold.agent)
+        if stricter(spec, fold.sandbox) is None:
+            return nothing_hidden
+        from trunkline.agents.sandbox.places import hider
+
+        return hider(wish_of(spec, [fold.cwd], self._env_in(spec, more), self._agents, self._environ, self._hidden))
 
     async def capabilities_of(self, agent: str) -> msgspec.Raw | None:
         """What an agent can do whose driver is ours, so that it need not be asked."""
@@ -150,6 +158,9 @@ class Drivers:
         position = session.fold.watch_position
         return WatchDriver(Follower(path, store.reading(), position, session.followed, folder=store.folder,
                                     prepare=session.reading.prepare))
+
+    def _env_in(self, spec: AgentSpec | None, more: Mapping[str, str]) -> dict[str, str]:
+        return self._env_for(spec, more) if spec is not None else clean_env((), self._environ)
 
     def _env_for(self, spec: AgentSpec, more: Mapping[str, str]) -> dict[str, str]:
         return clean_env(spec.env_allow, {**self._environ, **more}, {**spec.env})

@@ -128,8 +128,8 @@ class Hub:
                           cancel_grace_s=options.cancel_grace_s, silence_grace_s=options.silence_grace_s),
             policies=self.policies, chain_key=key, guarded=guarded_folders(options),
             preview_url=lambda session_id, artifact: self.preview_url(session_id, artifact), turn_ended=self._count_turn,
-            tool_names=self._drivers.tool_names, confine=self._drivers.confine, home=self.environ.get("HOME"),
-        )
+            tool_names=self._drivers.tool_names, confine=self._drivers.confine, hider=self._drivers.hider,
+            home=self.environ.get("HOME"))
 
     async def __aenter__(self) -> Self:
         if not self.options.memory:

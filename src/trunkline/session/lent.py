@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from trunkline.agents.sandbox import Confine, as_is
+from trunkline.agents.sandbox import Confine, as_is, nothing_hidden
 from trunkline.dialects.roles import ToolNames
 from trunkline.journal.base import Journal
 from trunkline.journal.committer import Committer
@@ -59,5 +59,7 @@ class Lent(msgspec.Struct, frozen=True, kw_only=True):
     """An agent's own names for its tools."""
     confine: Callable[[Fold, Mapping[str, str]], Confine] = lambda fold, env: as_is
     """How what runs for a session is kept in its sandbox, by its state and the variables that came with its start."""
+    hider: Callable[[Fold, Mapping[str, str]], Callable[[str], bool]] = lambda fold, env: nothing_hidden
+    """Finds what that sandbox hides in the session's own folders; it looks at the disk."""
     home: str | None = None
     """The person's home folder, by which paths are judged."""

@@ -57,7 +57,7 @@ from trunkline.session.spending import Spending
 from trunkline.session.stored import stored_view
 from trunkline.session.turn import TurnPlayer
 from trunkline.session.watch_driver import Watched, refuse
-from trunkline.session.workspace import Workspace
+from trunkline.session.workspace import AgentsWorkspace, Workspace
 
 _encode = msgspec.json.Encoder().encode
 
@@ -71,23 +71,25 @@ class Session:
         self.env: dict[str, str] = {}
         """Variables that came with the session's start; in memory only."""
         self.workspace = Workspace([fold.cwd], lent.guarded)
+        self.agents_workspace = AgentsWorkspace(self.workspace, lambda: lent.hider(fold, self.env))
+        """The same for what the agent does: without what its sandbox hides."""
         self.editors = Editors(fold)
         """Who of those that send prompts serves files and terminals."""
         self._lent = lent
         self._alarms = Alarms()
         self._errands = Errands()
         self._pen = Pen(fold, lent, self._alarms)
-        self._link = AgentLink(self._pen, lambda: make_driver(self), lent.pids, self.workspace)
+        self._link = AgentLink(self._pen, lambda: make_driver(self), lent.pids, self.agents_workspace)
         self._watch = SilenceWatch(lambda: self._turns.silence_limit(), self._waits_for_person,
                                    lambda: self._turns.fell_silent())
         self.reading = Reading(cwd=fold.cwd, roots=(fold.cwd,), home=lent.home, names=lent.tool_names(fold.agent))
-        self._gate = Gatekeeper(fold, lent.policies, lent.clock, self.workspace)
+        self._gate = Gatekeeper(fold, lent.policies, lent.clock, self.agents_workspace)
         self._approvals = Approvals(self._pen, self._link, self._alarms, self._errands, self._watch, self._gate,
                                     lent.limits.approval_s)
         self._gate.long_asks.on_verdict = self._approvals.look_again
-        self._intake = Intake(self._pen, self._approvals, self.workspace, self.reading, self._check_caps,
+        self._intake = Intake(self._pen, self._approvals, self.agents_workspace, self.reading, self._check_caps,
                               lambda end: self._turns.answered(end))
-        self.permits = Permits(self._pen, self._approvals, self._gate, self.workspace, lent.new_id, self.reading,
+        self.permits = Permits(self._pen, self._approvals, self._gate, self.agents_workspace, lent.new_id, self.reading,
                                self._intake.settled)
         self._hold = Hold(self._pen, self._link, self._approvals, self._errands, lent.clock)
         self._spending = self._hold.spending = Spending(self._pen, self._alarms, self._hold, lent.new_id)

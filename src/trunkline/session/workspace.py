@@ -5,6 +5,8 @@ The hub's own files (tokens, keys, the journal, the rules) are outside of every 
 Rule 2: what is opened, made or written is what was resolved: its folder is entered from the root by descriptor, without links
 (``disk.writing.enter``), and looked at once more where the system tells where that is.
 Rule 3: all of it looks at the disk, so that it runs off the loop, in the session's own ``lane``; on the loop it raises.
+Rule 4: what is read, written or run for an agent goes through ``AgentsWorkspace``: what its sandbox hides is outside of that too.
+People have the whole one.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import codecs
 import errno
 import io
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
@@ -34,6 +37,9 @@ SKIPPED_MOST = 256 << 20
 
 GLANCE_BYTES = 128 << 10
 """Files up to this size are shown to a person before they are changed."""
+
+HIDDEN_FRESH_S = 1.0
+"""How long what a sandbox hides is taken as it was found: some milliseconds of a thread's work, for folders that rarely move."""
 
 PIECE = 1 << 20
 GATHERED = 256 << 10
@@ -222,6 +228,44 @@ class Workspace:
         except BaseException:
             os.close(folder)
             raise
+
+
+class AgentsWorkspace(Workspace):
+    """A session's folders as its agent may see them: what the agent's sandbox hides there is hidden here too (rule 4)."""
+
+    def __init__(self, whole: Workspace, find_hider: Callable[[], Callable[[str], bool]]) -> None:
+        """``find_hider`` looks at the disk; what it gives says of a real path whether that is hidden."""
+        super().__init__(whole.roots, (), whole.lane)
+        self._whole = whole
+        self._find_hider = find_hider
+        self._hides: Callable[[str], bool] | None = None
+        self._found_at = 0.0
+
+    def settle(self) -> None:
+        """Find out where the roots really are, once."""
+        self._whole.settle()
+        self.roots = self._whole.roots
+
+    def check(self, real: str, path: str) -> None:
+        """Forbidden for a real path that is not the session's, or that its sandbox hides."""
+        self._whole.check(real, path)
+        if self.is_closed(real):
+            raise Forbidden(f"{path} is hidden by the session's sandbox", details={"path": path})
+
+    def is_closed(self, real: str) -> bool:
+        """Whether a real path is the hub's own, or hidden."""
+        return self._whole.is_closed(real) or self._hider()(real)
+
+    def within(self, root: str) -> AgentsWorkspace:
+        """A part of it."""
+        return AgentsWorkspace(self._whole.within(root), self._find_hider)
+
+    def _hider(self) -> Callable[[str], bool]:
+        check_off_loop()
+        now = time.monotonic()
+        if self._hides is None or now - self._found_at > HIDDEN_FRESH_S:
+            self._hides, self._found_at = self._find_hider(), now
+        return self._hides
 
 
 def _is_in(real: str, folder: str) -> bool:

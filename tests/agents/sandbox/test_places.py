@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from trunkline.agents.sandbox.bwrap import Access, seen_at
-from trunkline.agents.sandbox.places import SECRETS, Wish, links_on, places, program_places
+from trunkline.agents.sandbox.places import SECRETS, Wish, hider, links_on, places, program_places
 from trunkline.errors import Invalid
 
 
@@ -172,3 +172,20 @@ def test_a_session_that_holds_its_agents_program_gets_no_sandbox(home: Home) -> 
     program = home.file("src/project/node_modules/.bin/agent")
     with pytest.raises(Invalid, match="which it may write"):
         home.laid(command=[str(program)])
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_what_is_hidden_by_name_is_so_for_whoever_reads_for_the_agent_there_or_not(home: Home, name: str) -> None:
+    around = (home.path / name).parent
+    around.mkdir(parents=True, exist_ok=True)
+    hides = hider(Wish(roots=[str(around)], env={"HOME": str(home.path)}))
+    assert hides(str(home.path / name)) and hides(str(home.path / name / "below")) and not hides(str(around / "mine"))
+
+
+def test_an_agents_own_store_and_a_session_in_a_hidden_folder_are_not_hidden_from_it(home: Home) -> None:
+    home.file(".ssh/mine/file")
+    home.file(".codex/auth.json")
+    env, codex = {"HOME": str(home.path)}, str(home.path / ".codex")
+    assert not hider(Wish(roots=[str(home.path / ".ssh/mine")], env=env))(str(home.path / ".ssh/mine/file"))
+    assert not hider(Wish(roots=[codex], own=[codex + "/"], hidden=[codex], env=env))(codex + "/auth.json")
+    assert hider(Wish(roots=[codex + "/.."], hidden=[codex + "/"], env=env))(codex + "/auth.json")

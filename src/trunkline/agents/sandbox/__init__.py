@@ -9,7 +9,8 @@ folders and the agent's own store are put back.
 Rule 2: what must never be seen is hidden once more, by name, wherever something that is put back would show it.
 Rule 3: never silently without: where a sandbox cannot be had, nothing is started.
 Rule 4: all that is run for a sandboxed session passes ``Confine``: its agent, its terminals, and what the hub itself runs in a
-folder that the agent may write.
+folder that the agent may write. What the hub reads and writes for the agent (``fs/*``) is hidden by the same list
+(``places.hider``): the hub is no way around the sandbox.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-__all__ = ["Confine", "as_is"]
+__all__ = ["Confine", "as_is", "nothing_hidden"]
 
 
 class Confine(Protocol):
@@ -30,3 +31,8 @@ class Confine(Protocol):
 async def as_is(command: Sequence[str], *, cwd: str, reads: Sequence[str] = ()) -> Sequence[str]:
     """No sandbox."""
     return command
+
+
+def nothing_hidden(path: str) -> bool:
+    """No sandbox: no real path is hidden."""
+    return False

@@ -13,12 +13,12 @@ from __future__ import annotations
 import os
 import pwd
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 import msgspec
 
-from trunkline.agents.sandbox.bwrap import Access, Place, is_in, seen_at
+from trunkline.agents.sandbox.bwrap import Access, Place, in_order, is_in, seen_at
 from trunkline.errors import Invalid
 
 PRIVATE = ("/tmp", "/var/tmp", "/run", "/var/run")
@@ -86,6 +86,24 @@ def places(wish: Wish) -> list[Place]:
         *(Place(path, Access.ROOT) for path in roots),
     ]
     return [*laid, *_covers(secret, own, laid), *_links([*programs, *shown, *wish.own], laid)]
+
+
+def hider(wish: Wish) -> Callable[[str], bool]:
+    """Says of a real path whether it is hidden by name, also where it lies in a session's folder. What is not there (yet) has its
+    name all the same: what is hidden is not to be made either. Of what lies in
+    each other the deepest decides, as in the sandbox."""
+    homes = homes_of(wish.env, wish.homes)
+    names = [*wish.hidden, *(os.path.join(home, name) for home in homes for name in SECRETS)]
+    secret = {os.path.realpath(path) for path in names if path}
+    own = _real(wish.own)
+    laid = in_order([
+        *(Place(path, Access.EMPTY) for path in secret.difference(own)),
+        *(Place(path, Access.READ) for path in _real([*wish.reads, *(os.path.join(home, name) for home in homes
+                                                                     for name in KEPT_IN_HOME)])),
+        *(Place(path, Access.WRITE) for path in own),
+        *(Place(path, Access.ROOT) for path in _real(wish.roots)),
+    ])
+    return lambda path: seen_at(path, laid) is Access.EMPTY
 
 
 def homes_of(env: Mapping[str, str], more: Sequence[str] = ()) -> tuple[str, ...]:
