@@ -45,9 +45,13 @@ def test_many_deletions_that_were_cut_short_are_done_in_the_thread_that_owns_the
     change(path, "INSERT INTO deletions SELECT id FROM sessions WHERE id < 'd'")
     users: set[str] = set()
     delete, is_scrubbed = Keeper._delete_some, Keeper._is_scrubbed
-    monkeypatch.setattr(Keeper, "_delete_some", lambda self, session: users.add(threading.current_thread().name)
-                        or delete(self, session))
-    monkeypatch.setattr(Keeper, "_is_scrubbed", lambda self: users.add(threading.current_thread().name) or is_scrubbed(self))
+
+    def used() -> bool:
+        users.add(threading.current_thread().name)
+        return True
+
+    monkeypatch.setattr(Keeper, "_delete_some", lambda self, session: used() and delete(self, session))
+    monkeypatch.setattr(Keeper, "_is_scrubbed", lambda self: used() and is_scrubbed(self))
 
     async def scenario() -> None:
         async with SqliteJournal(path) as journal:
