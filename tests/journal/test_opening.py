@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import random
+import shutil
 import sqlite3
 import threading
 from pathlib import Path
@@ -11,7 +15,7 @@ import pytest
 from tests.aio import run
 from tests.journal.stores import entries, group, row, seqs
 from trunkline.errors import StorageError
-from trunkline.journal.base import Group, RowFilter
+from trunkline.journal.base import Group, Health, RowFilter
 from trunkline.journal.keeper import Keeper
 from trunkline.journal.rows import row_of, row_values
 from trunkline.journal.sqlite import SqliteJournal
@@ -31,6 +35,33 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "journal.db"
     run(_write(path))
     return path
+
+
+def put(where: Path, what: str) -> None:
+    """Something that does not belong there."""
+    where.unlink(missing_ok=True)
+    match what:
+        case "folder":
+            where.mkdir()
+            (where / "something").write_text("in it")
+        case "link":
+            where.symlink_to(where.with_name("nowhere"))
+        case "pipe":
+            os.mkfifo(where)
+        case "noise":
+            where.write_bytes(random.Random(1).randbytes(9000))
+        case "empty":
+            where.write_bytes(b"")
+
+
+async def opens_whole(path: Path) -> Health:
+    """The journal opens, nothing is lost, and it takes entries."""
+    async with SqliteJournal(path) as journal:
+        for session in SESSIONS:
+            found = seqs(await journal.read(session))
+            assert found[:40] == list(range(1, 41))
+            await journal.append(group(**{session: entries(found[-1] + 1, found[-1] + 1)}))
+        return await journal.health()
 
 
 def change(path: Path, statement: str) -> None:
@@ -114,3 +145,51 @@ def test_a_session_row_with_values_of_other_kinds_has_no_state() -> None:
     for place in range(10):
         found = row_of((*values[:place], None, *values[place + 1:11], None))
         assert (found.summary, found.checkpoint) == (b"", b"") and None not in (found.title, found.created_at, found.updated_at)
+
+
+@pytest.mark.parametrize("what", ["folder", "link", "pipe"])
+@pytest.mark.parametrize("beside", ["journal.marks", "journal.db-wal", "journal.db-shm", "journal.db.mended"])
+def test_what_lies_where_a_file_of_ours_belongs_is_put_aside(path: Path, beside: str, what: str) -> None:
+    put(path.with_name(beside), what)
+    (aside,) = run(opens_whole(path)).asides
+    assert Path(aside).name.startswith(f"{beside}.damaged-") and not Path(aside).is_file()
+    assert run(opens_whole(path)).asides == [aside]
+
+
+def test_marks_that_cannot_be_opened_or_moved_are_gone_without(path: Path, monkeypatch: pytest.MonkeyPatch,
+                                                               caplog: pytest.LogCaptureFixture) -> None:
+    put(path.with_name("journal.marks"), "folder")
+
+    def refuse(self: Path, to: Path) -> Path:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    health = run(opens_whole(path))
+    assert "journal.marks cannot be used" in health.damages[0].what and health.asides == []
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize("what", ["noise", "empty"])
+def test_noise_does_not_take_the_place_of_a_whole_journal(path: Path, what: str) -> None:
+    put(path.with_name("journal.db.mended"), what)
+    (aside,) = run(opens_whole(path)).asides
+    assert Path(aside).name.startswith("journal.db.mended.damaged-")
+
+
+def test_another_database_does_not_take_the_place_of_a_whole_journal(path: Path) -> None:
+    change(path.with_name("journal.db.mended"), "CREATE TABLE sessions (checkpoint_seq INTEGER)")
+    assert len(run(opens_whole(path)).asides) == 1
+
+
+def test_a_swap_that_was_cut_short_is_still_finished(path: Path) -> None:
+    shutil.copy(path, path.with_name("journal.db.mended"))
+    path.write_bytes(b"")
+    (aside,) = run(opens_whole(path)).asides
+    assert Path(aside).name.startswith("journal.db.damaged-")
+
+
+def test_a_folder_in_the_place_of_a_half_mended_file_does_not_keep_a_journal_from_being_mended(path: Path) -> None:
+    put(path.with_name("journal.db.mending"), "folder")
+    change(path, "DROP INDEX blocks_by_session")
+    asides = [Path(each).name for each in run(opens_whole(path)).asides]
+    assert [name.rpartition(".")[0] for name in asides] == ["journal.db", "journal.db.mending"]

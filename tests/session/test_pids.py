@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from trunkline.errors import StorageError
-from trunkline.session.pids import PidFiles, PidRecord
+from trunkline.session.pids import RECORD_BYTES, PidFiles, PidRecord
 
 RECORD = PidRecord("ses-1", 42, 7, "marker")
 
@@ -37,3 +38,18 @@ def test_a_record_that_cannot_be_written_is_a_storage_error(tmp_path: Path) -> N
 def test_a_record_that_a_crash_cut_short_names_nobody(tmp_path: Path) -> None:
     (tmp_path / "ses-2.json").write_text('{"session_id": "ses-2", "pi')
     assert PidFiles(tmp_path).left_behind() == [] and list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_record_is_left_alone_and_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    pids = PidFiles(tmp_path)
+    pids.record(RECORD)
+    (tmp_path / "folder.json").mkdir()
+    os.mkfifo(tmp_path / "pipe.json")
+    (tmp_path / "link.json").symlink_to(tmp_path / "ses-1.json")
+    (tmp_path / "other.json").write_bytes((tmp_path / "ses-1.json").read_bytes())
+    (tmp_path / "large.json").write_bytes(b" " * (RECORD_BYTES + 1))
+    (tmp_path / "everybody.json").write_text('{"session_id": "s", "pid": -1, "start_time": null, "marker": ""}')
+    assert pids.left_behind() == [RECORD]
+    left = ("folder", "large", "link", "other", "pipe", "ses-1")
+    assert sorted(path.stem for path in tmp_path.iterdir()) == list(left)
+    assert len(caplog.records) == 5

@@ -10,6 +10,8 @@ Rule 1: a commit is noted after it, in the same thread, by one small write and n
 leaves the marks behind the journal, which says nothing; only a journal that is behind its marks has lost entries.
 Rule 2: each record stands for itself: one that is damaged is as if it were not there.
 Rule 3: what cannot be written here (a full disk) keeps no commit from being one.
+Rule 4: what cannot be opened here keeps no journal from opening: it is put aside, or else the journal goes without marks
+(``missing`` says why).
 """
 
 from __future__ import annotations
@@ -21,11 +23,17 @@ import zlib
 from pathlib import Path
 from struct import Struct, pack
 
+from trunkline.disk.reading import check_plain
+from trunkline.journal.mending.swap import put_aside
+
 LOG_BYTES = 64 << 10
 """Some hundred commits of twenty sessions: the table is written seldom, and the log is read in no time."""
 
 NAME_BYTES = 40
 """Our ids have 20. A longer one is noted by its digest: it can be looked for, though not listed."""
+
+_READ_MOST = 64 << 20
+"""A million sessions: no file of ours is larger, and what is costs no more memory than that."""
 
 _RECORD = Struct(f"<{NAME_BYTES}sQQII")
 """The session, its seq, the pos of that entry, the checksum of these, and nothing."""
@@ -60,14 +68,31 @@ class Marks:
         """What is in the log only: seqs by slot."""
         self._last_pos = 0
         self._failed = False
+        self.missing: str | None = None
+        """Why there are no marks."""
 
     def open(self, *, read_only: bool = False) -> None:
-        """Read what is there, or begin."""
-        how = os.O_RDONLY if read_only else os.O_RDWR | os.O_CREAT
-        self._file = os.open(self._path, how | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        self.read()
-        if not read_only:
-            self._save()
+        """Read what is there, or begin; see Rule 4."""
+        try:
+            self._file = self._opened(read_only)
+            self.read()
+            if not read_only:
+                self._save()
+        except OSError as error:
+            self.missing = f"{self._path} cannot be used, so a damaged log could go unnoticed: {error.strerror}"
+            self._failed = True
+            logger.error("%s", self.missing)
+
+    def _opened(self, read_only: bool) -> int:
+        if read_only:
+            return _open_plain(self._path, os.O_RDONLY)
+        try:
+            return _open_plain(self._path, os.O_RDWR | os.O_CREAT)
+        except OSError as error:
+            if not os.path.lexists(self._path):
+                raise
+            put_aside(self._path, error.strerror)
+            return _open_plain(self._path, os.O_RDWR | os.O_CREAT)
 
     def close(self) -> None:
         """Let the file go."""
@@ -123,7 +148,9 @@ class Marks:
 
     def read(self) -> None:
         """Know what the file says."""
-        content = os.pread(self._file, os.fstat(self._file).st_size, 0)
+        if self._file < 0:
+            return
+        content = os.pread(self._file, min(os.fstat(self._file).st_size, _READ_MOST), 0)
         self._slots, self._free, self._names = {}, [], {0: _FOR_HUB}
         self._slots_made = max(1, (len(content) - LOG_BYTES) // _RECORD.size)
         self.seqs, self.pos = {}, 0
@@ -211,3 +238,15 @@ class Marks:
 
 def _place(slot: int) -> int:
     return LOG_BYTES + slot * _RECORD.size
+
+
+def _open_plain(path: Path, how: int) -> int:
+    if os.path.lexists(path):
+        check_plain(os.lstat(path).st_mode, path)  # first: to open a device may be to do something
+    file = os.open(path, how | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+    try:
+        check_plain(os.fstat(file).st_mode, path)
+    except OSError:
+        os.close(file)
+        raise
+    return file

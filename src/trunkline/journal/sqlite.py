@@ -88,6 +88,7 @@ class SqliteJournal:
         self._readers: list[Reader] = []
         self._closed = False
         self._marks = Marks(path.with_suffix(".marks"))
+        self._opened_at = time.time_ns() // 1000
         self._unwritable: str | None = None
         self._unreadable: dict[tuple[str, int], Damage] = {}
         """Blocks that readers found damaged."""
@@ -176,6 +177,8 @@ class SqliteJournal:
     async def health(self) -> Health:
         """What was found damaged, and whether the last commit failed."""
         written = await self._read(lambda: lambda reader: reader.damages(_DAMAGES_TOLD))
+        if self._marks.missing is not None:
+            written.append(Damage(number=0, at=self._opened_at, session="", first=0, last=0, what=self._marks.missing))
         return Health(damages=[*self._unreadable.values(), *written], unwritable=self._unwritable,
                       asides=[str(aside) for aside in swap.asides(self._path)])
 

@@ -1,24 +1,32 @@
 """Which agents run, on disk, so that a hub that comes after a crash can end those that were left behind.
 
 Rule: one small file per running agent, written before the agent is told anything and removed when it is gone. In a thread: a
-file may have to wait for the disk.
+file may have to wait for the disk. What lies in the folder and is no such file is left alone, and told in the log.
 """
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
 from trunkline.dialects.outside import BROKEN
+from trunkline.disk.reading import read_whole
 from trunkline.errors import StorageError
+
+RECORD_BYTES = 64 << 10
+"""A record has about 150."""
+
+logger = logging.getLogger(__name__)
 
 
 class PidRecord(msgspec.Struct):
     """Enough to recognise an agent that was left behind."""
 
     session_id: str
-    pid: int
+    pid: Annotated[int, msgspec.Meta(gt=1)]
     start_time: int | None
     marker: str
 
@@ -50,11 +58,19 @@ class PidFiles:
         """Agents that an earlier hub did not live to stop."""
         if self._folder is None:
             return []
-        found = []
-        for path in self._folder.glob("*.json"):
-            try:
-                found.append(msgspec.json.decode(path.read_bytes(), type=PidRecord))
-            except BROKEN:
-                # A file that a crash cut short names nobody.
-                path.unlink(missing_ok=True)
-        return found
+        return [record for path in self._folder.glob("*.json") if (record := _read(path)) is not None]
+
+
+def _read(path: Path) -> PidRecord | None:
+    """A record; None for a file that names nobody."""
+    try:
+        try:
+            record = msgspec.json.decode(read_whole(path, RECORD_BYTES), type=PidRecord)
+            if record.session_id == path.stem:
+                return record
+            logger.warning("%s is the record of another session's agent", path)
+        except BROKEN:
+            path.unlink(missing_ok=True)  # a crash cut it short
+    except OSError as error:
+        logger.warning("%s is no record of a running agent: %s", path, error.strerror)
+    return None
