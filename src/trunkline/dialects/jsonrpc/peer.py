@@ -70,8 +70,9 @@ class Peer:
             return
         if not self._ascii:
             self._text.go_on(data[:data.index(b"\n")], last=True)
-            if self._text.is_good and self._splitter.had_large:
-                clean = ascii or len(lines) == 1
+            if self._text.is_good and self._splitter.had_large and not self._splitter.cut:
+                self._receive_lines([lines.pop(0)], True)  # a second look at all of it would take too long
+                clean = ascii or not lines
         self._ascii = ascii
         self._receive_lines(lines, clean)
         if not ascii:
