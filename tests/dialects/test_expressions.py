@@ -15,16 +15,21 @@ from typing import Any
 
 import trunkline
 
-SMALL, LARGE = 1 << 10, 1 << 12
-QUICK_S = 0.004
-"""What a text of LARGE may take without a closer look: no expression that is linear needs as much, on any machine."""
+SMALL, LARGE = 4 << 10, 16 << 10
+QUICK_S, SLOW_S = 0.004, 0.25
+"""What a text of LARGE may take without a closer look; and what no linear expression needs for a SMALL one, on any machine."""
 UNITS = (" ", "\t", "\n", "a", "0", "-", "/", ".", ":", "[", "{", "(", "<", "'", '"', "`", "$", "\\", "=", "a ", "a-", "a.", "a/", "$(",
          "${", "{a,", "[a", "[{", "[a](http://", "http://a", "data:", "data:a;", "<local-command-stdout>", "<title", "\x1b[", "\x1b]",
          "\n--- ", "hit your x ", "a@", "0a", "0.", "```\n", "exit code", "--- a\n")
 """What a hostile text may consist of: each is repeated, and nothing that follows fits."""
 STARTS_ONCE = {"match", "fullmatch"}
 BOUNDED = {
-    ("trunkline.agents.catalog", "_VERSION"): "looks into what a program prints of its version, at most a few KB",
+    ("trunkline.dialects.acp.large", "_CUT_ESCAPE"): "looks at the last 64 bytes",
+    ("trunkline.dialects.acp.large", "_HIGH_SURROGATE"): "looks at the last 64 bytes",
+    ("trunkline.dialects.risk.programs", "_VERSION"): "looks at a name of at most _NAME_CHARS",
+    ("trunkline.dialects.risk.programs.files", "_WIDE_MODE"): "looks at _MODE_CHARS",
+    ("trunkline.dialects.roles", "_TITLE_HEAD"): "looks at _HEAD_CHARS",
+    ("trunkline.dialects.shell.plain", "_ONE_ASSIGNMENT"): "looks at what _COMMAND found to be assignments: each fits",
 }
 """Expressions that are not linear, and why nobody can send them a long text."""
 
@@ -47,7 +52,8 @@ def patterns_in(value: object) -> Iterator[re.Pattern[Any]]:
 
 def uses(module: ModuleType, name: str) -> set[str]:
     """How the module calls it; a search, too, where that cannot be seen."""
-    return set(re.findall(rf"\b{name}\.(match|fullmatch|search|finditer|findall|sub|subn|split)\b", inspect.getsource(module))) or {"?"}
+    calls = rf"\b{name}\.(match|fullmatch|search|finditer|findall|sub|subn|split)\b"
+    return set(re.findall(calls, inspect.getsource(module))) or {"?"}
 
 
 def cost_s(pattern: re.Pattern[Any], calls: set[str], text: Any) -> float:
@@ -67,7 +73,9 @@ def slow_unit(pattern: re.Pattern[Any], calls: set[str]) -> str | None:
     for unit in UNITS:
         small, large = ((unit * (size // len(unit)) + "\0") for size in (SMALL, LARGE))
         few, many = (text.encode() if isinstance(pattern.pattern, bytes) else text for text in (small, large))
-        if cost_s(pattern, calls, few) < QUICK_S / 16 and cost_s(pattern, calls, many) < QUICK_S:
+        if cost_s(pattern, calls, few) > SLOW_S:
+            return unit
+        if cost_s(pattern, calls, many) < QUICK_S:
             continue
         if min(cost_s(pattern, calls, many) for _ in range(3)) > 8 * min(cost_s(pattern, calls, few) for _ in range(5)):
             return unit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import time
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -311,3 +312,19 @@ def test_whether_a_long_command_may_be_a_long_pattern_is_known_at_once() -> None
 @given(st.text("ab*?", max_size=12), st.text("ab", max_size=12))
 def test_a_long_text_fits_an_outline_as_a_short_one_does(outline: str, text: str) -> None:
     assert glob_tokens.fills(glob_tokens.text_tokens(outline), text) == globs.text_matches(outline, text)
+
+
+def test_what_long_texts_become_is_not_kept() -> None:
+    """Six commands of two megabytes left 236 MB behind: a cache is counted in entries, and an entry had no bound."""
+    tracemalloc.start()
+    try:
+        for number in range(4):
+            text = f"{number}" + "a" * 100_000
+            assert len(glob_tokens.text_tokens(text)) == len(glob_tokens.path_tokens(text)) == len(text)
+            assert glob_tokens.segments_of(text) and globs.folded(text) == text
+            del text
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < 200_000
+    assert glob_tokens.text_tokens("short *") is glob_tokens.text_tokens("short *"), "and short ones are"

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from trunkline.dialects.context import AutoApprove, PermissionPolicy, ToolCategory, categorize_tool
+from trunkline.session.interpret import asks
 from trunkline.session.policy import Policy, PolicyAsk, Rule, policy_ask
 from trunkline.session.policy_asks import BEYOND_RULES, PATHS
 
@@ -438,3 +439,10 @@ def test_a_patch_full_of_blanks_is_read_quickly(line: str) -> None:
     began = time.thread_time()
     policy_ask("edit", "edit", {"content": text}, agent="a", cwd="/work")
     assert time.thread_time() - began < 0.5, "it took minutes"
+
+
+@pytest.mark.parametrize("long", [{"command": "a" * 70_000}, {"paths": ("/" + "a/" * 20_000,) * 2}])
+def test_no_rule_is_made_of_more_than_can_be_shown(monkeypatch: pytest.MonkeyPatch, long: dict[str, Any]) -> None:
+    """To make one and try it on three megabytes took seconds, and it was thrown away then."""
+    monkeypatch.setattr(asks, "always_rule", lambda *_, **__: pytest.fail("it was made"))
+    assert asks._always(PolicyAsk(tool="bash", category="terminal", agent="a", risk="low", root="/work", **long)) is None

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
-from typing import Final, TypeVar
+from functools import lru_cache, wraps
+from typing import Concatenate, Final, ParamSpec, TypeVar, cast
 
 from msgspec import Struct
 
 ALTERNATIVES = 64
 """The most patterns that the braces of one pattern may stand for."""
+KEPT_MOST, KEPT_CHARS = 4096, 512
+"""Texts that are kept taken apart, and the longest of them: at most some 20 MB for each kind, were all of them so long."""
 
 STAR: Final = ""
 
@@ -35,6 +37,18 @@ Token = str | OneOf
 Segment = tuple[Token, ...] | None
 """The tokens of one part of a path; None for ``**``."""
 T = TypeVar("T")
+P = ParamSpec("P")
+
+
+def kept(read: Callable[Concatenate[str, P], T]) -> Callable[Concatenate[str, P], T]:
+    """Keep what short texts become. A long one is somebody's command or path, and its tokens take eight bytes for each letter."""
+    keep = cast("Callable[Concatenate[str, P], T]", lru_cache(maxsize=KEPT_MOST)(read))
+
+    @wraps(read)
+    def short_or_anew(text: str, /, *args: P.args, **named: P.kwargs) -> T:
+        return keep(text, *args, **named) if len(text) <= KEPT_CHARS else read(text, *args, **named)
+
+    return short_or_anew
 
 
 def overlap(left: Sequence[T], right: Sequence[T], meet: Callable[[T, T], bool]) -> bool:
@@ -136,7 +150,7 @@ def fills(tokens: Sequence[Token], text: str) -> bool:
     return True
 
 
-@lru_cache(maxsize=4096)
+@kept
 def text_tokens(pattern: str) -> tuple[Token, ...]:
     tokens: list[Token] = []
     chars = iter(pattern)
@@ -150,7 +164,7 @@ def text_tokens(pattern: str) -> tuple[Token, ...]:
     return tuple(tokens)
 
 
-@lru_cache(maxsize=4096)
+@kept
 def path_tokens(pattern: str) -> tuple[Token, ...]:
     tokens: list[Token] = []
     at = 0
@@ -186,7 +200,7 @@ def _one_of(inside: str) -> OneOf:
     return OneOf(tuple(ranges), negated)
 
 
-@lru_cache(maxsize=4096)
+@kept
 def segments_of(pattern: str) -> tuple[Segment, ...]:
     """The parts of a path pattern. A slash at its end means what is in the folder."""
     parts = [part for part in pattern.split("/") if part not in ("", ".")]
@@ -205,14 +219,14 @@ def has_brace(pattern: str) -> bool:
     return any(char == "{" and (at == 0 or pattern[at - 1] != "\\") for at, char in enumerate(pattern))
 
 
-@lru_cache(maxsize=4096)
+@kept
 def alternatives(pattern: str) -> tuple[str, ...]:
     """The patterns that ``{a,b}`` stands for (inner braces first), or none where they are too many."""
     done: list[str] = []
     waiting = [pattern]
     while waiting:
         one = waiting.pop()
-        found = re.search(r"(?<!\\)\{([^{}]*,[^{}]*)(?<!\\)\}", one)
+        found = re.search(r"(?<!\\)\{([^{},]*,[^{}]*)(?<!\\)\}", one)
         if found is None:
             done.append(one)
         else:

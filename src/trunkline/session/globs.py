@@ -17,7 +17,6 @@ import posixpath
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -33,6 +32,7 @@ from trunkline.session.glob_tokens import (
     chars_meet,
     fills,
     has_brace,
+    kept,
     overlap,
     parts_of,
     path_matches,
@@ -225,7 +225,7 @@ def check_path(pattern: str) -> None:
         raise Invalid(f"{pattern!r} stands for more than {ALTERNATIVES} patterns")
 
 
-@lru_cache(maxsize=4096)
+@kept
 def folded(text: str) -> str:
     """The text without its case and without different spellings of one character, as some file systems see it."""
     return unicodedata.normalize("NFC", text.casefold())
@@ -261,7 +261,7 @@ def _broad(pattern: str, where: Place, home: str | None) -> bool:
     return not forms
 
 
-@lru_cache(maxsize=8192)
+@kept
 def _forms(pattern: str, inside: bool, home: str | None) -> tuple[_Form, ...]:
     """What a pattern finds: the path itself and whatever lies in it, hence ``**`` at the end; a bare name at any depth, and
     outside the root every relative pattern: `.env` or `secrets/**` are meant wherever they lie."""
@@ -282,13 +282,13 @@ def _literal_name(segment: Segment) -> str:
     return "".join(map(str, segment)) if segment and all(isinstance(token, str) and token for token in segment) else ""
 
 
-@lru_cache(maxsize=4096)
+@kept
 def _folded_parts(path: str) -> tuple[tuple[str, ...], frozenset[str]]:
     parts = tuple(parts_of(folded(path)))
     return parts, frozenset(parts)
 
 
-@lru_cache(maxsize=8192)
+@kept
 def _full_segments(pattern: str, root: str | None, home: str | None) -> tuple[Segment, ...]:
     """A folded pattern from the top of the file system; without a root a relative one may begin anywhere."""
     if pattern.startswith("~/") and home is not None:

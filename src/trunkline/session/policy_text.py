@@ -29,7 +29,7 @@ NOTE_CHARS = 1000
 
 _FIELDS = {field.name: field.encode_name for field in msgspec.structs.fields(Rule)}
 _LISTS = ("category", "tool", "agent", "command", "path", "risk")
-_HEADER = re.compile(r"^\s*\[\[\s*rules\s*\]\]", re.MULTILINE)
+_HEADER = re.compile(r"^[ \t]*\[\[[ \t]*rules[ \t]*\]\]", re.MULTILINE)
 _WRITTEN_ORDER = ("id", *_LISTS, "root", "session", "turn", "expires_at", "reason", "action")
 
 
@@ -103,7 +103,7 @@ def written_auto_approve(policy: PermissionPolicy) -> str:
 
 def with_rule(text: str, rule: Rule) -> str:
     """The file's text with a rule at its end; what was there stays as it is."""
-    inline = re.search(r"^\s*rules\s*=", text, re.MULTILINE) and not _HEADER.search(text)
+    inline = re.search(r"^[ \t]*rules[ \t]*=", text, re.MULTILINE) and not _HEADER.search(text)
     if inline:
         raise Invalid("the policy has its rules as one list `rules = [...]`; write them as [[rules]] so that more can be added")
     gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 
 from tests.session.interpret.told import Told, events, names, packets, updates
 from tests.session.script import text, update
+from trunkline.dialects import context
 from trunkline.dialects.roles import ToolNames
+from trunkline.session.fold import Fold
 from trunkline.session.interpret import Interpreter
-from trunkline.session.interpret.text import text_of
+from trunkline.session.interpret.text import entitle, text_of
 from trunkline.session.interpret.writer import TEXT_LIMIT
 
 
@@ -159,3 +162,17 @@ def test_an_agents_echo_of_the_prompt_is_kept_and_not_shown_twice() -> None:
     told = Told().turn("hello")
     entries = told.hear(text("hello", "user_message_chunk"))
     assert (names(entries), packets(entries), updates(entries)) == (["user_message_echo"], [], [])
+
+
+class Looked(str):
+    """A text that notes whether anybody goes through the whole of it."""
+
+    def strip(self, chars: str | None = None, /) -> str:
+        raise AssertionError("the whole of it")
+
+
+@pytest.mark.parametrize(("text", "title"), [("\n  First line\nmore" + "x" * 9000, "First line"), (" " * 9000 + "far", "")])
+def test_a_title_is_looked_for_in_the_beginning_of_a_text_only(text: str, title: str) -> None:
+    fold = Fold(session_id="s", agent="a", cwd="/p", created_at=0, updated_at=0)
+    entitle(fold, [context.TextPart(text=Looked(text))])
+    assert (fold.title or "") == title

@@ -81,7 +81,7 @@ PYTHON: Final = "{python}"
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _VARIABLE = re.compile(r"\$\{(\w+):-([^}]*)\}")
-_VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
+_VERSION = re.compile(r"\d{1,9}\.\d+[\w.+-]*")
 
 
 class Detect(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

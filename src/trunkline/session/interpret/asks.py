@@ -312,6 +312,8 @@ def _always(about: PolicyAsk) -> Rule | None:
     """The rule that "always" would write; None where no rule could be about it or be written, or it is more than can be shown."""
     if len(about.paths) > ALWAYS_PATHS or BEYOND_RULES in about.paths:
         return None
+    if len(about.command or "") + sum(map(len, about.paths)) > TEXT_MOST:
+        return None  # before a rule is made of it and tried on it: that takes seconds for some megabytes
     try:
         rule = check_rule(always_rule(about, allow=True, scope="always", session_id=about.session_id, turn_id=about.turn_id,
                                       reason=None))

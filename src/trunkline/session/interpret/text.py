@@ -20,6 +20,8 @@ LAST_TEXT = 200
 """Characters of the newest message kept for lists of sessions."""
 
 TITLE_LENGTH = 80
+TITLE_SOUGHT = 4 << 10
+"""Characters of a text in which its first line is looked for: a prompt may have megabytes, and nobody begins with so many blanks."""
 
 
 Chunk = acp.AgentMessageChunk | acp.AgentThoughtChunk
@@ -217,8 +219,8 @@ def entitle(fold: Fold, content: list[context.MessageContent]) -> None:
     if fold.title:
         return
     for part in content:
-        if isinstance(part, context.TextPart) and part.text.strip():
-            fold.title = part.text.strip().splitlines()[0][:TITLE_LENGTH]
+        if isinstance(part, context.TextPart) and (begins := part.text[:TITLE_SOUGHT].strip()):
+            fold.title = begins.splitlines()[0][:TITLE_LENGTH]
             return
 
 

@@ -23,9 +23,10 @@ SHOWN_URL: Final = 2048
 """Characters of an address; a ``data:`` address may hold a whole page."""
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`)\]]+")
-_TITLE = re.compile(r"<title[^>]*>([^<]{1,300})|\A\s*#\s+([^\n]{1,300})", re.IGNORECASE)
-_LINK = re.compile(r"\[(?P<title>[^\]\n]{1,300})\]\((?P<url>https?://[^\s)]+)\)(?P<after>[^\n\[]{0,300})")
-_LISTED = re.compile(r"\[\s*\{.*?\}\s*\]", re.DOTALL)
+_TITLE = re.compile(r"<title[^<>]*>([^<]{1,300})|\A\s*#\s+([^\n]{1,300})", re.IGNORECASE)
+_LINK = re.compile(r"\[(?P<title>[^\]\n]{1,300})\]\((?P<url>https?://(?:(?!\]\()[^\s)])+)\)(?P<after>[^\n\[]{0,300})")
+_LIST_BEGIN, _LIST_END = re.compile(r"\[\s*\{"), re.compile(r"\}\s*\]")
+"""Two, not one: behind the first beginning there is an end or there is none, and no later beginning need look for it again."""
 
 _URL_KEYS: Final = ("url", "uri", "link", "href")
 _QUERY_KEYS: Final = ("query", "q", "search_query", "searchQuery", "search_term", "pattern")
@@ -96,11 +97,12 @@ def _record(item: dict[str, Any]) -> context.WebSearchResult | None:
 
 def _records_in(text: str) -> list[context.WebSearchResult]:
     """The results that stand as a JSON list within the text."""
-    found = _LISTED.search(text)
-    if found is None:
+    begin = _LIST_BEGIN.search(text)
+    end = _LIST_END.search(text, begin.end()) if begin is not None else None
+    if begin is None or end is None:
         return []
     try:
-        return _records(msgspec.json.decode(found.group()))
+        return _records(msgspec.json.decode(text[begin.start():end.end()]))
     except BROKEN:
         return []
 

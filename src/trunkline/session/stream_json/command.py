@@ -38,7 +38,7 @@ _ALWAYS: Final = (
     "--permission-prompt-tool", "stdio",
 )
 
-_NUMBERS = re.compile(r"(\d+)\.(\d+)\.(\d+)")
+_NUMBERS = re.compile(r"(\d{1,9})\.(\d{1,9})\.(\d{1,9})")
 
 _encode = msgspec.json.Encoder().encode
 

@@ -32,7 +32,7 @@ _SIGNS: tuple[tuple[Trouble, re.Pattern[str]], ...] = (
     ("in_use", re.compile(r"Session ID \S+ is already in use", re.I)),
     ("disk", re.compile(r"ENOSPC|no space left on device|EDQUOT|disk quota exceeded", re.I)),
     ("credit", re.compile(r"credit balance is too low|billing_error|insufficient credit|credits? exhausted", re.I)),
-    ("limit", re.compile(r"usage limit reached|hit your (\w+ )*limit", re.I)),
+    ("limit", re.compile(r"usage limit reached|hit your (?:\w+ ){0,5}limit", re.I)),
     ("login", re.compile(r"not logged in|please run /login|invalid api key|invalid x-api-key|authentication_(error|failed)"
                          r"|oauth token (has expired|revoked)", re.I)),
     ("superuser", re.compile(r"cannot be used with root/sudo", re.I)),
