@@ -150,6 +150,59 @@ def test_an_agent_that_stops_its_keeper_is_ended_all_the_same(hub: HubProcess, r
     report(5, "the agent stops its keeper", tried=1, held=1, worst_ms=(time.monotonic() - began) * 1000)
 
 
+def stopped(*pids: int) -> None:
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+        eventually(lambda pid=pid: state_of(pid) == "T", "it is stopped")  # type: ignore[misc]
+
+
+@pytest.mark.slow
+def test_a_stopped_nursery_is_replaced_and_goes_with_its_hub(hub: HubProcess, report: Report, token: str) -> None:
+    session, other = hub.new_session("escaper"), hub.new_session("trusted")
+    let_escape(session, token)
+    nursery = grandparent_of(session)
+    assert parent_of(nursery) == hub.pid, "else somebody else would be stopped"
+    stopped(nursery)
+    began = time.monotonic()
+    assert text_of(hub.new_session("escaper").say(prompt(["say", "new"]))) == "new"
+    took_ms = (time.monotonic() - began) * 1000
+    eventually(lambda: state_of(nursery) != "T", "it goes on, for whom it has")
+    assert "terminalId" in text_of(other.say(prompt(["ask", "terminal/create", {"command": "true"}])))
+    stopped(nursery)
+    session.delete()
+    assert not processes_named(token)
+    hub.stop()
+    eventually(lambda: not is_alive(nursery), "it is gone with its hub", GONE_S)
+    report(5, "the nursery is stopped: new sessions, terminals, delete, the hub's end", tried=4, held=4, worst_ms=took_ms)
+
+
+@pytest.mark.slow
+def test_with_keeper_and_nursery_stopped_delete_ends_the_family_all_the_same(hub: HubProcess, report: Report, token: str) -> None:
+    session = hub.new_session("escaper")
+    let_escape(session, token)
+    keeper, nursery = parent_of(agent_of(session)), grandparent_of(session)
+    stopped(nursery, keeper)
+    began = time.monotonic()
+    assert hub.wire.ask("DELETE", session.path, wait_s=40).status < 300
+    eventually(lambda: not processes_named(token) and not is_alive(keeper), "nobody is left", GONE_S)
+    report(5, "keeper and nursery are stopped, then delete", tried=len(WAYS), held=len(WAYS),
+           worst_ms=(time.monotonic() - began) * 1000)
+
+
+@pytest.mark.parametrize("who", ["keeper", "keeper and nursery"])
+def test_what_a_stopped_keeper_keeps_after_its_hub_was_killed_the_next_hub_ends(hub: HubProcess, report: Report, token: str,
+                                                                              who: str) -> None:
+    session = hub.new_session("escaper")
+    let_escape(session, token)
+    keeper, nursery = parent_of(agent_of(session)), grandparent_of(session)
+    stopped(*([keeper] if who == "keeper" else [keeper, nursery]))
+    hub.kill()
+    hub.start()
+    eventually(lambda: not processes_named(token), "nobody is left", GONE_S)
+    eventually(lambda: not is_alive(keeper) and not is_alive(nursery), "nor what kept them", GONE_S)
+    report(5, f"{who} stopped, the hub killed: the next hub's start", tried=len(WAYS), held=len(WAYS))
+
+
 def test_cancel_ends_the_commands_of_its_turn_and_no_other(new_hub: NewHub, report: Report) -> None:
     hub = new_hub()
     session = hub.new_session("trusted")

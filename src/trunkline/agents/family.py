@@ -20,11 +20,12 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from itertools import starmap
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
 from trunkline.agents.environment import MARKER
-from trunkline.agents.keeper.proc import command_line, daemon_index
+from trunkline.agents.keeper.proc import command_line, daemon_index, parent_of
 
 if TYPE_CHECKING:
     from trunkline.agents.without_proc import Found
@@ -43,6 +44,9 @@ NEWBORN_S = 2
 
 ROUNDS = 5
 """Scans after which we give up on a family that keeps forking."""
+
+KEEPER_PROGRAM = "trunkline.agents.keeper.nursery"
+"""Stands in the command line of the nursery and so of every keeper, its fork."""
 
 HAS_PROC = os.path.isdir("/proc/self")
 
@@ -141,16 +145,60 @@ async def end_process(identity: Identity) -> None:
     await asyncio.to_thread(_signal, {identity}, signal.SIGKILL)
 
 
-async def end_leftover(pid: int, start_time: int | None, marker: str, *, term_s: float = 3.0,
-                       spared: Sequence[Sequence[str]] = ()) -> bool:
+async def end_below(keepers: Sequence[Identity], *, term_s: float = TERM_S, spared: Sequence[Sequence[str]] = ()) -> bool:
+    """End everybody below these, and not them: who is orphaned meanwhile comes to them, though they be stopped."""
+    found_any = False
+    for _ in range(ROUNDS):
+        table = await asyncio.to_thread(scan)
+        if not (family := _without(spared, _below(table, keepers))):
+            break
+        found_any = True
+        await _end(family, term_s)
+    return found_any
+
+
+async def end_leftover(pid: int, start_time: int | None, marker: str, *, keepers: Sequence[tuple[int, int]] = (),
+                       term_s: float = 3.0, spared: Sequence[Sequence[str]] = ()) -> bool:
     """End an agent that a crashed hub left behind; True when something was ended.
+
+    ``keepers`` were above it. They end all by themselves when their hub goes, unless somebody stopped them: then what they have
+    below them is ended, and they.
 
     The process ``pid`` and its group count as ours only while pid and start time match what was recorded and the marker, where
     we may read it, is the recorded one. Whoever carries the marker is ended in any case.
     """
     leader = (await asyncio.to_thread(scan)).get(pid)
     is_ours = leader is not None and leader.start_time == start_time and (leader.marker is None or leader.carries(marker))
-    return await end_leftovers(pid, marker, born_before=math.inf if is_ours else -1, term_s=term_s, spared=spared)
+    ended = await end_leftovers(pid, marker, born_before=math.inf if is_ours else -1, term_s=term_s, spared=spared)
+    # A nursery that is our own child was not left behind: it serves others.
+    ours = [each for each in starmap(Identity, keepers) if _is_keeper(each) and parent_of(each.pid) != os.getpid()]
+    ended |= await end_below(ours, term_s=term_s, spared=spared)
+    for identity in ours:  # the keeper before the nursery, to which its last orphans go
+        await end_process(identity)
+    return ended
+
+
+def keepers_of(pid: int) -> list[Identity]:
+    """Who is above an agent of ours: its keeper and, where that is still there, the nursery. Blocks."""
+    keeper = parent_of(pid)
+    nursery = parent_of(keeper) if keeper is not None else None
+    found = [Identity(each, start_time(each) or -1) for each in (keeper, nursery) if each is not None]
+    return [identity for identity in found if _is_keeper(identity)]
+
+
+def _is_keeper(identity: Identity) -> bool:
+    """Whether it is that process and runs our program: after a restart of the machine numbers and times may be another's."""
+    is_there = start_time(identity.pid) == identity.start_time
+    return is_there and any(KEEPER_PROGRAM in word for word in command_line(identity.pid))
+
+
+def _below(table: Table, above: Sequence[Identity]) -> set[Identity]:
+    """All that descend from these, without them."""
+    top = {pid for pid, began in above if pid in table and table[pid].start_time == began}
+    family = set(top)
+    while children := {member.pid for member in table.values() if member.parent in family} - family:
+        family |= children
+    return {table[pid].identity for pid in family - top}
 
 
 def ticks_now() -> int:

@@ -28,7 +28,7 @@ import msgspec
 
 from trunkline.agents.daemons import Daemon
 from trunkline.agents.environment import MARKER, clean_env, marker_below, new_marker
-from trunkline.agents.family import Identity, end_leftover, end_leftovers, end_process, start_time
+from trunkline.agents.family import Identity, end_below, end_leftover, end_leftovers, end_process, start_time
 from trunkline.agents.keeper import link
 from trunkline.agents.keeper.link import Kept
 from trunkline.agents.keeper.wire import Wishes, candidates
@@ -368,11 +368,13 @@ class _Leader:
     async def _end_without_keeper(self) -> None:
         """The keeper was killed or stopped, or cannot know the whole family: look for it. What a keeper leaves when it is
         killed, the nursery ends too."""
+        spared = [daemon.command for daemon in self._daemons]
         if not self._kept.ended_well:
+            await end_below([self._keeper], spared=spared)  # while it lives, even stopped, no orphan leaves it
             await end_process(self._keeper)
+            link.wake_nurseries()  # somebody may have stopped the one that ends a killed keeper's orphans
             await _happens(self._is_gone, 1.0)
         born_before = -1 if self.start_time is None else float("inf")
-        spared = [daemon.command for daemon in self._daemons]
         await end_leftovers(self.pid, self.marker, known=[Identity(self.pid, self.start_time or -1)], born_before=born_before,
                             spared=spared)
 

@@ -163,7 +163,8 @@ async def _end_when_idle(app: App, hub: Hub, limit_s: float, stop: asyncio.Event
 async def _kill_agents(data: Path) -> None:
     """End every agent and all it started, without the courtesies."""
     records = await asyncio.to_thread(PidFiles(data / "agents").left_behind)
-    await asyncio.gather(*(end_leftover(each.pid, each.start_time, each.marker, term_s=0) for each in records))
+    await asyncio.gather(*(end_leftover(each.pid, each.start_time, each.marker, keepers=each.keepers, term_s=0)
+                           for each in records))
 
 
 def _tls(settings: Settings) -> Tls | None:

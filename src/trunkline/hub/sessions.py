@@ -397,7 +397,7 @@ class Hub:
         """End agents that were left behind and turns that were cut off; open the sessions in which a person is still asked."""
         spared = [daemon.command for spec in self.agents.values() for daemon in spec.daemons]
         for left in await asyncio.to_thread(self._pids.left_behind):
-            await end_leftover(left.pid, left.start_time, left.marker, spared=spared)
+            await end_leftover(left.pid, left.start_time, left.marker, keepers=left.keepers, spared=spared)
             self._pids.forget(left.session_id)
         before: tuple[int, str] | None = None
         asking: list[str] = []

@@ -19,7 +19,7 @@ from trunkline.session.interpret.conditions import kept
 from trunkline.session.interpret.lifecycle import environment_of
 from trunkline.session.interpret.options import current_model, model_of
 from trunkline.session.pen import Pen
-from trunkline.session.pids import PidFiles, PidRecord
+from trunkline.session.pids import PidFiles
 from trunkline.session.project import Surroundings, look_around
 from trunkline.session.workspace import Workspace
 
@@ -93,7 +93,7 @@ class AgentLink:
 
     async def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
         """The process runs: put it on record before it is told anything."""
-        await asyncio.to_thread(self._pids.record, PidRecord(self._pen.fold.session_id, pid, start_time, marker))
+        await asyncio.to_thread(self._pids.record_agent, self._pen.fold.session_id, pid, start_time, marker)
         if self._stopping is not None and self._half_started is not None:
             # It was to be stopped before there was a process.
             self._stopping_late = asyncio.create_task(self._half_started.stop())

@@ -20,7 +20,7 @@ from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import Signal
 from trunkline.errors import AgentError, Unsupported
 from trunkline.session.driver import AgentSession
-from trunkline.session.pids import PidFiles, PidRecord
+from trunkline.session.pids import PidFiles
 
 if TYPE_CHECKING:
     from trunkline.session.acp_driver import AcpDriver
@@ -121,7 +121,7 @@ class Inquiry:
 
     async def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
         """The process runs: whoever comes after a crash must be able to end it."""
-        await asyncio.to_thread(self._pids.record, PidRecord(self._key, pid, start_time, marker))
+        await asyncio.to_thread(self._pids.record_agent, self._key, pid, start_time, marker)
 
     def heard(self, signals: list[Signal]) -> None:
         """There is no session that this could belong to."""

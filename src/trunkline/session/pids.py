@@ -12,6 +12,7 @@ from typing import Annotated
 
 import msgspec
 
+from trunkline.agents.family import keepers_of
 from trunkline.dialects.outside import BROKEN
 from trunkline.disk.reading import read_whole
 from trunkline.errors import StorageError
@@ -29,6 +30,8 @@ class PidRecord(msgspec.Struct):
     pid: Annotated[int, msgspec.Meta(gt=1)]
     start_time: int | None
     marker: str
+    keepers: list[tuple[int, int]] = []
+    """Who is above it, with their start times: its keeper, and the process that forked that."""
 
 
 class PidFiles:
@@ -36,6 +39,11 @@ class PidFiles:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
+
+    def record_agent(self, session_id: str, pid: int, start_time: int | None, marker: str) -> None:
+        """Remember a running agent, and who is above it."""
+        if self._folder is not None:
+            self.record(PidRecord(session_id, pid, start_time, marker, list(keepers_of(pid))))
 
     def record(self, record: PidRecord) -> None:
         """Remember a running agent."""

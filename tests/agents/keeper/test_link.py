@@ -178,6 +178,26 @@ def test_when_the_nursery_is_killed_agents_go_on_and_the_next_has_another(run: R
     run(scenario())
 
 
+def test_a_stopped_nursery_is_woken_and_replaced_and_what_was_asked_of_it_never_runs(
+        run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        agent = await Watched.start(STAYS, cwd=tmp_path)
+        await agent.line()
+        nursery = parent_of(parent_of(agent.process.pid))
+        assert parent_of(nursery) == os.getpid()
+        os.kill(nursery, signal.SIGSTOP)
+        monkeypatch.setattr(link, "ANSWER_S", 0.3)
+        command = await ChildCommand.spawn("sh", ["-c", "echo once >> ran"], cwd=str(tmp_path), env=ENV)
+        monkeypatch.setattr(link, "ANSWER_S", 5.0)
+        await command.wait()
+        await command.release()
+        await agent.process.stop(close_stdin_s=0)
+        await until(lambda: not exists(nursery))
+        assert (tmp_path / "ran").read_text() == "once\n"
+
+    run(scenario())
+
+
 def test_a_nursery_that_is_not_needed_goes_with_its_last_keeper(run: Run, tmp_path: Path) -> None:
     async def scenario() -> None:
         agent = await Watched.start(STAYS, cwd=tmp_path)
@@ -249,3 +269,20 @@ def test_a_line_without_an_end_is_the_end(run: Run) -> None:
 
 def test_a_failed_start_says_at_which_step() -> None:
     assert (StartFailed(2, "folder").step, StartFailed(2, "folder").errno) == ("folder", 2)
+
+
+def test_of_several_places_the_most_telling_failure_is_told(run: Run, tmp_path: Path) -> None:
+    """A folder on the PATH that may not be looked into says less than the system's word on the program itself."""
+    not_a_program, unusable = tmp_path / "one", tmp_path / "two"
+    for folder in (not_a_program, unusable):
+        folder.mkdir()
+    (not_a_program / "tool").write_text("not to be run")  # EACCES, as of a folder that is closed to us
+    (unusable / "tool").write_bytes(b"\x7fELF and nonsense")
+    (unusable / "tool").chmod(0o755)
+
+    async def scenario() -> None:
+        env = {**ENV, "PATH": f"{tmp_path}/none:{not_a_program}:{unusable}:{not_a_program}"}
+        with pytest.raises(AgentStartFailed, match="Exec format error"):
+            await AgentProcess.spawn(["tool"], cwd=str(tmp_path), env=env, on_data=ignore, on_exit=_nothing)
+
+    run(scenario())

@@ -85,14 +85,19 @@ def _limit_files(limits: dict[str, int]) -> None:
 
 
 def _exec(wishes: Wishes) -> None:
-    """Try each place where the program may be; what is there and cannot be run counts before what is not there."""
-    seen: OSError | None = None
+    """Try each place where the program may be; of what went wrong the most telling is told, the first of its kind."""
+    failures: list[OSError] = []
     for candidate in wishes.candidates:
         try:
             os.execve(candidate, wishes.argv, wishes.env)
-        except (FileNotFoundError, NotADirectoryError) as error:
-            seen = seen or error
         except OSError as error:
-            seen = error if seen is None or isinstance(seen, FileNotFoundError | NotADirectoryError) else seen
-    if seen is not None:
-        raise seen
+            failures.append(error)
+    if failures:
+        raise max(failures, key=_telling)
+
+
+def _telling(error: OSError) -> int:
+    """A place without it tells least; one that may not be looked into little more; one where it is and cannot be run most."""
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return 0
+    return 1 if isinstance(error, PermissionError) else 2

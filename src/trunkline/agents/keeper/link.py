@@ -5,6 +5,8 @@ Rule 2: one nursery per process, started with the first agent and again when it 
 never closes it has its socket closed when the program ends.
 Rule 3: a keeper that ends without saying that nothing is left was killed. That is told as an exit, and whoever kept the agent
 looks for its family by other means.
+Rule 4: a nursery that does not answer in time is stopped or hangs. It is woken and keeps what it has; another one serves from
+then on. What is to be run is told only to a keeper that said it is there, so that nothing runs twice.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import asyncio
 import atexit
 import logging
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -21,11 +24,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, cast
 
-from trunkline.agents.keeper.wire import LENGTH, LINE_MOST, Wishes
+from trunkline.agents.keeper.wire import HERE, LENGTH, LINE_MOST, Wishes
 from trunkline.threads import Lane, check_off_loop
 
 SEND_AGAIN_S: Final = 0.005
 """When the nursery has more requests waiting than its socket holds (hundreds), how soon we try again."""
+
+ANSWER_S: Final = 5.0
+"""How long a nursery may take to fork a keeper, which takes a millisecond; a busy machine a hundred."""
 
 PACKAGE: Final = Path(__file__).parents[2]
 
@@ -87,6 +93,7 @@ class Kept(asyncio.Protocol):
         """Say what is to be run, and wait until it runs; StartFailed when it cannot, KeeperGone when nobody answers."""
         data = wishes.encode()
         try:
+            await _hear_keeper(control)
             socket.send_fds(control, [data[:LENGTH.size]], list(stdio))
             transport, _ = await asyncio.get_running_loop().create_unix_connection(lambda: self, sock=control)
         except (BrokenPipeError, ConnectionResetError):
@@ -168,6 +175,17 @@ class Kept(asyncio.Protocol):
                 self.on_gone()
 
 
+async def _hear_keeper(control: socket.socket) -> None:
+    """Wait until the keeper is there; KeeperGone where none comes."""
+    try:
+        async with asyncio.timeout(ANSWER_S):
+            word = await asyncio.get_running_loop().sock_recv(control, LINE_MOST)
+    except TimeoutError:
+        raise KeeperGone("the nursery does not answer") from None
+    if word != HERE:
+        raise KeeperGone("the keeper went before it heard what to run")
+
+
 class _Nursery:
     """The running nursery process."""
 
@@ -178,7 +196,7 @@ class _Nursery:
         self._socket.setblocking(False)
         try:
             words = ["-I", "-S", "-c", BOOT, str(theirs.fileno()), str(PACKAGE), control_group]
-            process = subprocess.Popen(
+            self._process = subprocess.Popen(
                 [sys.executable, *words], pass_fds=[theirs.fileno()], env={}, cwd="/",
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 start_new_session=True)
@@ -187,7 +205,7 @@ class _Nursery:
             raise
         finally:
             theirs.close()
-        threading.Thread(target=process.wait, name="wait for the nursery", daemon=True).start()
+        threading.Thread(target=self._process.wait, name="wait for the nursery", daemon=True).start()
 
     async def fork_keeper(self) -> socket.socket:
         """Have a keeper forked; our end of its control socket. KeeperGone when there is no nursery any more."""
@@ -195,7 +213,11 @@ class _Nursery:
         ours.setblocking(False)
         try:
             with theirs:
-                await self._send(theirs)
+                async with asyncio.timeout(ANSWER_S):
+                    await self._send(theirs)
+        except TimeoutError:
+            ours.close()
+            raise KeeperGone("the nursery does not listen") from None
         except BaseException:
             ours.close()
             raise
@@ -211,13 +233,26 @@ class _Nursery:
             except OSError:
                 raise KeeperGone("the nursery is gone") from None
 
+    @property
+    def runs(self) -> bool:
+        """Whether its process is still there."""
+        return self._process.returncode is None
+
+    def wake(self) -> None:
+        """Let it go on if somebody stopped it: it has to end the orphans of killed keepers, and itself."""
+        if self.runs:
+            self._process.send_signal(signal.SIGCONT)
+
     def close(self) -> None:
         """It ends when its last keeper does."""
         self._socket.close()
+        self.wake()
 
 
 _lock = threading.Lock()
 _nursery: _Nursery | None = None
+_retired: list[_Nursery] = []
+"""Those that serve no more but have keepers still."""
 
 
 async def start(wishes: Wishes, stdio: Sequence[int]) -> Kept:
@@ -245,6 +280,15 @@ def close() -> None:
     """The process needs no more agents for now: the nursery goes when its last keeper does."""
     if _nursery is not None:
         _forget(_nursery)
+    wake_nurseries()
+
+
+def wake_nurseries() -> None:
+    """Let all that somebody stopped go on."""
+    with _lock:
+        for nursery in [*_retired, *([_nursery] if _nursery is not None else [])]:
+            if nursery.hub == os.getpid():
+                nursery.wake()
 
 
 atexit.register(close)
@@ -270,6 +314,7 @@ def _start() -> _Nursery:
 def _forget(nursery: _Nursery) -> None:
     global _nursery
     with _lock:
+        _retired[:] = [each for each in {*_retired, nursery} if each.runs and each.hub == os.getpid()]
         if _nursery is nursery:
             _nursery = None
     nursery.close()

@@ -19,7 +19,7 @@ import time
 from trunkline.agents.keeper import proc
 from trunkline.agents.keeper.cgroup import Group
 from trunkline.agents.keeper.launch import LaunchFailed, launch
-from trunkline.agents.keeper.wire import LENGTH, LINE_MOST, Wishes, decode, receive
+from trunkline.agents.keeper.wire import HERE, LENGTH, LINE_MOST, Wishes, decode, receive
 
 TYPE_CHECKING = False  # as in ``typing``, whose import would cost each keeper memory
 if TYPE_CHECKING:
@@ -243,6 +243,10 @@ class Keeper:
             pass  # the hub is gone, and nobody else is interested
 
     def _receive_wishes(self) -> tuple[Wishes, list[int]]:
+        try:
+            self._control.sendall(HERE)
+        except OSError:
+            raise EOFError("the hub does not wait any more") from None
         head, stdio = receive(self._control, LENGTH.size, 3)
         if len(head) < LENGTH.size or len(stdio) != 3:
             raise EOFError("the hub went before it said what to run")
