@@ -193,3 +193,42 @@ def test_a_folder_in_the_place_of_a_half_mended_file_does_not_keep_a_journal_fro
     change(path, "DROP INDEX blocks_by_session")
     asides = [Path(each).name for each in run(opens_whole(path)).asides]
     assert [name.rpartition(".")[0] for name in asides] == ["journal.db", "journal.db.mending"]
+
+
+@pytest.mark.parametrize("statement", [
+    "INSERT OR REPLACE INTO counters VALUES ('pos', 9223372036854775807)",
+    "INSERT OR REPLACE INTO counters VALUES ('pos', 1152921504606846976)",
+])
+def test_a_counter_that_nothing_comes_near_is_damage_and_costs_no_entry(path: Path, statement: str) -> None:
+    change(path, statement)
+    assert len(run(opens_whole(path)).asides) == 1
+    assert run(last_pos(path)) < 1000
+
+
+@pytest.mark.parametrize("crc", ["crc", "NULL"])
+def test_a_block_at_the_end_of_all_numbers_is_a_gap_and_the_journal_takes_entries(path: Path, crc: str) -> None:
+    change(path, f"UPDATE blocks SET last_pos = 9223372036854775807, crc = {crc} WHERE session = 'd'")
+
+    async def scenario() -> None:
+        async with SqliteJournal(path) as journal:
+            assert seqs(await journal.read("c")) == list(range(1, 41))
+            assert [each.seq for each in await journal.read("d")] == [40], "one gap up to there"
+            fresh = entries(41, 41)
+            await journal.append(group(d=fresh))
+            assert 160 < fresh[0].pos < 1000
+            assert [(each.session, each.first, each.last) for each in (await journal.health()).damages] == [("d", 1, 40)]
+
+    run(scenario())
+
+
+def test_a_counter_far_above_an_empty_journal_is_believed(path: Path) -> None:
+    change(path, "INSERT OR REPLACE INTO counters VALUES ('pos', 1000000000000)")
+    change(path, "DELETE FROM blocks")
+    path.with_name("journal.marks").unlink()
+    assert run(last_pos(path)) == 1_000_000_000_000
+
+
+async def last_pos(path: Path) -> int:
+    """The newest pos that a journal knows of."""
+    async with SqliteJournal(path) as journal:
+        return journal.last_pos

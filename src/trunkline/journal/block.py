@@ -29,6 +29,10 @@ BLOCK_ENTRIES = 4096
 POS_SPAN = 16_384
 """The largest ``last_pos - first_pos``. A page by pos decodes blocks that hold at most that many entries on either side."""
 
+POS_JUMP_MOST = 1 << 44
+"""How far a pos may lie above all that is known from elsewhere (the marks, a whole block): fifty years of ten thousand entries a
+second, all deleted. One beyond that is damage: numbered on from there, a journal would come to the end of SQLite's numbers."""
+
 encode = msgspec.msgpack.Encoder().encode
 _decode_entries = msgspec.msgpack.Decoder(list[Entry]).decode
 decode_parts = msgspec.msgpack.Decoder(dict[str, list[Entry]]).decode

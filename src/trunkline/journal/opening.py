@@ -21,7 +21,7 @@ import msgspec
 from trunkline.errors import JournalDamaged
 from trunkline.journal import database
 from trunkline.journal.base import Entry
-from trunkline.journal.block import POS_SPAN, UNREADABLE, decode_parts, sum_of_parts
+from trunkline.journal.block import POS_JUMP_MOST, POS_SPAN, UNREADABLE, Block, decode_parts, is_whole, sum_of_parts
 from trunkline.journal.marks import Marks
 from trunkline.journal.mending import swap
 from trunkline.journal.mending.pages import Pages
@@ -80,6 +80,8 @@ def _looked_over(path: Path, marks: Marks | None, queries: dict[str, str]) -> St
     connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, isolation_level=None)
     with closing(connection):
         start = _start(connection, queries)
+        if marks is not None:
+            _check_jump(connection, queries, start.pos, marks.pos)
         if marks is not None and marks.pos > start.pos:
             raise JournalDamaged(f"it had come to {marks.pos} and ends at {start.pos}: a part of its log is lost")
         _walk(connection)
@@ -137,6 +139,20 @@ def _start(connection: sqlite3.Connection, queries: dict[str, str]) -> Start:
         start.pos = max(start.pos, *(entries[-1].pos for entries in parts.values() if entries), start.pos)
     return start
 
+
+def _check_jump(connection: sqlite3.Connection, queries: dict[str, str], pos: int, noted: int) -> None:
+    """JournalDamaged for a pos that nothing else comes near: the counter and a block's place have no checksum on the way here."""
+    if pos - noted <= POS_JUMP_MOST:
+        return
+    blocks = (Block._make(connection.execute(queries["block"], place).fetchone())
+              for place in connection.execute(_NEWEST_BLOCKS, (_NEWEST_LOOKED_AT,)).fetchall())
+    whole = max((block.last_pos for block in blocks if block.crc is not None and is_whole(block)), default=0)
+    if pos - whole > POS_JUMP_MOST:
+        raise JournalDamaged(f"it says that it had come to {pos}, and its newest whole block ends at {whole}")
+
+
+_NEWEST_BLOCKS = "SELECT first_pos FROM blocks ORDER BY first_pos DESC LIMIT ?"
+_NEWEST_LOOKED_AT = 20
 
 _TREES = (
     "SELECT sum(length(id) + updated_at * 0) FROM sessions NOT INDEXED",

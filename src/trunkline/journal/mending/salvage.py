@@ -5,6 +5,7 @@ Rule 2: a session's entries are numbered from 1 without a hole. Where one is mis
 row know how far it went), a gap is written, with a pos of its own that is above all others.
 Rule 3: a session whose row is lost or damaged gets one without a state; whoever opens it makes the state from its entries.
 Rule 4: the source is only read.
+Rule 5: a pos without a checksum that lies absurdly far above all others (block.py, POS_JUMP_MOST) is not believed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,18 @@ import msgspec
 
 from trunkline.journal import database
 from trunkline.journal.base import Entry, SessionRow
-from trunkline.journal.block import UNREADABLE, Block, blocks_of, decode, decode_parts, encode, is_whole, sum_of_parts, summed
+from trunkline.journal.block import (
+    POS_JUMP_MOST,
+    UNREADABLE,
+    Block,
+    blocks_of,
+    decode,
+    decode_parts,
+    encode,
+    is_whole,
+    sum_of_parts,
+    summed,
+)
 from trunkline.journal.gap import gap_entry
 from trunkline.journal.mending.pages import INDEX_LEAF, TABLE_LEAF, Pages, Row
 from trunkline.journal.rows import is_whole_row, row_of, row_values
@@ -28,6 +40,9 @@ from trunkline.journal.rows import is_whole_row, row_of, row_values
 Parts = Mapping[str, list[Entry]]
 OPEN_STATUS = "starting"
 """A hub that starts looks after sessions of this status: so it finds those that need a state again."""
+
+POS_MOST = 1 << 62
+"""A pos above this was not given out by any hub."""
 
 LISTED_MOST = 200
 """Gaps that are written down one by one; of more, only how many there are."""
@@ -83,6 +98,8 @@ class _Salvage:
         self._deleted: set[str] = set()
         self._damages: list[tuple[Any, ...]] = []
         self._pos = pos
+        self._counter = 0
+        """The highest pos of deleted sessions, as the file has it."""
         self._found = Salvaged()
 
     def take_rows(self, source: Path) -> None:
@@ -108,6 +125,8 @@ class _Salvage:
     def settle(self, seqs: Mapping[str, int]) -> Salvaged:
         """Close the ranks: overlaps are cut, holes are told of, every session has a row."""
         connection = self._connection
+        if self._counter - self._pos <= POS_JUMP_MOST:
+            self._pos = max(self._pos, self._counter)
         for session in self._deleted:
             connection.execute("DELETE FROM blocks WHERE session = ?", (session,))
             self._rows.pop(session, None)
@@ -141,7 +160,7 @@ class _Salvage:
     def _take_unkeyed(self, values: tuple[Any, ...]) -> None:
         match values:
             case ("pos", int(pos)):
-                self._pos = max(self._pos, pos)
+                self._counter = max(self._counter, pos)
             case (str(session),):
                 self._deleted.add(session)
 
@@ -244,6 +263,8 @@ def _crc(given: list[Any]) -> int | None:
 
 def _is_sound(block: Block) -> bool:
     """Rule 1."""
+    if block.last_pos > POS_MOST:
+        return False
     if block.crc is not None:
         return is_whole(block)
     try:
@@ -259,7 +280,7 @@ def _by_session(parts: Iterable[Parts]) -> dict[str, list[Entry]]:
     found: dict[str, dict[int, Entry]] = {}
     for each in parts:
         for session, entries in each.items():
-            found.setdefault(session, {}).update((entry.seq, entry) for entry in entries if entry.pos)
+            found.setdefault(session, {}).update((entry.seq, entry) for entry in entries if 0 < entry.pos <= POS_MOST)
     return {session: [entries[seq] for seq in sorted(entries)] for session, entries in found.items()}
 
 
