@@ -1,4 +1,4 @@
-"""Every expression of the tree takes time in proportion to the text: who writes the text must not choose how long the loop is held.
+"""Every expression of the tree takes time in proportion to the text: who writes it must not choose how long the loop is held.
 
 What is measured is own CPU time, and only how it grows: four times the text may take eight times as long, not sixteen."""
 
@@ -18,9 +18,9 @@ import trunkline
 SMALL, LARGE = 4 << 10, 16 << 10
 QUICK_S, SLOW_S = 0.004, 0.25
 """What a text of LARGE may take without a closer look; and what no linear expression needs for a SMALL one, on any machine."""
-UNITS = (" ", "\t", "\n", "a", "0", "-", "/", ".", ":", "[", "{", "(", "<", "'", '"', "`", "$", "\\", "=", "a ", "a-", "a.", "a/", "$(",
-         "${", "{a,", "[a", "[{", "[a](http://", "http://a", "data:", "data:a;", "<local-command-stdout>", "<title", "\x1b[", "\x1b]",
-         "\n--- ", "hit your x ", "a@", "0a", "0.", "```\n", "exit code", "--- a\n")
+UNITS = (" ", "\t", "\n", "a", "0", "-", "/", ".", ":", "[", "{", "(", "<", "'", '"', "`", "$", "\\", "=", "a ", "a-", "a.", "a/",
+         "$(", "${", "{a,", "[a", "[{", "[a](http://", "http://a", "data:", "data:a;", "<local-command-stdout>", "<title", "\x1b[",
+         "\x1b]", "\n--- ", "hit your x ", "a@", "0a", "0.", "```\n", "exit code", "--- a\n")
 """What a hostile text may consist of: each is repeated, and nothing that follows fits."""
 STARTS_ONCE = {"match", "fullmatch"}
 BOUNDED = {

@@ -212,6 +212,21 @@ def test_a_request_whose_method_is_no_string_is_refused_by_its_id(method: bytes)
     assert (answer["id"], answer["error"]) == ("x", {"code": ErrorCode.INVALID_REQUEST, "message": "The method must be a string"})
 
 
+@pytest.mark.parametrize(("line", "answered"), [
+    (rb'{"jsonrpc":"2.0","id":7,"method":"fs/read_text_file","params":{"path":"\ud800"}}', 7),
+    (rb'{"jsonrpc":"2.0","method":"m","params":{"a":["\udc00"]},"id":"x"}', "x"),
+    (rb'{"id":1,"method":"\udbff"}', 1),
+    (rb'{"id":"\ud800","method":"m"}', None),
+])
+def test_a_request_with_half_a_surrogate_pair_is_refused_by_its_id(line: bytes, answered: object) -> None:
+    """Whoever asked waits for an answer: as noise it would wait for ever."""
+    peer = Peer()
+    [message] = received(line + b"\n", peer)
+    assert isinstance(message, Malformed) and message.line == line
+    [answer] = sent(peer)
+    assert (answer["id"], answer["error"]["code"]) == (answered, ErrorCode.PARSE_ERROR)
+
+
 # -- junk --------------------------------------------------------------------------------------------------------------
 
 JUNK = {

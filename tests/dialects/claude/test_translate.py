@@ -477,7 +477,8 @@ def test_a_number_that_nobody_can_hold_costs_its_member_or_the_line(number: byte
 
 def test_what_a_slash_command_printed_is_read_in_one_pass() -> None:
     begun = "<local-command-stdout>"
-    assert _printed(f"x{begun} a {begun}b</local-command-stderr> c <local-command-stderr></local-command-stdout>") == f"a {begun}b"
+    nested = f"x{begun} a {begun}b</local-command-stderr> c <local-command-stderr></local-command-stdout>"
+    assert _printed(nested) == f"a {begun}b"
     assert _printed(" nothing in tags ") == "nothing in tags"
     begin = time.thread_time()
     assert _printed(begun * 12_000) == begun * 12_000

@@ -13,6 +13,7 @@ from trunkline.dialects.jsonrpc.envelope import (
     ENVELOPE,
     Envelope,
     addressed,
+    broken_request_id,
     is_array,
     is_id,
     present,
@@ -183,6 +184,11 @@ class Peer:
         if text.startswith(b"[") and is_array(text):
             self._malformed(line, "batches are not supported")
             self.send_error(NULL, ErrorCode.INVALID_REQUEST, "Batches are not supported")
+            return
+        asked = broken_request_id(text) if type(error) is msgspec.DecodeError else None
+        if asked is not None:
+            self._malformed(line, reason_of(error))
+            self.send_error(asked, ErrorCode.PARSE_ERROR, f"The request cannot be read, {reason_of(error)}")
             return
         wrong = addressed(text)
         code = ErrorCode.INVALID_REQUEST if isinstance(error, msgspec.ValidationError) else ErrorCode.PARSE_ERROR
