@@ -88,8 +88,7 @@ def test_a_folder_that_is_in_use_is_refused(tmp_path: Path) -> None:
 
 
 def test_whoever_fails_to_open_gives_the_folder_back(tmp_path: Path) -> None:
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "journal.db").write_text("this is no database, and long enough to be looked at as one " * 20)
+    (tmp_path / "data" / "journal.db").mkdir(parents=True)
 
     async def scenario() -> None:
         for _ in range(2):

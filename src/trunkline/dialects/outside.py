@@ -17,6 +17,9 @@ from trunkline.errors import Invalid
 BROKEN: Final = (msgspec.DecodeError, UnicodeError, RecursionError)
 """What decoding JSON raises: for another shape or no JSON; for what is no UTF-8, or half a character; for too deep a nesting."""
 
+NOT_PLAIN_JSON: Final = (ValueError, RecursionError)
+"""What ``json.loads`` raises, which takes what msgspec does not: half a surrogate pair."""
+
 NOT_TOML: Final = (ValueError, RecursionError)
 """What decoding TOML raises: TOMLDecodeError and UnicodeDecodeError are ValueErrors, and so is a number of too many digits."""
 

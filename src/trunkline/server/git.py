@@ -19,6 +19,7 @@ from typing import Literal, NamedTuple
 from trunkline.agents.environment import clean_env
 from trunkline.agents.process import ChildCommand
 from trunkline.agents.sandbox import Confine, as_is
+from trunkline.dialects.outside import is_whole_number
 from trunkline.disk.reading import read_whole
 from trunkline.errors import Forbidden, Unsupported
 from trunkline.session.workspace import Workspace
@@ -105,7 +106,8 @@ class Git:
         """How long contents are in git's store; those that are not there are left out."""
         told = await self._look_up(blobs, "--batch-check")
         words = [line.split(b" ") for line in told.split(b"\n")]
-        return {each[0].decode(): int(each[2]) for each in words if len(each) == 3 and each[1] == b"blob" and each[2].isdigit()}
+        return {each[0].decode(): int(each[2]) for each in words
+                if len(each) == 3 and each[1] == b"blob" and is_whole_number(each[2])}
 
     async def contents(self, blobs: Sequence[str]) -> dict[str, bytes]:
         """Contents from git's store; together they must fit into one answer."""
@@ -113,7 +115,7 @@ class Git:
         while (end := told.find(b"\n", at)) >= 0:
             words = told[at:end].split(b" ")
             at = end + 1
-            if len(words) == 3 and words[1] == b"blob" and words[2].isdigit():
+            if len(words) == 3 and words[1] == b"blob" and is_whole_number(words[2]):
                 found[words[0].decode()] = told[at:at + int(words[2])]
                 at += int(words[2]) + 1
         return found

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from typing import Final
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.jsonrpc.messages import RpcError
-from trunkline.dialects.outside import BROKEN
+from trunkline.dialects.outside import BROKEN, NOT_PLAIN_JSON
+
+READ_AGAIN_BYTES: Final = 256 << 10
+"""A broken line up to this length is read once more, by a slower reader, to find whom to answer."""
 
 
 class Envelope(Struct, gc=False):
@@ -78,9 +82,11 @@ def broken_request_id(line: bytes) -> Raw | None:
     in the id itself. None for any other line: noise, or nobody who waits for an answer."""
     if b"\\u" not in line or b'"method"' not in line or b'"id"' not in line:
         return None
+    if len(line) > READ_AGAIN_BYTES:
+        return Raw(b"null")
     try:
         members = json.loads(line)
-    except (ValueError, RecursionError):
+    except NOT_PLAIN_JSON:
         return None
     if not isinstance(members, dict) or "method" not in members or "id" not in members:
         return None
