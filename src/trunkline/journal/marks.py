@@ -91,7 +91,7 @@ class Marks:
         except OSError as error:
             if not os.path.lexists(self._path):
                 raise
-            put_aside(self._path, error.strerror)
+            put_aside(self._path, str(error.strerror))
             return _open_plain(self._path, os.O_RDWR | os.O_CREAT)
 
     def close(self) -> None:
