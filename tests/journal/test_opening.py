@@ -8,6 +8,7 @@ import random
 import shutil
 import sqlite3
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -75,14 +76,16 @@ def test_many_deletions_that_were_cut_short_are_done_in_the_thread_that_owns_the
         path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     change(path, "INSERT INTO deletions SELECT id FROM sessions WHERE id < 'd'")
     users: set[str] = set()
-    delete, is_scrubbed = Keeper._delete_some, Keeper._is_scrubbed
 
-    def used() -> bool:
-        users.add(threading.current_thread().name)
-        return True
+    def seen(work: Callable[..., bool]) -> Callable[..., bool]:
+        def noted(*args: object) -> bool:
+            users.add(threading.current_thread().name)
+            return work(*args)
 
-    monkeypatch.setattr(Keeper, "_delete_some", lambda self, session: used() and delete(self, session))
-    monkeypatch.setattr(Keeper, "_is_scrubbed", lambda self: used() and is_scrubbed(self))
+        return noted
+
+    monkeypatch.setattr(Keeper, "_delete_some", seen(Keeper._delete_some))
+    monkeypatch.setattr(Keeper, "_is_scrubbed", seen(Keeper._is_scrubbed))
 
     async def scenario() -> None:
         async with SqliteJournal(path) as journal:
