@@ -224,7 +224,8 @@ def test_a_request_with_half_a_surrogate_pair_is_refused_by_its_id(line: bytes, 
     [message] = received(line + b"\n", peer)
     assert isinstance(message, Malformed) and message.line == line
     [answer] = sent(peer)
-    assert (answer["id"], answer["error"]["code"]) == (answered, ErrorCode.PARSE_ERROR)
+    error = answer["error"]
+    assert isinstance(error, dict) and (answer["id"], error["code"]) == (answered, ErrorCode.PARSE_ERROR)
 
 
 # -- junk --------------------------------------------------------------------------------------------------------------
