@@ -97,6 +97,20 @@ def test_a_callback_that_holds_the_loop_is_named_with_its_frame(
     assert "until_told" in told, "and who called it"
 
 
+def test_a_call_that_keeps_the_interpreter_is_told_though_nobody_could_look(guarded: Callable[[Scenario], list[str]]) -> None:
+    def keeps() -> None:
+        re.match(r"(a+)+b", "a" * 23)
+
+    async def scenario() -> None:
+        for _ in range(3):
+            asyncio.get_running_loop().call_soon(keeps)
+            await asyncio.sleep(3 * loop_guard.LOOK_S)
+
+    told = [line for line in guarded(scenario) if line.startswith(HELD)]
+    assert any(loop_guard.GRIPPED in line and "keeps" in line for line in told)
+    assert len(told) <= 3, "each of them once"
+
+
 def test_one_hold_is_told_once_and_how_long_it_took(guarded: Callable[[Scenario], list[str]]) -> None:
     told = guarded(until_told(sleeps))
     assert len(told) == 2 and told[0].startswith(HELD) and told[1].startswith("the loop goes on")

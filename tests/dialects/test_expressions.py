@@ -19,9 +19,8 @@ SMALL, LARGE = 4 << 10, 16 << 10
 QUICK_S, SLOW_S = 0.004, 0.25
 """What a text of LARGE may take without a closer look; and what no linear expression needs for a SMALL one, on any machine."""
 UNITS = (" ", "\t", "\n", "a", "0", "-", "/", ".", ":", "[", "{", "(", "<", "'", '"', "`", "$", "\\", "=", "a ", "a-", "a.", "a/",
-         "$(", "${", "{a,", "[a", "[{", "[a](http://",
-         "http://a", "data:", "data:a;", "<local-command-stdout>", "<title", "\x1b[",
-         "\x1b]", "\n--- ", "hit your x ", "a@", "0a", "0.", "```\n", "exit code", "--- a\n")
+         "$(", "${", "{a,", "[a", "[{", "[a](http://", "http://a", "data:", "data:a;", "<local-command-stdout>", "<title",
+         "\x1b[", "\x1b]", "\n--- ", "hit your x ", "a@", "0a", "0.", "```\n", "exit code", "--- a\n")
 """What a hostile text may consist of: each is repeated, and nothing that follows fits."""
 STARTS_ONCE = {"match", "fullmatch"}
 BOUNDED = {

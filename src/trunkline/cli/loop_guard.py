@@ -7,6 +7,8 @@ Rule 1: only own time counts: the callback's computing, and its waiting for a di
         interpreter (people wait for that as well). Time in which a thread of this process was runnable and not run (schedstat) is
         the machine's, and is taken off. On a busy machine the guard misses a short hold; it does not invent one.
 Rule 2: what is measured is one callback. Many short ones in a row are work, not a hold.
+        One call that keeps the interpreter (an expression over a long text) lets nobody look, and is over when the thread may. It
+        is known by that: the thread was kept for as long, though every other callback gives way within some milliseconds.
 Rule 3: the journal's commit (``EXEMPT``) is the one thing that may wait on the loop: the committer keeps count of it itself.
 Rule 4: from the first request to the wish to stop. What loads before that and what is put away after it keeps nobody waiting.
 """
@@ -35,6 +37,7 @@ FRAMES: Final = 12
 
 HELD: Final = "the loop is held for"
 """How a line of the log begins that tells of it."""
+GRIPPED: Final = " inside one call that kept the interpreter, seen at the next chance"
 EXEMPT: Final[frozenset[CodeType]] = frozenset({Committer._commit_here.__code__})
 
 _ASYNCIO: Final = os.path.dirname(asyncio.__file__)
@@ -78,8 +81,12 @@ class LoopGuard:
         clocks = _Clocks(self._loop_thread.native_id or 0)
         last, free_s, others = clocks.look(), time.monotonic(), clocks.others_s()
         hold: _Hold | None = None
+        slept_s = time.monotonic()
         while not self._ended.wait(LOOK_S):
+            seen, woken_s, beat_at = self._stack(), time.monotonic(), self._beat_at  # before anything lets the loop go on
             look = clocks.look()
+            gripped_s = _gripped_s(woken_s - max(slept_s + LOOK_S, beat_at), last, look)
+            is_told = gripped_s > self._held_s and hold is None and self._tell(gripped_s, seen, GRIPPED)
             stack, now = self._stack(), time.monotonic()  # in one breath, and last: each file that is read lets the loop go on
             if now - self._beat_at < 2 * BEAT_S or not stack:
                 _end(hold)
@@ -87,18 +94,20 @@ class LoopGuard:
             elif hold is None or not hold.goes_on(stack[-1], self._beats):
                 _end(hold)
                 hold = _Hold(stack[-1], self._beats, now - max(free_s, self._beat_at), last, look)
+            if hold is not None and is_told:
+                hold.told = True
             if hold is not None and hold.own_s(look, 0.0) > self._held_s and not hold.told:
                 own_s = hold.own_s(look, max(0.0, clocks.others_s() - others))
                 hold.told = own_s > self._held_s and self._tell(own_s, stack)
-            last, free_s = look, now
+            last, free_s, slept_s = look, now, time.monotonic()
         clocks.close()
 
-    def _tell(self, own_s: float, stack: list[FrameType]) -> bool:
-        where = "\n".join(_lines(stack))
+    def _tell(self, own_s: float, stack: list[FrameType], how: str = "") -> bool:
+        where = "\n".join(_lines(stack)) or "  nobody knows where: it was over"
         if any(frame.f_code in EXEMPT for frame in stack):
             log.info("a commit takes %.0f ms of the loop's time, innermost first:\n%s", own_s * 1000, where)
         else:
-            log.warning("%s %.0f ms, innermost first:\n%s", HELD, own_s * 1000, where)
+            log.warning("%s %.0f ms%s, innermost first:\n%s", HELD, own_s * 1000, how, where)
         return True
 
     def _stack(self) -> list[FrameType]:
@@ -148,6 +157,11 @@ class _Hold:
         ran = look.run_s - first.run_s
         waited = (look.at_s - first.at_s) - ran - (look.delay_s - first.delay_s) - (look.blind_s - first.blind_s)
         return max(0.0, self._at_first_s - others_s) + ran + max(0.0, waited - others_s)
+
+
+def _gripped_s(late_s: float, before: _Look, after: _Look) -> float:
+    """For how long the loop's thread kept the interpreter from this one, which came so late: not while either was not run."""
+    return min(late_s - (after.delay_s - before.delay_s) - (after.blind_s - before.blind_s), after.run_s - before.run_s)
 
 
 def _end(hold: _Hold | None) -> None:

@@ -72,7 +72,7 @@ INTERRUPTED: Final = "[Request interrupted by user"
 KEPT_OF_BROKEN: Final = 4096
 TOO_LARGE: Final = f"it says more than {LARGE_LINE >> 20} MiB, which neither a rule nor a person can look at"
 _PRINTED: Final = re.compile(r"<(/?)local-command-(?:stdout|stderr)>")
-"""The tags around what a slash command printed, one at a time: a pattern of both would look for the end at each beginning."""
+"""The tags around what a slash command printed. One at a time: a pattern of both would seek the end again at each beginning."""
 
 _encode = msgspec.json.Encoder().encode
 

@@ -21,7 +21,7 @@ LAST_TEXT = 200
 
 TITLE_LENGTH = 80
 TITLE_SOUGHT = 4 << 10
-"""Characters of a text in which its first line is looked for: a prompt may have megabytes; nobody begins with so many blanks."""
+"""Characters of a text in which its first line is sought: a prompt may have megabytes, and none begins with so many blanks."""
 
 
 Chunk = acp.AgentMessageChunk | acp.AgentThoughtChunk
