@@ -20,6 +20,9 @@ BROKEN: Final = (msgspec.DecodeError, UnicodeError, RecursionError)
 NOT_TOML: Final = (ValueError, RecursionError)
 """What decoding TOML raises: TOMLDecodeError and UnicodeDecodeError are ValueErrors, and so is a number of too many digits."""
 
+NOT_JSON: Final = (ValueError, RecursionError)
+"""What the standard library's JSON raises: it takes half a surrogate pair, which BROKEN's decoder does not."""
+
 DIGITS_MOST: Final = 18
 """Every such number is below 2**63, which is what SQLite and most readers of JSON can hold."""
 

@@ -9,7 +9,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.jsonrpc.messages import RpcError
-from trunkline.dialects.outside import BROKEN
+from trunkline.dialects.outside import BROKEN, NOT_JSON
 
 
 class Envelope(Struct, gc=False):
@@ -80,7 +80,7 @@ def broken_request_id(line: bytes) -> Raw | None:
         return None
     try:
         members = json.loads(line)
-    except (ValueError, RecursionError):
+    except NOT_JSON:
         return None
     if not isinstance(members, dict) or "method" not in members or "id" not in members:
         return None
