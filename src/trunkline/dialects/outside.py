@@ -17,11 +17,11 @@ from trunkline.errors import Invalid
 BROKEN: Final = (msgspec.DecodeError, UnicodeError, RecursionError)
 """What decoding JSON raises: for another shape or no JSON; for what is no UTF-8, or half a character; for too deep a nesting."""
 
-NOT_PLAIN_JSON: Final = (ValueError, RecursionError)
-"""What ``json.loads`` raises, which takes what msgspec does not: half a surrogate pair."""
-
 NOT_TOML: Final = (ValueError, RecursionError)
 """What decoding TOML raises: TOMLDecodeError and UnicodeDecodeError are ValueErrors, and so is a number of too many digits."""
+
+NOT_JSON: Final = (ValueError, RecursionError)
+"""What the standard library's JSON raises: it takes half a surrogate pair, which BROKEN's decoder does not."""
 
 DIGITS_MOST: Final = 18
 """Every such number is below 2**63, which is what SQLite and most readers of JSON can hold."""

@@ -10,7 +10,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.jsonrpc.messages import RpcError
-from trunkline.dialects.outside import BROKEN, NOT_PLAIN_JSON
+from trunkline.dialects.outside import BROKEN, NOT_JSON
 
 READ_AGAIN_BYTES: Final = 256 << 10
 """A broken line up to this length is read once more, by a slower reader, to find whom to answer."""
@@ -86,7 +86,7 @@ def broken_request_id(line: bytes) -> Raw | None:
         return Raw(b"null")
     try:
         members = json.loads(line)
-    except NOT_PLAIN_JSON:
+    except NOT_JSON:
         return None
     if not isinstance(members, dict) or "method" not in members or "id" not in members:
         return None
