@@ -220,12 +220,12 @@ def test_files_that_an_agent_asks_for_and_does_not_read_wait_on_disk(new_hub: Ne
 def test_an_agent_that_never_reads_is_ended_when_too_much_waits(new_hub: NewHub, report: Report) -> None:
     session = flooded(new_hub, "trusted")
     with Prober(session.hub.pid, session.hub.url) as prober:
-        session.post("send-message", {"content": f"deaf no/{'o' * 2000} 80000 x"}, 202)
+        session.post("send-message", {"content": f"deaf no/{'o' * 200} 600000 x"}, 202)
         eventually(lambda: session.view()["status"] != "running", "the agent is ended", 120)
     said = b"".join(data for _, data in session.history())
     assert b"does not read its input" in said
     assert prober.worst_ms < WAIT_MS * BUSY
-    report(2, "80,000 answers of 2 KB that an agent does not read", tried=1, held=1, worst_ms=prober.worst_ms)
+    report(2, "600,000 answers that an agent does not read", tried=1, held=1, worst_ms=prober.worst_ms)
 
 
 def claude(new_hub: NewHub, folder: Path) -> Session:
