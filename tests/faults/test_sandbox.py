@@ -204,7 +204,7 @@ def test_where_a_system_forbids_it_nothing_is_started_and_the_reason_is_told(new
 
 
 def test_what_the_hub_runs_in_an_agents_folder_runs_in_its_sandbox(hub: HubProcess) -> None:
-    """A folder that says that its repository is another one, in the home: git would show what is in there."""
+    """A folder that is a worktree of a repository in the home: git shows what is in there."""
     private = hub.home / "private"
     plant(private / "diary.txt")
     git = ["git", "-C", str(private), "-c", "user.name=test", "-c", "user.email=test@example.org"]
@@ -212,7 +212,9 @@ def test_what_the_hub_runs_in_an_agents_folder_runs_in_its_sandbox(hub: HubProce
         subprocess.run([*git, *words], check=True, capture_output=True, timeout=60)
     outside, inside = hub.new_session("trusted"), hub.new_session("trusted", sandbox="bwrap")
     for session in (outside, inside):
-        (session.folder / ".git").write_text(f"gitdir: {private / '.git'}\n")
+        words = ["worktree", "add", "-q", "--detach", str(session.folder)]
+        subprocess.run([*git, *words], check=True, capture_output=True, timeout=60)
+        (session.folder / "diary.txt").unlink()
     assert SECRET in outside.wire.get(f"{outside.path}/diff")["diff"], "else this proves nothing"
     assert SECRET not in json.dumps(inside.wire.get(f"{inside.path}/diff"))
 

@@ -22,7 +22,6 @@ from trunkline.server.call import Call, Reply, reply
 from trunkline.server.content import open_inside, resolve
 from trunkline.server.git import GIT_S, Base, Git, Tracked
 from trunkline.session.feed import Feed
-from trunkline.session.interpret.diff import line_count, whole
 from trunkline.session.workspace import Workspace
 
 DIFF_BYTES = 8 << 20
@@ -116,6 +115,8 @@ def _each_compared(space: Workspace, changed: list[Tracked], committed: dict[str
     for each in changed:
         text = _tracked_file(space, each, committed)
         yield sections(text), text
+    from trunkline.session.interpret.diff import line_count  # with all of the fold: a hub starts without it
+
     for name in new:
         if (now := _now(space, name)) is not None:
             shown = unified(_printable(name), None, now.text) if now.text is not None and now.mode != LINK else ""
@@ -198,6 +199,8 @@ def _section(name: str, old_mode: str | None, new_mode: str | None, old: str | N
     if (old_mode is not None and old is None) or (new_mode is not None and new is None):
         source, target = "/dev/null" if old_mode is None else f"a/{name}", "/dev/null" if new_mode is None else f"b/{name}"
         return "".join([*lines, f"Binary files {source} and {target} differ\n"])
+    from trunkline.session.interpret.diff import whole  # with all of the fold: a hub starts without it
+
     return "".join([*lines, whole(old, new, name)])
 
 
