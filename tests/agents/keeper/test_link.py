@@ -15,7 +15,7 @@ import pytest
 
 from tests.agents.test_process import Run, Watched, exists, ignore, is_running, until
 from tests.agents.test_process import run as run  # the fixture: both loops
-from tests.tooling.processes import children_of
+from tests.tooling.processes import children_of, eventually
 from trunkline.agents.daemons import Daemon
 from trunkline.agents.environment import clean_env
 from trunkline.agents.keeper import link
@@ -63,7 +63,7 @@ def test_a_keeper_costs_at_most_three_megabytes_of_its_own_and_ten_milliseconds(
         kept_s = sorted(cpu_s(parent_of(agent.process.pid)) for agent in more)[1]
         assert forks_s + kept_s < CPU_MOST_S
         await asyncio.gather(*(agent.process.stop(close_stdin_s=0) for agent in [*agents, *more]))
-        assert not any(map(exists, keepers))
+        await asyncio.to_thread(eventually, lambda: not any(map(exists, keepers)), "the keepers are gone")
 
     run(scenario())
 
