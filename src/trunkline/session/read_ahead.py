@@ -84,13 +84,11 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def needs_reading(signals: Iterable[Signal]) -> bool:
-    """Whether one of these may bring a long line."""
-    return any([_is_large_call(signal) if _loaded else _is_call(signal) for signal in signals])
-
-
-def _is_call(signal: Signal) -> bool:
-    """Whether a message is about a tool call."""
-    return type(signal) is PermissionAsk or (type(signal) is Update and b"tool_call" in signal.raw)
+    """Whether one of these may bring a long line, or is the first tool call. Spelled out: every chunk of text passes it."""
+    if _loaded:
+        return any([len(each.raw) > LONG_BYTES and b"tool_call" in each.raw if type(each) is Update else _is_large_call(each)
+                    for each in signals])
+    return any([b"tool_call" in each.raw if type(each) is Update else type(each) is PermissionAsk for each in signals])
 
 
 def _is_large_call(signal: Signal) -> bool:
