@@ -53,7 +53,7 @@ def test_a_session_that_appears_changes_and_goes_away_is_told(tmp_path: Path) ->
 
     async def scenario() -> None:
         heard = Heard()
-        stop = watch.watch_store(ClaudeStore(str(tmp_path / "projects")), "agent", heard.callback)
+        stop = watch.watch_store(lambda: ClaudeStore(str(tmp_path / "projects")), "agent", heard.callback)
         await settled(heard, probe)
         (project / "notes.txt").write_text("no session")
         file.write_text("{}\n")
@@ -77,7 +77,7 @@ def test_a_store_that_does_not_exist_yet_is_watched_once_it_does(tmp_path: Path)
 
     async def scenario() -> None:
         heard = Heard()
-        stop = watch.watch_store(ClaudeStore(str(tmp_path / "projects")), "agent", heard.callback)
+        stop = watch.watch_store(lambda: ClaudeStore(str(tmp_path / "projects")), "agent", heard.callback)
         await asyncio.sleep(0)
         project.mkdir(parents=True)
         await settled(heard, project / f"{ONE}.jsonl")
@@ -103,7 +103,7 @@ def test_a_listener_that_fails_goes_on_being_told(tmp_path: Path) -> None:
             calls.append(event.type)
             raise RuntimeError("my fault")
 
-        stop = watch.watch_store(ClaudeStore(str(tmp_path / "projects")), "agent", fails)
+        stop = watch.watch_store(lambda: ClaudeStore(str(tmp_path / "projects")), "agent", fails)
         while len(calls) < 2:
             _touch(file)
             await asyncio.sleep(0.05)

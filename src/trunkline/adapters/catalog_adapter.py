@@ -93,9 +93,8 @@ class CatalogAdapter:
 
     def watch_sessions(self, callback: Callable[[context.SessionDiscoveryEvent], None]) -> Stop:
         """Call back when a session appears, changes or goes away, in the hub or in the agent's files."""
-        store = self._store()
         task = watch_hub(self._hub, self.name, callback)
-        self._watching[task] = watch_store(store, self.name, callback) if store is not None else _nothing
+        self._watching[task] = watch_store(self._store, self.name, callback)
         return lambda: self._unwatch(task)
 
     async def close(self) -> None:
@@ -155,6 +154,7 @@ class CatalogAdapter:
         return HubSession(session, self._spec)
 
     def _store(self) -> Store | None:
+        """Where the agent keeps its sessions. It looks at the disk."""
         return discovery.store_of(self._spec.store, catalog.expand(self._spec.paths.sessions, self._hub.environ))
 
     async def _views(self) -> list[SessionView]:
@@ -201,8 +201,7 @@ class CatalogAdapter:
         raise NotFound(f"{self._spec.display_name} has no session {session_id}", details={"sessionId": session_id})
 
     async def _follow(self, session_id: str, found: FoundSession | None, by: str) -> Session:
-        store = self._store()
-        if store is None:
+        if await self._hub.lane.run(self._store) is None:
             raise Unsupported(f"sessions of {self._spec.display_name} cannot be followed: it keeps no files that we can read")
         if found is None:
             raise NotFound(f"{self._spec.display_name} has no session {session_id}", details={"sessionId": session_id})

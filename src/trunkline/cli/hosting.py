@@ -112,6 +112,7 @@ async def _serve(settings: Settings, folder: DataDir, listener: socket.socket, s
         await asyncio.wait((at_work,))
     closed.set()
     await server
+    await app.saved()
 
 
 @contextmanager

@@ -12,16 +12,24 @@ import os
 
 from trunkline.discovery.base import FoundSession, Reading, Store
 from trunkline.discovery.claude import ClaudeStore
+from trunkline.threads import check_off_loop
 
-__all__ = ["FoundSession", "Reading", "Store", "features_of", "store_of"]
+__all__ = ["FoundSession", "Reading", "Store", "features_of", "reading_of", "store_of"]
 
 _STORES = {"claude": ClaudeStore}
 
 
 def store_of(name: str, folder: str | None) -> Store | None:
-    """The store of that name in that folder; None where we cannot read it, or its place is not known."""
+    """The store of that name in that folder; None where we cannot read it, or its place is not known. It looks at the disk."""
+    check_off_loop()
     kind = _STORES.get(name)
     return kind(os.path.realpath(folder)) if kind is not None and folder else None
+
+
+def reading_of(name: str) -> Reading | None:
+    """A reader for one file of the store of that name; None where we cannot read it."""
+    kind = _STORES.get(name)
+    return kind.reading() if kind is not None else None
 
 
 def features_of(name: str) -> tuple[str, ...]:

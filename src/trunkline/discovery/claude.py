@@ -75,7 +75,8 @@ class ClaudeStore:
         is_ours = os.path.dirname(folder) == self.folder and suffix == ".jsonl" and _NAME.fullmatch(stem) is not None
         return stem if is_ours else None
 
-    def reading(self) -> Reading:
+    @staticmethod
+    def reading() -> Reading:
         """A reader for one session's file."""
         return Transcript()
 

@@ -56,7 +56,8 @@ class Follower:
     async def start(self) -> None:
         """Read all that is there; from then on read whatever is added."""
         await self.catch_up()
-        self._unlisten = listen(self._folder, self._noticed)
+        # The kernel tells of files by their real paths.
+        self._unlisten = listen(await self._lane.run(os.path.realpath, self._folder), self._noticed)
         loop = asyncio.get_running_loop()
         self._following = loop.create_task(self._follow())
         # Between the first reading and the watch's beginning something may have been added.

@@ -5,12 +5,18 @@ Rule: nothing is read. A burst of writes is one change.
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Callable
 from typing import Literal
 
 from trunkline.dialects.context import SessionDiscoveryEvent
 from trunkline.discovery.base import Store
 from trunkline.discovery.notice import Changes, What, listen
+from trunkline.errors import Unavailable
+from trunkline.threads import Lane
+
+log = logging.getLogger("trunkline.discovery")
 
 Kind = Literal["session_created", "session_removed", "session_updated"]
 Callback = Callable[[SessionDiscoveryEvent], None]
@@ -18,14 +24,35 @@ Callback = Callable[[SessionDiscoveryEvent], None]
 _KINDS: dict[What, Kind] = {"added": "session_created", "deleted": "session_removed", "changed": "session_updated"}
 
 
-def watch_store(store: Store, agent: str, callback: Callback) -> Callable[[], None]:
-    """Call back for every session of a store, from now on; returns what ends it."""
+def watch_store(find: Callable[[], Store | None], agent: str, callback: Callback) -> Callable[[], None]:
+    """Call back for every session of the store that ``find`` finds on the disk, from now on; returns what ends it."""
+    watching = asyncio.get_running_loop().create_task(_watch(find, agent, callback))
+
+    def stop() -> None:
+        watching.cancel()
+
+    return stop
+
+
+async def _watch(find: Callable[[], Store | None], agent: str, callback: Callback) -> None:
+    try:
+        store = await Lane(1).run(find)
+    except Unavailable as error:
+        log.warning("the sessions of %s are not watched: %s", agent, error.message)
+        return
+    if store is None:
+        return
+    found = store
 
     def heard(changes: Changes) -> None:
-        for kind, session_id in _news(store, changes):
+        for kind, session_id in _news(found, changes):
             callback(SessionDiscoveryEvent(type=kind, session_id=session_id, agent=agent))
 
-    return listen(store.folder, heard)
+    unlisten = listen(store.folder, heard)
+    try:
+        await asyncio.get_running_loop().create_future()  # until this is cancelled
+    finally:
+        unlisten()
 
 
 def _news(store: Store, changes: Changes) -> list[tuple[Kind, str]]:

@@ -16,6 +16,7 @@ from trunkline.errors import AgentNotInstalled, Invalid
 from trunkline.hub.setup import guarded_folders
 from trunkline.hub.shapes import HubOptions, NewSession
 from trunkline.session.fold import Sandboxed
+from trunkline.threads import check_off_loop
 
 if TYPE_CHECKING:
     from trunkline.agents.sandbox.places import Wish
@@ -55,12 +56,14 @@ def confined(spec: AgentSpec | None, sandbox: Sandboxed, roots: Sequence[str], e
     """A session's sandbox; ``env`` is its agent's, ``environ`` the hub's."""
     from trunkline.agents.sandbox.cell import Cell  # most hubs have none
 
-    return Cell(wish_of(spec, roots, env, agents, environ, hidden), network=sandbox.network)
+    return Cell(lambda: wish_of(spec, roots, env, agents, environ, hidden), network=sandbox.network)
 
 
 def wish_of(spec: AgentSpec | None, roots: Sequence[str], env: Mapping[str, str], agents: Mapping[str, AgentSpec],
             environ: Mapping[str, str], hidden: Sequence[str]) -> Wish:
-    """What a session's sandbox shows and hides: the one list, for what runs in it and for what is read and written for it."""
+    """What a session's sandbox shows and hides: the one list, for what runs in it and for what is read and written for it. It
+    looks for the agent's program on the disk."""
+    check_off_loop()
     from trunkline.agents.sandbox.places import Wish
 
     own = list(stores(spec, env)) if spec is not None else []

@@ -150,13 +150,13 @@ class Drivers:
             waits=lambda: _waits(fold), fork=_forks(fold), confine=session.confine, resources=fold.resources)
 
     def _watch_driver(self, spec: AgentSpec, session: Session, path: str) -> WatchDriver:
-        store = discovery.store_of(spec.store, catalog.expand(spec.paths.sessions, self._environ))
-        if store is None:
+        reading, folder = discovery.reading_of(spec.store), catalog.expand(spec.paths.sessions, self._environ)
+        if reading is None or folder is None:
             raise Unsupported(f"the session files of {spec.display_name} cannot be read")
         from trunkline.session.watch_driver import WatchDriver
 
         position = session.fold.watch_position
-        return WatchDriver(Follower(path, store.reading(), position, session.followed, folder=store.folder,
+        return WatchDriver(Follower(path, reading, position, session.followed, folder=folder,
                                     prepare=session.reading.prepare))
 
     def _env_in(self, spec: AgentSpec | None, more: Mapping[str, str]) -> dict[str, str]:

@@ -9,6 +9,7 @@ Rule 3: every reply gets the headers that keep a browser from doing more with it
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import Iterable
@@ -25,6 +26,7 @@ from trunkline.errors import (
     MethodNotAllowed,
     NotFound,
     SessionNotFound,
+    StorageError,
     TooLarge,
     TooManyRequests,
     TrunklineError,
@@ -48,6 +50,7 @@ from trunkline.server.push.subscriptions import Subscriptions
 from trunkline.server.routes import ROUTES, Route
 from trunkline.server.sse import Streams
 from trunkline.server.tokens import Tokens
+from trunkline.threads import Lane
 from trunkline.server.tries import FailedTries
 
 log = logging.getLogger("trunkline.server")
@@ -89,6 +92,12 @@ class App:
         """End every open stream, so that the server can stop; readers come back with their position."""
         self._stopping = True
         self.parts.streams.end_all()
+
+    async def saved(self) -> None:
+        """Wait until what is the server's own is on disk, or the log says why not."""
+        for each in (self.parts.tokens, self.parts.subscriptions):
+            with contextlib.suppress(StorageError):
+                await each.saved()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -199,6 +208,7 @@ def build_app(hub: Hub, options: ServerOptions) -> App:
     return App(Parts(
         hub=hub, options=options, tokens=tokens, gate=Gate(options, tokens), codes=Codes(options.code_s), tries=FailedTries(),
         pairings=Pairings(), subscriptions=subscriptions, previews=previews, streams=streams, editors=editors, routes=ROUTES,
+        page_lane=Lane(),
     ))
 
 

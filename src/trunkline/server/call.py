@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from trunkline.server.routes import Route
     from trunkline.server.sse import Streams
     from trunkline.server.tries import FailedTries
+    from trunkline.threads import Lane
 
 T = TypeVar("T")
 
@@ -67,6 +68,8 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     streams: Streams
     editors: HttpConnections
     routes: tuple[Route, ...]
+    page_lane: Lane
+    """Where the page's files are read: strangers ask for them, and must not use up what others have."""
 
 
 class Call:

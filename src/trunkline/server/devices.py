@@ -176,6 +176,7 @@ async def claim(call: Call) -> Reply:
     token, secret = tokens.mint(own_name or offer.name or DEFAULT_NAME, offer.scope, kind="device", parent=offer.parent,
                                 lifetime_s=options.device_s, base=base)
     tokens.seen(token.id)
+    await tokens.saved()
     answer = reply(Claimed(token.id, token.name, token.scope, token.expires_at or 0, base), 201)
     call.hand_cookie(answer, secret, base, options.device_s)
     return answer
@@ -192,6 +193,7 @@ async def revoke(call: Call) -> Reply:
     if device_id not in (token.id for token in _visible(call)):
         raise NotFound(f"no device has the id {device_id[:100]}")
     call.parts.tokens.revoke(device_id)
+    await call.parts.tokens.saved()
     return no_content()
 
 

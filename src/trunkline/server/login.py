@@ -118,13 +118,13 @@ async def login(call: Call) -> Reply:
     body = await call.body(Login)
     if (body.code is None) == (body.token is None):
         raise Invalid("exactly one of code and token is needed", details={"field": "code"})
-    found = _grant(call, body)  # from here on nothing is waited for: tries at the same time count one by one
+    found = _grant(call, body)  # nothing is waited for until it counts: tries at the same time count one by one
     if isinstance(found, Grant) and not (body.token is not None and call.parts.tokens.is_chosen(found.parent)):
-        return _let_in(call, found)
+        return await _let_in(call, found)
     with call.parts.tries.counted(call.address):
         if isinstance(found, Unauthorized):
             raise found
-    return _let_in(call, found)
+    return await _let_in(call, found)
 
 
 async def logout(call: Call) -> Reply:
@@ -132,6 +132,7 @@ async def logout(call: Call) -> Reply:
     token_id = call.caller.token_id
     if any(token.id == token_id and token.kind != "bearer" for token in call.parts.tokens.listed()):
         call.parts.tokens.revoke(token_id)
+        await call.parts.tokens.saved()
     answer = no_content()
     if base := base_of(call.request):
         call.parts.gate.cookies.take_back(answer, base, secure=call.secure)
@@ -158,12 +159,14 @@ async def make_token(call: Call) -> Reply:
     if body.expires_in_s is not None and body.expires_in_s <= 0:
         raise Invalid("expiresInS must be positive", details={"field": "expiresInS"})
     token, secret = call.parts.tokens.mint(name, body.scope, parent=_maker(call), lifetime_s=body.expires_in_s)
+    await call.parts.tokens.saved()
     return reply(MadeToken(secret, _view(token)), 201)
 
 
 async def revoke_token(call: Call) -> Reply:
     """Make a token, and the tokens, browsers and devices that came from it, useless."""
     call.parts.tokens.revoke(call.part("tokenId"))
+    await call.parts.tokens.saved()
     return no_content()
 
 
@@ -187,10 +190,11 @@ def _maker(call: Call) -> str | None:
     return None if keeper == call.parts.tokens.main.id else keeper
 
 
-def _let_in(call: Call, grant: Grant) -> Reply:
+async def _let_in(call: Call, grant: Grant) -> Reply:
     base, lifetime_s = new_base(), call.parts.options.login_s
     token, secret = call.parts.tokens.mint("browser", grant.scope, kind="browser", parent=grant.parent, lifetime_s=lifetime_s,
                                            base=base)
+    await call.parts.tokens.saved()
     answer = reply(LoggedIn(grant.scope, token.expires_at or 0, base))
     call.hand_cookie(answer, secret, base, lifetime_s)
     return answer

@@ -5,12 +5,14 @@ Types that we named; the page's policy says so. Of our own addresses, too, only 
 only previews are framed: what an agent made lies under the same origin.
 Rule 2: only files that are in the folder are served, each under a validator. A name with a hash in it never changes its content.
 Rule 3: nothing is compressed here: the build lies there in br and in gzip, and what the browser takes is sent.
+Rule 4: the disk is looked at in a lane: the files are read once, and each request looks only whether they were built anew.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+import threading
 from functools import lru_cache
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from starlette.responses import Response
 from trunkline.errors import NotFound
 from trunkline.server.call import Call, Reply
 from trunkline.server.content import media_type
+from trunkline.threads import check_off_loop
 
 STATIC = Path(__file__).parent / "static"
 BUILT = STATIC / "page"
@@ -29,6 +32,7 @@ STAMP = "weight.json"
 """The last file that a build writes."""
 PAGE_HEADERS = {"Cross-Origin-Opener-Policy": "same-origin", "Permissions-Policy": "camera=(), microphone=(), geolocation=()"}
 SCRIPTS, WORKERS, FRAMES = ("/assets/",), ("/assets/", "/sw.js"), ("/preview/",)
+_reading = threading.Lock()
 _NAMED_HOST = re.compile(r"[a-z0-9.-]+(:[0-9]+)?")
 ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
 """What a browser may take, the smallest first, and how the file is called."""
@@ -83,7 +87,7 @@ class File(msgspec.Struct, frozen=True):
 
 async def index(call: Call) -> Reply:
     """The page, or where it comes from."""
-    found = _files(BUILT, _stamp()).get("index.html")
+    found = (await _page(call)).get("index.html")
     if found is None:
         return Response(UNBUILT, 503, headers={**page_headers(call), "Cache-Control": "no-store"}, media_type="text/html")
     return _answer(call, found, page_headers(call))
@@ -91,26 +95,26 @@ async def index(call: Call) -> Reply:
 
 async def asset(call: Call) -> Reply:
     """A part of the page."""
-    return _file(call, f"assets/{call.part('path')}")
+    return await _file(call, f"assets/{call.part('path')}")
 
 
 async def icon(call: Call) -> Reply:
     """A picture of the page's."""
-    return _file(call, f"icons/{call.part('path')}")
+    return await _file(call, f"icons/{call.part('path')}")
 
 
 async def service_worker(call: Call) -> Reply:
     """The page's service worker; it lies at the top so that it may answer for the whole page."""
-    return _file(call, "sw.js")
+    return await _file(call, "sw.js")
 
 
 async def manifest(call: Call) -> Reply:
     """What a browser needs to install the page."""
-    return _file(call, "manifest.webmanifest")
+    return await _file(call, "manifest.webmanifest")
 
 
-def _file(call: Call, name: str) -> Response:
-    found = _files(BUILT, _stamp()).get(name)
+async def _file(call: Call, name: str) -> Response:
+    found = (await _page(call)).get(name)
     if found is None:
         raise NotFound(f"no such asset: {name[:100]}")
     scripted = found.kind == "text/javascript"
@@ -141,10 +145,21 @@ def _takes(asked: Headers, encoding: str) -> bool:
     return False
 
 
-def _stamp() -> int:
+async def _page(call: Call) -> dict[str, File]:
+    """Every file of the page by its name, as it is now."""
+    return await call.parts.page_lane.run(_look, BUILT)
+
+
+def _look(folder: Path) -> dict[str, File]:
+    check_off_loop()
+    with _reading:  # two that ask at the same time read it once
+        return _files(folder, _stamp(folder))
+
+
+def _stamp(folder: Path) -> int:
     """When the page was built, 0 where it was not: a page that is built anew is served without a restart."""
     try:
-        return (BUILT / STAMP).stat().st_mtime_ns
+        return (folder / STAMP).stat().st_mtime_ns
     except OSError:
         return 0
 

@@ -5,14 +5,13 @@ command line must be able to read (``token``, 0600).
 Rule 2: secrets are compared in constant time, against every token.
 Rule 3: a token dies with the one that let it in or made it. What was let in or made from a browser belongs to whoever let that
 browser in: logging out unpairs nothing.
+Rule 4: a change counts at once. It is written off the loop: who answers for it waits for ``saved`` first.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-import logging
-import os
 import secrets
 import time
 import unicodedata
@@ -24,8 +23,7 @@ import msgspec
 
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid, NotFound, StorageError, Unauthorized
-
-log = logging.getLogger("trunkline.server")
+from trunkline.server.private_file import PrivateFile, write_private
 
 Scope = Literal["view", "approve", "control", "admin"]
 SCOPES: tuple[Scope, ...] = ("view", "approve", "control", "admin")
@@ -74,12 +72,12 @@ class Tokens:
 
     def __init__(self, folder: Path, main: str, clock: Callable[[], float] = time.time, *, chosen: bool = True) -> None:
         self._chosen = chosen
-        self._file = folder / "tokens.json"
+        self._file = PrivateFile(folder / "tokens.json", self._content)
         self._clock = clock
         self.on_ended: Callable[[], None] = lambda: None
         """Called when tokens have ended, so that what was opened with them can end too."""
         self.main = self._main_token(main)
-        stored = _load(self._file)
+        stored = _load(self._file.path)
         self._tokens = {token.id: token for token in stored.tokens}
         self.hub_name = stored.hub or secrets.token_hex(4)
         """Tells the cookies of this hub from those of others on the same host. It is kept as soon as there is a cookie."""
@@ -121,10 +119,7 @@ class Tokens:
         if token is None or token.kind != "device" or now - (token.seen_at or 0) < SEEN_STEP_S:
             return
         self._tokens[token_id] = msgspec.structs.replace(token, seen_at=now)
-        try:
-            self._save()
-        except StorageError as error:
-            log.warning("when a device was seen is not kept: %s", error.message)  # no reason to turn it away
+        self._changed()  # nobody waits for it: that it cannot be kept is no reason to turn the device away
 
     def keeper(self, token_id: str) -> str:
         """The token on which what ``token_id`` lets in or makes depends: itself, or of a browser the one that let that in."""
@@ -168,7 +163,7 @@ class Tokens:
 
     def mint(self, name: str, scope: Scope, *, kind: Kind = "bearer", parent: str | None = None,
              lifetime_s: float | None = None, base: str = "") -> tuple[Token, str]:
-        """Make and store a token; the secret is in the answer and nowhere else."""
+        """Make a token; the secret is in the answer and nowhere else."""
         secret = "tl_" + secrets.token_urlsafe(32)
         now = int(self._clock())
         token = Token(
@@ -176,7 +171,7 @@ class Tokens:
             expires_at=None if lifetime_s is None else int(now + lifetime_s), base=_hash(base) if base else None,
         )
         self._tokens[token.id] = token
-        self._save()
+        self._changed()
         return token, secret
 
     def revoke(self, token_id: str) -> None:
@@ -186,7 +181,11 @@ class Tokens:
         if token_id not in self._tokens:
             raise NotFound(f"no token has the id {token_id}")
         del self._tokens[token_id]
-        self._save()
+        self._changed()
+
+    async def saved(self) -> None:
+        """Wait until every change is on disk; StorageError where that cannot be."""
+        await self._file.saved()
 
     def _main_token(self, secret: str) -> Token:
         digest = _hash(secret)
@@ -201,7 +200,7 @@ class Tokens:
         parent = self._tokens.get(token.parent)
         return parent is not None and self._is_live(parent)
 
-    def _save(self) -> None:
+    def _changed(self) -> None:
         live = [token for token in self._tokens.values() if self._is_live(token)]
         browsers = [token.id for token in live if token.kind == "browser"]
         surplus = set(browsers[:-KEPT_BROWSERS])
@@ -209,11 +208,10 @@ class Tokens:
         has_ended, self._counted = not self._counted <= self._tokens.keys(), set(self._tokens)
         if has_ended:
             self.on_ended()
-        stored = _Stored(list(self._tokens.values()), self.hub_name)
-        try:
-            write_private(self._file, msgspec.json.format(msgspec.json.encode(stored)))
-        except OSError as error:
-            raise StorageError(f"cannot write {self._file}: {error.strerror}") from error
+        self._file.save_soon()
+
+    def _content(self) -> bytes:
+        return msgspec.json.format(msgspec.json.encode(_Stored(list(self._tokens.values()), self.hub_name)))
 
 
 def token_name(given: str) -> str:
@@ -227,16 +225,6 @@ def token_name(given: str) -> str:
     if "".join(unicodedata.normalize("NFKC", name).split()).casefold() == "main":
         raise Invalid("name must not be 'main': that is the main token's", details={"field": "name"})
     return name
-
-
-def write_private(path: Path, content: bytes) -> None:
-    """Replace a file by one that only its owner may read."""
-    half = path.with_name(f".{path.name}.part")
-    half.unlink(missing_ok=True)
-    descriptor = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(descriptor, "wb") as file:
-        file.write(content)
-    half.replace(path)
 
 
 def _hash(secret: str) -> str:

@@ -9,7 +9,7 @@ import asyncio
 import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -34,16 +34,18 @@ _worked: set[tuple[str, bool]] = set()
 class Cell:
     """Implements ``Confine`` for one session."""
 
-    def __init__(self, wish: Wish, *, network: bool) -> None:
-        self._wish = wish
+    def __init__(self, find_wish: Callable[[], Wish], *, network: bool) -> None:
+        """``find_wish`` looks at the disk."""
+        self._find_wish = find_wish
         self._network = network
         self._lane = Lane()
 
     async def __call__(self, command: Sequence[str], *, cwd: str, reads: Sequence[str] = ()) -> Sequence[str]:
         """The same command in the sandbox; SandboxUnavailable where there is none to be had."""
-        program = await self._lane.run(find_program, self._wish.env)
-        await try_out(program, self._wish.env, network=self._network)
-        laid = await self._lane.run(places, replace(self._wish, reads=[*self._wish.reads, *reads]))
+        wish = await self._lane.run(self._find_wish)
+        program = await self._lane.run(find_program, wish.env)
+        await try_out(program, wish.env, network=self._network)
+        laid = await self._lane.run(places, replace(wish, reads=[*wish.reads, *reads]))
         return bwrap_words(program, laid, command, cwd=cwd, network=self._network)
 
 

@@ -8,7 +8,7 @@ Rule 3: it is bounded: so many deliveries, none older than a day. A file that ca
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
 import hashlib
 import logging
 from pathlib import Path
@@ -16,8 +16,9 @@ from pathlib import Path
 import msgspec
 
 from trunkline.dialects.outside import BROKEN
+from trunkline.errors import StorageError
 from trunkline.server.notify.rules import Webhook
-from trunkline.server.tokens import write_private
+from trunkline.server.private_file import PrivateFile
 
 log = logging.getLogger("trunkline.notify")
 
@@ -52,11 +53,9 @@ class Ledger:
     """The deliveries of one data folder; without a path they are known only as long as the hub runs."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self._path = path
+        self._file = PrivateFile(path, self._content) if path is not None else None
         self._owed: dict[str, Owed] = {}
         self._position = 0
-        self._changed = False
-        self._saving: asyncio.Task[None] | None = None
 
     def open(self, newest: int) -> tuple[int, list[Owed]]:
         """Where to go on hearing, and what is owed; ``newest`` is the journal's end, where one without a file begins."""
@@ -82,35 +81,24 @@ class Ledger:
     def settle(self, delivery_id: str) -> None:
         """It was delivered, refused, given up, or is not wanted any more."""
         if self._owed.pop(delivery_id, None) is not None:
-            self._save_soon()
+            if self._file is not None:
+                self._file.save_soon()
 
     async def saved(self) -> None:
         """All of it is on disk, or the log says why not."""
-        self._save_soon()
-        if self._saving is not None:
-            await asyncio.shield(self._saving)
+        if self._file is not None:
+            self._file.save_soon()
+            with contextlib.suppress(StorageError):  # the log has it: webhooks go on without
+                await self._file.saved()
 
-    def _save_soon(self) -> None:
-        self._changed = True
-        if self._path is not None and self._saving is None:
-            self._saving = asyncio.create_task(self._save(self._path))
-
-    async def _save(self, path: Path) -> None:
-        try:
-            while self._changed:
-                self._changed = False
-                content = msgspec.json.encode(_Stored(self._position, list(self._owed.values())))
-                await asyncio.to_thread(write_private, path, content)
-        except OSError as error:
-            log.warning("what is owed to webhooks is not kept: cannot write %s: %s", path, error.strerror)
-        finally:
-            self._saving = None
+    def _content(self) -> bytes:
+        return msgspec.json.encode(_Stored(self._position, list(self._owed.values())))
 
     def _load(self) -> _Stored | None:
-        if self._path is None or not self._path.exists():
+        if self._file is None or not self._file.path.exists():
             return None
         try:
-            return msgspec.json.decode(self._path.read_bytes(), type=_Stored)
+            return msgspec.json.decode(self._file.path.read_bytes(), type=_Stored)
         except (OSError, *BROKEN) as error:
-            log.warning("what was owed to webhooks is lost: %s cannot be read: %s", self._path, error)
+            log.warning("what was owed to webhooks is lost: %s cannot be read: %s", self._file.path, error)
             return None

@@ -58,12 +58,14 @@ async def subscribe(call: Call) -> Reply:
     if not kinds:
         raise Invalid("kinds must name at least one of " + ", ".join(KINDS), details={"field": "kinds"})
     made = call.parts.subscriptions.keep(call.caller.token_id, body.endpoint, body.keys.p256dh, body.keys.auth, kinds)
+    await call.parts.subscriptions.saved()
     return reply(_view(made), 201)
 
 
 async def unsubscribe(call: Call) -> Reply:
     """Tell this browser no more."""
     call.parts.subscriptions.drop(call.caller.token_id)
+    await call.parts.subscriptions.saved()
     return no_content()
 
 

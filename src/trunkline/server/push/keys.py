@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from trunkline.errors import StorageError
+from trunkline.server.private_file import write_private
 from trunkline.server.push.crypt import b64, new_private_key, public_point, unb64
-from trunkline.server.tokens import write_private
 
 KEY_FILE = "push.key"
 KEY_BYTES = 32

@@ -51,6 +51,7 @@ class Pusher:
         """Follow the hub from now on, until it closes or this is cancelled."""
         feed = self._hub.everything
         position = feed.last_pos
+        await asyncio.to_thread(self._told.load)
         self._take_back()
         try:
             while not feed.closed:

@@ -19,7 +19,7 @@ import msgspec
 
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid, StorageError, TooManyRequests
-from trunkline.server.tokens import write_private
+from trunkline.server.private_file import PrivateFile
 
 if TYPE_CHECKING:
     from trunkline.server.push.keys import PushKey
@@ -61,12 +61,12 @@ class Subscriptions:
 
     def __init__(self, folder: Path, is_live: Callable[[str], bool], *, allow: tuple[Network, ...] = (),
                  clock: Callable[[], float] = time.time) -> None:
-        self._file = folder / SUBSCRIPTIONS_FILE
+        self._file = PrivateFile(folder / SUBSCRIPTIONS_FILE, self._content)
         self._is_live = is_live
         self._clock = clock
         self._waiting: list[asyncio.Future[None]] = []
         self.allow = allow
-        self._by_token = _load(self._file)
+        self._by_token = _load(self._file.path)
         self.folder = folder
         self._key: PushKey | None = None
         self._key_lock = asyncio.Lock()
@@ -97,14 +97,14 @@ class Subscriptions:
         if len(others) >= SUBSCRIPTIONS_MOST:
             raise TooManyRequests(f"{SUBSCRIPTIONS_MOST} devices are told already; revoke some")
         self._by_token = {**others, token_id: made}
-        self._save()
+        self._file.save_soon()
         self._wake()
         return made
 
     def drop(self, token_id: str) -> None:
         """Forget what a token subscribed to."""
         if self._by_token.pop(token_id, None) is not None:
-            self._save()
+            self._file.save_soon()
 
     def drop_ended(self, subscription: Subscription) -> None:
         """The push service says that this one has ended; a newer one of the same token stays."""
@@ -116,7 +116,7 @@ class Subscriptions:
         live = {own: each for own, each in self._by_token.items() if self._is_live(own)}
         if len(live) != len(self._by_token):
             self._by_token = live
-            self._save()
+            self._file.save_soon()
 
     async def key(self) -> PushKey:
         """The hub's key pair, made once, by the first who asks."""
@@ -140,11 +140,12 @@ class Subscriptions:
             if not waiter.done():
                 waiter.set_result(None)
 
-    def _save(self) -> None:
-        try:
-            write_private(self._file, msgspec.json.format(msgspec.json.encode(_Stored(list(self._by_token.values())))))
-        except OSError as error:
-            raise StorageError(f"cannot write {self._file}: {error.strerror}") from error
+    async def saved(self) -> None:
+        """Wait until every change is on disk; StorageError where that cannot be."""
+        await self._file.saved()
+
+    def _content(self) -> bytes:
+        return msgspec.json.format(msgspec.json.encode(_Stored(list(self._by_token.values()))))
 
 
 def check_endpoint(endpoint: str, allow: tuple[Network, ...]) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 import msgspec
 
 from trunkline.dialects.outside import BROKEN
+from trunkline.server.private_file import PrivateFile
 from trunkline.server.push.notes import Note
-from trunkline.server.tokens import write_private
 
 log = logging.getLogger("trunkline.push")
 
@@ -32,8 +32,12 @@ class ToldAsks:
     """Asks by their id, the oldest first."""
 
     def __init__(self, folder: Path) -> None:
-        self._file = folder / TOLD_FILE
-        self._asks = _load(self._file)
+        self._file = PrivateFile(folder / TOLD_FILE, lambda: msgspec.json.encode(list(self._asks.values())))
+        self._asks: dict[str, ToldAsk] = {}
+
+    def load(self) -> None:
+        """Read what a hub before this one told. It blocks."""
+        self._asks = _load(self._file.path)
 
     def add(self, note: Note, devices: frozenset[str]) -> None:
         """These devices are being told of this ask."""
@@ -42,24 +46,18 @@ class ToldAsks:
         # What it says is nobody's business any more: only that it was told.
         kept = Note(kind=note.kind, session_id=note.session_id, ask=note.ask, until=note.until)
         self._asks[note.ask or ""] = ToldAsk(kept, devices)
-        self._save()
+        self._file.save_soon()
 
     def pop(self, ask: str | None) -> ToldAsk | None:
         """The ask, if devices were told of it, and forget it."""
         found = self._asks.pop(ask or "", None)
         if found is not None:
-            self._save()
+            self._file.save_soon()
         return found
 
     def left(self, now: float) -> list[Note]:
         """What was told and could still be shown."""
         return [told.note for told in self._asks.values() if told.note.ttl_s(now) > 0]
-
-    def _save(self) -> None:
-        try:
-            write_private(self._file, msgspec.json.encode(list(self._asks.values())))
-        except OSError as error:
-            log.warning("%s cannot be written: %s", self._file, error.strerror)
 
 
 def _load(path: Path) -> dict[str, ToldAsk]:

@@ -1,0 +1,86 @@
+"""A small file of the hub's own that only its owner may read: tokens, subscriptions, what is owed to whom.
+
+Rule 1: it is replaced whole. A reader, and a hub that comes after a crash, sees the old one or the new one.
+Rule 2: it is written off the loop, one write after the other, and the last one has all that was said before it. Whoever has to
+answer for a change waits for ``saved``; where there is no loop (a command, a test) it is written at once.
+Rule 3: what cannot be written is told in the log, and to whoever waits. It stays owed: the next change, or ``saved``, tries again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from trunkline.errors import StorageError, Unavailable
+from trunkline.threads import Lane
+
+log = logging.getLogger("trunkline.server")
+
+
+class PrivateFile:
+    """One such file. ``content`` says what is to be in it now; it is called on the loop."""
+
+    def __init__(self, path: Path, content: Callable[[], bytes]) -> None:
+        self.path = path
+        self._content = content
+        self._owed: StorageError | None = None
+        """What to say while something is not on disk."""
+        self._writing: asyncio.Task[None] | None = None
+        self._again = False
+        self._lane = Lane(1)
+
+    def save_soon(self) -> None:
+        """Something changed."""
+        self._owed = StorageError(f"{self.path} is not written yet")
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            self._write(self._content())
+            self._owed = None
+            return
+        self._start()
+
+    async def saved(self) -> None:
+        """Wait until every change is on disk; StorageError where that cannot be."""
+        if self._owed is not None and self._writing is None:
+            self._start()
+        if self._writing is not None:
+            await asyncio.shield(self._writing)
+        if self._owed is not None:
+            raise self._owed
+
+    def _start(self) -> None:
+        self._again = True
+        if self._writing is None:
+            self._writing = asyncio.get_running_loop().create_task(self._write_all())
+
+    async def _write_all(self) -> None:
+        try:
+            while self._again:
+                self._again = False
+                await self._lane.run(self._write, self._content())
+            self._owed = None
+        except (StorageError, Unavailable) as error:  # the task's boundary: whoever waits is told, and so is the log
+            self._owed = StorageError(error.message)
+            log.warning("a change is not kept: %s", error.message)
+        finally:
+            self._writing = None
+
+    def _write(self, content: bytes) -> None:
+        try:
+            write_private(self.path, content)
+        except OSError as error:
+            raise StorageError(f"cannot write {self.path}: {error.strerror}") from error
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Replace a file by one that only its owner may read. It blocks."""
+    half = path.with_name(f".{path.name}.part")
+    half.unlink(missing_ok=True)
+    descriptor = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(descriptor, "wb") as file:
+        file.write(content)
+    half.replace(path)
