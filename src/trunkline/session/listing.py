@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import shutil
 import tempfile
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from trunkline.dialects.signals import Signal
 from trunkline.errors import AgentError, Unsupported
 from trunkline.session.driver import AgentSession
 from trunkline.session.pids import PidFiles
+from trunkline.threads import Lane
 
 if TYPE_CHECKING:
     from trunkline.session.acp_driver import AcpDriver
@@ -137,15 +139,19 @@ class Inquiry:
 async def ask_for_sessions(make_driver: Callable[[str, Inquiry], AcpDriver], inquiry: Inquiry,
                            folders: Sequence[str]) -> list[AgentSession]:
     """Start an agent in an empty folder, ask for its sessions, end it."""
-    with tempfile.TemporaryDirectory(prefix="trunkline-list-", ignore_cleanup_errors=True) as folder:
-        driver = make_driver(folder, inquiry)
-        try:
-            await driver.greet()
-            return await driver.list_sessions(folders)
-        finally:
-            await asyncio.shield(_end(driver, inquiry))
+    lane = Lane(1)
+    folder = await lane.run(tempfile.mkdtemp, prefix="trunkline-list-")
+    driver = make_driver(folder, inquiry)
+    try:
+        await driver.greet()
+        return await driver.list_sessions(folders)
+    finally:
+        await asyncio.shield(_end(driver, inquiry, lane, folder))
 
 
-async def _end(driver: AcpDriver, inquiry: Inquiry) -> None:
-    await driver.stop()
-    await inquiry.over()
+async def _end(driver: AcpDriver, inquiry: Inquiry, lane: Lane, folder: str) -> None:
+    try:
+        await driver.stop()
+        await inquiry.over()
+    finally:
+        await lane.run(shutil.rmtree, folder, ignore_errors=True)

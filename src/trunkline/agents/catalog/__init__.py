@@ -69,7 +69,7 @@ from trunkline.agents.resources import Resources, resources_from_table
 from trunkline.dialects.outside import BROKEN, NOT_TOML
 from trunkline.dialects.roles import ToolNames, ToolRole
 from trunkline.errors import AgentNotInstalled, Invalid, TrunklineError, Unavailable
-from trunkline.threads import Lane
+from trunkline.threads import Lane, check_off_loop
 
 __all__ = ["AgentSpec", "Detect", "Detection", "Paths", "Quirks", "adhoc", "detect", "expand", "find_command", "launch_command",
            "load", "spec_from_table"]
@@ -339,6 +339,7 @@ def _resolve(command: tuple[str, ...]) -> tuple[str, ...]:
 
 def _find(spec: AgentSpec, env: Mapping[str, str]) -> str | None:
     """The first program of that name on PATH that is this agent."""
+    check_off_loop()
     return next((path for path in _candidates(spec.detect.executable, env) if _matches(spec.detect, path)), None)
 
 
@@ -376,7 +377,7 @@ async def _version(spec: AgentSpec, path: str, env: Mapping[str, str], within_s:
 async def _ask_version(spec: AgentSpec, path: str, env: Mapping[str, str], within_s: float) -> str | None:
     try:
         clean = clean_env(spec.env_allow, env, spec.env)
-        child = await ChildCommand.spawn(path, spec.detect.version_args, cwd=tempfile.gettempdir(), env=clean)
+        child = await ChildCommand.spawn(path, spec.detect.version_args, cwd=await Lane(1).run(tempfile.gettempdir), env=clean)
     except TrunklineError:
         return None
     try:

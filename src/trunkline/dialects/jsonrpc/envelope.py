@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from typing import Final
-
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.jsonrpc.messages import RpcError
-from trunkline.dialects.outside import BROKEN, NOT_JSON
-
-READ_AGAIN_BYTES: Final = 256 << 10
-"""A broken line up to this length is read once more, by a slower reader, to find whom to answer."""
+from trunkline.dialects.outside import BROKEN
 
 
 class Envelope(Struct, gc=False):
@@ -75,25 +69,6 @@ def addressed(text: bytes) -> Addressed | None:
         return _ADDRESSED.decode(text)
     except BROKEN:
         return None
-
-
-def broken_request_id(line: bytes) -> Raw | None:
-    """The id of a line that is a request but for half a surrogate pair in it, which only our decoder refuses; null where that is
-    in the id itself. None for any other line: noise, or nobody who waits for an answer."""
-    if b"\\u" not in line or b'"method"' not in line or b'"id"' not in line:
-        return None
-    if len(line) > READ_AGAIN_BYTES:
-        return Raw(b"null")
-    try:
-        members = json.loads(line)
-    except NOT_JSON:
-        return None
-    if not isinstance(members, dict) or "method" not in members or "id" not in members:
-        return None
-    try:
-        return Raw(msgspec.json.encode(members["id"]))
-    except (UnicodeError, OverflowError):
-        return Raw(b"null")
 
 
 def is_id(raw: Raw) -> bool:

@@ -9,11 +9,11 @@ import msgspec
 from msgspec import UNSET, Raw, Struct
 
 from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.jsonrpc.broken import concerned
 from trunkline.dialects.jsonrpc.envelope import (
     ENVELOPE,
     Envelope,
     addressed,
-    broken_request_id,
     is_array,
     is_id,
     present,
@@ -22,7 +22,16 @@ from trunkline.dialects.jsonrpc.envelope import (
     shown,
 )
 from trunkline.dialects.jsonrpc.lines import KEPT_OF_MALFORMED, LARGE_LINE, MAX_LINE, LineSplitter, Utf8Check, utf8_fault
-from trunkline.dialects.jsonrpc.messages import CANCEL_REQUEST, ID_BYTES, NULL, Message, Notification, Request, Response
+from trunkline.dialects.jsonrpc.messages import (
+    CANCEL_REQUEST,
+    ID_BYTES,
+    NULL,
+    Message,
+    Notification,
+    Request,
+    Response,
+    RpcError,
+)
 from trunkline.dialects.outside import BROKEN, is_whole_number
 from trunkline.dialects.signals import Malformed
 
@@ -123,9 +132,9 @@ class Peer:
         self._splitter.cut = {}
         for index, line in enumerate(lines):
             if index in cut:
-                self._malformed(line, self._splitter.why_cut, cut[index], code=ErrorCode.INVALID_REQUEST)
+                self._unreadable(line, self._splitter.why_cut, ErrorCode.INVALID_REQUEST, cut[index])
             elif (why := utf8_fault(line)) is not None:
-                self._malformed(line, why, code=ErrorCode.PARSE_ERROR)
+                self._unreadable(line, why, ErrorCode.PARSE_ERROR)
             else:
                 self._receive_lines([line], True)
 
@@ -173,7 +182,7 @@ class Peer:
 
     def _receive_broken(self, line: bytes, error: Exception, *, marked: bool = False) -> None:
         if len(line) > LARGE_LINE:
-            self._malformed(line, reason_of(error), code=ErrorCode.PARSE_ERROR)  # not worth another look
+            self._unreadable(line, reason_of(error), ErrorCode.PARSE_ERROR)  # not worth a look at all of it
             return
         text = line.strip()
         if not text:
@@ -185,14 +194,11 @@ class Peer:
             self._malformed(line, "batches are not supported")
             self.send_error(NULL, ErrorCode.INVALID_REQUEST, "Batches are not supported")
             return
-        asked = broken_request_id(text) if type(error) is msgspec.DecodeError else None
-        if asked is not None:
-            self._malformed(line, reason_of(error))
-            self.send_error(asked, ErrorCode.PARSE_ERROR, f"The request cannot be read, {reason_of(error)}")
+        if not isinstance(error, msgspec.ValidationError):
+            self._unreadable(line, reason_of(error), ErrorCode.PARSE_ERROR)
             return
         wrong = addressed(text)
-        code = ErrorCode.INVALID_REQUEST if isinstance(error, msgspec.ValidationError) else ErrorCode.PARSE_ERROR
-        self._malformed(line, reason_of(error), code=code if wrong is None else None)
+        self._malformed(line, reason_of(error), code=ErrorCode.INVALID_REQUEST if wrong is None else None)
         if wrong is not None:
             known = wrong.id if len(memoryview(wrong.id)) <= ID_BYTES else NULL
             self.send_error(known, ErrorCode.INVALID_REQUEST, "The method must be a string")
@@ -207,6 +213,17 @@ class Peer:
             self._receive_broken(line, error, marked=True)
         else:
             self._receive_envelope(line, envelope)
+
+    def _unreadable(self, line: bytes, why: str, code: ErrorCode, size: int | None = None) -> None:
+        """A line that nobody can read: whoever waits for it, the peer or we, is told."""
+        whom = concerned(line)
+        our_id = None if whom is None or whom.asks else self._our_id(whom.id)
+        self._malformed(line, why, size, code=code if whom is None or not whom.asks else None)
+        if whom is not None and whom.asks:
+            self.send_error(whom.id, code, f"The request cannot be read, {why}")
+        elif our_id is not None:
+            del self._pending[our_id]
+            self._messages.append(Response(our_id, error=RpcError(code, f"its answer cannot be read, {why}")))
 
     def _malformed(self, line: bytes, why: str, size: int | None = None, *, code: ErrorCode | None = None) -> None:
         """Something that is no message; ``code`` is what its sender may be told of it."""

@@ -235,7 +235,7 @@ class AcpAgent:
             self._by = f"{self._caller.name} ({' '.join(hello.client_info.name.split())[:60]})"
         wants = ours_of(self._line.offers.meta)
         self._line.tells_cursor = wants.cursor
-        spec = self._spec(None)
+        spec = await self._spec(None)
         answer = acp.InitializeResponse(
             protocol_version=acp.PROTOCOL_VERSION, agent_capabilities=await self._capabilities(spec), auth_methods=logins(spec),
             agent_info=acp.Implementation(name="trunkline", title=f"Trunkline ({spec.display_name})", version=__version__),
@@ -259,16 +259,16 @@ class AcpAgent:
     async def _authenticate(self, asked: Asked) -> None:
         """The person has logged in, by the agent's own means: the next session/new shows whether that is so."""
         method_id = acp.decode_params(acp.AUTHENTICATE, asked.params).method_id
-        known = [method.id for method in logins(self._spec(None))]
+        known = [method.id for method in logins(await self._spec(None))]
         if method_id not in known:
             raise Invalid(f"no way to log in is called {method_id!r}; there is: {', '.join(known) or 'none'}")
         await self._reply(asked, {})
 
-    def _spec(self, wanted: str | None) -> AgentSpec:
+    async def _spec(self, wanted: str | None) -> AgentSpec:
         """The agent that was asked for, or the connection's own, or the first that is installed."""
         name = wanted or self._agent
         if name is None:
-            name = self._agent = default_agent(self._hub)
+            name = self._agent = await default_agent(self._hub)
         if name not in self._hub.agents:
             raise NotFound(f"no agent {name!r}; known are: {', '.join(sorted(self._hub.agents))}", details={"agent": name})
         return self._hub.agents[name]
@@ -278,7 +278,7 @@ class AcpAgent:
     async def _new(self, asked: Asked) -> None:
         ask: acp.NewSessionRequest = acp.decode_params(acp.SESSION_NEW, asked.params)
         ours = ours_of(ask.meta)
-        spec = self._spec(ours.agent)
+        spec = await self._spec(ours.agent)
         wanted = NewSession(agent=spec.name, cwd=ask.cwd, title=ours.title, env=ours.env,
                             mcp_servers=encoded_servers(ask.mcp_servers))
         session = await self._hub.create(wanted, by=self._by)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -34,17 +35,19 @@ class OurMeta(msgspec.Struct, rename="camel"):
     """In the client's capabilities: several messages may share a frame, one a line."""
 
 
-def default_agent(hub: Hub) -> str:
+async def default_agent(hub: Hub) -> str:
     """The first agent of the catalog that is installed; the demo agent where none is."""
-    for name, spec in hub.agents.items():
-        if name != DEMO and _is_installed(spec, hub):
-            return name
-    return DEMO
+    return await hub.lane.run(_first_installed, hub.agents, hub.environ)
 
 
-def _is_installed(spec: AgentSpec, hub: Hub) -> bool:
+def _first_installed(agents: Mapping[str, AgentSpec], environ: Mapping[str, str]) -> str:
+    others = ((name, spec) for name, spec in agents.items() if name != DEMO)
+    return next((name for name, spec in others if _is_installed(spec, environ)), DEMO)
+
+
+def _is_installed(spec: AgentSpec, environ: Mapping[str, str]) -> bool:
     try:
-        catalog.launch_command(spec, hub.environ)
+        catalog.launch_command(spec, environ)
     except AgentNotInstalled:
         return False
     return True

@@ -37,6 +37,7 @@ from trunkline.session.policy import Verdict
 from trunkline.session.stream_json import command, faults
 from trunkline.session.stream_json.command import Version, Way
 from trunkline.session.stream_json.process import ClaudeProcess
+from trunkline.threads import Lane
 
 START_TIMEOUT_S = 90.0
 """The CLI takes 0.5 to 3 s on two cores; many MCP servers, a cold disk or a slow hook take far longer."""
@@ -266,7 +267,8 @@ class StreamJsonDriver:
             raise faults.start_failure(self._spec, faults.NO_SPACE, "", self._version)
         cli = self._cli = ClaudeProcess(self._spec.display_name, self._new_id, self._hear, self._exited, self._ruling,
                                         self._daemons_left.tell)
-        servers = command.write_mcp_config(self._servers)
+        lane = Lane(1)
+        servers = await lane.run(command.write_mcp_config, self._servers)
         words = command.flags(way, version=version, bypass=self._bypass, mcp_config=servers)
         try:
             program = await self._confine((*await find_command(self._spec, self._env), *words), cwd=self._cwd,
@@ -284,7 +286,7 @@ class StreamJsonDriver:
             raise self._start_failure(cli, error) from error
         finally:
             if servers is not None:
-                os.unlink(servers)
+                await asyncio.shield(lane.run(os.unlink, servers))
 
     async def _check_is_there(self, way: Way, version: Version | None) -> None:
         """An old version greets back before it has looked for the conversation, and ends when it does not find it."""
