@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import mmap
 import os
 import re
+import resource
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -159,6 +162,43 @@ def test_a_commit_of_the_journal_is_told_of_as_one_and_is_no_hold(guarded: Calla
 
     told = guarded(until_told(commits))
     assert told and not [line for line in told if line.startswith(HELD)]
+
+
+def forgotten(path: Path) -> mmap.mmap:
+    """A file's pages in this process's memory that the system has to get from the disk."""
+    path.write_bytes(os.urandom(1 << 20))
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        pages = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+    pages.madvise(mmap.MADV_RANDOM)
+    return pages
+
+
+def test_waiting_while_our_own_memory_comes_from_the_disk_is_no_hold(guarded: Callable[[Scenario], list[str]], tmp_path: Path
+                                                                     ) -> None:
+    pages = forgotten(tmp_path / "pages")
+
+    async def scenario() -> None:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_majflt
+        assert pages[4096 * 100] >= 0
+        if resource.getrusage(resource.RUSAGE_SELF).ru_majflt == before:
+            pytest.skip("this disk is memory")
+        sleeps()
+
+    assert guarded(scenario) == []
+
+
+def test_what_the_host_takes_is_taken_off(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    stat = tmp_path / "stat"
+    monkeypatch.setattr(loop_guard, "_STAT", str(stat))
+    clocks = loop_guard._Clocks(threading.get_native_id())
+    found = []
+    for ticks in (100, 130):
+        stat.write_text(f"cpu  1 2 3 4 5 6 7 {ticks} 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\n")
+        found.append(clocks._stolen_s())
+    clocks.close()
+    assert found[1] - found[0] == pytest.approx(30 / os.sysconf("SC_CLK_TCK"))
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/schedstat"), reason="nobody tells how long a thread was kept waiting")

@@ -12,7 +12,7 @@ from playwright.sync_api import FloatRect, Locator, Page, expect
 
 from tests.page.conftest import MakePerson
 from tests.page.journal import Event, happened, history, tell, texts, wait_until_idle
-from tests.page.person import until
+from tests.page.person import Person, until
 from tests.page.stage import Stage, permission
 from tests.session.stream_json.stage import fake_program
 from tests.tooling.hub_process import HubProcess, Session
@@ -315,20 +315,55 @@ def test_on_a_short_screen_an_ask_comes_with_its_beginning_and_a_long_draft_leav
     assert page.evaluate("document.scrollingElement.scrollHeight <= innerHeight"), "all of it is on the screen"
 
 
+def asked_while_they_read_elsewhere(stage: Stage, person: Person, asks: Path) -> Page:
+    """Somebody is at the beginning of a conversation at whose end they are asked; from then on their clock stands still."""
+    session = stage.hub.new_session("actor", title="On a short screen")
+    said = ["say", "Some words first.\n\n" * 12]
+    asked = permission(1, STEPS, "execute", {"command": STEPS})
+    tell(session, json.dumps([said, ["await", str(asks)], asked, ["wait"]]))
+    eventually(lambda: "Some words" in json.dumps(history(session)), "the agent speaks")
+    page = person.page
+    page.clock.install()
+    person.log_in(stage.hub, f"#/s/{session.id}/e/1")
+    expect(page.get_by_text("Session started").first).to_be_in_viewport()
+    asks.touch()
+    expect(page.get_by_role("status").filter(has_text="Waits for approval")).to_be_visible()
+    expect(page.locator("[data-ask]")).not_to_be_in_viewport()
+    page.clock.pause_at(page.evaluate("Date.now() + 1_000"))
+    return page
+
+
+def go_to_the_end(page: Page) -> None:
+    """As a key does."""
+    page.get_by_role("feed").focus()
+    page.keyboard.press("End")
+    until(page, """() => {
+      const feed = document.querySelector('[role=feed]');
+      return feed.scrollTop + feed.clientHeight > feed.scrollHeight - 2;
+    }""")
+
+
+def go_to_the_beginning(page: Page) -> None:
+    """To where what is asked for begins."""
+    page.locator("[data-ask] [data-decided]").evaluate("decided => decided.scrollIntoView({ block: 'start' })")
+
+
 @pytest.mark.parametrize("phone", SHORT, ids=lambda phone: f"{phone[0]}x{phone[1]}")
 def test_who_goes_past_the_beginning_of_an_ask_cannot_approve_it_before_they_saw_that(
-        stage: Stage, make_person: MakePerson, phone: tuple[int, int]) -> None:
-    session = asked_at_the_end(stage)
-    page = on_phone(make_person, stage.hub, phone, f"#/s/{session.id}/e/1")
-    feed, button = page.get_by_role("feed"), approve_button(page, session.view()["pendingApprovals"][0]["requestId"])
-    expect(page.get_by_text("Session started").first).to_be_in_viewport()
-    feed.focus()
-    page.keyboard.press("End")
-    expect(button).to_be_in_viewport()
-    page.clock.install()
+        stage: Stage, make_person: MakePerson, tmp_path: Path, phone: tuple[int, int]) -> None:
+    person = make_person(stage.hub.url, "phone", viewport={"width": phone[0], "height": phone[1]})
+    page = asked_while_they_read_elsewhere(stage, person, tmp_path / "asks")
+    button = page.locator("[data-ask]").get_by_role("button", name="Approve", exact=True)
+    go_to_the_end(page)
     page.clock.run_for(3_000)
+    expect(button).to_be_in_viewport()
     expect(button).to_be_disabled()
-    page.locator("[data-ask] h2").scroll_into_view_if_needed()
+    go_to_the_beginning(page)
+    page.clock.run_for(300)
+    go_to_the_end(page)
+    page.clock.run_for(3_000)
+    expect(button).to_be_disabled()  # it flew past
+    go_to_the_beginning(page)
     page.clock.run_for(3_000)
     expect(button).to_be_enabled()
 

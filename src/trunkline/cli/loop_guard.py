@@ -5,7 +5,11 @@ and when one and the same callback has been in it for over ``HELD_S`` of its own
 
 Rule 1: only own time counts: the callback's computing, and its waiting for a disk, a lock or another thread's grip on the
         interpreter (people wait for that as well). Time in which a thread of this process was runnable and not run (schedstat) is
-        the machine's, and is taken off. On a busy machine the guard misses a short hold; it does not invent one.
+        the machine's, and is taken off. So is what the host of a virtual machine took from it (steal), and waiting in a callback
+        during which a page of our own memory had to come from the disk (a major fault): the system had put our code away, and how
+        much of the waiting was for that nobody tells. A file that the callback reads is no such page, and counts.
+        On a busy machine the guard misses a short hold; it does not invent one. How fast a core is, it cannot know: where its
+        other half computes too, all takes up to twice as long, on the clock that counts computing as well.
 Rule 2: what is measured is one callback. Many short ones in a row are work, not a hold.
         One call that keeps the interpreter (an expression over a long text) lets nobody look, and is over when the thread may. It
         is known by that: the thread was kept for as long, though every other callback gives way within some milliseconds.
@@ -18,6 +22,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import resource
 import sys
 import threading
 import time
@@ -36,9 +41,14 @@ FRAMES: Final = 12
 """Frames of a stack that are told, from the innermost outwards."""
 
 HELD: Final = "the loop is held for"
-"""How a line of the log begins that tells of it."""
+GOES_ON: Final = "the loop goes on, after"
+"""How the lines of the log begin that tell of it, and of how much of its own time it was in the end."""
 GRIPPED: Final = " inside one call that kept the interpreter, seen at the next chance"
 EXEMPT: Final[frozenset[CodeType]] = frozenset({Committer._commit_here.__code__})
+
+_STAT: Final = "/proc/stat"
+"""Its first line tells of all cores together: the eighth number is what the host took, in ticks."""
+_TICK_S: Final = 1 / os.sysconf("SC_CLK_TCK")
 
 _ASYNCIO: Final = os.path.dirname(asyncio.__file__)
 _LOOP_FILES: Final = tuple(os.path.join(_ASYNCIO, name) for name in ("runners.py", "base_events.py", "events.py"))
@@ -96,9 +106,9 @@ class LoopGuard:
                 hold = _Hold(stack[-1], self._beats, now - max(free_s, self._beat_at), last, look)
             if hold is not None and is_told:
                 hold.told = True
-            if hold is not None and hold.own_s(look, 0.0) > self._held_s and not hold.told:
+            if hold is not None and hold.own_s(look, 0.0) > self._held_s:
                 own_s = hold.own_s(look, max(0.0, clocks.others_s() - others))
-                hold.told = own_s > self._held_s and self._tell(own_s, stack)
+                hold.told = hold.told or own_s > self._held_s and self._tell(own_s, stack)
             last, free_s, slept_s = look, now, time.monotonic()
         clocks.close()
 
@@ -130,6 +140,8 @@ class _Look(NamedTuple):
     """How long it was runnable and not run."""
     blind_s: float
     """The same for this thread."""
+    faults: int
+    """How many pages of this process's memory had to come from the disk."""
 
 
 class _Hold:
@@ -142,7 +154,9 @@ class _Hold:
         self._first = first
         # Others may have been there before it while this thread was not run, or waited for one that was not.
         self._at_first_s = since_s - (first.delay_s - before.delay_s) - (first.blind_s - before.blind_s)
-        self.whole_s = 0.0
+        self._faults_before = before.faults
+        self.last_s = 0.0
+        """How long it had held the loop itself when that was looked at last."""
         self.told = False
 
     def goes_on(self, callback: FrameType, beats: int) -> bool:
@@ -150,13 +164,16 @@ class _Hold:
         return self._callback is callback and self._beats == beats
 
     def own_s(self, look: _Look, others_s: float) -> float:
-        """How long it has held the loop itself: it ran, or it waited, but not for a thread of ours that was not run. All that is
-        known of the others is for how long that was."""
+        """How long it has held the loop itself: it ran, or it waited, but not for a thread of ours that was not run, nor for our
+        own memory. All that is known of the others is for how long that was."""
         first = self._first
-        self.whole_s = self._at_first_s + look.at_s - first.at_s
         ran = look.run_s - first.run_s
         waited = (look.at_s - first.at_s) - ran - (look.delay_s - first.delay_s) - (look.blind_s - first.blind_s)
-        return max(0.0, self._at_first_s - others_s) + ran + max(0.0, waited - others_s)
+        if look.faults > self._faults_before:
+            self.last_s = ran
+        else:
+            self.last_s = max(0.0, self._at_first_s - others_s) + ran + max(0.0, waited - others_s)
+        return self.last_s
 
 
 def _gripped_s(late_s: float, before: _Look, after: _Look) -> float:
@@ -166,7 +183,7 @@ def _gripped_s(late_s: float, before: _Look, after: _Look) -> float:
 
 def _end(hold: _Hold | None) -> None:
     if hold is not None and hold.told:
-        log.info("the loop goes on, after %.0f ms or a little more", hold.whole_s * 1000)
+        log.info("%s %.0f ms or a little more", GOES_ON, hold.last_s * 1000)
 
 
 class _Clocks:
@@ -184,10 +201,11 @@ class _Clocks:
         blind = self._read(self._this_thread)[1]
         run, delay = self._read(self._loop_thread)
         now = time.monotonic()
-        return _Look(now, run / 1e9 if run else now, delay / 1e9, blind / 1e9)
+        faults = resource.getrusage(resource.RUSAGE_SELF).ru_majflt
+        return _Look(now, run / 1e9 if run else now, delay / 1e9, blind / 1e9, faults)
 
     def others_s(self) -> float:
-        """How long the other threads were runnable and not run, in all; one that has ended keeps what it had.
+        """How long the other threads were runnable and not run (one that has ended keeps what it had), and what the host took.
 
         By the system's list: one that was just made, and that its maker waits for, is not yet in the interpreter's."""
         try:
@@ -198,12 +216,19 @@ class _Clocks:
             self._delays_ns[thread] = self._read(thread)[1]
         for gone in [each for each in self._files if each not in threads and each in self._delays_ns]:
             os.close(self._files.pop(gone))
-        return sum(self._delays_ns.values()) / 1e9
+        return sum(self._delays_ns.values()) / 1e9 + self._stolen_s()
 
     def close(self) -> None:
         """Read no more."""
         for file in self._files.values():
             os.close(file)
+
+    def _stolen_s(self) -> float:
+        try:
+            with open(_STAT, "rb") as file:
+                return int(file.readline().split()[8]) * _TICK_S
+        except (OSError, ValueError, IndexError):
+            return 0.0  # nobody keeps count
 
     def _read(self, thread: int) -> tuple[int, int]:
         try:

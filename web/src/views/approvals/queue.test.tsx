@@ -7,7 +7,7 @@ import { askId, store } from '../../hub/sessions';
 import { PAUSE_MS, Sentence } from './keys';
 import { ApprovalsQueue } from './queue';
 import { noteEvent } from './resolutions';
-import { Beginning, placesAfter, REST_MS, scrolledByPage, Steadiness } from './steady';
+import { Beginning, placesAfter, REST_MS, scrolledByPage, SEEN_MS, Steadiness } from './steady';
 
 const idOf = (one: string): string => one;
 
@@ -41,29 +41,54 @@ describe('the beginning of what a card decides', () => {
   const screen = (from: number, to: number, at: Element = command): void => void vi.stubGlobal('document', { elementFromPoint: (_: number, y: number) => (y >= from && y < to ? at : null) });
   afterEach(() => vi.unstubAllGlobals());
 
-  it('was not seen while it is above the screen, and was once it has been there, bit by bit too', () => {
+  const seenAfter = (ms: number): boolean => {
     const beginning = new Beginning();
-    placed(-300, 400);
+    beginning.wasSeen(card, 0);
+    return beginning.wasSeen(card, ms);
+  };
+
+  it('was not seen while it is above the screen, and was once it has been there for a moment, bit by bit too', () => {
+    const beginning = new Beginning();
     screen(0, 80);
-    expect(beginning.wasSeen(card)).toBe(false);
-    placed(10, 400);
-    expect(beginning.wasSeen(card)).toBe(false);
-    placed(-60, 400);
-    expect(beginning.wasSeen(card)).toBe(true);
-    placed(-300, 400);
-    expect(beginning.wasSeen(card)).toBe(true);
+    const stays = (top: number, from: number): boolean => {
+      placed(top, 400);
+      beginning.wasSeen(card, from);
+      return beginning.wasSeen(card, from + SEEN_MS);
+    };
+    expect(stays(-300, 0)).toBe(false);
+    expect(stays(10, 1_000)).toBe(false);
+    expect(stays(-60, 2_000)).toBe(true);
+    expect(stays(-300, 3_000)).toBe(true);
+  });
+  it('was not seen where it only flew past, however often', () => {
+    const beginning = new Beginning();
+    screen(0, 200);
+    for (let now = 0; now < 10 * SEEN_MS; now += SEEN_MS / 2) {
+      placed(now % SEEN_MS === 0 ? 20 : -300, 400);
+      expect(beginning.wasSeen(card, now)).toBe(false);
+    }
+  });
+  it('was seen where it stayed on the screen while somebody scrolled slowly', () => {
+    const beginning = new Beginning();
+    screen(0, 200);
+    for (let now = 0; now < SEEN_MS; now += 100) {
+      placed(60 - now / 10, 400);
+      expect(beginning.wasSeen(card, now)).toBe(false);
+    }
+    expect(beginning.wasSeen(card, SEEN_MS)).toBe(true);
   });
   it('is all of a short command', () => {
     placed(40, 38);
     screen(0, 70);
-    expect(new Beginning().wasSeen(card)).toBe(false);
+    expect(seenAfter(SEEN_MS)).toBe(false);
     screen(0, 80);
-    expect(new Beginning().wasSeen(card)).toBe(true);
+    expect(seenAfter(SEEN_MS)).toBe(true);
+    expect(seenAfter(SEEN_MS - 1)).toBe(false);
   });
   it('was not seen while the buttons lie over it', () => {
     placed(40, 38);
     screen(0, 200, buttons);
-    expect(new Beginning().wasSeen(card)).toBe(false);
+    expect(seenAfter(SEEN_MS)).toBe(false);
   });
 });
 

@@ -5,7 +5,8 @@
  * whole list goes along with the eye. What the page scrolls by itself, or the browser because what is below shrank, does move.
  * Rule 2: while somebody points at the list or has a card in focus, places do not change: what is new goes below, what is decided
  * stays where it was, without its buttons.
- * Rule 3: what the beginning of was never on the screen is not decided: a card takes no press before it was.
+ * Rule 3: what the beginning of was never seen is not decided: a card takes no press before it was on the screen for a moment. What
+ * flies past while somebody scrolls, or stood there for a frame before the page placed it, nobody has seen.
  */
 import { createContext } from 'preact';
 import { useEffect, useMemo, useReducer, useRef } from 'preact/hooks';
@@ -71,21 +72,34 @@ function spotOf(element: Element): Spot {
 /** How much of what a card decides has to have been seen, from its top: about the first lines of it. */
 const BEGINNING_PX = 120;
 const LOOKED_PX = 10;
+/** For how long it has to have been there without a break: nobody takes in a line in less. Shorter than a new card's rest, so that who
+ * has it before their eyes from the start does not wait for this. */
+export const SEEN_MS = 500;
 /** Where it is looked at, from its left: beside what may lie over its end. */
 const INSIDE_PX = 12;
 
-/** How far down the beginning of what a card decides has been on the screen, all at once or bit by bit. */
+/** How far down the beginning of what a card decides has been seen, all at once or bit by bit. */
 export class Beginning {
   private seen = 0;
+  /** Since when each bit that is not yet seen has been on the screen, by how far down it is. */
+  private readonly since = new Map<number, number>();
 
-  /** Whether all of it has been there by now. */
-  wasSeen(card: Element): boolean {
+  /** Whether all of it has been seen by now. */
+  wasSeen(card: Element, now: number): boolean {
     const decided = this.seen < BEGINNING_PX ? card.querySelector('[data-decided]') : null;
     if (decided === null) return true;
-    const { left, top } = decided.getBoundingClientRect();
     const end = Math.min(BEGINNING_PX, decided.firstElementChild?.getBoundingClientRect().height ?? 0);
-    while (this.seen < end && isOnScreen(decided, left + INSIDE_PX, top + this.seen + 1)) this.seen += LOOKED_PX;
+    this.look(decided, end, now);
+    while (this.seen < end && now - (this.since.get(this.seen) ?? now) >= SEEN_MS) this.seen += LOOKED_PX;
     return this.seen >= end;
+  }
+
+  private look(decided: Element, end: number, now: number): void {
+    const { left, top } = decided.getBoundingClientRect();
+    for (let down = this.seen; down < end; down += LOOKED_PX) {
+      if (!isOnScreen(decided, left + INSIDE_PX, top + down + 1)) this.since.delete(down);
+      else if (!this.since.has(down)) this.since.set(down, now);
+    }
   }
 }
 
@@ -119,7 +133,7 @@ export function useSteady(card: { current: HTMLElement | null }): Steady {
   const rests = (): boolean => {
     const now = performance.now();
     if (card.current) steadiness.look(spotOf(card.current), now);
-    const seen = card.current === null || beginning.wasSeen(card.current);
+    const seen = card.current === null || beginning.wasSeen(card.current, now);
     const resting = steadiness.rests(now) || !seen;
     if (resting !== drawn.current) draw(0);
     return (drawn.current = resting);
