@@ -233,7 +233,8 @@ def test_a_request_with_half_a_surrogate_pair_is_refused_by_its_id(line: bytes, 
 
 LONG = b"x" * (LARGE_LINE + 1)
 UNREADABLE = {
-    "half a surrogate pair": rb'"\ud83d"', "no UTF-8": b'"\xff\xfe"', "too deep": b"[" * 100_000 + b"]" * 100_000, "cut short": b'{"a":',
+    "half a surrogate pair": rb'"\ud83d"', "no UTF-8": b'"\xff\xfe"', "too deep": b"[" * 100_000 + b"]" * 100_000,
+    "cut short": b'{"a":',
     "long, with half a surrogate pair": b'"' + LONG + rb'\ud83d"', "long, and no UTF-8": b'"' + LONG + b'\xff"',
     "longer than a line may be": b'"' + b"y" * (MAX_LINE // 8) + b'"',
 }

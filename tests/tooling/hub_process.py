@@ -3,8 +3,8 @@
 Rule 1: whatever happens in a test, the process is gone after it, and so is everything it started; ``close`` asserts that.
 Rule 2: what a test gives as settings goes by flags and environment, as it would for a person.
 Rule 3: nothing holds the hub's loop: its guard is on, and ``close`` asserts that the log names no frame; ``may_hold`` is for
-tests of that. The guard's limit is for a quiet core. Where this machine is slower just now (pace.py), a hold that ended counts when
-it was as much longer; one that did not end counts always.
+tests of that. The guard's limit is for a quiet core. Where this machine is slower just now (pace.py), a hold that ended counts
+when it was as much longer; one that did not end counts always.
 """
 
 from __future__ import annotations
@@ -273,7 +273,7 @@ def _holds_in(log: str, slower: float) -> list[str]:
         rest = log[told.end():].partition(HELD)[0]
         ended = re.search(rf"{GOES_ON} (\d+) ms", rest)
         longest_ms = max(int(told[1]), int(ended[1]) if ended else 0)
-        if ended is None and GRIPPED not in told[0] or longest_ms > HELD_S * 1000 * slower:
+        if (ended is None and GRIPPED not in told[0]) or longest_ms > HELD_S * 1000 * slower:
             found.append(told[0])
     return found
 

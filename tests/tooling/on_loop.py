@@ -1,7 +1,7 @@
 """Tells which calls to the system that may wait for a disk or a name are made on a thread that runs an event loop.
 
-Opening, listing, making, renaming, removing, starting programs and looking up names are heard by an audit hook; looks (``stat`` and
-its kin) have none, so the functions themselves are listened at while it lasts.
+Opening, listing, making, renaming, removing, starting programs and looking up names are heard by an audit hook; looks (``stat``
+and its kin) have none, so the functions themselves are listened at while it lasts.
 """
 
 from __future__ import annotations

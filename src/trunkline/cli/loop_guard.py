@@ -108,7 +108,7 @@ class LoopGuard:
                 hold.told = True
             if hold is not None and hold.own_s(look, 0.0) > self._held_s:
                 own_s = hold.own_s(look, max(0.0, clocks.others_s() - others))
-                hold.told = hold.told or own_s > self._held_s and self._tell(own_s, stack)
+                hold.told = hold.told or (own_s > self._held_s and self._tell(own_s, stack))
             last, free_s, slept_s = look, now, time.monotonic()
         clocks.close()
 

@@ -9,6 +9,7 @@ either; the secrets of webhooks have, and no complaint shows them.
 from __future__ import annotations
 
 import os
+import reprlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,6 +27,9 @@ DEFAULT_PORT = 7420
 _UNITS_S = {"s": 1, "m": 60, "h": 3600}
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
+_SHOWN_CHARS = 200
+_shown = reprlib.Repr()  # a file may nest a value deeper than ``repr`` goes
+_shown.maxstring = _shown.maxother = _SHOWN_CHARS
 
 
 class Kind(NamedTuple):
@@ -297,7 +301,7 @@ def _read(row: Setting, raw: Any, origin: str | None) -> Any:
     try:
         return row.kind.read(raw)
     except (ValueError, Invalid) as error:
-        got = f"in {origin}" if row.kind.secret else f"got {raw!r} from {origin}"
+        got = f"in {origin}" if row.kind.secret else f"got {_shown.repr(raw)} from {origin}"
         raise Invalid(f"{row.key}: {error} ({got})") from error
 
 

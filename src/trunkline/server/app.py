@@ -50,8 +50,8 @@ from trunkline.server.push.subscriptions import Subscriptions
 from trunkline.server.routes import ROUTES, Route
 from trunkline.server.sse import Streams
 from trunkline.server.tokens import Tokens
-from trunkline.threads import Lane
 from trunkline.server.tries import FailedTries
+from trunkline.threads import Lane
 
 log = logging.getLogger("trunkline.server")
 

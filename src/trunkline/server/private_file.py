@@ -3,7 +3,7 @@
 Rule 1: it is replaced whole. A reader, and a hub that comes after a crash, sees the old one or the new one.
 Rule 2: it is written off the loop, one write after the other, and the last one has all that was said before it. Whoever has to
 answer for a change waits for ``saved``; where there is no loop (a command, a test) it is written at once.
-Rule 3: what cannot be written is told in the log, and to whoever waits. It stays owed: the next change, or ``saved``, tries again.
+Rule 3: what cannot be written is told in the log, and to whoever waits. It stays owed: the next change or ``saved`` tries again.
 """
 
 from __future__ import annotations

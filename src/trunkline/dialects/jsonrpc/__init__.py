@@ -11,8 +11,8 @@ One over ID_BYTES is refused with id null: it would have to be kept and said aga
 Rule 4: what has only one right answer is answered here: requests we do not serve (-32601), batches and requests
 without a method name (-32600). Noise from an agent is never answered: agents log on stdout and would answer the answers.
 Where we are the agent (``complains``), noise is answered as JSON-RPC says (-32700, -32600, id null).
-Rule 5: nobody waits for a line that cannot be read. Where its id can be (``broken.py``), a request is refused by it, and an answer
-ends what waited for it with an error. Where it cannot, whoever waits has a time of his own: ours are over when the agent has been
+Rule 5: nobody waits for a line that cannot be read. Where its id can be (``broken.py``), a request is refused by it, and an
+answer ends what waited for it with an error. Where it cannot, whoever waits has a time of his own: ours are over when the agent has been
 silent for ``idle_timeout``, or its time for that call is.
 
 Two leniencies, both because the alternative is a dead session: the ``jsonrpc`` member is not looked at, and an answer

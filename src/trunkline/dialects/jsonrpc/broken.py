@@ -2,8 +2,8 @@
 
 Rule 1: what is looked at is bounded. A line up to READ_AGAIN_BYTES is read once more by a decoder that takes more than ours; of a
 longer one, or one that that cannot read either, the beginning and the end: where serializers put an id.
-Rule 2: nothing is guessed. An id counts as a member of the line's own object; where it is not found the line is noise, and whoever
-waits does so until its own time is over.
+Rule 2: nothing is guessed. An id counts as a member of the line's own object; where it is not found the line is noise, and
+whoever waits does so until its own time is over.
 """
 
 from __future__ import annotations
