@@ -14,6 +14,7 @@ from tests.session.script import OPTIONS, Stage, update
 from trunkline.dialects import acp, jsonrpc
 from trunkline.dialects.acp.calls import LOCATIONS, TITLE_CHARS
 from trunkline.dialects.acp.calls import PATH_CHARS as PLACE_CHARS
+from trunkline.dialects.calls.inputs import BEYOND_RULES
 from trunkline.dialects.signals import Malformed, PermissionAsk, PermissionOption, QuestionAsk, SubAgentTold, Update
 from trunkline.errors import Invalid, TooManyRequests
 from trunkline.session import intake, prompts, served
@@ -24,7 +25,6 @@ from trunkline.session.interpret.changes import PATH_CHARS
 from trunkline.session.interpret.usage import CURRENCY_CHARS
 from trunkline.session.opening import NOTED_BYTES, noted
 from trunkline.session.policy import Rule
-from trunkline.session.policy_inputs import BEYOND_RULES
 
 
 def call(number: int, **more: object) -> Update:

@@ -600,7 +600,7 @@ def test_a_glob_that_only_looks_like_an_expression_is_not_approved_as_a_search(t
         for number, one in enumerate(given):
             stage.driver.ask(f"req-{number}", toolCallId=f"call-{number}", title="Search", kind="search", rawInput=one)
         await stage.packets("approval_requested", 3)
-        assert {view.tool_name for view in session.view().pending_approvals} == {"grep"}, "by the shape of its input, a guess"
+        assert {view.tool_name for view in session.view().pending_approvals} == {"Search"}, "as it is titled"
         assert list(session.fold.approvals) == ["req-1", "req-2"]
 
     run(scenario())

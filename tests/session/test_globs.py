@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trunkline.dialects import glob_tokens
 from trunkline.errors import Invalid
-from trunkline.session import glob_tokens, globs
+from trunkline.session import globs
 
 ROOT = "/home/ann/app"
 HOME = "/home/ann"

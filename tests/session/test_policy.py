@@ -25,7 +25,8 @@ def running(command: str, **more: Any) -> PolicyAsk:
 
 def touching(*paths: str, **more: Any) -> PolicyAsk:
     return PolicyAsk(**{"tool": "Edit", "category": "file_edit", "agent": "demo", "risk": "low", "paths": paths, "root": ROOT,
-                        "home": HOME, "session_id": "s1", "turn_id": "t1", **more})
+                        "only_looks": more.get("category") in ("file_read", "search"), "home": HOME, "session_id": "s1",
+                        "turn_id": "t1", **more})
 
 
 def decided(ask: PolicyAsk, *rules: Rule, **more: Any) -> Verdict:

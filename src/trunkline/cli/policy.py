@@ -21,7 +21,7 @@ from trunkline.cli.command import output, print_json, setting_flags
 from trunkline.cli.datadir import DataDir
 from trunkline.cli.settings import Settings, load
 from trunkline.dialects.context import PermissionPolicy
-from trunkline.dialects.roles import name_of_kind, role_of_tool, usual_name
+from trunkline.dialects.roles import name_of_kind, usual_name
 from trunkline.dialects.visible import one_line
 from trunkline.errors import Invalid, TrunklineError
 from trunkline.session.policy import Considered, Policy, PolicyAsk, Rule, Verdict, expired, policy_ask
@@ -203,7 +203,7 @@ def _ask(words: Sequence[str], agent: str, tool: str | None, root: str, guarded:
     line = words[0] if len(words) == 1 else " ".join(words)
     kind = _file_kind(line, len(words) == 1, tool, root)
     given = {"command": line} if kind is None else {"path": line}
-    name = usual_name(tool, role_of_tool(tool)) if tool else name_of_kind(kind or "execute") or ""
+    name = usual_name(tool, None) if tool else name_of_kind(kind or "execute") or ""
     return policy_ask(name, kind or "execute", given, agent=agent, cwd=root, roots=[root], home=home,
                       resolve=os.path.realpath, guarded=[guarded] if guarded else [])
 

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from trunkline.dialects.context import PermissionPolicy, RiskLevel
-from trunkline.dialects.roles import name_of_kind, role_of_tool, usual_name
+from trunkline.dialects.roles import name_of_kind, usual_name
 from trunkline.errors import Invalid
 from trunkline.hub import Hub, guarded_folders
 from trunkline.server.call import Call, Reply, reply
@@ -194,7 +194,7 @@ def _call_of(question: Question) -> tuple[str, str | None, dict[str, Any]]:
 
 
 def _name(tool: str | None, kind: str) -> str:
-    return usual_name(tool, role_of_tool(tool)) if tool else name_of_kind(kind) or kind
+    return usual_name(tool, None) if tool else name_of_kind(kind) or kind
 
 
 def _folder(cwd: str | None) -> str:

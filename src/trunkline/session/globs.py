@@ -22,9 +22,9 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-from trunkline.errors import Invalid
-from trunkline.session.glob_tokens import (
+from trunkline.dialects.glob_tokens import (
     ALTERNATIVES,
+    PATTERN_CHARS,
     STAR,
     Segment,
     Token,
@@ -42,8 +42,8 @@ from trunkline.session.glob_tokens import (
     segments_of,
     text_tokens,
 )
+from trunkline.errors import Invalid
 
-PATTERN_CHARS = 1000
 EXACT_CHARS = 16 << 10
 """The longest pattern without wildcards: a command or a path that "always" was said to. A policy holds some sixty of them."""
 PATH_CHARS = 4096

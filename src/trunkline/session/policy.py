@@ -176,13 +176,15 @@ def _by_permission_policy(policy: PermissionPolicy | None, subject: Subject) -> 
 def _approved_as(policy: PermissionPolicy, subject: Subject) -> str:
     """The name under which the permission policy approves this, or nothing. A command is a command, whatever it calls itself."""
     auto, category = policy.auto_approve, subject.ask.category
+    if subject.ask.doubts:
+        return ""
     if subject.ask.command is not None:
         covered = auto.commands if isinstance(auto.commands, bool) else command_covered(auto.commands, subject).ok
         return "commands" if covered else ""
     if category == "file_read" and subject.places:
-        return "reads" if auto.reads else ""
+        return "reads" if auto.reads and subject.ask.only_looks else ""
     if category == "search":
-        return "searches" if auto.searches else ""
+        return "searches" if auto.searches and subject.ask.only_looks else ""
     if category in _WRITES and subject.places:
         return "writes" if _write_covered(auto.writes, subject) else ""
     return ""

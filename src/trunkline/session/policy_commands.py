@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from trunkline.session import globs
+from trunkline.session.globs import Place
 
 if TYPE_CHECKING:
     from trunkline.dialects.shell import Redirect, SimpleCommand
@@ -87,6 +88,17 @@ def path_outline(word: str, base: str) -> str | None:
     if not _WILD.search(word):
         return None
     return globs.clean(posixpath.join(globs.escape(base), _opened(word).replace("**", "*")))
+
+
+def glob_outline(where: Place, root: str) -> str | None:
+    """The pattern of the names that a glob says something of; None where it says nothing, like a search of everything.
+
+    ``**`` counts as no folder at all, and a name that begins with a star as the folder that it is in."""
+    parts = [part for part in (where.relative or where.absolute).split("/") if part not in ("", "**")]
+    while parts and parts[-1].startswith("*"):
+        parts.pop()
+    base, path = root if where.relative is not None else "/", "/".join(parts)
+    return (path_outline(path, base) or globs.escape(globs.clean(posixpath.join(base, path)))) if parts else None
 
 
 def values(words: Iterable[str]) -> Iterator[str]:

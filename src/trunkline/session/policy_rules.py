@@ -26,6 +26,7 @@ from trunkline.session.policy_commands import (
     ANYTHING,
     as_written,
     doubt,
+    glob_outline,
     inside,
     mentions,
     outline,
@@ -35,7 +36,6 @@ from trunkline.session.policy_commands import (
     values,
 )
 from trunkline.session.policy_hidden import TEXTS, hidden, runs_unknown, without_options
-from trunkline.session.policy_searches import glob_outline
 
 if TYPE_CHECKING:
     from trunkline.dialects.shell import ParsedLine, SimpleCommand
@@ -77,6 +77,10 @@ class PolicyAsk(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults
     """The hub's own folders, which no rule opens."""
     risk_reason: str = ""
     """Why the risk is what it is, for people."""
+    doubts: tuple[str, ...] = ()
+    """What is not sure about it, for people: no rule allows it then but one that is this very command."""
+    only_looks: bool = False
+    """Whether nothing in it contradicts that it reads or searches."""
 
 
 class Rule(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -309,7 +313,7 @@ def _allows(rule: Rule, subject: Subject) -> Fit:
             return part
     if subject.guarded:
         return Fit(False, f"it touches the hub's own {subject.guarded}, which no rule allows")
-    return Fit(True)
+    return Fit(not subject.ask.doubts, f"it is not sure what this does: {', '.join(subject.ask.doubts[:2])}")
 
 
 def _risk_covered(rule: Rule, ask: PolicyAsk) -> Fit:

@@ -22,12 +22,12 @@ import msgspec
 
 from trunkline.dialects import acp
 from trunkline.dialects.acp.calls import CallState, merge
-from trunkline.dialects.roles import ToolNames
+from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import PermissionAsk, Signal, Update
 from trunkline.errors import Invalid
 from trunkline.session.fold import OpenCall
-from trunkline.session.interpret.facts import Facts
-from trunkline.session.policy_asks import policy_ask
+from trunkline.session.interpret.evidence import observe
+from trunkline.session.interpret.facts import read_open_call
 
 LONG_BYTES: Final = 4096
 """A message up to this size holds no long line (``dialects.shell.READ_AT_ONCE_CHARS``)."""
@@ -66,9 +66,11 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
     def read_call(self, call: OpenCall) -> None:
         """Read the lines of a call, as everybody who judges it will want them read."""
-        subject = Facts(call, self.names, self.cwd).subject
-        for kind in {call.state.kind, "execute"}:
-            policy_ask("terminal", kind, subject, agent="", cwd=self.cwd, roots=self.roots, home=self.home)
+        from trunkline.dialects.risk import Places, judge
+
+        observe(call, acp.ToolCallUpdate(tool_call_id=""), self.names)
+        places = Places.of(self.cwd, list(self.roots) or [self.cwd], self.home)
+        judge(read_open_call(call, self.names), places)
 
     async def prepare(self, signals: list[Signal]) -> None:
         """Read the long lines of these, off the loop, where there may be some."""

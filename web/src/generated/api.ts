@@ -528,6 +528,8 @@ export interface PolicyAsk {
   home?: string | null;
   guarded?: string[];
   riskReason?: string;
+  doubts?: string[];
+  onlyLooks?: boolean;
 }
 
 /** The policy in force and the file as it is. `problem` says why these are not the same, null when they are; `text` is */

@@ -10,6 +10,8 @@ Rule 4: raw input and output are the agent's bytes, copied so that they do not h
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
@@ -43,7 +45,9 @@ class CallState(msgspec.Struct, kw_only=True):
     first_title: str = ""
     """The title when the call was first seen: later ones are often a path or a summary."""
     tool: str | None = None
-    """What events call the tool, where more than these fields says it (a remark in ``_meta``, the agent's catalog entry)."""
+    """What events call the tool: decided when the call is first told of, and the same from then on."""
+    named_by: Literal["", "name", "catalog", "title", "kind", "input", "content", "meta"] = ""
+    """By what it is called so (``calls.Source``)."""
 
     @property
     def finished(self) -> bool:

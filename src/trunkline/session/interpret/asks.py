@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from trunkline.dialects import acp, context, packets
-from trunkline.dialects.acp.calls import LOCATIONS, CallState, merge, names_too_much
+from trunkline.dialects.acp.calls import LOCATIONS, CallState
 from trunkline.dialects.parts import CommandPart
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, QuestionAsk
 from trunkline.errors import Invalid
@@ -25,10 +25,10 @@ from trunkline.session.forms import choices_of, fields_of, main_field
 from trunkline.session.interpret.denied import denial_of
 from trunkline.session.interpret.lifecycle import standing
 from trunkline.session.interpret.preview import TEXT_MOST, ReadText, changed_file, is_shown_whole, preview_of
-from trunkline.session.interpret.tools import ID_CHARS, INPUT_CUT, UNTRACKED, ToolStory, cut_input, name_of, shown_input
+from trunkline.session.interpret.tools import ID_CHARS, ToolStory, cut_input, name_of, shown_input
 from trunkline.session.interpret.writer import TEXT_LIMIT, Writer
-from trunkline.session.policy import PolicyAsk, Rule, always_rule, policy_ask
-from trunkline.session.policy_inputs import BEYOND_RULES, PATHS
+from trunkline.session.policy import PolicyAsk, Rule, always_rule
+from trunkline.session.policy_asks import BEYOND_RULES, PATHS, Where, policy_ask_of
 from trunkline.session.policy_text import check_rule
 
 PENDING_PERMISSIONS: Final = 200
@@ -105,12 +105,11 @@ class AskStory:
         """Put it to a person; ``read`` gives the text of the file that it changes."""
         ask, call, about = announced.ask, announced.call, announced.about
         state, writer = call.state, self._writer
-        _, reason = self._tools.risk(call)
         preview = self._preview(call, about, read)
         view = ApprovalView(
             request_id=ask.request_id, tool_call_id=state.tool_call_id, tool_name=name_of(state),
             title=state.title or name_of(state), description=_describe(state, about.command), risk_level=about.risk,
-            risk_reason=reason, options=_shown_options(ask.options), tool_input=shown_input(state),
+            risk_reason=about.risk_reason, options=_shown_options(ask.options), tool_input=shown_input(state),
             preview=preview, parts=self._parts(preview, about), about=about, always=_always(about), editable=ask.editable,
             beyond_turn=ask.beyond_turn,
             requested_at=context.iso_ms(writer.at), expires_at=self._expiry(),
@@ -204,9 +203,8 @@ class AskStory:
 
     def about(self, ask: PermissionAsk) -> PolicyAsk:
         """What the rules look at in an ask that is not (yet) told of."""
-        state, asked = CallState(tool_call_id=ask.request_id), _asked_for(ask)
-        merge(state, asked)
-        return self._about(OpenCall(state, self._writer.at, input_cut=names_too_much(asked)))
+        asked = msgspec.structs.replace(_asked_for(ask), tool_call_id=ask.request_id)
+        return self._about(self._tools.not_told(asked))
 
     def about_tool(self, name: str, given: bytes) -> PolicyAsk:
         """What the rules look at in a tool that is about to run."""
@@ -216,22 +214,19 @@ class AskStory:
         """What the rules look at in an open ask, with another input than it was asked with."""
         call = self._writer.fold.calls.get(view.tool_call_id)
         asked = call.state if call is not None else CallState(tool_call_id=view.tool_call_id, name=view.tool_name)
-        state = CallState(tool_call_id=asked.tool_call_id, name=asked.name, kind=asked.kind, tool=asked.tool, raw_input=given)
+        state = CallState(tool_call_id=asked.tool_call_id, name=asked.name, kind=asked.kind, tool=asked.tool,
+                          named_by=asked.named_by, raw_input=given)
         return self._about(OpenCall(state, self._writer.at))
 
     def _about(self, call: OpenCall) -> PolicyAsk:
         """What the rules look at: the input in whatever form it was told, and the paths that the agent named beside it."""
-        fold, facts = self._writer.fold, self._tools.facts(call)
-        located = paths_of(call.state)
-        brings_changes = any(isinstance(item, acp.Diff) for item in call.state.content or [])
-        about = policy_ask(name_of(call.state), call.state.kind, facts.subject, agent=fold.agent, cwd=fold.cwd,
-                          roots=self._roots or (fold.cwd,), home=self._home, session_id=fold.session_id,
-                          turn_id=fold.turn.turn_id if fold.turn else None, locations=located[:PATHS + 1],
-                          guarded=self._guarded, guessed=not (call.state.tool or call.state.name), writes=brings_changes,
-                          at_once=True)
-        if call.input_cut or len(located) > PATHS:  # of more than that the rules look at none, and nobody judges them one by one
-            about = msgspec.structs.replace(about, risk="high", risk_reason=INPUT_CUT, paths=(*about.paths, BEYOND_RULES))
-        return about if not fold.calls_untracked else msgspec.structs.replace(about, risk="high", risk_reason=UNTRACKED)
+        fold = self._writer.fold
+        where = Where(agent=fold.agent, cwd=fold.cwd, roots=tuple(self._roots) or (fold.cwd,), home=self._home,
+                      session_id=fold.session_id, turn_id=fold.turn.turn_id if fold.turn else None, guarded=tuple(self._guarded))
+        reading = self._tools.reading(call)
+        level, reason = self._tools.risk(call)
+        about = policy_ask_of(reading, level, reason, where)
+        return about if not call.input_cut else msgspec.structs.replace(about, paths=(*about.paths, BEYOND_RULES))
 
     def _preview(self, call: OpenCall, about: PolicyAsk, read: ReadText) -> context.ApprovalPreview:
         folder = posixpath.join(self._writer.fold.cwd, about.cwd or "").rstrip("/")

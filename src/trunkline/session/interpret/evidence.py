@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from trunkline.dialects import acp
-from trunkline.dialects.roles import ToolNames, usual_name
+from trunkline.dialects import acp, packets
+from trunkline.dialects.calls import ToolNames, name_call
 from trunkline.session.fold import Evidence, OpenCall
 
 DEPTH: Final = 3
@@ -29,8 +29,8 @@ def observe(call: OpenCall, update: acp.ToolCall | acp.ToolCallUpdate, names: To
         _content(call, update.content)
     if update.meta:
         _remarks(call, update.meta, names)
-    if call.state.tool is None:
-        _name(call, call.state.name or names.named_in(call.state.tool_call_id, call.state.first_title), names)
+    if call.state.tool is None or call.state.named_by == "kind":
+        _name(call, names)
 
 
 def evidence_of(call: OpenCall) -> Evidence:
@@ -58,8 +58,9 @@ def _content(call: OpenCall, content: list[acp.ToolCallContent]) -> None:
 def _remarks(call: OpenCall, meta: dict[str, Any], names: ToolNames) -> None:
     _parent(call, meta, names.parent_call)
     for key, value in _members(meta, DEPTH):
-        if key in _NAME_KEYS and isinstance(value, str) and call.state.tool is None:
-            _name(call, call.state.name or value, names)
+        if key in _NAME_KEYS and isinstance(value, str) and value and not call.state.name and (
+                call.state.tool is None or call.state.named_by == "kind"):
+            call.state.tool, call.state.named_by = names.usual(value), "meta"
         elif key in _RESPONSE_KEYS and isinstance(value, dict):
             evidence_of(call).response = value
         elif key in OUTPUT_KEYS and isinstance(value, dict) and isinstance(value.get("data"), str):
@@ -75,9 +76,11 @@ def _members(meta: dict[str, Any], depth: int) -> Iterator[tuple[str, Any]]:
             yield from _members(value, depth - 1)
 
 
-def _name(call: OpenCall, said: str | None, names: ToolNames) -> None:
-    if said:
-        call.state.tool = usual_name(said, names.role_of(said))
+def _name(call: OpenCall, names: ToolNames) -> None:
+    """Name the call, once: what it is called at its announcement it is called to its end."""
+    state = call.state
+    shape = packets.tool_by_input(packets.input_view(state.raw_input), state.kind)
+    state.tool, state.named_by = name_call(state.name, state.first_title, state.kind, shape, names, state.tool_call_id)
 
 
 def _parent(call: OpenCall, meta: dict[str, Any], path: str) -> None:

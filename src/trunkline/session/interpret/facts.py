@@ -1,4 +1,4 @@
-"""One tool call, looked at once: its name, its role, and its input and output decoded at most once each.
+"""One tool call, looked at once: its reading, and its input and output decoded at most once each.
 
 Rule 1: shapes decide, never vendors: every spelling in circulation of "path", "command", "exit code" is looked for.
 Rule 2: nothing fails. What is not there is empty, what has another shape than expected counts as not there.
@@ -8,25 +8,22 @@ from __future__ import annotations
 
 import os.path
 import re
-import shlex
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec import Raw
 
-from trunkline.dialects import acp, packets
-from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects import acp
+from trunkline.dialects.acp.calls import LOCATIONS, CallState
+from trunkline.dialects.calls import Reading, ToolNames, read_call
 from trunkline.dialects.outside import BROKEN
-from trunkline.dialects.packets.detect import COMMAND_KEYS, FILE_PATH_KEYS, known_tool
-from trunkline.dialects.roles import ToolNames, ToolRole, name_of_kind, role_of_kind, role_of_tool
+from trunkline.dialects.packets.detect import FILE_PATH_KEYS
 from trunkline.session.fold import Evidence, OpenCall
 
 PATH_KEYS: Final = (
     *FILE_PATH_KEYS, "filepath", "filename", "file", "absolute_path", "absolutePath", "target_file", "notebook_path",
 )
-_SCRIPT_FLAG = re.compile(r"-[a-z]*c")
-_TITLED = re.compile(r"^\w[\w ]{0,30}(?::| ·)\s+(?=\S)")
 _FENCE = re.compile(r"\A\s*```[^\n`]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _TEXT_KEYS: Final = ("output", "aggregated_output", "stdout", "text", "error", "message")
 _BEGINS: Final[dict[type, tuple[bytes, ...]]] = {
@@ -38,25 +35,26 @@ _members: msgspec.json.Decoder[dict[str, Raw]] = msgspec.json.Decoder(dict[str, 
 
 
 def name_of(state: CallState) -> str:
-    """What the tool is called: by the agent, else by the shape of its input, else by its kind, else by its title."""
-    if state.tool:
-        return state.tool
-    name = packets.call_tool(state, packets.input_view(state.raw_input))
-    if state.name:
-        return name
-    return known_tool(name) or name_of_kind(state.kind) or name
+    """What the tool is called, in events and rules."""
+    return state.tool or state.name or state.first_title or state.kind
 
 
-def role_of(state: CallState, names: ToolNames) -> ToolRole | None:
-    """What the call is for; None where nothing says it."""
-    if state.tool:
-        role = names.role_of(state.tool)
-        return role or role_of_kind(state.kind)
-    name = name_of(state)
-    if name == "websearch" and state.kind == "search":
-        # Only the input said so, and a search of code takes a query too.
-        return "search"
-    return names.role_of(name) or role_of_tool(name) or role_of_kind(state.kind)
+def read_open_call(call: OpenCall, names: ToolNames) -> Reading:
+    """The one reading of a call, from all that is known of it."""
+    state = call.state
+    diffs = [item for item in state.content or () if isinstance(item, acp.Diff)]
+    changed = [item.path for item in (diffs or (call.evidence.diffs if call.evidence else []))]
+    located = [place.path for place in state.locations or []]
+    return read_call(
+        name_of(state), state.kind, decoded(state.raw_input), named_by=state.named_by or "name", names=names,
+        located=tuple(dict.fromkeys([*changed[:LOCATIONS], *located])), brings_changes=bool(changed),
+        title=_title_with_command(state), shown=shown_text(state) if state.raw_input is None else "", cut=call.input_cut)
+
+
+def _title_with_command(state: CallState) -> str:
+    """A later title may sum the call up; a first one of a single word only names the tool."""
+    first = state.first_title
+    return first if " " in first.strip() else state.title or first
 
 
 class Head(NamedTuple):
@@ -69,12 +67,13 @@ class Head(NamedTuple):
 class Facts:
     """What is known of one call."""
 
-    def __init__(self, call: OpenCall, names: ToolNames, cwd: str) -> None:
+    def __init__(self, call: OpenCall, reading: Reading, cwd: str) -> None:
         self.call = call
         self.state = call.state
         self.cwd = cwd
         self.evidence = call.evidence or _NOTHING
-        self.role = role_of(call.state, names)
+        self.reading = reading
+        self.role = reading.role
 
     @cached_property
     def input(self) -> dict[str, Any]:
@@ -129,17 +128,10 @@ class Facts:
         found = next((self.members[key] for key in _TEXT_KEYS if key in self.members and _is(self.members[key], str)), None)
         return None if found is None else memoryview(found)
 
-    @cached_property
+    @property
     def command(self) -> str:
         """The command line that was run, "" for a call that runs none."""
-        for key in COMMAND_KEYS:
-            if line := command_line(self.input.get(key)):
-                return line
-        if self.role != "terminal" or self.input:
-            return ""
-        # A later title may sum the call up; a first one of a single word only names the tool.
-        first = self.state.first_title
-        return _TITLED.sub("", first if " " in first.strip() else self.state.title or first, count=1)
+        return self.reading.command or ""
 
     @cached_property
     def paths(self) -> list[str]:
@@ -151,13 +143,6 @@ class Facts:
         if not found:
             found = [place.path for place in self.state.locations or []]
         return [self.absolute(path) for path in dict.fromkeys(found) if path]
-
-    @property
-    def subject(self) -> dict[str, Any]:
-        """The input; where the agent sent none, the command or the file that its title and places name."""
-        if self.input or not (self.command or self.paths):
-            return self.input
-        return {"command": self.command} if self.command else {"file_path": self.paths[0]}
 
     def look(self, *keys: str, kind: type = str) -> Any:
         """The first of these members that a record has, of the right type; None where none has it."""
@@ -232,17 +217,6 @@ def decoded(raw: bytes | Raw | None) -> Any:
         return msgspec.json.decode(raw)
     except BROKEN:
         return None
-
-
-def command_line(value: object) -> str:
-    """A command as one line: a list of words joined, a shell's ``-c`` script taken out of its wrapping."""
-    if isinstance(value, str):
-        return value
-    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
-        return ""
-    if len(value) == 3 and _SCRIPT_FLAG.fullmatch(value[1]) and value[0].rsplit("/", 1)[-1] in ("sh", "bash", "zsh", "dash"):
-        return str(value[2])
-    return shlex.join(value)
 
 
 def shown_text(state: CallState) -> str:

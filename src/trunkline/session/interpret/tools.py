@@ -24,14 +24,14 @@ import msgspec
 
 from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import CallState, merge, names_too_much
-from trunkline.dialects.roles import ToolNames
+from trunkline.dialects.calls import Reading, ToolNames
 from trunkline.session.fold import OpenCall, remember
 from trunkline.session.interpret import changes, git, subagents, web
 from trunkline.session.interpret.bodies import Bodies
 from trunkline.session.interpret.changes import Change, changes_of
 from trunkline.session.interpret.denied import denial_of, denied_message, denied_meta
 from trunkline.session.interpret.evidence import evidence_of, observe, printed
-from trunkline.session.interpret.facts import Facts, name_of, shown_text
+from trunkline.session.interpret.facts import Facts, name_of, read_open_call, shown_text
 from trunkline.session.interpret.output import news_of, title_news
 from trunkline.session.interpret.plans import write_plan
 from trunkline.session.interpret.structured import command_output, structured_of
@@ -48,8 +48,8 @@ _ENDINGS: dict[str, str] = {
     "abandoned": "The turn ended and the agent never said how this tool call went.",
 }
 
-_JUDGED: Final = frozenset({"raw_input", "kind", "name", "title", "locations"})
-"""What a call's risk is judged by; a title counts where it is all that names the command."""
+_READ: Final = frozenset({"raw_input", "kind", "name", "title", "locations"})
+"""What a call's reading is made from, beside changes of files that it shows and the words of an ask."""
 
 OPEN_CALLS: Final = 2000
 """Calls that are open at once in one session. The busiest real turns have some dozens."""
@@ -106,6 +106,7 @@ class ToolStory:
         self._ended: deque[str] = deque()
         """The ids of those calls of the fold that have ended, oldest first."""
         self._bodies = Bodies()
+        self._readings: dict[str, Reading] = {}
 
     def told(self, update: acp.ToolCall | acp.ToolCallUpdate, wire: bytes, raw: bytes | None, *, input_cut: bool = False) -> None:
         """The agent said something about a call. ``input_cut``: not all of its input is in the update."""
@@ -170,11 +171,10 @@ class ToolStory:
         if call.input_cut:
             return "high", INPUT_CUT
         if call.risk_level is None:
-            from trunkline.dialects.risk import explain_risk  # a hub without tool calls needs none of it
+            from trunkline.dialects.risk import Places, judge  # a hub without tool calls needs none of it
 
-            facts, cwd = self.facts(call), self._writer.fold.cwd
-            judged = explain_risk(name_of(call.state), facts.subject, cwd=cwd, roots=self._roots or (cwd,), home=self._home,
-                                  kind=call.state.kind, at_once=True)
+            cwd = self._writer.fold.cwd
+            judged = judge(self.reading(call), Places.of(cwd, self._roots or (cwd,), self._home), at_once=True)
             call.risk_level, call.risk_reason = judged.level, judged.reason
         return call.risk_level, call.risk_reason
 
@@ -224,7 +224,17 @@ class ToolStory:
 
     def facts(self, call: OpenCall) -> Facts:
         """What is known of a call, whatever form the agent told it in."""
-        return Facts(call, self._names, self._writer.fold.cwd)
+        return Facts(call, self.reading(call), self._writer.fold.cwd)
+
+    def reading(self, call: OpenCall) -> Reading:
+        """The one reading of a call, made once for each change of what it is made from."""
+        key = call.state.tool_call_id
+        if self._writer.fold.calls.get(key) is not call:
+            return read_open_call(call, self._names)  # nobody else will ask for it
+        known = self._readings.get(key)
+        if known is None:
+            known = self._readings[key] = read_open_call(call, self._names)
+        return known
 
     def _merge(self, call: OpenCall, update: acp.ToolCall | acp.ToolCallUpdate, *, asks: bool = False) -> frozenset[str]:
         changed = merge(call.state, update)
@@ -233,7 +243,8 @@ class ToolStory:
             call.shows_ask = asks
         observe(call, update, self._names)
         self._bodies.weigh(call)
-        if changed & _JUDGED:
+        if changed & _READ or (update.content and (asks or any(isinstance(item, acp.Diff) for item in update.content))):
+            self._readings.pop(update.tool_call_id, None)
             call.risk_level = None
         return changed
 
@@ -268,6 +279,7 @@ class ToolStory:
 
     def _forget(self, tool_call_id: str) -> None:
         self._writer.fold.calls.pop(tool_call_id, None)
+        self._readings.pop(tool_call_id, None)
         self._bodies.forget(tool_call_id)
 
     def _first_told(self, update: acp.ToolCall | acp.ToolCallUpdate, wire: bytes, raw: bytes | None, *, input_cut: bool) -> None:
@@ -289,7 +301,7 @@ class ToolStory:
             writer.fold.turn.said_something = True
         name, call.told_title = name_of(state), state.title
         event = context.ToolCallStartEvent(
-            tool_call_id=state.tool_call_id, name=name, category=context.categorize_tool(name, state.kind),
+            tool_call_id=state.tool_call_id, name=name, category=self.reading(call).category,
             description=state.title or msgspec.UNSET, meta={"parentToolCallId": call.parent} if call.parent else msgspec.UNSET,
         )
         writer.add(event, update=wire, packet=packets.start_packet(state, writer.at), raw=raw)
@@ -331,6 +343,13 @@ class ToolStory:
         cut = {} if whole else self._writer.truncated(len(said), has_packet=carried.packet is not None)
         self._writer.custom("tool_call_update", data, namespace="acp", update=carried.update, packet=carried.packet,
                             raw=carried.raw, meta={**title_news(call), **cut})
+
+    def not_told(self, update: acp.ToolCallUpdate) -> OpenCall:
+        """A call that an ask is about, and that is not (yet) told of."""
+        call = OpenCall(CallState(tool_call_id=update.tool_call_id), self._writer.at, input_cut=names_too_much(update))
+        merge(call.state, update)
+        observe(call, update, self._names)
+        return call
 
     def about_to_run(self, name: str, given: bytes) -> OpenCall:
         """A call by its tool and input alone, which is not told of."""

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
-from trunkline.session.policy_searches import Reading, folders_in, is_glob, reading_of, spelled_out, words_of
+from trunkline.dialects.calls.searches import Reading, folders_in, is_glob, reading_of, spelled_out, words_of
 
 PATHS = 200
 """Paths of one call that are looked at."""
@@ -155,7 +155,7 @@ def _lines(mapping: Mapping[str, Any], kind: str | None, depth: int) -> Iterator
     arguments = _arguments(mapping)
     ran = False
     for key in sorted(mapping, key=_rank):
-        value, name = mapping[key], _bare(key)
+        value, name = mapping[key], bare_key(key)
         if name in _COMMANDS and not (name == "command" and kind in _FILE_KINDS and _is_verb(value)):
             for line in _lines_under(name, value, arguments if not ran else _Arguments(), kind, depth):
                 ran = True
@@ -178,7 +178,7 @@ def _lines_under(name: str, value: Any, arguments: _Arguments, kind: str | None,
     elif isinstance(value, Mapping) and depth:  # odd, so every text in it may be run
         yield from _nested(value, kind, depth)
         for key, inner in value.items():
-            yield from _lines_under(_bare(key), inner, arguments, kind, depth - 1)
+            yield from _lines_under(bare_key(key), inner, arguments, kind, depth - 1)
 
 
 def _nested(value: Any, kind: str | None, depth: int) -> Iterator[str]:
@@ -204,7 +204,7 @@ def _rank(key: str) -> int:
 
 
 def _arguments(mapping: Mapping[str, Any]) -> _Arguments:
-    given = [value for key, value in mapping.items() if _bare(key) in _ARGUMENTS]
+    given = [value for key, value in mapping.items() if bare_key(key) in _ARGUMENTS]
     words = tuple(str(word) for value in given if isinstance(value, list | tuple) for word in value)
     return _Arguments(words, " ".join(value for value in given if isinstance(value, str) and value))
 
@@ -220,7 +220,7 @@ def _variables(value: Any, depth: int) -> Iterator[str]:
     """The variables that a command gets, wherever they are given."""
     if isinstance(value, Mapping) and depth:
         for key, inner in value.items():
-            yield from _assignments(inner) if _bare(key) in _VARIABLES else _variables(inner, depth - 1)
+            yield from _assignments(inner) if bare_key(key) in _VARIABLES else _variables(inner, depth - 1)
     elif isinstance(value, list | tuple) and depth:
         for inner in value:
             yield from _variables(inner, depth - 1)
@@ -312,7 +312,7 @@ class _Finder:
 
 def _is_run(name: str, value: Any) -> bool:
     """Whether a member is part of the command line."""
-    bare = _bare(name)
+    bare = bare_key(name)
     if bare in _VARIABLES or bare in _PROPOSALS:
         return True
     return (bare in _COMMANDS or bare in _ARGUMENTS) and (isinstance(value, str) or _is_flat(value))
@@ -344,7 +344,15 @@ def _role_of_pattern(words: tuple[str, ...]) -> Role:
     return "glob"
 
 
-def _bare(key: object) -> str:
+def is_looked_at(key: str) -> bool:
+    """Whether what stands under a name is looked at by somebody: as a command, a path, a pattern or a text."""
+    bare = bare_key(key)
+    return (bare in _COMMANDS | _ARGUMENTS | _VARIABLES | _RETOLD | _PROPOSALS or key in _FOLDER_KEYS
+            or _role(key) in ("path", "glob", "pattern", "query", "body"))
+
+
+def bare_key(key: object) -> str:
+    """The name of a member without regard to how its words are joined."""
     return str(key).lower().replace("_", "").replace("-", "")
 
 

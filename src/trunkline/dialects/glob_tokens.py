@@ -12,6 +12,8 @@ from typing import Concatenate, Final, ParamSpec, TypeVar, cast
 
 from msgspec import Struct
 
+PATTERN_CHARS = 1000
+"""The longest pattern with wildcards."""
 ALTERNATIVES = 64
 """The most patterns that the braces of one pattern may stand for."""
 KEPT_MOST, KEPT_CHARS = 4096, 512

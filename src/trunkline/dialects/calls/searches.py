@@ -12,10 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from trunkline.session import globs
-from trunkline.session.glob_tokens import alternatives
-from trunkline.session.globs import Place
-from trunkline.session.policy_commands import path_outline
+from trunkline.dialects.glob_tokens import PATTERN_CHARS, alternatives
 
 Reading = Literal["glob", "expression", "unclear"]
 """What the ``pattern`` of a call is."""
@@ -69,18 +66,8 @@ def folders_in(members: Mapping[str, Any]) -> list[str]:
 
 def spelled_out(text: str, folders: Sequence[str]) -> Iterator[str]:
     """A glob as paths: each of its alternatives, in each of the folders. None where it is too much to look at."""
-    if len(text) > globs.PATTERN_CHARS:
+    if len(text) > PATTERN_CHARS:
         return
     for one in alternatives(text):
         yield from [one] if _FULL.match(one) or not folders else (posixpath.join(folder, one) for folder in folders)
 
-
-def glob_outline(where: Place, root: str) -> str | None:
-    """The pattern of the names that a glob says something of; None where it says nothing, like a search of everything.
-
-    ``**`` counts as no folder at all, and a name that begins with a star as the folder that it is in."""
-    parts = [part for part in (where.relative or where.absolute).split("/") if part not in ("", "**")]
-    while parts and parts[-1].startswith("*"):
-        parts.pop()
-    base, path = root if where.relative is not None else "/", "/".join(parts)
-    return (path_outline(path, base) or globs.escape(globs.clean(posixpath.join(base, path)))) if parts else None

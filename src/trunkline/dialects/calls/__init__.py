@@ -1,0 +1,163 @@
+"""One reading of a tool call, for everybody who names, judges, allows, tells or shows it.
+
+    types.py     what a reading says              names.py     what tools are called, and what they are for
+    inputs.py    commands and paths of an input   searches.py  patterns: globs or expressions
+    members.py   members that nobody understands  words.py     commands that are only in words
+
+What the agent says it is names the call: its ``name``, then a name of the catalog's ``tools`` (in ``_meta``, at the front of the
+id or of the title), then the title it came with where that reads as a name. Only a call that has none of these goes by its kind,
+and by the shape of its input where the kind does not say otherwise.
+
+The worst of all evidence judges it: what name, kind, input and shown changes say is added up in ``acts``; nothing is taken away.
+
+Rule 1: pure. What the disk says comes in from outside.
+Rule 2: never: a name by the shape of the input where the agent gave one; a tool's name as a command; a read that brings a
+command, a text to write or a patch; a server's tool taken for one of ours; a doubt left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from trunkline.dialects.calls.inputs import PATHS, command_of, folder_of, has_new_text, named_in
+from trunkline.dialects.calls.members import unknown_members
+from trunkline.dialects.calls.names import ToolNames, is_name, name_of_kind, role_of_kind, verb_in
+from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, Reading, Source, ToolRole
+from trunkline.dialects.calls.words import arguments_in, command_in
+from trunkline.dialects.context.categories import categorize_tool
+from trunkline.dialects.context.types import ToolCategory
+from trunkline.dialects.visible import UNSEEN
+
+__all__ = ["Act", "Reading", "Source", "ToolNames", "ToolRole", "name_call", "read_call"]
+
+_CATEGORY_OF_ROLE: Final[dict[ToolRole, ToolCategory]] = {
+    "read": "file_read", "search": "search", "write": "file_write", "edit": "file_edit", "patch": "file_edit",
+    "delete": "file_write", "move": "file_write", "terminal": "terminal", "fetch": "web", "web_search": "web", "task": "agent",
+    "mcp": "mcp",
+}
+_FILE_KINDS: Final[dict[ToolRole, str]] = {"read": "read", "write": "edit", "edit": "edit", "patch": "edit", "delete": "delete",
+                                           "move": "move", "search": "search"}
+_UNDERSTOOD: Final[frozenset[ToolRole]] = frozenset({"read", "search", "write", "edit", "patch", "delete", "move", "terminal",
+                                                     "fetch", "web_search"})
+"""Roles whose inputs we know: a member that we do not know changes what the call means. A server's tool has its own."""
+_LOOKS: Final[frozenset[ToolRole]] = frozenset({"read", "search"})
+_STRICT: Final[frozenset[ToolCategory]] = frozenset({"file_write", "file_edit"})
+_VIEWS: Final = ("view", "read", "open")
+_CHANGES_DATA: Final = re.compile(r"\s*(?:delete|drop|truncate|update|insert|alter|create|grant|revoke|merge|replace)\b",
+                                  re.IGNORECASE)
+_STATEMENTS: Final = ("query", "sql", "statement", "queries", "statements")
+
+
+def name_call(said: str | None, title: str, kind: str, shape: str | None, names: ToolNames,
+              call_id: str = "") -> tuple[str, Source]:
+    """What a call is named, and by what. ``said`` is the agent's own name for its tool, ``shape`` the tool whose input looks so;
+    a shape that runs something always counts. What is named by its kind alone may find a better name with its input."""
+    if said:
+        return names.usual(said), "name"
+    listed = names.named_in(call_id, title)
+    if listed:
+        return names.usual(listed), "catalog"
+    if is_name(title):
+        return names.usual(title), "title"
+    by_kind = name_of_kind(kind)
+    if shape is not None and (shape == "bash" or _agree(names.role_of(shape), role_of_kind(kind))):
+        return shape, "input"
+    return by_kind or title or kind, "kind"
+
+
+def _agree(shape: ToolRole | None, kind: ToolRole | None) -> bool:
+    """Whether a kind lets the input say which tool it is: it says nothing itself, or that the tool does the same to the world."""
+    act = ACT_OF_ROLE[kind] if kind is not None else None
+    return act is None or (shape is not None and ACT_OF_ROLE[shape] == act)
+
+
+def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = "name", names: ToolNames | None = None,
+              located: Sequence[str] = (), brings_changes: bool = False, title: str = "", shown: str = "",
+              cut: bool = False) -> Reading:
+    """Read a call that is named ``tool``. ``located`` are the files that it points at beside its input, ``brings_changes``
+    says that it shows changes of files; ``title`` and ``shown`` are looked at only where there is no input."""
+    names, kind = names or ToolNames(), kind or "other"
+    role = names.role_of(tool) or role_of_kind(kind)
+    if role in ("write", "edit") and isinstance(given, Mapping) and given.get("command") in _VIEWS:
+        role = "read"
+    members, source = _members(given, role, shown)
+    file_kind = kind if kind != "other" else _FILE_KINDS.get(role, kind) if role is not None else kind
+    command = command_of(members, file_kind)
+    doubts: list[str] = []
+    if command is None and not members and role == "terminal":
+        command, source, doubts = _in_words(title, shown, named_by)
+    category = _category(tool, kind, role)
+    brings = brings_changes or has_new_text(members)
+    acts = frozenset(_acts(tool, kind, role, named_by, names, category, command, brings))
+    strict = command is None and (category in _STRICT or (brings and category in ("file_read", "search")))
+    found = named_in(members, located, tool=tool if named_by in ("name", "catalog", "title") else "", kind=file_kind,
+                     is_command=command is not None, strict=strict)
+    if role in _UNDERSTOOD:
+        doubts += [f"a member of its input that is not known: {name[:60]}" for name in dict.fromkeys(unknown_members(members))]
+    doubts += _unseen(tool, *found.paths[:PATHS])
+    return Reading(
+        tool=tool, named_by=named_by, role=role, kind=kind, category=category, acts=acts, command=command, command_from=source,
+        folder=folder_of(members) if command is not None else None, paths=found.paths, globs=found.globs,
+        queries=tuple(_statements(members, role)), doubts=tuple(doubts[:8]), cut=cut)
+
+
+def _members(given: object, role: ToolRole | None, shown: str) -> tuple[Mapping[str, Any], Source]:
+    """The members of an input, wherever it is told; those of ``arguments`` where the agent wraps them."""
+    if isinstance(given, str) and given.strip():
+        return ({"command": given} if role == "terminal" else {"input": given}), "input"
+    if isinstance(given, Mapping) and given:
+        wrapped = given.get("arguments")
+        return ({**given, **wrapped} if isinstance(wrapped, Mapping) else given), "input"
+    return arguments_in(shown), "content"
+
+
+def _in_words(title: str, shown: str, named_by: Source) -> tuple[str | None, Source, list[str]]:
+    """The command of a call without an input: its title, or what its words announce. A tool's name is never one."""
+    if title and not is_name(title):
+        return _without_label(title), "title", []
+    said = command_in(shown)
+    return (said, "content", ["its command is only in its words"]) if said else (None, "title", [])
+
+
+_LABEL: Final = re.compile(r"^\w[\w ]{0,30}(?::| ·)\s+(?=\S)")
+
+
+def _without_label(title: str) -> str:
+    """A title without what stands before the command: ``Run: ls``, ``shell · ls``."""
+    return _LABEL.sub("", title, count=1)
+
+
+def _category(tool: str, kind: str, role: ToolRole | None) -> ToolCategory:
+    told = categorize_tool(tool, kind)
+    return _CATEGORY_OF_ROLE.get(role, told) if told == "other" and role is not None else told
+
+
+def _acts(tool: str, kind: str, role: ToolRole | None, named_by: Source, names: ToolNames, category: ToolCategory,
+          command: str | None, brings: bool) -> Iterator[Act]:
+    by_kind = role_of_kind(kind)
+    for each in (role, by_kind):
+        act = ACT_OF_ROLE[each] if each is not None else None
+        if act is not None:
+            yield act
+    if role is None or (names.role_of(tool) is None and verb_in(tool) is not None and named_by != "kind"):
+        yield "unknown"
+    if command is not None:
+        yield "run"
+    if brings and (role in _LOOKS or category in ("file_read", "search")):
+        yield "write"
+
+
+def _statements(members: Mapping[str, Any], role: ToolRole | None) -> Iterator[str]:
+    if role in ("search", "web_search"):
+        return
+    for key in _STATEMENTS:
+        value = members.get(key)
+        for text in value if isinstance(value, list) else (value,):
+            if isinstance(text, str) and _CHANGES_DATA.match(text):
+                yield text
+
+
+def _unseen(*texts: str) -> list[str]:
+    return ["a character in it cannot be seen"] if any(UNSEEN.search(text) for text in texts) else []

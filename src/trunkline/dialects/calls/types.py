@@ -1,0 +1,85 @@
+"""What a reading of a tool call says: values, and what follows from them.
+
+Rule 1: a reading never unsays. ``acts`` is everything that any evidence says the call does; more evidence can only add to it.
+Rule 2: a doubt is a sentence for people. Whatever has one is left to them: no rule that allows fits it.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from trunkline.dialects.context.types import ToolCategory
+
+ToolRole = Literal[
+    "read", "write", "edit", "patch", "delete", "move", "search", "terminal", "fetch", "web_search", "task", "todos",
+    "ask_user", "plan", "think", "mcp",
+]
+Source = Literal["name", "catalog", "title", "kind", "input", "content", "meta"]
+"""Where something was found."""
+Act = Literal["read", "search", "write", "delete", "move", "run", "fetch", "delegate", "unknown"]
+"""What a call does to the world; one that does nothing (a thought, a plan) has none."""
+
+ACT_OF_ROLE: Final[dict[ToolRole, Act | None]] = {
+    "read": "read", "write": "write", "edit": "write", "patch": "write", "delete": "delete", "move": "move", "search": "search",
+    "terminal": "run", "fetch": "fetch", "web_search": "fetch", "task": "delegate", "mcp": "unknown", "todos": None,
+    "ask_user": None, "plan": None, "think": None,
+}
+_ONLY_LOOKS: Final[frozenset[Act]] = frozenset({"read", "search"})
+_CHANGES: Final[frozenset[Act]] = frozenset({"write", "delete", "move"})
+_LOOKS: Final[frozenset[ToolCategory]] = frozenset({"file_read", "search"})
+_OWN: Final[frozenset[ToolCategory]] = frozenset({"git", "mcp", "agent"})
+
+
+class Reading(Struct, frozen=True, kw_only=True):
+    """One tool call, as everybody who names, judges, allows or shows it has to take it."""
+
+    tool: str
+    """Its name in events and rules: the usual name of a tool where one fits, else the agent's own."""
+    named_by: Source = "name"
+    role: ToolRole | None = None
+    """What it says it is for."""
+    kind: str = "other"
+    category: ToolCategory = "other"
+    """What it is told as: by its name, its kind and its role."""
+    acts: frozenset[Act] = frozenset()
+    command: str | None = None
+    """Every line that it would run, with variables in front; one under the other."""
+    command_from: Source = "input"
+    folder: str | None = None
+    """The folder that it names for that."""
+    paths: tuple[str, ...] = ()
+    globs: tuple[str, ...] = ()
+    """Globs among the paths, and patterns that may be globs."""
+    queries: tuple[str, ...] = ()
+    """Statements for a database that change something there."""
+    doubts: tuple[str, ...] = ()
+    cut: bool = False
+    """Not all of it is known."""
+
+    @property
+    def sure(self) -> bool:
+        """Whether all that it does is known."""
+        return not self.doubts and not self.cut
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the agent itself says which tool it is."""
+        return self.named_by in ("name", "catalog", "title", "meta")
+
+    @property
+    def only_looks(self) -> bool:
+        """Whether nothing in it contradicts that it reads or searches, and nothing else."""
+        return bool(self.acts) and self.acts <= _ONLY_LOOKS and self.command is None and self.sure
+
+    @property
+    def judged_as(self) -> ToolCategory:
+        """The category that rules hold against it: by what it brings, for its name could say anything."""
+        if self.command is not None:
+            return self.category if self.category in _OWN else "terminal"
+        if self.category in _LOOKS and not self.acts <= _ONLY_LOOKS:
+            return "file_edit" if self.acts & _CHANGES else "other"
+        if self.category == "file_read" and self.kind == "search":
+            return "search"  # by their names some are reads, but which files they read is not known beforehand
+        return self.category

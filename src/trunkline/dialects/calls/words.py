@@ -1,0 +1,37 @@
+"""What an ask says only in words: a command in a sentence, the arguments as the JSON of a text.
+
+Rule: nothing is made up. A text counts as arguments where it is a JSON object, and as a command where a word that announces one
+stands before it. What comes from here is never sure.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import msgspec
+
+from trunkline.dialects.outside import BROKEN
+
+WORDS_CHARS: Final = 16 << 10
+"""Characters of a text that are looked through."""
+_ANNOUNCED: Final = re.compile(
+    r"(?:^|\s)(?:running|run|execute|executing|command|shell)(?: (?:command|the command))?: *`{0,3}([^\n`]+)", re.IGNORECASE)
+
+
+def arguments_in(text: str) -> dict[str, Any]:
+    """The members of an input that is told as a text; empty where it is none."""
+    stripped = text.strip()
+    if len(stripped) > WORDS_CHARS or stripped[:1] != "{":
+        return {}
+    try:
+        found = msgspec.json.decode(stripped)
+    except BROKEN:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def command_in(text: str) -> str:
+    """The command that a sentence announces, else ""."""
+    found = _ANNOUNCED.search(text[:WORDS_CHARS])
+    return found[1].strip() if found is not None else ""
