@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -38,6 +38,9 @@ _decode_entries = msgspec.msgpack.Decoder(list[Entry]).decode
 decode_parts = msgspec.msgpack.Decoder(dict[str, list[Entry]]).decode
 """Entries by session: how the small parts of a group are stored."""
 
+_NO_SUM = -1
+"""What no body has as its checksum."""
+
 _ZLIB_FIRST_BYTE = b"\x78"
 _COMPRESSED_PAYS = 0.75
 """Compressed bytes must be under this share of the plain ones, else reading is not worth the time."""
@@ -54,6 +57,19 @@ class Block(NamedTuple):
     body: bytes
     crc: int | None = None
     """None for a block that is not stored yet, and for those of before there were checksums."""
+
+
+def stored_block(values: tuple[Any, ...]) -> Block:
+    """A block as it was read. A damaged file gives back what its schema forbids: one with such a column is not whole, and has of
+    its place what can be known."""
+    block = Block._make(values)
+    if isinstance(block.body, bytes) and all(isinstance(value, int) for value in (*block[2:5], block.crc or 0)) \
+            and isinstance(block.session, str):
+        return block
+    seqs = [seq for seq in block[2:4] if isinstance(seq, int)] or [0]
+    last_pos = block.last_pos if isinstance(block.last_pos, int) else block.first_pos
+    session = block.session if isinstance(block.session, str) else ""
+    return Block(block.first_pos, session, seqs[0], max(seqs), last_pos, b"", _NO_SUM)
 
 
 def summed(block: Block) -> Block:

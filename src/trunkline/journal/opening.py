@@ -21,7 +21,7 @@ import msgspec
 from trunkline.errors import JournalDamaged
 from trunkline.journal import database
 from trunkline.journal.base import Entry
-from trunkline.journal.block import POS_JUMP_MOST, POS_SPAN, UNREADABLE, Block, decode_parts, is_whole, sum_of_parts
+from trunkline.journal.block import POS_JUMP_MOST, POS_SPAN, UNREADABLE, decode_parts, is_whole, stored_block, sum_of_parts
 from trunkline.journal.marks import Marks
 from trunkline.journal.mending import swap
 from trunkline.journal.mending.pages import Pages
@@ -127,9 +127,11 @@ def _overwrite_the_past(connection: sqlite3.Connection, path: Path) -> None:
 
 def _start(connection: sqlite3.Connection, queries: dict[str, str]) -> Start:
     pos = connection.execute(queries["last_pos"], {"span": POS_SPAN}).fetchone()[0]
+    if not isinstance(pos, int):
+        raise JournalDamaged("how far it had come is no number")
     start = Start(pos, [])
     for first_pos, body, crc in connection.execute(queries["all_recent"]):
-        if crc is not None and crc != sum_of_parts(first_pos, body):
+        if not isinstance(body, bytes) or (crc is not None and crc != sum_of_parts(first_pos, body)):
             raise JournalDamaged(f"the group at {first_pos} does not fit its checksum")
         try:
             parts = decode_parts(body)
@@ -144,7 +146,7 @@ def _check_jump(connection: sqlite3.Connection, queries: dict[str, str], pos: in
     """JournalDamaged for a pos that nothing else comes near: the counter and a block's place have no checksum on the way here."""
     if pos - noted <= POS_JUMP_MOST:
         return
-    blocks = (Block._make(connection.execute(queries["block"], place).fetchone())
+    blocks = (stored_block(connection.execute(queries["block"], place).fetchone())
               for place in connection.execute(_NEWEST_BLOCKS, (_NEWEST_LOOKED_AT,)).fetchall())
     whole = max((block.last_pos for block in blocks if block.crc is not None and is_whole(block)), default=0)
     if pos - whole > POS_JUMP_MOST:
