@@ -28,7 +28,7 @@ import msgspec
 
 from trunkline.agents.daemons import Daemon
 from trunkline.agents.environment import MARKER, clean_env, marker_below, new_marker
-from trunkline.agents.family import Identity, end_below, end_leftover, end_leftovers, end_process, start_time
+from trunkline.agents.family import Identity, end_below, end_leftover, end_leftovers, end_process, start_time, wake
 from trunkline.agents.keeper import link
 from trunkline.agents.keeper.link import Kept
 from trunkline.agents.keeper.wire import Wishes, candidates
@@ -355,6 +355,7 @@ class _Leader:
         """SIGTERM to the group, wait, SIGKILL, then whatever is left of its family; returns when nothing is."""
         if not self._is_gone.is_set():
             self._kept.end(term_s)
+            wake(self._keeper)  # its agent may have stopped it, and then it hears nothing
             await _happens(self._is_gone, term_s + KILL_S)
         if not (self._kept.ended_well and self._kept.has_subreaper):
             await self._end_without_keeper()
