@@ -240,8 +240,8 @@ class ChildCommand:
             pipes.nothing_to_child()
             stdout = pipes.from_child()
             pipes.childs.append(pipes.childs[1])
-            leader = await _Leader.start(await find_argv(command, args, env), cwd, env, pipes.childs, resources=resources, lingers=True,
-                                         cwd_is_real=cwd_is_real)
+            leader = await _Leader.start(await find_argv(command, args, env), cwd, env, pipes.childs, resources=resources,
+                                         lingers=True, cwd_is_real=cwd_is_real)
             child = cls(leader, output_byte_limit, on_data)
             try:
                 await child._pipe.connect(stdout)
