@@ -55,15 +55,14 @@ class Sink(Protocol):
 class _Batch:
     """A group while it is filled and written, with those who wait for it."""
 
-    __slots__ = ("bytes", "changes", "group", "rows", "sizes", "waiters")
+    __slots__ = ("bytes", "changes", "group", "rows", "waiters")
 
     def __init__(self) -> None:
-        self.group = Group({}, {})
+        self.group = Group({}, {}, {})
         self.bytes = 0
         self.changes: set[str] = set()
         """The sessions whose state it changes, beyond growing text."""
         self.rows: dict[str, RowSource] = {}
-        self.sizes: dict[str, int] = {}
         self.waiters: dict[str, list[asyncio.Future[None]]] = {}
 
     def holds(self, session_id: str) -> bool:
@@ -173,7 +172,8 @@ class Committer:
         if size is None:
             size = sum([entry.size() for entry in entries])
         batch.bytes += size
-        batch.sizes[session_id] = batch.sizes.get(session_id, 0) + size
+        sizes = batch.group.sizes
+        sizes[session_id] = sizes.get(session_id, 0) + size
         self.pending_bytes += size
         if self.pending_bytes > self._high_water:
             self.congested = True
@@ -264,7 +264,9 @@ class Committer:
         except Exception as error:  # as in _commit
             failure = error
         if self._quick_needed:
-            self._quick_needed = self._quick_needed - 1 if self._clock_s() - started <= SLOW_COMMIT_S else QUICK_COMMITS
+            took_s = batch.group.took_s
+            is_quick = _is_quick(batch.bytes, self._clock_s() - started if took_s is None else took_s)
+            self._quick_needed = self._quick_needed - 1 if is_quick else QUICK_COMMITS
         self._writing = self._writer = None
         if failure is None:
             self._deliver(batch)
@@ -280,7 +282,7 @@ class Committer:
             if sink is None:
                 continue
             try:
-                sink.committed(entries, batch.sizes[session_id])
+                sink.committed(entries, batch.group.sizes[session_id])
             except Exception as error:  # one session's fault must not keep the others from their entries
                 self._report(f"session {session_id} failed to take its committed entries", error)
         if self.on_committed is not None:
@@ -311,7 +313,7 @@ class Committer:
         entries = self._open.group.entries.pop(session_id, [])
         self._open.rows.pop(session_id, None)
         self._open.changes.discard(session_id)
-        size = self._open.sizes.pop(session_id, 0)
+        size = self._open.group.sizes.pop(session_id, 0)
         self._open.bytes -= size
         self.pending_bytes -= size
         failed.waiters.setdefault(session_id, []).extend(self._open.waiters.pop(session_id, ()))
@@ -327,3 +329,8 @@ class Committer:
 
     def _report(self, message: str, error: Exception) -> None:
         asyncio.get_running_loop().call_exception_handler({"message": message, "exception": error})
+
+
+def _is_quick(size: int, took_s: float) -> bool:
+    """Whether a commit in the thread says that the disk is quick. A large group may take as long as its parts would."""
+    return took_s <= SLOW_COMMIT_S * max(1.0, size / LARGE_GROUP_BYTES)
