@@ -22,6 +22,7 @@ from typing import Protocol
 
 from trunkline.errors import HubStopping, StorageError
 from trunkline.journal.base import Entry, Group, Journal, SessionRow
+from trunkline.journal.run_delay import RunDelay
 
 CHANGES_REFILL_S = 0.00025
 """Four thousand commits a second take a good third of a core; changes beyond that linger like everything else."""
@@ -31,7 +32,8 @@ LARGE_GROUP_BYTES = 1 << 20
 entries of 100 bytes; four times as much took 43 ms, and 50 ms is what a callback may take."""
 
 SLOW_COMMIT_S = 0.02
-"""A commit on the loop that took longer says that the disk is slow, or somebody holds it: the next ones go to the thread."""
+"""A commit on the loop that took longer says that the disk is slow, or somebody holds it: the next ones go to the thread. Time
+in which the thread was ready and got no processor does not count: there a second thread that wants one makes it worse."""
 
 QUICK_COMMITS = 8
 """So many commits in the thread that took less, one after the other, say that it is quick again: at most one commit in nine
@@ -125,6 +127,8 @@ class Committer:
         self._clock_s = clock_s
         self._quick_needed = 0
         """Quick commits in the thread that are still needed before the loop commits again; 0: it does."""
+        self._delay: RunDelay | None = None
+        """Of the loop's thread."""
         self._linger_s = linger_s
         self._streams = _Bucket(burst, linger_s)
         self._changes = _Bucket(changes_burst, min(CHANGES_REFILL_S, linger_s))
@@ -201,6 +205,9 @@ class Committer:
                 await asyncio.shield(self._writer)
             else:
                 self._commit()
+        if self._delay is not None:
+            self._delay.close()
+            self._delay = None
 
     def _schedule(self) -> None:
         """Decide when the open group is committed: on the spot, at the end of this iteration, or when the linger is over."""
@@ -249,11 +256,14 @@ class Committer:
         """Commit on the loop; False, and nothing done, where the journal says that it would have to wait."""
         if self._append_now is None:
             return False
-        started = self._clock_s()
+        if self._delay is None:
+            self._delay = RunDelay()
+        delayed, started = self._delay.read(), self._clock_s()
         try:
             return self._append_now(group)
         finally:
-            if self._clock_s() - started > SLOW_COMMIT_S:
+            took_s = self._clock_s() - started
+            if took_s > SLOW_COMMIT_S and took_s - self._delay.since(delayed) > SLOW_COMMIT_S:
                 self._quick_needed = QUICK_COMMITS
 
     async def _write(self, batch: _Batch) -> None:

@@ -49,6 +49,7 @@ from trunkline.journal.order import check_order
 from trunkline.journal.reader import Reader, SessionRead
 from trunkline.journal.recent import Recent
 from trunkline.journal.rows import row_values
+from trunkline.journal.run_delay import RunDelay
 
 _SMALL_ENTRIES = 16
 _SMALL_BYTES = 8192
@@ -242,11 +243,13 @@ class SqliteJournal:
 
     def _commit_in_turn(self, group: Group) -> None:
         with self._gate.held(), database.waiting(self._writer):
-            started = time.perf_counter()
+            delay = RunDelay()
+            delayed, started = delay.read(), time.perf_counter()
             try:
                 self._commit(group, small_bytes=_RECENT_ROW_BYTES)
             finally:
-                group.took_s = time.perf_counter() - started
+                group.took_s = time.perf_counter() - started - delay.since(delayed)
+                delay.close()
 
     def _commit(self, group: Group, small_bytes: int | None = None) -> None:
         try:
