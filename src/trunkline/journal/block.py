@@ -24,6 +24,9 @@ UNREADABLE = (zlib.error, *BROKEN)
 BLOCK_BYTES = 256 * 1024
 """A reader's page is 256 KiB too, so a page that starts inside a block decodes at most one block in vain."""
 
+_FILLED_BYTES = BLOCK_BYTES * 7 // 8
+"""How far a block is filled: an entry's msgpack frame is a few bytes, and entries differ."""
+
 BLOCK_ENTRIES = 4096
 
 POS_SPAN = 16_384
@@ -107,6 +110,11 @@ def blocks_of(session: str, entries: list[Entry]) -> Iterator[Block]:
     body = encode(entries)
     if _is_one_block(entries, body):
         yield _block(session, entries, body)
+    elif _is_one_run(entries):
+        # As many pieces as should do; one that is still too large is cut again. To weigh each entry would take longer.
+        step = min(BLOCK_ENTRIES, -(-len(entries) // (1 + len(body) // _FILLED_BYTES)))
+        for start in range(0, len(entries), step):
+            yield from blocks_of(session, entries[start:start + step])
     else:
         for run in _runs(entries):
             yield _block(session, run, encode(run))
@@ -144,11 +152,15 @@ def _plain(body: bytes) -> bytes:
 
 
 def _is_one_block(entries: list[Entry], body: bytes) -> bool:
-    first, last = entries[0], entries[-1]
     if len(entries) == 1:
         return True
-    return (len(body) <= BLOCK_BYTES and len(entries) <= BLOCK_ENTRIES and last.pos - first.pos <= POS_SPAN
-            and last.seq - first.seq == len(entries) - 1)
+    return len(body) <= BLOCK_BYTES and len(entries) <= BLOCK_ENTRIES and _is_one_run(entries)
+
+
+def _is_one_run(entries: list[Entry]) -> bool:
+    """Whether nothing but their size and number keeps these from being one block."""
+    first, last = entries[0], entries[-1]
+    return last.pos - first.pos <= POS_SPAN and last.seq - first.seq == len(entries) - 1
 
 
 def _block(session: str, entries: list[Entry], body: bytes) -> Block:
@@ -157,12 +169,12 @@ def _block(session: str, entries: list[Entry], body: bytes) -> Block:
 
 
 def _runs(entries: list[Entry]) -> Iterator[list[Entry]]:
-    """Cut entries at gaps, and where a limit is reached; an entry's msgpack frame is a few bytes, hence the eighth kept free."""
+    """Cut entries at gaps, and where a limit is reached."""
     run: list[Entry] = []
     size = 0
     for entry in entries:
         if run and (entry.seq != run[-1].seq + 1 or entry.pos - run[0].pos > POS_SPAN
-                    or size + entry.size() > BLOCK_BYTES * 7 // 8 or len(run) == BLOCK_ENTRIES):
+                    or size + entry.size() > _FILLED_BYTES or len(run) == BLOCK_ENTRIES):
             yield run
             run, size = [], 0
         run.append(entry)
