@@ -74,7 +74,8 @@ def memory_mib(pid: int) -> float:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096 / MIB
 
 
-@pytest.mark.parametrize("is_friend", [pytest.param(True, marks=pytest.mark.slow, id="friend"), pytest.param(False, id="stranger")])
+@pytest.mark.parametrize("is_friend", [
+    pytest.param(True, marks=pytest.mark.slow, id="friend"), pytest.param(False, id="stranger")])
 def test_very_many_small_frames_hold_nobody_up(new_hub: NewHub, report: Report, is_friend: bool) -> None:
     hub = new_hub()
     worst, held = 0.0, 0

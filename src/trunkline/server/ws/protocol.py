@@ -31,9 +31,9 @@ HELLO_BYTES = 64 << 10
 ROOMY_BYTES = 64 << 20
 NO_TEXT, TOO_BIG = 1007, 1009
 """RFC 6455, 7.4.1: data that was not consistent with the type of the message; a message that is too big to process."""
-HEARD_BYTES = 2 << 10
-"""Looked at between two looks at the clock: some 350 of the smallest frames, which take a few milliseconds."""
-HEARD_S = 0.01
+HEARD_BYTES = 1 << 10
+"""Looked at between two looks at the clock: some 170 of the smallest frames, which take a few milliseconds."""
+HEARD_S = 0.005
 FRAMES_MOST = 64 << 10
 """Frames of one message: one for each KiB of the longest. Empty ones cost room and count for no size."""
 PARTING_S = 10.0
