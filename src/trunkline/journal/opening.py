@@ -52,6 +52,7 @@ def open_file(path: Path, marks: Marks, queries: dict[str, str]) -> Start:
     database.create(path)
     swap.finish(path)
     try:
+        _check_log(path)
         return _looked_over(path, marks, queries)
     except (sqlite3.Error, UnicodeDecodeError, JournalDamaged) as error:
         if not _is_damage(error):
@@ -71,6 +72,13 @@ def mend(path: Path, marks: Marks, why: BaseException, held: dict[str, list[Entr
 def _is_damage(error: BaseException) -> bool:
     return (isinstance(error, JournalDamaged) or database.is_damage(error)
             or (isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) == _SQLITE_ERROR))
+
+
+def _check_log(path: Path) -> None:
+    """SQLite deletes the log of an empty file, unread, also for who only reads: all that was ever written may be in it."""
+    log = swap.beside(path, "-wal")
+    if os.path.getsize(path) == 0 and log.exists() and os.path.getsize(log) > 0:
+        raise JournalDamaged("it is empty, and its log is not")
 
 
 def _looked_over(path: Path, marks: Marks | None, queries: dict[str, str]) -> Start:
