@@ -170,6 +170,17 @@ def test_a_port_in_use_is_refused_unless_any_will_do(place: Place) -> None:
             assert other.getsockname()[1] != int(port)
 
 
+def test_of_two_hubs_that_start_at_the_same_moment_the_second_takes_another_port(tmp_path: Path) -> None:
+    """Both have their port before either serves: who has one bound and does not listen does not have it."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    settings = load({"data": str(tmp_path), "port": port, "any_port": True}, {"HOME": "/nowhere"})
+    with bind(settings) as first, bind(settings) as second:
+        first.listen(100)  # as the server does, again
+        second.listen(100)
+        assert second.getsockname()[1] != first.getsockname()[1] == port
+
+
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org"])
 def test_beyond_loopback_needs_tls_or_a_clear_word(host: str) -> None:
     with pytest.raises(Forbidden, match="can be reached from other machines"):

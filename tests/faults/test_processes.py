@@ -392,6 +392,7 @@ def test_a_shared_daemon_of_the_catalog_is_left_running_and_the_session_says_so(
     hub = new_hub("--config", str(config))
     session = hub.new_session("shares")
     session.say(prompt(["family", 1]))
+    eventually(lambda: sleeping(hub, "60"), "the daemon runs")  # a moment after the fork it is not yet what it executes
     (daemon,) = sleeping(hub, "60")
     os.kill(agent_of(session), signal.SIGKILL)
     with session.wire.stream(f"{session.path}/events") as events:
