@@ -75,7 +75,7 @@ def check_tls(settings: Settings) -> None:
 
 
 def bind(settings: Settings) -> socket.socket:
-    """A listening socket, so that the port is known, and ours, before anything else starts. Who comes early waits in its queue."""
+    """A listening socket, so that the port is known and ours before anything else starts. Who comes early waits in its queue."""
     try:
         return _bound(settings.host, settings.port)
     except OSError as error:
