@@ -48,4 +48,4 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def rows_of(reports: Iterable[object]) -> list[Row]:
     """What the tests kept: a test's rows come once, with the report of its end."""
     ends = [each for each in reports if isinstance(each, pytest.TestReport) and each.when == "teardown"]
-    return [Row(*kept) for each in ends for name, kept in each.user_properties if name == ROW]
+    return [Row(*kept) for each in ends for name, kept in each.user_properties if name == ROW and isinstance(kept, list | tuple)]
