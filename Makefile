@@ -11,6 +11,13 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 
 export PIP_ROOT_USER_ACTION := ignore
 export PYTHONNOUSERSITE := 1
+# The tests start hundreds of programs: who keeps no compiled modules compiles all of them each time.
+unexport PYTHONDONTWRITEBYTECODE
+
+# As many tests at once as there are cores, but no fewer than two: much of a test is waiting. JOBS=0 runs them one by one.
+JOBS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((n > 2 ? n : 2)))
+# Tests go to a process in the order of their files, and one that has none left takes over from the end of another's.
+AT_ONCE = -n $(JOBS) --dist worksteal
 
 # The page is built when one of its sources is newer than the build. Its tests lie among its sources, so they are named apart.
 PAGE := src/trunkline/server/static/page/weight.json
@@ -27,7 +34,7 @@ help:
 	@echo "make install    make .venv with .venv/bin/trunkline"
 	@echo "make page       build the web page (run, test and check do it by themselves when it changed)"
 	@echo "make run        start the hub (ARGS=\"--port 0 --no-open\" passes flags to trunkline serve)"
-	@echo "make test       the fast tests"
+	@echo "make test       the fast tests, as many at once as there are cores (JOBS=0: one by one)"
 	@echo "make test-all   every test, also the slow ones and those with real agents"
 	@echo "make test-faults   what was done to a hub on purpose, and what became of it; writes docs/reliability.md"
 	@echo "make check      lint, types, layers, docs and the spec manifest"
@@ -45,12 +52,13 @@ run: $(VENV)/.installed $(PAGE)
 
 test: $(VENV)/.installed-browser $(VENV)/.installed-sandbox $(PAGE)
 	@cd web && $(NODE) npx --no-install vitest run --reporter=dot
-	$(BIN)/python -m pytest -q -m "not slow and not peers" $(ARGS)
+	$(BIN)/python -m pytest -q $(AT_ONCE) -m "not slow and not peers" $(ARGS)
 
 test-all: $(VENV)/.installed-browser $(VENV)/.installed-sandbox $(PAGE)
 	@cd web && $(NODE) npx --no-install vitest run --reporter=dot
 	$(BIN)/python -m pytest -q $(ARGS)
 
+# One by one, as test-all: their figures are of a machine that does nothing else.
 test-faults: $(VENV)/.installed-test $(VENV)/.installed-sandbox $(PAGE)
 	FAULT_LOAD_S=480 $(BIN)/python -m pytest -q tests/faults --fault-table docs/reliability.md $(ARGS)
 

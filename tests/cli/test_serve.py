@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -64,6 +65,18 @@ def test_a_second_hub_on_the_folder_is_refused_naming_the_first(place: Place) ->
     assert second.returncode == 75
     assert second.stdout == b""
     assert f"process {child.pid} and listens on {url}" in second.stderr.decode()
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo], ids=["folder", "pipe"])
+@pytest.mark.parametrize("name", ["audit.log", "audit.key"])
+def test_a_log_or_key_of_the_approvals_that_is_no_file_keeps_the_hub_from_starting_and_it_says_so(
+        place: Place, name: str, make: Callable[[Path], None]) -> None:
+    """Without them nobody could say what was approved: the hub does not start, and does not wait for a pipe's other end."""
+    place.data.path.mkdir(mode=0o700, parents=True)
+    make(place.data.path / name)
+    refused = place.call("serve", "--no-open", "--port", "0")
+    assert refused.returncode == 1 and refused.stdout == b""
+    assert str(place.data.path / name).encode() in refused.stderr and b"Traceback" not in refused.stderr
 
 
 def test_the_given_token_takes_the_place_of_the_generated_one(place: Place) -> None:
@@ -155,6 +168,17 @@ def test_a_port_in_use_is_refused_unless_any_will_do(place: Place) -> None:
             bind(load({"port": port}))
         with bind(load({"port": port, "any_port": True})) as other:
             assert other.getsockname()[1] != int(port)
+
+
+def test_of_two_hubs_that_start_at_the_same_moment_the_second_takes_another_port(tmp_path: Path) -> None:
+    """Both have their port before either serves: who has one bound and does not listen does not have it."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    settings = load({"data": str(tmp_path), "port": port, "any_port": True}, {"HOME": "/nowhere"})
+    with bind(settings) as first, bind(settings) as second:
+        first.listen(100)  # as the server does, again
+        second.listen(100)
+        assert second.getsockname()[1] != first.getsockname()[1] == port
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org"])

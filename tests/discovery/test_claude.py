@@ -159,6 +159,14 @@ def test_the_newest_session_comes_first_and_files_stay_as_they_were(tmp_path: Pa
     assert [(path.read_bytes(), path.stat().st_mtime_ns) for path in (old, new)] == before
 
 
+def test_of_very_many_sessions_the_newest_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(claude, "LISTED_MOST", 1)
+    old = write(tmp_path, line("user", "old"), name=REAL)
+    write(tmp_path, line("user", "new"))
+    os.utime(old, (1_000_000_000, 1_000_000_000))
+    assert [found.title for found in ClaudeStore(str(tmp_path)).sessions()] == ["new"]
+
+
 def test_a_store_is_chosen_by_its_name(tmp_path: Path) -> None:
     assert isinstance(store_of("claude", str(tmp_path)), ClaudeStore)
     assert store_of("claude", None) is None and store_of("", str(tmp_path)) is None and store_of("other", str(tmp_path)) is None

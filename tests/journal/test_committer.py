@@ -22,6 +22,7 @@ from trunkline.errors import HubStopping, StorageError
 from trunkline.journal.base import Entry, Group, RowFilter, SessionRow
 from trunkline.journal.committer import LARGE_GROUP_BYTES, QUICK_COMMITS, SLOW_COMMIT_S, Committer
 from trunkline.journal.memory import MemoryJournal
+from trunkline.journal.run_delay import RunDelay
 from trunkline.journal.sqlite import SqliteJournal
 
 
@@ -450,6 +451,49 @@ def test_after_a_slow_commit_the_loop_commits_nothing_until_enough_were_quick_in
     places = run_in_virtual_time(scenario())
     # Two on the loop, of which one was slow; two quick and one slow in the thread; as many quick ones as it takes; the loop.
     assert places == ["loop"] * 2 + ["thread"] * (3 + QUICK_COMMITS) + ["loop"] * (16 - 5 - QUICK_COMMITS)
+
+
+def test_a_commit_that_waited_for_a_processor_is_not_a_slow_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> list[str]:
+        journal = Disk([SLOW_COMMIT_S * 2] * 3)
+        committer = Committer(journal, linger_s=0, clock_s=asyncio.get_running_loop().time)
+        for seq in range(1, 4):
+            committer.submit("a", [entry(seq)])
+            await committer.committed("a")
+        return journal.places
+
+    monkeypatch.setattr(RunDelay, "since", lambda self, before: SLOW_COMMIT_S * 1.5)
+    assert run_in_virtual_time(scenario()) == ["loop"] * 3
+
+
+def test_in_the_thread_the_commit_counts_and_not_the_wait_for_its_turn() -> None:
+    class Busy(Disk):
+        async def append(self, group: Group) -> None:
+            await super().append(group)
+            group.took_s = SLOW_COMMIT_S / 2
+
+    async def scenario() -> list[str]:
+        journal = Busy([SLOW_COMMIT_S * 2] * (1 + QUICK_COMMITS))
+        committer = Committer(journal, linger_s=0, clock_s=asyncio.get_running_loop().time)
+        for seq in range(1, QUICK_COMMITS + 3):
+            committer.submit("a", [entry(seq)])
+            await committer.committed("a")
+        return journal.places
+
+    assert run_in_virtual_time(scenario()) == ["loop"] + ["thread"] * QUICK_COMMITS + ["loop"]
+
+
+def test_a_large_group_may_take_as_long_as_its_parts_would() -> None:
+    async def scenario() -> list[str]:
+        journal = Disk([SLOW_COMMIT_S * 2] * (1 + QUICK_COMMITS))
+        committer = Committer(journal, linger_s=0, clock_s=asyncio.get_running_loop().time)
+        for seq in range(1, QUICK_COMMITS + 3):
+            is_between = 1 < seq < QUICK_COMMITS + 2
+            committer.submit("a", [entry(seq)], size=3 * LARGE_GROUP_BYTES if is_between else None)
+            await committer.committed("a")
+        return journal.places
+
+    assert run_in_virtual_time(scenario()) == ["loop"] + ["thread"] * QUICK_COMMITS + ["loop"]
 
 
 @given(st.lists(st.floats(0, 0.1), max_size=60), st.lists(st.tuples(st.sampled_from("abc"), st.booleans(), st.integers(0, 30)),

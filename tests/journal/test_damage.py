@@ -379,3 +379,56 @@ def test_a_gap_has_the_time_of_what_stands_beside_it(tmp_path: Path, hurt: str, 
             return [each.at for each in read if _gap("a", each) is not None]
 
     assert run(scenario()) == times
+
+
+# Columns of another type than the schema's: what a damaged file gives back.
+
+
+def retype(path: Path, table: str, change: str) -> None:
+    """Change rows to what the schema forbids, and put the schema back."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("PRAGMA writable_schema = ON")
+        strict = connection.execute("SELECT sql FROM sqlite_schema WHERE name = ?", (table,)).fetchone()[0]
+        put = "UPDATE sqlite_schema SET sql = ? WHERE name = ?"
+        loose = strict.removesuffix("STRICT").rstrip().replace("INTEGER NOT", "NOT").replace("TEXT NOT", "NOT")
+        connection.execute(put, (loose, table))
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(f"UPDATE {table} SET {change}")
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute(put, (strict, table))
+
+
+@pytest.mark.parametrize("wrong", ["'text'", "x'00ff'", "1.5"])
+@pytest.mark.parametrize("column", ["first_seq", "last_seq", "last_pos", "packed_bytes", "body", "crc"])
+def test_a_block_with_a_column_of_another_type_is_damage_and_stays_where_it_is(
+        whole: tuple[Path, Story], tmp_path: Path, column: str, wrong: str) -> None:
+    path = copied(whole[0], tmp_path / "copy")
+    first = "first_pos = (SELECT min(first_pos) FROM blocks WHERE session = 'long')"
+    retype(path, "blocks", f"{column} = {wrong} WHERE {first}")
+
+    async def scenario() -> None:
+        async with SqliteJournal(path, upkeep=QUIET) as journal:
+            others = {name: told for name, told in whole[1].items() if name != "long"}
+            for name, told in others.items():
+                assert {each.seq: each.event for each in await read_all(journal, name)} == told
+            read = {each.seq: each.event for each in await read_all(journal, "long")}
+            assert {seq: event for seq, event in whole[1]["long"].items() if seq > 200}.items() <= read.items()
+            assert await read_hub_all(journal)
+            await journal.pack("long", before=240)
+            await journal.append(group(short=[Entry(100, 1, b"{}")]))
+
+    run(scenario(), 30)
+
+
+@pytest.mark.parametrize("change", ["body = 'text'", "crc = 'text'", "body = 1.5"])
+def test_a_group_with_a_column_of_another_type_is_damage(whole: tuple[Path, Story], tmp_path: Path, change: str) -> None:
+    path = copied(whole[0], tmp_path / "copy")
+    retype(path, "recent", change)
+
+    async def scenario() -> None:
+        async with SqliteJournal(path, upkeep=QUIET) as journal:
+            read = {each.seq: each.event for each in await read_all(journal, "long")}
+            assert {seq: event for seq, event in whole[1]["long"].items() if seq < 150}.items() <= read.items()
+
+    run(scenario(), 30)

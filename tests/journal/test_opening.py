@@ -235,3 +235,18 @@ async def last_pos(path: Path) -> int:
     """The newest pos that a journal knows of."""
     async with SqliteJournal(path) as journal:
         return journal.last_pos
+
+
+def test_the_log_of_a_journal_that_was_emptied_is_read_and_not_thrown_away(tmp_path: Path) -> None:
+    crashed = tmp_path / "crashed" / "journal.db"
+
+    async def crash() -> None:
+        path = tmp_path / "running" / "journal.db"
+        async with SqliteJournal(path) as journal:
+            for session in SESSIONS:
+                await journal.append(Group({session: entries(1, 40, size=300)}, {session: row(session)}))
+            shutil.copytree(path.parent, crashed.parent)
+
+    run(crash())
+    os.truncate(crashed, 0)
+    assert run(opens_whole(crashed)).damages == []

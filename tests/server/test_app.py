@@ -127,6 +127,7 @@ BAD_BODIES: list[tuple[bytes, str]] = [
     (b'{"content": [{"type": "text"}]}', "$.content[0]"), (b'{"content": [{"type": "video"}]}', "$.content[0].type"),
     (b'{"content": ""}', "content"), (b'{"content": []}', "content"), (b'{"content": "\xff"}', "body"),
     (b'{"content": "\\ud800"}', "body: not valid JSON text: \\ud800 at byte 13 is a lone surrogate"),
+    (b'{"content": "%b\\ud800"}' % (b"x" * 70_000), "body: Input data was truncated"),  # too far inside to be looked for
     (b'{"content": ' + b"[" * 100_000, "body"),
 ]
 

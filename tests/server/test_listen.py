@@ -431,9 +431,21 @@ def test_requests_behind_one_another_are_bounded(tmp_path: Path) -> None:
         async with listening(tmp_path) as here:
             reader, writer = await here.connect()
             writer.write(request("GET", "/healthz") * 2 * PIPELINED)
-            said = await reader.read()
-            assert said.count(b"HTTP/1.1 ") <= PIPELINED + 2
-            assert said.rpartition(b"HTTP/1.1 ")[2].startswith(b"400") or not said
+            said = (await reader.read()).split(b"HTTP/1.1 ")[1:]
+            assert [answer[:3] for answer in said] == [b"200"] * (PIPELINED + 1) + [b"400"], "in their order, and each once"
+            assert b"connection: close" in said[-1]
+            writer.close()
+
+    run(check())
+
+
+def test_what_is_no_request_is_refused_when_those_before_it_are_answered(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with listening(tmp_path) as here:
+            reader, writer = await here.connect()
+            writer.write(request("GET", "/healthz") * 3 + b"\x00nonsense\r\n\r\n" + request("GET", "/healthz"))
+            said = (await reader.read()).split(b"HTTP/1.1 ")[1:]
+            assert [answer[:3] for answer in said] == [b"200", b"200", b"200", b"400"]
             writer.close()
 
     run(check())

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.aio import run
-from tests.server.push.test_push import Browser
 from tests.server.site import site
 from tests.tooling.on_loop import calls_on_loop
-from tests.tooling.push_service import PushService
+from tests.tooling.push_service import Browser, PushService
 from trunkline.errors import StorageError
 from trunkline.server import private_file
 from trunkline.server.private_file import PrivateFile

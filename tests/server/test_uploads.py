@@ -183,3 +183,13 @@ def test_a_file_for_which_no_name_is_left_is_refused(tmp_path: Path, monkeypatch
             assert [each.name for each in hub.folder.glob("*a*")] == ["a.txt"]
 
     run(check())
+
+
+def test_a_form_in_a_charset_that_decodes_nothing_is_refused(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            headers = {"content-type": f"{FORM['content-type']}; charset=undefined"}
+            answer = await hub.ask("POST", f"{await base(hub)}/files", body=form(("file", "a", b"")), headers=headers)
+            assert (answer.status, answer.json()["code"]) == (400, "invalid")
+
+    run(check())

@@ -128,13 +128,13 @@ def test_what_is_said_at_once_is_heard_in_pieces_and_in_order(tmp_path: Path, mo
         stage = Stage(tmp_path)
         session = await stage.open()
         await stage.send()
-        stage.driver.say(*(text(f"{number} ") for number in range(500)))
+        stage.driver.say(*(text(f"{number} ") for number in range(intake.TEXT_PIECE + 100)))
         stage.driver.say(text("last"))
         assert session._intake.waits and stage.driver.paused, "others have their turn, and the agent waits"
         stage.driver.end()
         packets = await stage.packets("prompt_response")
         said = "".join(packet["content"]["text"] for packet in packets if packet["type"] == "agent_message_chunk")
-        assert said == "".join(f"{number} " for number in range(500)) + "last"
+        assert said == "".join(f"{number} " for number in range(intake.TEXT_PIECE + 100)) + "last"
         assert not stage.driver.paused
 
     run(play(), timeout_s=30)
@@ -147,11 +147,11 @@ def test_what_an_agent_said_before_its_end_is_heard(tmp_path: Path, monkeypatch:
         stage = Stage(tmp_path)
         await stage.open()
         await stage.send()
-        stage.driver.say(*(text(f"{number} ") for number in range(500)))
+        stage.driver.say(*(text(f"{number} ") for number in range(intake.TEXT_PIECE + 100)))
         stage.driver.die()
         packets = await stage.packets("error")
         said = "".join(packet["content"]["text"] for packet in packets if packet["type"] == "agent_message_chunk")
-        assert said.endswith("499 ")
+        assert said.endswith(f"{intake.TEXT_PIECE + 99} ")
 
     run(play())
 

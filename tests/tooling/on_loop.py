@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import trunkline
@@ -64,14 +65,15 @@ def _note(event: str, path: object) -> None:
 
 def _where() -> str:
     """The innermost frame of ours; none where a module is being loaded: what is loaded when has tests of its own."""
-    frame, where = sys._getframe(2), ""
+    frame: FrameType | None = sys._getframe(2)
+    where = ""
     while frame is not None:
         name = frame.f_code.co_filename
         if name.startswith("<frozen importlib"):
             return ""
         if not where and name.startswith(OURS):
             where = f"{name.removeprefix(OURS)}:{frame.f_lineno} {frame.f_code.co_name}"
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return where
 
 

@@ -140,6 +140,11 @@ async def end_leftovers(
     return found_any
 
 
+def wake(identity: Identity) -> None:
+    """Let a process go on that somebody may have stopped."""
+    _signal({identity}, signal.SIGCONT)
+
+
 async def end_process(identity: Identity) -> None:
     """Kill one process, if it still is that one."""
     await asyncio.to_thread(_signal, {identity}, signal.SIGKILL)

@@ -28,7 +28,7 @@ import msgspec
 
 from trunkline.agents.daemons import Daemon
 from trunkline.agents.environment import MARKER, clean_env, marker_below, new_marker
-from trunkline.agents.family import Identity, end_below, end_leftover, end_leftovers, end_process, start_time
+from trunkline.agents.family import Identity, end_below, end_leftover, end_leftovers, end_process, start_time, wake
 from trunkline.agents.keeper import link
 from trunkline.agents.keeper.link import Kept
 from trunkline.agents.keeper.wire import Wishes, candidates
@@ -36,8 +36,9 @@ from trunkline.agents.pipes import INPUT_MOST, Input, Output
 from trunkline.agents.resources import Resources
 from trunkline.agents.tail import Tail
 from trunkline.errors import AgentError, AgentNotInstalled, AgentStartFailed, Forbidden, Invalid, TrunklineError
+from trunkline.threads import Lane, check_off_loop
 
-__all__ = ["AgentProcess", "ChildCommand", "Exit", "argv_of", "clean_env", "close_nursery", "end_leftover"]
+__all__ = ["AgentProcess", "ChildCommand", "Exit", "clean_env", "close_nursery", "end_leftover", "find_argv"]
 
 STDERR_KEPT: Final = 1 << 20
 """Bytes of an agent's stderr that are kept to explain a failure."""
@@ -239,8 +240,8 @@ class ChildCommand:
             pipes.nothing_to_child()
             stdout = pipes.from_child()
             pipes.childs.append(pipes.childs[1])
-            leader = await _Leader.start(argv_of(command, args, env), cwd, env, pipes.childs, resources=resources, lingers=True,
-                                         cwd_is_real=cwd_is_real)
+            leader = await _Leader.start(await find_argv(command, args, env), cwd, env, pipes.childs, resources=resources,
+                                         lingers=True, cwd_is_real=cwd_is_real)
             child = cls(leader, output_byte_limit, on_data)
             try:
                 await child._pipe.connect(stdout)
@@ -354,6 +355,7 @@ class _Leader:
         """SIGTERM to the group, wait, SIGKILL, then whatever is left of its family; returns when nothing is."""
         if not self._is_gone.is_set():
             self._kept.end(term_s)
+            wake(self._keeper)  # its agent may have stopped it, and then it hears nothing
             await _happens(self._is_gone, term_s + KILL_S)
         if not (self._kept.ended_well and self._kept.has_subreaper):
             await self._end_without_keeper()
@@ -467,8 +469,14 @@ async def _happens(event: asyncio.Event, within_s: float) -> bool:
     return event.is_set()
 
 
+async def find_argv(command: str, args: Sequence[str], env: Mapping[str, str]) -> list[str]:
+    """``argv_of`` for callers on the loop: the folders of a PATH may be on a disk that does not answer."""
+    return [command, *args] if args else await Lane(1).run(argv_of, command, args, env)
+
+
 def argv_of(command: str, args: Sequence[str], env: Mapping[str, str]) -> list[str]:
-    """The words to run; a ``command`` without ``args`` that is no program is a shell line."""
+    """The words to run; a ``command`` without ``args`` that is no program is a shell line. It looks for it on the disk."""
+    check_off_loop()
     if args or shutil.which(command, path=env.get("PATH")):
         return [command, *args]
     return ["/bin/sh", "-c", command]

@@ -75,7 +75,7 @@ def check_tls(settings: Settings) -> None:
 
 
 def bind(settings: Settings) -> socket.socket:
-    """A bound socket, so that the port is known, and ours, before anything else starts."""
+    """A listening socket, so that the port is known and ours before anything else starts. Who comes early waits in its queue."""
     try:
         return _bound(settings.host, settings.port)
     except OSError as error:
@@ -93,6 +93,7 @@ def _bound(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
+        listener.listen()  # before that, another hub that starts now could bind to it too, and one of both would fail later
     except OSError:
         listener.close()
         raise

@@ -66,6 +66,10 @@ class Group(msgspec.Struct):
 
     entries: dict[str, list[Entry]]
     rows: dict[str, SessionRow]
+    sizes: dict[str, int] = {}
+    """Bytes of each session's entries, where the writer knows them: a look at every entry costs more than to store it."""
+    took_s: float | None = None
+    """Set by a journal that commits in a thread: what the commit took there, without the wait for its turn."""
 
 
 class RowFilter(msgspec.Struct, kw_only=True):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -23,6 +23,9 @@ UNREADABLE = (zlib.error, *BROKEN)
 
 BLOCK_BYTES = 256 * 1024
 """A reader's page is 256 KiB too, so a page that starts inside a block decodes at most one block in vain."""
+
+_FILLED_BYTES = BLOCK_BYTES * 7 // 8
+"""How far a block is filled: an entry's msgpack frame is a few bytes, and entries differ."""
 
 BLOCK_ENTRIES = 4096
 
@@ -37,6 +40,9 @@ encode = msgspec.msgpack.Encoder().encode
 _decode_entries = msgspec.msgpack.Decoder(list[Entry]).decode
 decode_parts = msgspec.msgpack.Decoder(dict[str, list[Entry]]).decode
 """Entries by session: how the small parts of a group are stored."""
+
+_NO_SUM = -1
+"""What no body has as its checksum."""
 
 _ZLIB_FIRST_BYTE = b"\x78"
 _COMPRESSED_PAYS = 0.75
@@ -54,6 +60,19 @@ class Block(NamedTuple):
     body: bytes
     crc: int | None = None
     """None for a block that is not stored yet, and for those of before there were checksums."""
+
+
+def stored_block(values: tuple[Any, ...]) -> Block:
+    """A block as it was read. A damaged file gives back what its schema forbids: one with such a column is not whole, and has of
+    its place what can be known."""
+    block = Block._make(values)
+    if isinstance(block.body, bytes) and all(isinstance(value, int) for value in (*block[2:5], block.crc or 0)) \
+            and isinstance(block.session, str):
+        return block
+    seqs = [seq for seq in block[2:4] if isinstance(seq, int)] or [0]
+    last_pos = block.last_pos if isinstance(block.last_pos, int) else block.first_pos
+    session = block.session if isinstance(block.session, str) else ""
+    return Block(block.first_pos, session, seqs[0], max(seqs), last_pos, b"", _NO_SUM)
 
 
 def summed(block: Block) -> Block:
@@ -91,6 +110,11 @@ def blocks_of(session: str, entries: list[Entry]) -> Iterator[Block]:
     body = encode(entries)
     if _is_one_block(entries, body):
         yield _block(session, entries, body)
+    elif _is_one_run(entries):
+        # As many pieces as should do; one that is still too large is cut again. To weigh each entry would take longer.
+        step = min(BLOCK_ENTRIES, -(-len(entries) // (1 + len(body) // _FILLED_BYTES)))
+        for start in range(0, len(entries), step):
+            yield from blocks_of(session, entries[start:start + step])
     else:
         for run in _runs(entries):
             yield _block(session, run, encode(run))
@@ -128,11 +152,15 @@ def _plain(body: bytes) -> bytes:
 
 
 def _is_one_block(entries: list[Entry], body: bytes) -> bool:
-    first, last = entries[0], entries[-1]
     if len(entries) == 1:
         return True
-    return (len(body) <= BLOCK_BYTES and len(entries) <= BLOCK_ENTRIES and last.pos - first.pos <= POS_SPAN
-            and last.seq - first.seq == len(entries) - 1)
+    return len(body) <= BLOCK_BYTES and len(entries) <= BLOCK_ENTRIES and _is_one_run(entries)
+
+
+def _is_one_run(entries: list[Entry]) -> bool:
+    """Whether nothing but their size and number keeps these from being one block."""
+    first, last = entries[0], entries[-1]
+    return last.pos - first.pos <= POS_SPAN and last.seq - first.seq == len(entries) - 1
 
 
 def _block(session: str, entries: list[Entry], body: bytes) -> Block:
@@ -141,12 +169,12 @@ def _block(session: str, entries: list[Entry], body: bytes) -> Block:
 
 
 def _runs(entries: list[Entry]) -> Iterator[list[Entry]]:
-    """Cut entries at gaps, and where a limit is reached; an entry's msgpack frame is a few bytes, hence the eighth kept free."""
+    """Cut entries at gaps, and where a limit is reached."""
     run: list[Entry] = []
     size = 0
     for entry in entries:
         if run and (entry.seq != run[-1].seq + 1 or entry.pos - run[0].pos > POS_SPAN
-                    or size + entry.size() > BLOCK_BYTES * 7 // 8 or len(run) == BLOCK_ENTRIES):
+                    or size + entry.size() > _FILLED_BYTES or len(run) == BLOCK_ENTRIES):
             yield run
             run, size = [], 0
         run.append(entry)

@@ -22,6 +22,7 @@ from typing import Protocol
 
 from trunkline.errors import HubStopping, StorageError
 from trunkline.journal.base import Entry, Group, Journal, SessionRow
+from trunkline.journal.run_delay import RunDelay
 
 CHANGES_REFILL_S = 0.00025
 """Four thousand commits a second take a good third of a core; changes beyond that linger like everything else."""
@@ -31,7 +32,8 @@ LARGE_GROUP_BYTES = 1 << 20
 entries of 100 bytes; four times as much took 43 ms, and 50 ms is what a callback may take."""
 
 SLOW_COMMIT_S = 0.02
-"""A commit on the loop that took longer says that the disk is slow, or somebody holds it: the next ones go to the thread."""
+"""A commit on the loop that took longer says that the disk is slow, or somebody holds it: the next ones go to the thread. Time
+in which the thread was ready and got no processor does not count: there a second thread that wants one makes it worse."""
 
 QUICK_COMMITS = 8
 """So many commits in the thread that took less, one after the other, say that it is quick again: at most one commit in nine
@@ -55,15 +57,14 @@ class Sink(Protocol):
 class _Batch:
     """A group while it is filled and written, with those who wait for it."""
 
-    __slots__ = ("bytes", "changes", "group", "rows", "sizes", "waiters")
+    __slots__ = ("bytes", "changes", "group", "rows", "waiters")
 
     def __init__(self) -> None:
-        self.group = Group({}, {})
+        self.group = Group({}, {}, {})
         self.bytes = 0
         self.changes: set[str] = set()
         """The sessions whose state it changes, beyond growing text."""
         self.rows: dict[str, RowSource] = {}
-        self.sizes: dict[str, int] = {}
         self.waiters: dict[str, list[asyncio.Future[None]]] = {}
 
     def holds(self, session_id: str) -> bool:
@@ -126,6 +127,8 @@ class Committer:
         self._clock_s = clock_s
         self._quick_needed = 0
         """Quick commits in the thread that are still needed before the loop commits again; 0: it does."""
+        self._delay: RunDelay | None = None
+        """Of the loop's thread."""
         self._linger_s = linger_s
         self._streams = _Bucket(burst, linger_s)
         self._changes = _Bucket(changes_burst, min(CHANGES_REFILL_S, linger_s))
@@ -173,7 +176,8 @@ class Committer:
         if size is None:
             size = sum([entry.size() for entry in entries])
         batch.bytes += size
-        batch.sizes[session_id] = batch.sizes.get(session_id, 0) + size
+        sizes = batch.group.sizes
+        sizes[session_id] = sizes.get(session_id, 0) + size
         self.pending_bytes += size
         if self.pending_bytes > self._high_water:
             self.congested = True
@@ -201,6 +205,9 @@ class Committer:
                 await asyncio.shield(self._writer)
             else:
                 self._commit()
+        if self._delay is not None:
+            self._delay.close()
+            self._delay = None
 
     def _schedule(self) -> None:
         """Decide when the open group is committed: on the spot, at the end of this iteration, or when the linger is over."""
@@ -249,11 +256,14 @@ class Committer:
         """Commit on the loop; False, and nothing done, where the journal says that it would have to wait."""
         if self._append_now is None:
             return False
-        started = self._clock_s()
+        if self._delay is None:
+            self._delay = RunDelay()
+        delayed, started = self._delay.read(), self._clock_s()
         try:
             return self._append_now(group)
         finally:
-            if self._clock_s() - started > SLOW_COMMIT_S:
+            took_s = self._clock_s() - started
+            if took_s > SLOW_COMMIT_S and took_s - self._delay.since(delayed) > SLOW_COMMIT_S:
                 self._quick_needed = QUICK_COMMITS
 
     async def _write(self, batch: _Batch) -> None:
@@ -264,7 +274,9 @@ class Committer:
         except Exception as error:  # as in _commit
             failure = error
         if self._quick_needed:
-            self._quick_needed = self._quick_needed - 1 if self._clock_s() - started <= SLOW_COMMIT_S else QUICK_COMMITS
+            took_s = batch.group.took_s
+            is_quick = _is_quick(batch.bytes, self._clock_s() - started if took_s is None else took_s)
+            self._quick_needed = self._quick_needed - 1 if is_quick else QUICK_COMMITS
         self._writing = self._writer = None
         if failure is None:
             self._deliver(batch)
@@ -280,7 +292,7 @@ class Committer:
             if sink is None:
                 continue
             try:
-                sink.committed(entries, batch.sizes[session_id])
+                sink.committed(entries, batch.group.sizes[session_id])
             except Exception as error:  # one session's fault must not keep the others from their entries
                 self._report(f"session {session_id} failed to take its committed entries", error)
         if self.on_committed is not None:
@@ -311,7 +323,7 @@ class Committer:
         entries = self._open.group.entries.pop(session_id, [])
         self._open.rows.pop(session_id, None)
         self._open.changes.discard(session_id)
-        size = self._open.sizes.pop(session_id, 0)
+        size = self._open.group.sizes.pop(session_id, 0)
         self._open.bytes -= size
         self.pending_bytes -= size
         failed.waiters.setdefault(session_id, []).extend(self._open.waiters.pop(session_id, ()))
@@ -327,3 +339,8 @@ class Committer:
 
     def _report(self, message: str, error: Exception) -> None:
         asyncio.get_running_loop().call_exception_handler({"message": message, "exception": error})
+
+
+def _is_quick(size: int, took_s: float) -> bool:
+    """Whether a commit in the thread says that the disk is quick. A large group may take as long as its parts would."""
+    return took_s <= SLOW_COMMIT_S * max(1.0, size / LARGE_GROUP_BYTES)

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from trunkline.journal.block import BLOCK_BYTES, Block, blocks_of, compressed, is_whole, merge, summed
+from trunkline.journal.block import BLOCK_BYTES, Block, blocks_of, compressed, is_whole, merge, stored_block, summed
 from trunkline.journal.database import is_damage
 from trunkline.journal.gate import Gate
 from trunkline.journal.recent import Recent
@@ -223,11 +223,12 @@ class Keeper:
         return bool(places)
 
     def _packable(self, session_id: str, before: int) -> list[Packable]:
-        return [Packable._make(row) for row in self._connection.execute(self._queries["packable"], (session_id, before))]
+        found = self._connection.execute(self._queries["packable"], (session_id, before))
+        return [Packable(place, packed if isinstance(packed, int) else 0, size) for place, packed, size in found]
 
     def _pack_run(self, session_id: str, run: list[Packable]) -> None:
         """Merge what is whole; a damaged block stays as it is, and its neighbours on either side stay apart."""
-        sources = (Block._make(self._connection.execute(self._queries["block"], (row.first_pos,)).fetchone()) for row in run)
+        sources = (stored_block(self._connection.execute(self._queries["block"], (row.first_pos,)).fetchone()) for row in run)
         for whole, blocks in groupby(sources, key=is_whole):
             if whole:
                 self._pack_whole(session_id, blocks)

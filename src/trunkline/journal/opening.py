@@ -21,7 +21,7 @@ import msgspec
 from trunkline.errors import JournalDamaged
 from trunkline.journal import database
 from trunkline.journal.base import Entry
-from trunkline.journal.block import POS_JUMP_MOST, POS_SPAN, UNREADABLE, Block, decode_parts, is_whole, sum_of_parts
+from trunkline.journal.block import POS_JUMP_MOST, POS_SPAN, UNREADABLE, decode_parts, is_whole, stored_block, sum_of_parts
 from trunkline.journal.marks import Marks
 from trunkline.journal.mending import swap
 from trunkline.journal.mending.pages import Pages
@@ -52,6 +52,7 @@ def open_file(path: Path, marks: Marks, queries: dict[str, str]) -> Start:
     database.create(path)
     swap.finish(path)
     try:
+        _check_log(path)
         return _looked_over(path, marks, queries)
     except (sqlite3.Error, UnicodeDecodeError, JournalDamaged) as error:
         if not _is_damage(error):
@@ -71,6 +72,13 @@ def mend(path: Path, marks: Marks, why: BaseException, held: dict[str, list[Entr
 def _is_damage(error: BaseException) -> bool:
     return (isinstance(error, JournalDamaged) or database.is_damage(error)
             or (isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) == _SQLITE_ERROR))
+
+
+def _check_log(path: Path) -> None:
+    """SQLite deletes the log of an empty file, unread, also for who only reads: all that was ever written may be in it."""
+    log = swap.beside(path, "-wal")
+    if os.path.getsize(path) == 0 and log.exists() and os.path.getsize(log) > 0:
+        raise JournalDamaged("it is empty, and its log is not")
 
 
 def _looked_over(path: Path, marks: Marks | None, queries: dict[str, str]) -> Start:
@@ -127,9 +135,11 @@ def _overwrite_the_past(connection: sqlite3.Connection, path: Path) -> None:
 
 def _start(connection: sqlite3.Connection, queries: dict[str, str]) -> Start:
     pos = connection.execute(queries["last_pos"], {"span": POS_SPAN}).fetchone()[0]
+    if not isinstance(pos, int):
+        raise JournalDamaged("how far it had come is no number")
     start = Start(pos, [])
     for first_pos, body, crc in connection.execute(queries["all_recent"]):
-        if crc is not None and crc != sum_of_parts(first_pos, body):
+        if not isinstance(body, bytes) or (crc is not None and crc != sum_of_parts(first_pos, body)):
             raise JournalDamaged(f"the group at {first_pos} does not fit its checksum")
         try:
             parts = decode_parts(body)
@@ -144,7 +154,7 @@ def _check_jump(connection: sqlite3.Connection, queries: dict[str, str], pos: in
     """JournalDamaged for a pos that nothing else comes near: the counter and a block's place have no checksum on the way here."""
     if pos - noted <= POS_JUMP_MOST:
         return
-    blocks = (Block._make(connection.execute(queries["block"], place).fetchone())
+    blocks = (stored_block(connection.execute(queries["block"], place).fetchone())
               for place in connection.execute(_NEWEST_BLOCKS, (_NEWEST_LOOKED_AT,)).fetchall())
     whole = max((block.last_pos for block in blocks if block.crc is not None and is_whole(block)), default=0)
     if pos - whole > POS_JUMP_MOST:

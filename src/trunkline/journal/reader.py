@@ -25,7 +25,7 @@ from typing import Any
 import msgspec
 
 from trunkline.journal.base import Damage, Entry, RowFilter, SessionRow
-from trunkline.journal.block import POS_SPAN, UNREADABLE, Block, decode, decode_parts, is_whole, sum_of_parts
+from trunkline.journal.block import POS_SPAN, UNREADABLE, Block, decode, decode_parts, is_whole, stored_block, sum_of_parts
 from trunkline.journal.gap import gap_entry
 from trunkline.journal.page import Page
 from trunkline.journal.rows import matches, row_of
@@ -123,11 +123,11 @@ class Reader:
         for query, nearest in (("block_before", -1), ("block_behind", 0)):
             place = {"session": block.session, "first_seq": block.first_seq}
             with suppress(sqlite3.DatabaseError, IndexError, *UNREADABLE):  # beside damage there may be more of it
-                beside = [Block._make(row) for row in self._connection.execute(self._queries[query], place)]
+                beside = [stored_block(row) for row in self._connection.execute(self._queries[query], place)]
                 if beside and is_whole(beside[0]):
                     return decode(beside[0].body)[nearest].at
         found = self._connection.execute(self._queries["created_at"], (block.session,)).fetchone()
-        return int(found[0]) if found is not None else time.time_ns() // 1000
+        return found[0] if found is not None and isinstance(found[0], int) else time.time_ns() // 1000
 
     def _add_blocks(self, page: Page, asked: SessionRead) -> bool:
         """Fill the page from blocks; False when it is full before their end."""
@@ -136,7 +136,7 @@ class Reader:
         found = self._connection.execute(query, {"session": asked.session, "after": asked.after, "before": before})
         try:
             for row in found:
-                block = Block._make(row)
+                block = stored_block(row)
                 entries = _cut(block, self._entries_of(block), asked)
                 if not page.add_all(entries[::-1] if asked.tail else entries):
                     return False
@@ -154,7 +154,7 @@ class Reader:
                 yield row[0], [(session, entry) for session, part in parts_of(*row).items() if session not in hidden
                                for entry in part]
             elif row[1] not in hidden:
-                yield row[0], [(row[1], entry) for entry in self._entries_of(Block._make(row))]
+                yield row[0], [(row[1], entry) for entry in self._entries_of(stored_block(row))]
 
 
 def _damage_of(values: tuple[Any, ...]) -> Damage:
@@ -168,7 +168,7 @@ def _damage_of(values: tuple[Any, ...]) -> Damage:
 
 def parts_of(first_pos: int, body: bytes, crc: int | None) -> dict[str, list[Entry]]:
     """The small parts of a group; none where they cannot be read. (Whose they were is not known: the next start finds out.)"""
-    if crc is None or crc == sum_of_parts(first_pos, body):
+    if isinstance(body, bytes) and (crc is None or crc == sum_of_parts(first_pos, body)):
         try:
             return decode_parts(body)
         except UNREADABLE:

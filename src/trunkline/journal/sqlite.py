@@ -49,6 +49,7 @@ from trunkline.journal.order import check_order
 from trunkline.journal.reader import Reader, SessionRead
 from trunkline.journal.recent import Recent
 from trunkline.journal.rows import row_values
+from trunkline.journal.run_delay import RunDelay
 
 _SMALL_ENTRIES = 16
 _SMALL_BYTES = 8192
@@ -242,7 +243,13 @@ class SqliteJournal:
 
     def _commit_in_turn(self, group: Group) -> None:
         with self._gate.held(), database.waiting(self._writer):
-            self._commit(group, small_bytes=_RECENT_ROW_BYTES)
+            delay = RunDelay()
+            delayed, started = delay.read(), time.perf_counter()
+            try:
+                self._commit(group, small_bytes=_RECENT_ROW_BYTES)
+            finally:
+                group.took_s = time.perf_counter() - started - delay.since(delayed)
+                delay.close()
 
     def _commit(self, group: Group, small_bytes: int | None = None) -> None:
         try:
@@ -278,7 +285,7 @@ class SqliteJournal:
             pos = _number(small, self._pos)
             body = encode(small) if small else b""
         newest = _number(large, pos)
-        huge = _take_huge(large)
+        huge = _take_huge(large, group.sizes)
         blocks = [block for session_id, entries in large.items() if entries for block in blocks_of(session_id, entries)]
         return _Plan(self._pos + 1, small, body, blocks, group.rows, newest, huge)
 
@@ -462,10 +469,12 @@ class _Plan(msgspec.Struct, gc=False):
     huge: list[LargeBlock]
 
 
-def _take_huge(parts: dict[str, list[Entry]]) -> list[LargeBlock]:
+def _take_huge(parts: dict[str, list[Entry]], sizes: dict[str, int]) -> list[LargeBlock]:
     """Take the entries out that are blocks of their own because of their size."""
     found: list[LargeBlock] = []
     for session_id, entries in parts.items():
+        if sizes.get(session_id, LARGE_ENTRY + 1) <= LARGE_ENTRY:
+            continue  # all together are not as large
         huge = [entry for entry in entries if entry.size() > LARGE_ENTRY]
         if huge:
             found += [large_block(session_id, entry) for entry in huge]

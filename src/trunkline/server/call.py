@@ -40,6 +40,8 @@ T = TypeVar("T")
 
 STRANGER_BODY_BYTES = 64 << 10
 """Of a body while nobody has vouched for its sender: there is nothing longer to say than a token."""
+EXPLAINED_BYTES = 64 << 10
+"""Of a body in which half a character is looked for, to name it: an expression over 32 MiB would hold everybody up."""
 KEY_LENGTH = 255
 """Of an ``Idempotency-Key``."""
 
@@ -200,7 +202,7 @@ def _complaint(error: Exception, raw: bytes) -> str:
     """What is wrong with a body: half a character is told as such, where the decoder speaks of a truncated body."""
     if isinstance(error, RecursionError):
         return "nested too deeply"
-    if type(error) is msgspec.DecodeError and (found := _LONE_SURROGATE.search(raw)):
+    if type(error) is msgspec.DecodeError and (found := _LONE_SURROGATE.search(raw, 0, EXPLAINED_BYTES)):
         escape = found[0][-6:].decode("ascii")
         return f"not valid JSON text: {escape} at byte {found.end() - 6} is a lone surrogate, half of a character"
     return str(error)

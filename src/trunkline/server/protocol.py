@@ -6,6 +6,8 @@ likes. Time in which we do not read, or have not answered, is ours.
 Rule 2: a head is what comes before the body. What follows a chunked body (trailers) is read and forgotten.
 Rule 3: how long a request is must be beyond doubt, whoever reads it: what two servers could read in two ways is refused.
 Rule 4: what is kept of a client is bounded: the head, the framing of a body, requests that wait behind one another.
+Rule 5: answers come in the order of their requests (RFC 9112, 9.3.2). What is refused behind others is refused when those are
+answered; it is the last answer, says ``Connection: close``, and what came behind it was not read.
 """
 
 from __future__ import annotations
@@ -63,6 +65,8 @@ class Protocol(HttpToolsProtocol):
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = 0.0
         self._is_handed_over = False
+        self._refusal: str | None = None
+        """What is said when all that came before it is answered; nothing that came behind it is read."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn declares it
         """Expect a request, soon."""
@@ -81,6 +85,8 @@ class Protocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse, then look at what it has come to."""
+        if self._refusal is not None:
+            return
         in_head, in_body = self._in_head, self._in_body
         super().data_received(data)
         if self._is_handed_over or self.transport.is_closing():
@@ -150,13 +156,21 @@ class Protocol(HttpToolsProtocol):
         self._unanswered -= 1
         self._since = self.loop.time()
         super().on_response_complete()
+        if self._refusal is not None and not self._unanswered and not self.transport.is_closing():
+            self._refuse(self._refusal)
         self._watch()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no request. In the middle of an answer that would become part of it."""
+        """Refuse what is no request, in its turn. In the middle of its own answer that would become part of it."""
+        if self._unanswered and not self._in_body:
+            self._refusal = msg
+            return
         if self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete:
             self.transport.abort()
             return
+        self._refuse(msg)
+
+    def _refuse(self, msg: str) -> None:
         super().send_400_response(msg)
         self.loop.call_later(CLOSE_S, self.transport.abort)
 

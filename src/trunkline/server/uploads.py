@@ -84,6 +84,8 @@ async def _take_form(call: Call, space: Workspace) -> list[Uploaded]:
         form = await MultiPartParser(call.request.headers, body, max_files=FILES_MOST, max_fields=FIELDS_MOST).parse()
     except MultiPartException as error:
         raise Invalid(f"body: {error.message}") from error
+    except UnicodeError as error:  # of a charset that decodes nothing, such as Python's own "undefined"
+        raise Invalid(f"body: {error}") from error
     try:
         parts = [part for _, part in form.multi_items() if isinstance(part, UploadFile)]
         if not parts:

@@ -21,6 +21,7 @@ from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects import acp, jsonrpc
 from trunkline.dialects.acp.usage import answer_usage
+from trunkline.dialects.jsonrpc import Notification
 from trunkline.dialects.signals import NOTE_METHOD, AgentFault, Note, Signal, TurnEnd, sent_note
 from trunkline.errors import (
     AgentError,
@@ -263,12 +264,12 @@ class AcpDriver:
         self._take_messages()
 
     def _take_messages(self) -> None:
-        inbox = self._inbox
+        read = self._inbox.read
         signals: list[Signal] = []
         for message in self._peer.messages_received():
-            if isinstance(message, jsonrpc.Notification):
+            if isinstance(message, Notification):
                 if message.method == "session/update" and message.params is not None:
-                    signals += inbox.read(message.params)
+                    signals += read(message.params)
                 else:
                     self._notified(message, signals)
             elif isinstance(message, jsonrpc.Response):
@@ -282,7 +283,7 @@ class AcpDriver:
         if signals:
             self._hear(signals)
 
-    def _notified(self, message: jsonrpc.Notification, signals: list[Signal]) -> None:
+    def _notified(self, message: Notification, signals: list[Signal]) -> None:
         if message.method == acp.CANCEL_REQUEST:
             withdrawn = self._asks.withdrawn(message.params)
             signals += [] if withdrawn is None else [withdrawn]

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 Meta = TypeVar("Meta")
 
+mimetypes.init()  # reads this machine's table: when this is loaded, not on the loop when a picture comes
+
 SHOWN_BYTES = 4096
 """How much of a command's text its entry in the journal repeats; the prompt itself is an entry of its own."""
 

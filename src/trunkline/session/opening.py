@@ -50,6 +50,7 @@ class _UpdateParams(msgspec.Struct, rename="camel", gc=False):
 
 
 _read_params = msgspec.json.Decoder(_UpdateParams).decode
+_LARGE = acp.LARGE_UPDATE
 
 
 class Inbox:
@@ -69,7 +70,8 @@ class Inbox:
         except BROKEN as error:
             return (unreadable(acp.SESSION_UPDATE, params, str(error)),)
         if told.session_id == self.session_id and not self.replaying:
-            return (_update(told.update),)
+            update = told.update
+            return (Update(bytes(update)) if len(memoryview(update)) <= _LARGE else LargeUpdate(update),)
         return self._out_of_place(told)
 
     def is_ours(self, session_id: str) -> bool:
@@ -79,7 +81,8 @@ class Inbox:
     def take_early(self) -> list[Signal]:
         """The updates of our session that came before we knew its id, in order."""
         early, self._early = self._early, []
-        return [_update(msgspec.Raw(update)) for session_id, update in early if session_id == self.session_id]
+        return [Update(update) if len(update) <= _LARGE else LargeUpdate(update)
+                for session_id, update in early if session_id == self.session_id]
 
     def _out_of_place(self, told: _UpdateParams) -> tuple[Signal, ...]:
         if self.session_id is None:
@@ -91,10 +94,6 @@ class Inbox:
         if self.replaying and told.session_id == self.session_id:
             return ()
         return (Note("foreign_update", _encode({"sessionId": told.session_id[:SESSION_ID_CHARS], "update": noted(told.update)})),)
-
-
-def _update(raw: msgspec.Raw) -> Update | LargeUpdate:
-    return Update(bytes(raw)) if len(memoryview(raw)) <= acp.LARGE_UPDATE else LargeUpdate(raw)
 
 
 class Call(Protocol):

@@ -26,7 +26,7 @@ import msgspec
 from trunkline.agents.process import Exit
 from trunkline.agents.sandbox import Confine
 from trunkline.dialects import acp, context
-from trunkline.dialects.signals import Signal, Update
+from trunkline.dialects.signals import Signal
 from trunkline.errors import NotFound, StorageError, TooManyRequests, TrunklineError
 from trunkline.session.acts import Accepted, Answer, Decision, check_title
 from trunkline.session.approvals import Approvals
@@ -51,7 +51,7 @@ from trunkline.session.permits import Permits
 from trunkline.session.policy import Verdict
 from trunkline.session.policy_text import check_permission_policy
 from trunkline.session.prompts import Prompts
-from trunkline.session.read_ahead import Reading, needs_reading
+from trunkline.session.read_ahead import Reading
 from trunkline.session.refused import RefusedCommands
 from trunkline.session.spending import Spending
 from trunkline.session.stored import stored_view
@@ -378,12 +378,6 @@ class Session:
     def heard(self, signals: list[Signal]) -> None:
         """The agent said these."""
         self._watch.heard()
-        if len(signals) == 1 and type(signals[0]) is Update and not self._intake.waits and not needs_reading(signals):
-            # Most reads of a pipe bring one piece of text.
-            self._pen.at().hear(signals)
-            self._pen.write()
-            self._check_caps()
-            return
         self._intake.take(signals)
 
     def _check_caps(self) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from trunkline.agents.process import ChildCommand, argv_of
+from trunkline.agents.process import ChildCommand, find_argv
 from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects import acp
@@ -57,7 +57,7 @@ class Terminals:
         limit = OUTPUT_LIMIT if ask.output_byte_limit is None else min(ask.output_byte_limit, OUTPUT_MOST)
         terminal_id = f"term_{secrets.token_hex(8)}"
         printing = Printing(partial(self._prints, terminal_id))
-        program, *args = await self._confine(argv_of(ask.command, ask.args or [], env), cwd=str(where))
+        program, *args = await self._confine(await find_argv(ask.command, ask.args or [], env), cwd=str(where))
         child = await ChildCommand.spawn(program, args, cwd=str(where), env=env, output_byte_limit=limit, on_data=printing.feed,
                                          resources=self._resources, cwd_is_real=True)
         if self._is_cancelled:  # meanwhile

@@ -176,3 +176,13 @@ def test_a_title_is_looked_for_in_the_beginning_of_a_text_only(text: str, title:
     fold = Fold(session_id="s", agent="a", cwd="/p", created_at=0, updated_at=0)
     entitle(fold, [context.TextPart(text=Looked(text))])
     assert (fold.title or "") == title
+
+
+def test_text_is_heard_up_to_what_is_none() -> None:
+    told = Told().turn()
+    call, behind = update(sessionUpdate="tool_call", toolCallId="c1", title="List", kind="read"), text("three")
+    rest = iter([text("one "), text("hm", "agent_thought_chunk"), text("two"), call, behind])
+    assert told.at().hear_text(rest) is call
+    assert list(rest) == [behind]
+    assert [entry.update for entry in told.take() if entry.update is not None] == [
+        each.raw for each in (text("one "), text("hm", "agent_thought_chunk"), text("two"))]

@@ -13,10 +13,14 @@ without a method name (-32600). Noise from an agent is never answered: agents lo
 Where we are the agent (``complains``), noise is answered as JSON-RPC says (-32700, -32600, id null).
 Rule 5: nobody waits for a line that cannot be read. Where its id can be (``broken.py``), a request is refused by it, and an
 answer ends what waited for it with an error. Where it cannot, whoever waits has a time of his own: ours are over when the agent
-has been silent for ``idle_timeout``, or its time for that call is. Two leniencies, both because the alternative is a dead
-session: the ``jsonrpc`` member is not looked at, and an answer with neither ``result`` nor ``error`` counts as ``result: null``
-(what JavaScript writes for an undefined result). messages.py what is said, as values lines.py bytes to lines envelope.py a line
-to what it carries peer.py the peer broken.py whom an unreadable line concerns
+has been silent for ``idle_timeout``, or its time for that call is.
+
+Two leniencies, both because the alternative is a dead session: the ``jsonrpc`` member is not looked at, and an answer
+with neither ``result`` nor ``error`` counts as ``result: null`` (what JavaScript writes for an undefined result).
+
+    messages.py   what is said, as values          lines.py   bytes to lines
+    envelope.py   a line to what it carries        peer.py    the peer
+    broken.py     whom an unreadable line concerns
 """
 
 from __future__ import annotations

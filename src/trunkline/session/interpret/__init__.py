@@ -14,7 +14,7 @@ Rule 3: every method leaves its entries in the writer; ``take`` hands them over 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -85,17 +85,26 @@ class Interpreter:
 
     def hear(self, signals: Iterable[Signal]) -> None:
         """Fold what the agent said, in order. Ends of turns are not folded here: the session ends turns."""
-        usual_text, said = acp.usual_text, self.text.said
-        for signal in signals:
+        rest = iter(signals)
+        while (signal := self.hear_text(rest)) is not None:
             if type(signal) is Update:
-                raw = signal.raw
-                token = usual_text(raw)
-                if token is not None:
-                    said(False, None, token, raw)
-                else:
-                    self._update(raw)
+                self._update(signal.raw)
             else:
                 self._other(signal)
+
+    def hear_text(self, signals: Iterator[Signal]) -> Signal | None:
+        """Fold what the agent said as long as it is text; returns what is not, unfolded, and leaves what stands behind it."""
+        usual_text, said = acp.usual_text, self.text.said
+        for signal in signals:
+            if type(signal) is not Update:
+                return signal
+            raw = signal.raw
+            token = usual_text(raw)
+            if token is not None:
+                said(False, None, token, raw)
+            elif not self._hear_chunk(raw):
+                return signal
+        return None
 
     def request(self, announced: Announced, read: ReadText = lambda path: None) -> None:
         """Put an ask to a person that was announced (``asks.announce``)."""
@@ -117,11 +126,15 @@ class Interpreter:
         )
         self.writer.custom("artifact_created", artifact, packet=packets.artifact_packet(info, self.writer.at))
 
-    def _update(self, raw: bytes) -> None:
+    def _hear_chunk(self, raw: bytes) -> bool:
+        """Fold a chunk of the agent's text or thoughts; False where it is none."""
         chunk = acp.text_chunk(raw)
-        if chunk is not None and chunk.kind != "user_message_chunk":
-            self.text.chunk(chunk, raw)
-            return
+        if chunk is None or chunk.kind == "user_message_chunk":
+            return False
+        self.text.chunk(chunk, raw)
+        return True
+
+    def _update(self, raw: bytes) -> None:
         update, wire = acp.read_update(raw)
         kept = None if wire is raw else raw
         match update:
@@ -139,7 +152,8 @@ class Interpreter:
         """An update of many megabytes: a call is told by its beginning, and the entry has all of it."""
         short = acp.abridged(raw)
         if short is None:
-            self._update(raw)
+            if not self._hear_chunk(raw):
+                self._update(raw)
             return
         update, wire = acp.read_update(short.update)
         if isinstance(update, acp.ToolCall | acp.ToolCallUpdate):

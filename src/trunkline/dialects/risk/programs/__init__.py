@@ -61,7 +61,7 @@ class Program(NamedTuple):
     """All that the word which starts a program tells."""
 
     name: str
-    """Without its folder, in small letters."""
+    """Without its folder, in small letters; where it is known, as it is known: without a version and a suffix."""
     judge: Judge
     is_ascii: bool
 
@@ -70,18 +70,14 @@ class Program(NamedTuple):
 def program_of(first: str) -> Program:
     """The program that a word starts."""
     name = first.rpartition("/")[2] or first
-    return Program(name.lower(), _judge_of(first), name.isascii())
-
-
-def _judge_of(first: str) -> Judge:
+    is_ascii, name = name.isascii(), name.lower()
     if "/" in first and not _BINARIES.fullmatch(posixpath.normpath(first)):
-        return running.run_file
-    name = (first.rpartition("/")[2] or first).lower().removesuffix(".exe").removesuffix(".cmd")
-    judge = _JUDGES.get(name)
-    if judge is None:
-        bare = _VERSION.sub("", name) if len(name) <= _NAME_CHARS else name
-        judge = _JUDGES.get(bare) or _JUDGES.get(name.partition(".")[0] + ".*")
-    return judge or _unknown
+        return Program(name, running.run_file, is_ascii)
+    plain = name.removesuffix(".exe").removesuffix(".cmd")
+    for known in (plain, _VERSION.sub("", plain) if len(plain) <= _NAME_CHARS else plain):
+        if known in _JUDGES:
+            return Program(known, _JUDGES[known], is_ascii)
+    return Program(name, _JUDGES.get(plain.partition(".")[0] + ".*", _unknown), is_ascii)
 
 
 def _unknown(call: Call) -> None:

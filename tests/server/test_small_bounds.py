@@ -1,0 +1,69 @@
+"""Bounds of the server that are enforced in a line or two, each with what happens there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.aio import run
+from tests.server.site import site
+from tests.server.test_diff import asked, git, repository
+from tests.tooling.push_service import Browser, PushService
+from trunkline.errors import TooManyRequests, Unauthorized
+from trunkline.server import devices, diff
+from trunkline.server import git as server_git
+from trunkline.server.devices import Pairings
+from trunkline.server.push import subscriptions
+from trunkline.server.push.subscriptions import KINDS, Subscriptions
+
+
+def test_only_so_many_devices_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subscriptions, "SUBSCRIPTIONS_MOST", 2)
+    known = Subscriptions(tmp_path, lambda _: True)
+    with PushService() as service:
+        keys = Browser(service).subscription()["keys"]
+    for number in range(2):
+        known.keep(f"t{number}", f"https://push.example/{number}", keys["p256dh"], keys["auth"], KINDS)
+    with pytest.raises(TooManyRequests, match="2 devices are told already"):
+        known.keep("t2", "https://push.example/2", keys["p256dh"], keys["auth"], KINDS)
+    known.keep("t1", "https://push.example/other", keys["p256dh"], keys["auth"], KINDS)
+
+
+def test_wrong_pairing_codes_are_counted_over_all_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "WRONG_OF_ALL", 3)
+    pairings = Pairings()
+    for number in range(3):
+        with pytest.raises(Unauthorized), pairings.tries.counted(f"10.0.0.{number}"):
+            pairings.claim("no such code")
+    with pytest.raises(TooManyRequests), pairings.tries.counted("10.0.0.99"):
+        pairings.claim("no such code")
+
+
+def test_a_diff_of_very_many_files_is_cut_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(diff, "CHANGED_FILES", 2)
+
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            repository(hub.folder)
+            for name in ("kept.txt", "changed.txt", "gone.txt"):
+                (hub.folder / name).write_text("other\n")
+            told = await asked(hub, await hub.session())
+            assert len(told["files"]) == 2 and told["truncated"] is True
+
+    run(check())
+
+
+def test_too_long_an_answer_of_git_counts_as_none_and_the_diff_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_git, "OUTPUT_BYTES", 600)
+
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            repository(hub.folder)
+            for number in range(50):
+                (hub.folder / f"a-file-with-a-name-{number}.txt").write_text("x\n")
+            git(hub.folder, "add", ".")
+            told = await asked(hub, await hub.session())
+            assert told["truncated"] is True
+
+    run(check())
