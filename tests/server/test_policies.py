@@ -11,9 +11,8 @@ import pytest
 from tests.aio import run
 from tests.server.site import Site, site
 from trunkline.dialects import context
-from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.calls.names import name_of_kind
 from trunkline.hub import Session
-from trunkline.session.interpret.facts import name_of
 from trunkline.session.policy import Rule, always_rule, policy_ask
 from trunkline.session.policy_book import PolicyBook, version_of
 from trunkline.session.policy_text import written_rule
@@ -131,7 +130,7 @@ def test_a_rule_that_always_made_of_a_command_is_explained_as_one_that_allows(tm
         async with site(tmp_path) as hub:
             session = await hub.session()
             fold, line = session.fold, "make all | tee log"
-            tool = name_of(CallState(tool_call_id="c1", kind="execute"))
+            tool = name_of_kind("execute") or ""
             ask = policy_ask(tool, "execute", {"command": line}, agent=fold.agent, cwd=fold.cwd, roots=[fold.cwd])
             rule = always_rule(ask, allow=True, scope="always", session_id="", turn_id=None, reason=None)
             await hub.ask("PUT", "/policy", json_body={"text": written_rule(rule)})

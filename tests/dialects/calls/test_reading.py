@@ -1,0 +1,153 @@
+"""What a tool call is read as: named by what its agent says, judged by the worst of all evidence."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trunkline.dialects import acp, packets
+from trunkline.dialects.acp.calls import CallState, merge
+from trunkline.dialects.calls import Reading, ToolNames, name_call, read_call
+from trunkline.dialects.calls.names import is_name, usual_name, verb_in
+from trunkline.dialects.context import PermissionPolicy
+from trunkline.dialects.context.types import AutoApprove
+from trunkline.dialects.risk import Places, judge, rank
+from trunkline.session.policy import Policy
+from trunkline.session.policy_asks import Where, policy_ask_of
+
+ROOT = "/w/p"
+PLACES = Places.of(ROOT, [ROOT], "/h")
+LOOKS = PermissionPolicy(auto_approve=AutoApprove(reads=True, searches=True, writes=False, commands=False))
+
+
+class Case(NamedTuple):
+    """A call as its agent tells it, and what it must be."""
+
+    call: dict[str, Any]
+    tool: str
+    level: str
+    approved: bool = False
+
+
+CASES = {
+    "a delete with the input of a glob": Case(
+        {"title": "delete_files", "kind": "delete", "rawInput": {"pattern": "*"}}, "delete_files", "high"),
+    "a move with the input of a glob": Case({"title": "move", "kind": "move", "rawInput": {"pattern": "*.log"}}, "move", "medium"),
+    "a server's purge": Case({"title": "mcp__fs__purge", "rawInput": {"pattern": "*", "path": "."}}, "mcp__fs__purge", "high"),
+    "a shredder with the input of a read": Case({"title": "shred", "rawInput": {"filePath": "x"}}, "shred", "high"),
+    "a statement that deletes": Case(
+        {"title": "mcp__db__execute", "rawInput": {"query": "DELETE FROM users"}}, "mcp__db__execute", "high"),
+    "a statement that deletes, of a tool that only asks": Case(
+        {"name": "mcp__db__query", "rawInput": {"query": "DELETE FROM users"}}, "mcp__db__query", "high"),
+    "truncating": Case({"name": "Truncate", "kind": "other", "rawInput": {"path": "x"}}, "Truncate", "high"),
+    "renaming": Case({"name": "Rename", "kind": "other", "rawInput": {"path": "x"}}, "Rename", "medium"),
+    "saving": Case({"name": "Save", "kind": "other", "rawInput": {"path": "x"}}, "Save", "medium"),
+    "a grep whose pattern could be a glob": Case(
+        {"title": "grep", "kind": "search", "rawInput": {"pattern": "TODO"}}, "grep", "low", True),
+    "a glob whose pattern could be an expression": Case(
+        {"title": "glob", "kind": "search", "rawInput": {"pattern": "(a|b)/*.py"}}, "glob", "low", True),
+    "steps that run": Case({"title": "do_steps", "rawInput": {"steps": [{"run": "rm -rf ~"}]}}, "do_steps", "high"),
+    "a read with a command": Case({"name": "Read", "kind": "read", "rawInput": {"command": "rm -rf ~"}}, "read", "high"),
+    "a list of lines": Case({"name": "Bash", "kind": "execute", "rawInput": {"commands": ["touch /x"]}}, "bash", "high"),
+    "a read that says delete": Case({"title": "read", "kind": "delete", "rawInput": {"path": "x"}}, "read", "high"),
+    "a search that brings a text": Case(
+        {"title": "search", "kind": "search", "rawInput": {"pattern": "x", "path": "a.py", "content": "new"}}, "search", "medium"),
+    "a read of a patch": Case(
+        {"title": "view", "kind": "read", "rawInput": {"path": "a", "patch": "--- a/x\n+++ b/x\n@@\n-a\n+b\n"}}, "read", "medium"),
+    "a plain read": Case({"name": "Read", "kind": "read", "rawInput": {"file_path": "a.py"}}, "read", "low", True),
+    "a plain search": Case({"title": "Search", "kind": "search", "rawInput": {"pattern": "x", "path": "src"}}, "Search", "low", True),
+    "a read with a member that nobody knows": Case(
+        {"name": "Read", "kind": "read", "rawInput": {"file_path": "a.py", "then": {"action": "x"}}}, "read", "low"),
+    "a name that cannot be seen whole": Case(
+        {"name": "Read", "kind": "read", "rawInput": {"file_path": "notes\u3164.txt"}}, "read", "low"),
+}
+
+
+def read(call: dict[str, Any], names: ToolNames | None = None) -> Reading:
+    """A call as it is read when it is announced."""
+    names = names or ToolNames()
+    state = CallState(tool_call_id="c")
+    merge(state, acp.decode_tool_call_update(msgspec.json.encode({"toolCallId": "c", **call})))
+    shape = packets.tool_by_input(packets.input_view(state.raw_input), state.kind)
+    tool, by = name_call(state.name, state.first_title, state.kind, shape, names)
+    return read_call(tool, state.kind, call.get("rawInput"), named_by=by, names=names, title=state.title)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_a_call_is_what_it_says_and_as_bad_as_the_worst_in_it(case: Case) -> None:
+    reading = read(case.call)
+    risk = judge(reading, PLACES)
+    assert (reading.tool, risk.level) == (case.tool, case.level)
+    ask = policy_ask_of(reading, risk.level, risk.reason, Where(agent="a", cwd=ROOT, roots=(ROOT,)))
+    verdict = Policy().decide(ask, session_policy=LOOKS, now_us=0)
+    assert verdict.action == ("allow" if case.approved else "ask")
+
+
+@pytest.mark.parametrize(("title", "is_one"), [
+    ("Bash", True), ("delete_files", True), ("mcp__fs__purge", True), ("WriteFile", True), ("run-command", True),
+    ("a.txt", False), ("echo hi", False), ("Read a.py", False), ("/etc/passwd", False), ("shell · ls", False), ("", False),
+    ("Preparing file…", False), ("x" * 65, False),
+])
+def test_a_title_is_a_name_where_it_reads_as_one(title: str, is_one: bool) -> None:
+    assert is_name(title) == is_one
+
+
+def test_the_name_of_a_tool_is_no_command() -> None:
+    assert read({"title": "Bash", "kind": "execute"}).command is None
+    assert read({"title": "touch x", "kind": "execute"}).command == "touch x"
+
+
+def test_a_command_that_is_only_in_words_is_found_and_is_not_sure() -> None:
+    words = read_call("bash", "execute", None, title="Bash", shown="Requesting approval to Running: touch x")
+    assert (words.command, words.sure) == ("touch x", False)
+    told = read_call("bash", "execute", None, title="Bash", shown='{"command": "touch x"}')
+    assert told.command == "touch x"
+
+
+@pytest.mark.parametrize("member", ["dangerouslyDisableSandbox", "run_as", "after_command"])
+def test_a_member_that_changes_what_a_call_means_is_a_doubt(member: str) -> None:
+    reading = read({"name": "Bash", "kind": "execute", "rawInput": {"command": "npm test", member: True}})
+    assert not reading.sure and member in reading.doubts[0]
+    assert read({"name": "Bash", "kind": "execute", "rawInput": {"command": "npm test", member: False}}).sure
+    harmless = {"command": "npm test", "description": "tests", "timeout": 5, "workdir": "src"}
+    assert read({"name": "Bash", "kind": "execute", "rawInput": harmless}).sure
+
+
+@pytest.mark.parametrize(("name", "verb"), [
+    ("mcp__fs__purge", "destroys"), ("mcp__delete__list", None), ("executeQuery", "destroys"), ("createIssue", "changes"),
+    ("get_weather", None), ("shred", "destroys"),
+])
+def test_a_verb_in_an_unknown_name_counts(name: str, verb: str | None) -> None:
+    assert verb_in(name) == verb
+
+
+MEMBERS = st.dictionaries(
+    st.sampled_from(["path", "file_path", "pattern", "query", "command", "content", "new_string", "steps", "x", "description"]),
+    st.recursive(st.sampled_from(["a.py", "*", "rm -rf ~", "/etc/passwd", "DELETE FROM t", ""]), lambda inner: st.lists(
+        inner, max_size=2) | st.dictionaries(st.sampled_from(["run", "path", "action"]), inner, max_size=2), max_leaves=4),
+    max_size=5)
+KINDS = st.sampled_from(["read", "search", "edit", "delete", "move", "execute", "fetch", "think", "other"])
+NAMES = st.sampled_from(["read", "grep", "bash", "write", "mcp__x__y", "purge", "think", "whatever"])
+
+
+@given(NAMES, KINDS, MEMBERS, MEMBERS)
+def test_more_evidence_never_makes_a_call_better(name: str, kind: str, one: dict[str, Any], more: dict[str, Any]) -> None:
+    tool = usual_name(name, None)
+    less, all_of_it = read_call(tool, kind, one), read_call(tool, kind, {**more, **one})
+    assert less.acts <= all_of_it.acts
+    if one:
+        assert not (all_of_it.only_looks and not less.only_looks) or not less.sure or less.command is None
+        assert rank(judge(all_of_it, PLACES).level) >= min(rank(judge(less, PLACES).level), rank("high")) or all_of_it.doubts
+
+
+@given(NAMES, MEMBERS)
+def test_a_kind_only_adds(name: str, members: dict[str, Any]) -> None:
+    tool = usual_name(name, None)
+    without = read_call(tool, "other", members)
+    for kind in ("delete", "move", "execute"):
+        assert without.acts - {"unknown"} <= read_call(tool, kind, members).acts
+        assert not read_call(tool, kind, members).only_looks
