@@ -36,7 +36,8 @@ class Case(NamedTuple):
 CASES = {
     "a delete with the input of a glob": Case(
         {"title": "delete_files", "kind": "delete", "rawInput": {"pattern": "*"}}, "delete_files", "high"),
-    "a move with the input of a glob": Case({"title": "move", "kind": "move", "rawInput": {"pattern": "*.log"}}, "move", "medium"),
+    "a move with the input of a glob": Case(
+        {"title": "move", "kind": "move", "rawInput": {"pattern": "*.log"}}, "move", "medium"),
     "a server's purge": Case({"title": "mcp__fs__purge", "rawInput": {"pattern": "*", "path": "."}}, "mcp__fs__purge", "high"),
     "a shredder with the input of a read": Case({"title": "shred", "rawInput": {"filePath": "x"}}, "shred", "high"),
     "a statement that deletes": Case(
@@ -55,11 +56,12 @@ CASES = {
     "a list of lines": Case({"name": "Bash", "kind": "execute", "rawInput": {"commands": ["touch /x"]}}, "bash", "high"),
     "a read that says delete": Case({"title": "read", "kind": "delete", "rawInput": {"path": "x"}}, "read", "high"),
     "a search that brings a text": Case(
-        {"title": "search", "kind": "search", "rawInput": {"pattern": "x", "path": "a.py", "content": "new"}}, "search", "medium"),
+        {"title": "search", "kind": "search", "rawInput": {"pattern": "x", "path": "a.py", "content": "n"}}, "search", "medium"),
     "a read of a patch": Case(
-        {"title": "view", "kind": "read", "rawInput": {"path": "a", "patch": "--- a/x\n+++ b/x\n@@\n-a\n+b\n"}}, "read", "medium"),
+        {"title": "view", "kind": "read", "rawInput": {"path": "a", "patch": "--- a/x\n+++ b/x\n-a\n+b\n"}}, "read", "medium"),
     "a plain read": Case({"name": "Read", "kind": "read", "rawInput": {"file_path": "a.py"}}, "read", "low", True),
-    "a plain search": Case({"title": "Search", "kind": "search", "rawInput": {"pattern": "x", "path": "src"}}, "Search", "low", True),
+    "a plain search": Case(
+        {"title": "Search", "kind": "search", "rawInput": {"pattern": "x", "path": "src"}}, "Search", "low", True),
     "a read with a member that nobody knows": Case(
         {"name": "Read", "kind": "read", "rawInput": {"file_path": "a.py", "then": {"action": "x"}}}, "read", "low"),
     "a name that cannot be seen whole": Case(
