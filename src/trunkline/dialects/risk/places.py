@@ -16,7 +16,6 @@ from typing import Final, Literal, NamedTuple
 from msgspec import Struct
 
 from trunkline.dialects.risk import secrets_list
-from trunkline.dialects.shell.engine import compiled
 
 Kind = Literal[
     "inside",
@@ -78,8 +77,8 @@ for _parts in (sample.split("/") for sample in secrets_list.SAMPLES):
 _NET: Final = ("/dev/tcp/", "/dev/udp/")
 
 
-_ORDINARY: Final = compiled(
-    r"(?>[\w*?][\w +,=@%*?-]*+)(?:/[\w*?][\w +,=@%*?-]*+)*+(?:\.[\w*?]++)*+|[<>]\([\w +,=@%-]++\)", re.ASCII)
+_ORDINARY: Final = re.compile(
+    r"(?>[\w*?][\w +,=@%*?-]*)(?>(?:/[\w*?][\w +,=@%*?-]*+)*)(?>(?:\.[\w*?]++)*)|[<>]\([\w +,=@%-]++\)", re.ASCII)
 """Names without anything hidden, computed or above: most of all that are written. What it matches is normal already.
 A wildcard that begins a name matches nothing hidden, and a simple substitution has no parts."""
 _NOTABLE: Final = re.compile(rf"{secrets_list.HINT.pattern}|opencode")
