@@ -97,7 +97,7 @@ def test_no_expression_takes_more_than_linear_time() -> None:
 
 
 def test_no_expression_repeats_a_group_possessively() -> None:
-    """Before 3.11.5 that loses the beginning of what the group matched: ``rm`` is read as ``m``. Atomic groups are read rightly."""
+    """Before 3.11.5 that loses the beginning of what the group matched: ``rm`` is read as ``m``. Atomic groups do not."""
     texts = [(f"{module.__name__}.{name}", str(pattern.pattern)) for module, name, pattern in expressions()]
     assert [name for name, text in texts if re.search(r"(?<!\\)\)(?:[*+?]|\{\d*,?\d*\})\+", text)] == []
 
