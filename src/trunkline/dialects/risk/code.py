@@ -110,6 +110,7 @@ def judge_code(call: Call, code: str | None, language: str) -> None:
         call.traits |= Trait.EXECUTES
         call.note("high", f"runs {language} code that is only known when it runs")
         return
+    call.codes = [*call.codes, code]
     text = _read_part(call, code, f"{language} code")
     names = set(_NAME.findall(text))
     runs = _RUNS.found(names, text) or ("`" in text and language in _BACKTICK_RUNS)

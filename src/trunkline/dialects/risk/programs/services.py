@@ -56,6 +56,8 @@ def _container(call: Call) -> None:
         call.note("high", "deletes or publishes containers, images or volumes", call.command.text)
     elif verb and verb not in _DOCKER_QUIET:
         call.note("medium", "runs or changes containers", call.command.text)
+        if verb == "cp" and ":" not in words[-1] and call.places.kind(words[-1]) not in ("inside", "temp"):
+            call.write(words[-1])
     elif verb == "config" and call.operands[:1] == ("context",):
         call.note("medium", "changes containers", call.command.text)
 
@@ -149,6 +151,8 @@ def _database(call: Call) -> None:
         call.note("high", "changes or deletes data", next(text for text in statements if _SQL_LOSES.search(text)))
     elif not (statements and all(_SQL_READS.match(text) for text in statements)):
         call.note("medium", "works on a database", call.command.text)
+        if call.name.startswith("sqlite") and call.operands and call.places.kind(call.operands[0]) not in ("inside", "temp"):
+            call.write(call.operands[0])
 
 
 def _drops(call: Call) -> None:

@@ -8,33 +8,10 @@ from collections.abc import Callable
 from typing import Final
 
 from trunkline.dialects.risk.call import Call, Trait
+from trunkline.dialects.risk.programs.git_words import CHANGING_VERBS, FOLDER_OPTIONS, KNOWN_VERBS, QUIET_VERBS, RUNNING_KEYS
 
-_QUIET: Final = frozenset(
-    """
-    status log diff show rev-parse ls-files ls-tree ls-remote describe shortlog blame annotate grep cat-file rev-list name-rev
-    merge-base for-each-ref show-ref count-objects fsck help version var check-ignore check-attr check-ref-format diff-tree
-    diff-index diff-files whatchanged range-diff cherry add stage commit init fetch show-branch verify-commit verify-tag
-    get-tar-commit-id column interpret-trailers stripspace patch-id merge-tree merge-file mktree hash-object write-tree
-    commit-graph maintenance diagnose bugreport request-pull format-patch --version --help
-    """.split()
-)
-_MEDIUM: Final = frozenset(
-    """
-    pull merge cherry-pick revert am apply mv submodule subtree sparse-checkout notes lfs bundle pack-refs repack read-tree
-    update-index symbolic-ref switch clone push reset rebase bisect worktree remote config tag branch checkout restore stash
-    archive rerere fast-export unpack-objects init-db annex flow daemon instaweb gui citool gc
-    """.split()
-)
-_RUNNING_KEYS: Final = re.compile(
-    r"^(core\.(pager|editor|sshcommand|fsmonitor|hookspath|gitproxy|askpass|alternaterefscommand)|pager\.\w+|diff\.external"
-    r"|(diff|merge|difftool|mergetool|filter|guitool|man|browser|trailer|tar)\..*(command|cmd|textconv|driver|clean|smudge|process|path)"
-    r"|credential(\..*)?\.helper|gpg(\..*)?\.program|alias\..*|sequence\.editor|uploadpack\..*|remote\..*\.(uploadpack|receivepack|vcs|proxy)"
-    r"|protocol\..*allow|interactive\.difffilter|sendemail\..*cmd|init\.templatedir|include(if)?\..*|submodule\..*\.update|url\..*insteadof"
-    r"|http\.(proxy|sslverify|curloptresolve)|web\.browser|ssh\.variant|commit\.template|instaweb\..*|receive\..*|hook\..*)$"
-)
 _TAME: Final = re.compile(r"^(|cat|less( -\S+)*|more|true|false|:|nano|vim?|osxkeychain|store|cache|manager|libsecret)$")
 _OUTPUTS: Final = frozenset({"--outp", "--outpu", "--output", "--output-directory", "--output-dir"})
-_GLOBAL_VALUES: Final = ("-C", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--attr-source")
 
 
 class _Git:
@@ -53,7 +30,7 @@ class _Git:
             if args[at] in ("-c", "--config-env"):
                 self.settings.extend(args[at + 1 : at + 2])
                 at += 1
-            elif args[at] in _GLOBAL_VALUES:
+            elif args[at] in FOLDER_OPTIONS:
                 self.folder = args[at + 1] if at + 1 < len(args) else ""
                 self.stands_in = posixpath.join(self.stands_in, self.folder) if args[at] == "-C" else self.stands_in
                 at += 1
@@ -68,11 +45,10 @@ class _Git:
         """Take the verb for what an alias in the call's own settings makes of it; gives that setting, or nothing."""
         if not self.settings:
             return ""
-        known = _QUIET | _MEDIUM | _VERBS.keys()  # git takes no alias for a command of its own
         for setting in self.settings:
             key, _, value = setting.partition("=")
             words = value.split()
-            if self.verb and self.verb not in known and key.lower() == f"alias.{self.verb.lower()}" and words and value[0] != "!":
+            if self.verb and self.verb not in KNOWN_VERBS and key.lower() == f"alias.{self.verb.lower()}" and words and value[0] != "!":
                 self.verb, self.rest = words[0], (*words[1:], *self.rest)
                 return setting
         return ""
@@ -110,15 +86,15 @@ def _git(call: Call) -> None:
     judge = _VERBS.get(git.verb)
     if judge is not None:
         judge(call, git)
-    elif git.verb in _MEDIUM:
+    elif git.verb in CHANGING_VERBS:
         call.note("medium", "changes the repository", call.command.text)
-    elif git.verb and git.verb not in _QUIET:
+    elif git.verb and git.verb not in QUIET_VERBS:
         call.note("medium", "a git command that is not known here; it may be an alias", call.command.text)
 
 
 def _setting(call: Call, key: str, value: str) -> None:
     """A setting that makes git run a program."""
-    if not _RUNNING_KEYS.match(key.lower()) or _TAME.match(value):
+    if not RUNNING_KEYS.match(key.lower()) or _TAME.match(value):
         return
     if key.lower().startswith("alias.") and not value.startswith("!"):
         call.note("medium", "changes what a git command means", f"{key}={value}")
@@ -301,6 +277,14 @@ def _worktree(call: Call, git: _Git) -> None:
         call.note("high" if git.has("f", "--force") else "medium", "removes a work tree", call.command.text)
     elif git.operands[:1] != ["list"]:
         call.note("medium", "changes work trees", call.command.text)
+    if git.operands[:1] in (["add"], ["move"]) and len(git.operands) > 1:
+        _outside(call, git, git.operands[-1] if git.operands[0] == "move" else _added(git))
+
+
+def _added(git: _Git) -> str:
+    """The folder of ``git worktree add -b name folder commit``."""
+    skip = {at + 1 for at, arg in enumerate(git.rest) if arg in ("-b", "-B", "--reason")}
+    return next((arg for at, arg in enumerate(git.rest[1:], 1) if at not in skip and arg[:1] != "-"), "")
 
 
 def _rm(call: Call, git: _Git) -> None:
@@ -331,12 +315,24 @@ def _refs(call: Call, git: _Git) -> None:
     call.note("high", "changes what branches point to", call.command.text)
 
 
+def _init(call: Call, git: _Git) -> None:
+    for folder in git.operands[:1]:
+        _outside(call, git, folder)
+
+
 def _clone(call: Call, git: _Git) -> None:
     call.note("medium", "fetches a repository", call.command.text)
     words = git.operands
     if words:
         name = words[1] if len(words) > 1 else re.sub(r"\.git$", "", words[0].rstrip("/")).rpartition("/")[2]
         call.download(name)
+        _outside(call, git, name)
+
+
+def _outside(call: Call, git: _Git, folder: str) -> None:
+    """A folder that git makes or fills; inside the project that is no news."""
+    if call.places.kind(git.path(folder)) not in ("inside", "temp", "unknown", "elsewhere"):
+        call.write(git.path(folder))
 
 
 _VERBS: Final[dict[str, Callable[[Call, _Git], None]]] = {
@@ -346,7 +342,7 @@ _VERBS: Final[dict[str, Callable[[Call, _Git], None]]] = {
     "filter-repo": _rewrites, "replace": _rewrites, "fast-import": _rewrites, "reflog": _reflog, "gc": _gc, "prune": _gc,
     "prune-packed": _gc, "remote": _remote, "config": _config, "submodule": _submodule, "bisect": _bisect, "worktree": _worktree,
     "rm": _rm, "credential": _credential, "credential-store": _credential, "credential-cache": _credential, "send-email": _sends,
-    "imap-send": _sends, "archive": _archive, "bundle": _bundle, "update-ref": _refs, "clone": _clone,
+    "imap-send": _sends, "init": _init, "archive": _archive, "bundle": _bundle, "update-ref": _refs, "clone": _clone,
 }  # fmt: skip
 
 JUDGES: Final[dict[str, Callable[[Call], None]]] = {"git": _git, "hub": _git, "yadm": _git}
