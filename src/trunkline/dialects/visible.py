@@ -25,18 +25,20 @@ _HALVES: Final = range(0xD800, 0xE000)
 """Halves of characters: nothing can write them down."""
 
 UNSEEN_RANGES: Final = (
-    (0x00, 0x08), (0x0B, 0x1F), (0x7F, 0x9F), (0xAD, 0xAD), (0x034F, 0x034F), (0x061C, 0x061C), (0x115F, 0x1160), (0x17B4, 0x17B5),
-    (0x180B, 0x180F), (0x200B, 0x200C), (0x200E, 0x200F), (0x2028, 0x202E), (0x2060, 0x206F), (0x2800, 0x2800), (0x3164, 0x3164),
-    (0xD800, 0xDFFF), (0xFE00, 0xFE0E), (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF9, 0xFFFB), (0xE0000, 0xE01EF),
+    (0x00, 0x08), (0x0B, 0x1F), (0x7F, 0x9F), (0xAD, 0xAD), (0x034F, 0x034F), (0x061C, 0x061C), (0x115F, 0x1160),
+    (0x17B4, 0x17B5), (0x180B, 0x180F), (0x200B, 0x200C), (0x200E, 0x200F), (0x2028, 0x202E), (0x2060, 0x206F), (0x2800, 0x2800),
+    (0x3164, 0x3164), (0xD800, 0xDFFF), (0xFE00, 0xFE0E), (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF9, 0xFFFB),
+    (0xE0000, 0xE01EF),
 )
-"""Everything that is not seen in a command, a name or a path: controls but tab and newline, soft hyphen, zero-width and directional
-marks, fillers, an empty Braille cell, variation selectors, separators, halves of characters, tags."""
+"""Everything that is not seen in a command, a name or a path: controls but tab and newline, soft hyphen, zero-width and
+directional marks, fillers, an empty Braille cell, variation selectors, separators, halves of characters, tags."""
 PICTURES: Final = (
     (0xA9, 0xA9), (0xAE, 0xAE), (0x203C, 0x203C), (0x2049, 0x2049), (0x2122, 0x2122), (0x2139, 0x2139), (0x2194, 0x21AA),
     (0x231A, 0x23FF), (0x24C2, 0x24C2), (0x25AA, 0x25FE), (0x2600, 0x27BF), (0x2934, 0x2935), (0x2B00, 0x2BFF), (0x3030, 0x3030),
     (0x303D, 0x303D), (0x3297, 0x3299), (0x1F000, 0x1FAFF),
 )
-"""Behind these a joiner (U+200D) and the sign for coloured pictures (U+FE0F) are part of what is seen; elsewhere they are not seen."""
+"""Behind these a joiner (U+200D) and the sign for coloured pictures (U+FE0F) belong to what is seen; elsewhere they
+are not seen."""
 
 
 def _set_of(ranges: tuple[tuple[int, int], ...]) -> str:
@@ -47,11 +49,12 @@ UNSEEN: Final = re.compile(
     f"[{_set_of(UNSEEN_RANGES)}]|(?<![{_set_of(PICTURES)}])(?:(?<![{_set_of(PICTURES)}]\\ufe0f)\\u200d|\\ufe0f(?!\\u20e3))")
 
 _TWINS: Final = frozenset(
-    "АВЕЅІЈКМНОРСТХУавеѕіјкмнорстхуһԁԛԝьгп" "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹοινϲϳ" "օոսցՕՍ" "ᎪᎫᎬᎡᎢᎥᎳᎷᎻᎽᏀᏂᏃᏎᏏᏒᏔᏙᏚᏞᏟᏢᏦᏧ" "ⅼⅰⅴⅹⅽⅾⅿⅠⅤⅩⅬⅭⅮⅯ"  # noqa: RUF001
+    "АВЕЅІЈКМНОРСТХУавеѕіјкмнорстхуһԁԛԝьгп" "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹοινϲϳ" "օոսցՕՍ" "ᎪᎫᎬᎡᎢᎥᎳᎷᎻᎽᏀᏂᏃᏎᏏᏒᏔᏙᏚᏞᏟᏢᏦᏧ" "ⅼⅰⅴⅹⅽⅾⅿⅠⅤⅩⅬⅭⅮⅯ"
 )
 """Letters of Cyrillic, Greek, Armenian, Cherokee and number forms that are drawn like Latin ones."""
-_WIDE: Final = re.compile("[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff0e\uff0f\uff3c\u2044\u2215\u29f8\u2024\U0001d400-\U0001d7ff]")
-"""Full-width letters, digits, dots and slashes, other slashes and dots, letters of formulas. Full-width signs of a sentence are not."""
+_WIDE: Final = re.compile(
+    "[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff0e\uff0f\uff3c\u2044\u2215\u29f8\u2024\U0001d400-\U0001d7ff]")
+"""Full-width letters, digits, dots and slashes, other slashes and dots, letters of formulas; not the signs of a sentence."""
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 _GONE: Final = dict.fromkeys((*_CONTROLS, *_REORDERING, *_MARKS, *_HIDING, *_HALVES))

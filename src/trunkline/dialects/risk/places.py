@@ -1,8 +1,8 @@
 """What a path means: the session's own files, temporary ones, the system's, credentials, devices.
 
 Rule 1: paths are judged as text. Nothing is looked up, so a symbolic link is not seen through.
-Rule 2: shell start files, hooks, agents' settings and, of a home, every dot-file are that wherever the session's folders are: a session
-in the home folder changes them no more quietly than another.
+Rule 2: shell start files, hooks, agents' settings and, of a home, every dot-file are that wherever the session's
+folders are: a session in the home folder changes them no more quietly than another.
 Rule 3: a path that cannot be known (``$X/y``) is nowhere in particular; but what can be seen of it still counts.
 """
 
@@ -36,7 +36,8 @@ Kind = Literal[
     "unknown",
 ]
 """``inside`` the roots · ``temp`` · ``null`` swallows · ``home`` but not inside · ``outside`` the roots · ``elsewhere`` where
-no roots are known · ``system`` · ``startup`` what shells and logins run, wherever it lies · ``hook`` what git runs · ``agent`` an agent's own
+no roots are known · ``system`` · ``startup`` what shells and
+logins run, wherever it lies · ``hook`` what git runs · ``agent`` an agent's own
 settings · ``device`` · ``raw`` a disk or memory · ``net`` bash's /dev/tcp · ``unknown`` only known when it runs"""
 
 _NULLS: Final = frozenset(

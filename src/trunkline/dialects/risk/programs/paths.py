@@ -58,6 +58,28 @@ _ELSEWHERE: Final = _row(everything=True, writes="-o --output --cidfile --iidfil
 _JUDGED: Final = _row(everything=True)
 """Its judge looks at every path that it may write."""
 
+_MANAGERS: Final = (
+    "npm pnpm yarn bun cnpm pip pip3 pipx uv poetry pdm pipenv conda mamba cargo gem bundle composer hatch rye".split()
+)
+_REMOTE: Final = (
+    "docker podman nerdctl docker-compose podman-compose kubectl oc helm k9s kustomize flux argocd aws gcloud az "
+    "doctl hcloud gsutil ssh mosh autossh sshpass vagrant ansible ansible-playbook gh glab tea time strace ltrace".split()
+)
+_CODE_JUDGED: Final = (
+    "rm unlink rmdir rimraf shred srm wipe mv cp gcp ditto ln link mkdir touch chmod chown chgrp tee sponge dd "
+    "truncate fallocate install rsync scp sed gsed awk gawk mawk nawk tar gtar bsdtar zip git hub yadm sort uniq xxd base64 rename prename "
+    "trash trash-put sqlite3 sqlite kill pkill killall systemctl mount umount df source . eval".split()
+)
+_CURL_READS: Final = (
+    "-d -F -H -b -T -K -E -u -w -A -e --data --data-binary --data-raw --data-urlencode --form --json --header --upload-file "
+    "--cookie --netrc-file --unix-socket --write-out --user --url --pinnedpubkey"
+)
+_OPENSSL_READS: Final = (
+    "-in -key -inkey -CA -CAfile -CApath -CAkey -cert -certfile -config -passin -passout -kfile -signkey -rand -extfile "
+    "-untrusted -trusted -recip -signer -connect -servername"
+)
+_COMPILER: Final = _row(ALL, "-I -L -isystem -include -iquote -B -l --sysroot -C -O -D", "-o", long_dashes=True)
+
 PATHS: Final[dict[str, PathUse]] = {
     **dict.fromkeys(reading.ONLY_LOOK, _READS),
     **dict.fromkeys((*reading.TESTERS, "ruff", "prettier", "biome"), _LOOKS),
@@ -65,30 +87,20 @@ PATHS: Final[dict[str, PathUse]] = {
     **dict.fromkeys(("iconv", "pygmentize", "tree", "plutil", "exiftool", "sdiff"), _row(everything=True, writes="-o --output")),
     **dict.fromkeys(("pdftotext", "json.tool"), _row(1)),
     **dict.fromkeys(("mktemp", "mkfifo"), _row()),
-    **dict.fromkeys("npm pnpm yarn bun cnpm pip pip3 pipx uv poetry pdm pipenv conda mamba cargo gem bundle composer hatch rye".split(),
-                    _PACKAGES),
-    **dict.fromkeys("docker podman nerdctl docker-compose podman-compose kubectl oc helm k9s kustomize flux argocd aws gcloud az doctl "
-                    "hcloud gsutil ssh mosh autossh sshpass vagrant ansible ansible-playbook gh glab tea time strace ltrace".split(),
-                    _ELSEWHERE),
+    **dict.fromkeys(_MANAGERS, _PACKAGES),
+    **dict.fromkeys(_REMOTE, _ELSEWHERE),
     **dict.fromkeys("psql mysql mariadb mongo mongosh redis-cli duckdb clickhouse-client pg_isready".split(),
                     _row(ALL, reads="-f -h -S", writes="-o -L")),
-    **dict.fromkeys("curl xh http https curlie".split(), _row(ALL, reads=(
-        "-d -F -H -b -T -K -E -u -w -A -e --data --data-binary --data-raw --data-urlencode --form --json --header --upload-file --cookie "
-        "--netrc-file --unix-socket --write-out --user --url --pinnedpubkey"))),
-    **dict.fromkeys(("wget", "wget2"), _row(ALL, reads="-i --post-file --body-file --load-cookies --private-key --certificate --header")),
-    **dict.fromkeys("rm unlink rmdir rimraf shred srm wipe mv cp gcp ditto ln link mkdir touch chmod chown chgrp tee sponge dd truncate "
-                    "fallocate install rsync scp sed gsed awk gawk mawk nawk tar gtar bsdtar zip git hub yadm sort uniq xxd base64 "
-                    "rename prename trash trash-put sqlite3 sqlite kill pkill killall systemctl mount umount df source . eval".split(),
-                    _JUDGED),
-    **dict.fromkeys("gunzip unzip bunzip2 unxz 7z unrar gzip bzip2 xz zstd".split(), _row(everything=True)),
-    **dict.fromkeys("gcc g++ cc c++ clang clang++ rustc".split(), _row(ALL, reads="-I -L -isystem -include -iquote -B -l --sysroot -C -O -D",
-                                                                      writes="-o", long_dashes=True)),
+    **dict.fromkeys("curl xh http https curlie".split(), _row(ALL, _CURL_READS)),
+    **dict.fromkeys(("wget", "wget2"), _row(
+        ALL, "-i --post-file --body-file --load-cookies --private-key --certificate --header")),
+    **dict.fromkeys(_CODE_JUDGED, _JUDGED),
+    **dict.fromkeys("gunzip unzip bunzip2 unxz 7z unrar gzip bzip2 xz zstd".split(), _READS),
+    **dict.fromkeys("gcc g++ cc c++ clang clang++ rustc".split(), _COMPILER),
     "patch": _row(0, reads="-i"),
     "go": _row(ALL, reads="-C -modfile -overlay -pgo -mod -ldflags -gcflags -tags -run -bench", long_dashes=True),
     "terraform": _row(0, reads="-chdir -var-file -backend-config", long_dashes=True),
-    "openssl": _row(ALL, reads=(
-        "-in -key -inkey -CA -CAfile -CApath -CAkey -cert -certfile -config -passin -passout -kfile -signkey -rand -extfile -untrusted "
-        "-trusted -recip -signer -connect -servername"), long_dashes=True),
+    "openssl": _row(ALL, _OPENSSL_READS, long_dashes=True),
     "cmake": _row(1, reads="-D -S -C -G -P -L"),
     "make": _row(0, reads="-C -f -I -o -W"),
     "http.server": _row(ALL, reads="-d"),

@@ -2,8 +2,8 @@
 
 What others may import from here:
 
-    runs_other(command)       the command lines that one simple command runs in turn; ``UNKNOWN`` where it may run what its words do
-                              not say; ``()`` where it runs nothing that the table knows of
+    runs_other(command)       the command lines that one simple command runs in turn; ``UNKNOWN`` where it may run what its words
+                              do not say; ``()`` where it runs nothing that the table knows of
     line_runs(commands)       the same for every command of a line, in order: what an earlier one made an alias, a copy or a link
                               of is known to the later ones
     option_values(word)       every value that a word may give to an option: ``-rf.env`` may give ``f.env`` or ``.env``
@@ -69,8 +69,7 @@ _SSH: Final = _row("-S", loads="-F", code="-o", rest=0)
 _DEBUGGER: Final = _row(loads="-x --command -s --source", code="-ex -iex --eval-command -o --one-line -O", stdin=True)
 _DATABASE: Final = _row(loads="-f --file -init", code="-c --command -e --execute -cmd", stdin=True)
 _INTERPRETER: Final = _row(stdin=True)
-_BUILD: Final = _row(loads="-f --file --makefile --justfile -I --include-dir -C --directory --config --configuration",
-                     code="--eval -E")
+_BUILD: Final = _row(loads="-f --file --makefile --justfile --rakefile -I --include-dir --eval -E")
 _PAGER: Final = _row("--pager --pre --preview --hostname-bin")
 _WRAPPER: Final = _row(rest=1)
 
@@ -81,8 +80,9 @@ ROWS: Final[dict[str, Runner]] = {
     **dict.fromkeys("gdb lldb".split(), _DEBUGGER),
     **dict.fromkeys("sqlite3 sqlite psql mysql mariadb mongo mongosh duckdb usql".split(), _DATABASE._replace(operand=2)),
     "dc": _row(loads="-f --file", code="-e --expression", stdin=True),
-    **dict.fromkeys("python python2 python3 pypy perl ruby node nodejs php lua tclsh expect octave gnuplot r irb julia guile".split(),
-                    _INTERPRETER),
+    **dict.fromkeys(
+        "python python2 python3 pypy perl ruby node nodejs php lua tclsh expect octave gnuplot r irb julia guile".split(),
+        _INTERPRETER),
     **dict.fromkeys("at batch ftp lftp mail mailx telnet".split(), _row(stdin=True)),
     "crontab": _row(stdin=True),
     **dict.fromkeys("tar gtar bsdtar star".split(), _row(
@@ -96,9 +96,10 @@ ROWS: Final[dict[str, Runner]] = {
     "man": _row("-P --pager -H --html"),
     **dict.fromkeys("rg ripgrep bat batcat delta ag ack fzf".split(), _PAGER),
     **dict.fromkeys("make gmake bmake just rake ninja".split(), _BUILD),
-    **dict.fromkeys("npm pnpm yarn bun".split(), _row("--script-shell", loads="--userconfig --globalconfig --node-options --prefix -C")),
+    **dict.fromkeys("npm pnpm yarn bun".split(), _row("--script-shell", loads="--userconfig --globalconfig --node-options")),
     "cargo": _row(loads="--config --manifest-path -Z"),
-    **dict.fromkeys(("pytest", "py.test"), _row(loads="-p -c --config-file --rootdir --confcutdir --import-mode -o --override-ini")),
+    **dict.fromkeys(("pytest", "py.test"), _row(
+        loads="-p -c --config-file --rootdir --confcutdir --import-mode -o --override-ini")),
     "go": _row("-exec -toolexec -vettool", loads="-C -overlay -modfile"),
     **dict.fromkeys("gcc g++ cc c++ clang clang++".split(), _row("-wrapper", loads="-B -fplugin -specs")),
     **dict.fromkeys("hg svn".split(), _row("--editor-cmd --diff-cmd --diff3-cmd", loads="--config --config-option --config-dir")),
@@ -120,12 +121,15 @@ ROWS: Final[dict[str, Runner]] = {
 
 _LOADER: Final = re.compile(r"ld(-linux|-musl)?[\w.-]*\.so(\.\d+)*|ld\.so")
 _RUNS_IN_CODE: Final = re.compile(
-    r"!|\b(system|shell|popen|exec|eval|spawn|source|load|load_extension|pipe|program|python|perl|ruby|lua|term|terminal|make|run|edit)"
-    r"\b|\||\bgetline\b|@load|call-process|start-process", re.IGNORECASE)
+    r"!|\b(system|shell|popen|exec|eval|spawn|source|load|load_extension|pipe|program|python|perl|ruby|lua|term|terminal|make|run"
+    r"|edit)\b|\||\bgetline\b|@load|call-process|start-process", re.IGNORECASE)
 _SED_RUNS: Final = re.compile(r"(?:^|[;\n{}/\d$])\s?e(?:\s|$|;|\})|[/|#,:][gpiImM0-9]{0,9}e[gpiImM0-9]{0,9}\s?(?:$|[;\n}])")
 _SSH_RUNS: Final = re.compile(r"(?i)(proxy|local|knownhosts|permitlocal)\s{0,9}command|match\s|pkcs11provider|include")
-_GIT_PUSHES: Final = {"send-pack": "push", "http-push": "push", "fetch-pack": "fetch", "http-fetch": "fetch", "remote-http": "fetch"}
+_GIT_PUSHES: Final = {"send-pack": "push", "http-push": "push", "fetch-pack": "fetch", "http-fetch": "fetch",
+                      "remote-http": "fetch"}
 _GIT_OPTIONS: Final = frozenset("--upload-pack --receive-pack --exec --extcmd --open-files-in-pager -x".split())
+_WHOLE: Final = frozenset(("--checkpoint",))
+"""Long options that are not another one cut short."""
 _COPIERS: Final = frozenset("cp ln install mv link".split())
 
 
@@ -298,7 +302,7 @@ def _by_row(command: SimpleCommand, row: Runner, name: str) -> Ran:
     if row.operand and (not texts or row.stdin):
         texts += operands[row.operand - 1:] if row.stdin else operands[row.operand - 1:row.operand]
     texts += [word[1:] for word in command.words[1:] if word is not None and word[:1] == "+" and row is _EDITOR]
-    if any([text is None or _may_run(text, name) for text in texts]) or (row.stdin and _has_script(command, texts, operands, row)):
+    if any([text is None or _may_run(text, name) for text in texts]) or (row.stdin and _has_script(command, row)):
         return UNKNOWN
     if row.rest and len(operands) >= row.rest:
         known = [word or "" for word in operands[row.rest - 1:]]
@@ -315,7 +319,7 @@ def _may_run(code: str, name: str) -> bool:
     return _RUNS_IN_CODE.search(code) is not None
 
 
-def _has_script(command: SimpleCommand, texts: list[str | None], operands: list[str | None], row: Runner) -> bool:
+def _has_script(command: SimpleCommand, row: Runner) -> bool:
     """Whether its input is what it does: something feeds it, and no word takes the place of that."""
     fed = command.stdin_from >= 0 or any([one.operator[:1] == "<" for one in command.redirects])
     if not fed:
@@ -334,7 +338,7 @@ def _options(command: SimpleCommand, row: Runner) -> list[tuple[str, str | None]
             continue
         following = command.words[at + 1] if at + 1 < len(command.words) else ""
         given, equal, value = sketch.partition("=")
-        full = given if given in known else _in_full(given, known) if given[:2] == "--" else ""
+        full = given if given in known else _in_full(given, known) if given[:2] == "--" and given not in _WHOLE else ""
         if full:
             found.append((full, (None if word is None else value) if equal else following))
         elif sketch[1:2] != "-":

@@ -48,7 +48,8 @@ class _Git:
         for setting in self.settings:
             key, _, value = setting.partition("=")
             words = value.split()
-            if self.verb and self.verb not in KNOWN_VERBS and key.lower() == f"alias.{self.verb.lower()}" and words and value[0] != "!":
+            own_name = self.verb and self.verb not in KNOWN_VERBS and key.lower() == f"alias.{self.verb.lower()}"
+            if own_name and words and value[0] != "!":
                 self.verb, self.rest = words[0], (*words[1:], *self.rest)
                 return setting
         return ""
