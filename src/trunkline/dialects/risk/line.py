@@ -15,6 +15,7 @@ from trunkline.dialects.risk.levels import Finding
 from trunkline.dialects.risk.places import Places
 from trunkline.dialects.risk.programs import program_of
 from trunkline.dialects.risk.programs.paths import note_outside
+from trunkline.dialects.risk.programs.runners import UNKNOWN, line_runs
 from trunkline.dialects.shell import ParsedLine, SimpleCommand, parse_shell
 from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
 from trunkline.dialects.visible import looks_alike, unseen_in
@@ -54,12 +55,14 @@ def _calls(parsed: ParsedLine, places: Places) -> list[Call]:
     """The commands of a line, each judged where it stands: ``cd`` moves what follows in the same shell, and no other."""
     calls: list[Call] = []
     where: dict[tuple[int, ...], Places] = {(): places}
-    for command in parsed.commands:
+    for command, ran in zip(parsed.commands, line_runs(parsed.commands), strict=True):
         scope = command.scope
         while scope not in where:
             scope = scope[:-1]
         here = where[scope]
         call = _judged(command, here)
+        for text in ran if ran is not UNKNOWN else ():
+            call.script(text)
         calls.append(call)
         if call.name in _MOVING:
             where[command.scope] = _after(call)

@@ -67,7 +67,8 @@ _REMOTE: Final = (
 )
 _CODE_JUDGED: Final = (
     "rm unlink rmdir rimraf shred srm wipe mv cp gcp ditto ln link mkdir touch chmod chown chgrp tee sponge dd "
-    "truncate fallocate install rsync scp sed gsed awk gawk mawk nawk tar gtar bsdtar zip git hub yadm sort uniq xxd base64 rename prename "
+    "truncate fallocate install rsync scp sed gsed awk gawk mawk nawk tar gtar bsdtar zip git hub yadm sort uniq xxd "
+    "base64 rename prename "
     "trash trash-put sqlite3 sqlite kill pkill killall systemctl mount umount df source . eval".split()
 )
 _CURL_READS: Final = (

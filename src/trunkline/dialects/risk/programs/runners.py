@@ -156,12 +156,12 @@ def runs_other(command: SimpleCommand) -> Ran:
         return _git(command)
     if name.startswith("git-") and name[4:] in KNOWN_VERBS | _GIT_PUSHES.keys():
         return (_git_line((name[4:], *command.sketch[1:])),)
-    if _LOADER.fullmatch(name):
+    if name[:2] == "ld" and _LOADER.fullmatch(name):
         return _loader(command)
     if name == "ip":
         at = command.sketch.index("exec") + 2 if "exec" in command.sketch else len(command.sketch)
         return _joined(command, at)
-    row = ROWS.get(name) or ROWS.get(name.rstrip("0123456789."))
+    row = ROWS.get(name) or (ROWS.get(name.rstrip("0123456789.")) if name[-1:].isdigit() else None)
     return _by_row(command, row, name) if row is not None else ()
 
 
@@ -171,27 +171,28 @@ def line_runs(commands: Sequence[SimpleCommand]) -> list[Ran]:
     copies: dict[str, str] = {}
     found: list[Ran] = []
     for command in commands:
-        found.append(_renamed(command, copies) or _aliased(command, aliases) or runs_other(command))
+        other = (_renamed(command, copies) if copies else ()) or (_aliased(command, aliases) if aliases else ())
+        found.append(other or runs_other(command))
         _learn(command, aliases, copies)
     return found
 
 
 def _learn(command: SimpleCommand, aliases: dict[str, str], copies: dict[str, str]) -> None:
     """Remember what a command makes another name of."""
-    words = command.sketch
-    if command.name == "git" and "config" in words:
+    words, name = command.sketch, command.name
+    if name == "git" and "config" in words:
         for at, word in enumerate(words[:-1]):
             if word.lower().startswith("alias."):
                 aliases[word[6:].lower()] = words[at + 1]
-    elif command.name in _COPIERS:
+    elif name in _COPIERS:
         operands = [word for word in words[1:] if word[:1] != "-"]
         for source in operands[:-1]:
             copies[_base(operands[-1])] = copies[_base(source)] = copies.get(_base(source), _base(source))
-    elif command.name in ("alias", "hash"):
+    elif name in ("alias", "hash"):
         for word in words[1:]:
-            name, equal, text = word.partition("=")
+            alias, equal, text = word.partition("=")
             if equal:
-                copies[name] = text
+                copies[alias] = text
 
 
 def _renamed(command: SimpleCommand, copies: dict[str, str]) -> Ran:
@@ -203,7 +204,7 @@ def _renamed(command: SimpleCommand, copies: dict[str, str]) -> Ran:
 
 
 def _aliased(command: SimpleCommand, aliases: dict[str, str]) -> Ran:
-    if command.name != "git" or not aliases:
+    if command.name != "git":
         return ()
     at = _git_verb(command)
     text = aliases.get(command.sketch[at].lower(), "") if at < len(command.sketch) else ""
@@ -298,15 +299,18 @@ def _by_row(command: SimpleCommand, row: Runner, name: str) -> Ran:
             found.append(value.rpartition("exec=")[2] if option == "--checkpoint-action" else value)
         else:
             texts.append(value)
-    operands = _operands(command, row)
+    places = _operands(command, row)
+    operands = [command.words[at] for at in places]
     if row.operand and (not texts or row.stdin):
         texts += operands[row.operand - 1:] if row.stdin else operands[row.operand - 1:row.operand]
     texts += [word[1:] for word in command.words[1:] if word is not None and word[:1] == "+" and row is _EDITOR]
     if any([text is None or _may_run(text, name) for text in texts]) or (row.stdin and _has_script(command, row)):
         return UNKNOWN
-    if row.rest and len(operands) >= row.rest:
-        known = [word or "" for word in operands[row.rest - 1:]]
-        found.append(" ".join((_base(known[0]), *known[1:])))
+    if row.rest and len(places) >= row.rest:
+        behind = _joined(command, places[row.rest - 1])
+        if behind is UNKNOWN:
+            return UNKNOWN
+        found.extend(behind)
     return tuple([text[:_CHARS] for text in found if text])
 
 
@@ -362,18 +366,18 @@ def _bundled(sketch: str, word: str | None, known: frozenset[str], following: st
     return []
 
 
-def _operands(command: SimpleCommand, row: Runner) -> list[str | None]:
-    """The words that are no options, and no values of options of the table."""
+def _operands(command: SimpleCommand, row: Runner) -> list[int]:
+    """Where the words are that are no options, and no values of options of the table."""
     taking = row.options | row.loads | row.code | _TAKING
-    found: list[str | None] = []
+    found: list[int] = []
     skip = False
-    for word in command.words[1:]:
+    for at, word in enumerate(command.words[1:], 1):
         if skip:
             skip = False
         elif word is not None and word[:1] == "-" and len(word) > 1:
             skip = word in taking
         else:
-            found.append(word)
+            found.append(at)
     return found
 
 
