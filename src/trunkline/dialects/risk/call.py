@@ -226,7 +226,7 @@ class Call(Struct, eq=False, gc=False):
             self.note("high" if own else "medium", "reads credentials" if contents else "looks where credentials are", path)
         elif kind == "raw":
             self.note("critical", "reads a raw device", path)
-        elif kind in ("outside", "home", "startup") and contents:
+        elif kind in ("outside", "home", "startup") and contents and not self.places.holds(resolved):
             self.note("medium", "reads outside the session's folders", path)
         elif kind == "net":
             self.traits |= Trait.FETCHES

@@ -137,6 +137,10 @@ class Places(Struct, frozen=True, eq=False):
         """How sure it is that a path holds credentials: ``""`` not, ``"project"`` one of the project's, ``"own"`` the user's."""
         return look(self, sketch).secret
 
+    def holds(self, path: str) -> bool:
+        """Whether a resolved path lies in a folder of the session, whatever it is."""
+        return any([_under(path, root) for root in self.roots])
+
     def holds_secrets(self, sketch: str) -> bool:
         """Whether a folder is so large that credentials are somewhere in it: a home, ``/``, ``/etc``."""
         path = self.resolve(sketch)

@@ -44,8 +44,6 @@ def _container(call: Call) -> None:
         note_row(call, ROWS, verb, words[1:], call.has)
         if verb == "cp" and ":" not in words[-1] and call.places.kind(words[-1]) not in ("inside", "temp"):
             call.write(words[-1])
-    elif verb == "config" and call.operands[:1] == ("context",):
-        call.note("medium", "changes containers", call.command.text)
 
 
 def _escape_apart(call: Call, at: int, arg: str) -> bool:
