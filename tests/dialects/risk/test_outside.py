@@ -20,6 +20,15 @@ def test_a_line_gets_its_level(line: str, level: str, group: str) -> None:
     assert risk.level == level, risk
 
 
+ORDINARY: dict[str, list[str]] = tomllib.loads((Path(__file__).parent / "ordinary.toml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(("line", "level"), [(line, level) for level, lines in ORDINARY.items() for line in lines])
+def test_an_ordinary_line_is_as_loud_as_it_was(line: str, level: str) -> None:
+    risk = explain_risk("Bash", {"command": line}, cwd="/home/u/proj", roots=["/home/u/proj"], home="/home/u")
+    assert risk.level == level, risk
+
+
 def test_a_path_that_may_be_written_is_the_reason() -> None:
     risk = explain_risk("Bash", {"command": "pytest --basetemp=/srv/x"}, cwd="/w", roots=["/w"])
     assert risk.reason == "may write outside the session's folders: /srv/x"
