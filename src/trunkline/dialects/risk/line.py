@@ -16,6 +16,7 @@ from trunkline.dialects.risk.places import Places
 from trunkline.dialects.risk.programs import program_of
 from trunkline.dialects.risk.programs.paths import note_outside
 from trunkline.dialects.risk.programs.runners import UNKNOWN, line_runs
+from trunkline.dialects.risk.programs.running import run_file
 from trunkline.dialects.shell import ParsedLine, SimpleCommand, parse_shell
 from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
 from trunkline.dialects.visible import looks_alike, unseen_in
@@ -125,7 +126,7 @@ def _judged(command: SimpleCommand, places: Places) -> Call:
         elif call.name in _EVALUATES_NAMES and any(_SUBSCRIPT.search(word) for word in words if word):
             call.note("high", "hides a command in an array index", command.text)
         program.judge(call)
-        note_outside(call)
+        note_outside(call, program.judge is not run_file)
     for redirect in command.redirects:
         if redirect.writes:
             call.write(redirect.sketch)

@@ -109,14 +109,17 @@ PATHS: Final[dict[str, PathUse]] = {
 }
 
 
-def note_outside(call: Call) -> None:
-    """Note the paths outside the session's folders that a call names and that may be written."""
+def note_outside(call: Call, is_known: bool = True) -> None:
+    """Note the paths outside the session's folders that a call names and that may be written.
+
+    ``is_known``: the program is the one of that name. ``./cat`` is a file that somebody made, and may write what it likes.
+    """
     for at, arg in enumerate(call.args):
         if "/" in arg or arg[:1] == "~" or arg == "..":
-            _word(call, at, arg)
+            _word(call, at, arg, is_known)
 
 
-def _word(call: Call, at: int, arg: str) -> None:
+def _word(call: Call, at: int, arg: str, is_known: bool) -> None:
     """One word that may name a path, alone or as the value of an option or a setting."""
     for value in (arg, *option_values(arg)):
         if value[:1] not in "/~.$" or "://" in value or "\n" in value:
@@ -124,7 +127,7 @@ def _word(call: Call, at: int, arg: str) -> None:
         if value[:1] == "$" and not value.startswith(("$HOME", "${HOME}")):
             continue
         path, kind, _ = look(call.places, value)
-        if kind in _OUTSIDE and not _only_reads(call, at, arg, value, path):
+        if kind in _OUTSIDE and not (is_known and _only_reads(call, at, arg, value, path)):
             call.at_least("high", "may write outside the session's folders", value)
             return
 

@@ -162,7 +162,7 @@ def runs_other(command: SimpleCommand) -> Ran:
         at = command.sketch.index("exec") + 2 if "exec" in command.sketch else len(command.sketch)
         return _joined(command, at)
     row = ROWS.get(name) or (ROWS.get(name.rstrip("0123456789.")) if name[-1:].isdigit() else None)
-    return _by_row(command, row, name) if row is not None else ()
+    return _by_row(command, row) if row is not None else ()
 
 
 def line_runs(commands: Sequence[SimpleCommand]) -> list[Ran]:
@@ -287,7 +287,7 @@ def _joined(command: SimpleCommand, at: int) -> Ran:
     return UNKNOWN if first is None else (" ".join((_base(first), *command.sketch[at + 1:]))[:_CHARS],)
 
 
-def _by_row(command: SimpleCommand, row: Runner, name: str) -> Ran:
+def _by_row(command: SimpleCommand, row: Runner) -> Ran:
     found: list[str] = []
     texts: list[str | None] = []
     for option, value in _options(command, row):
@@ -304,7 +304,7 @@ def _by_row(command: SimpleCommand, row: Runner, name: str) -> Ran:
     if row.operand and (not texts or row.stdin):
         texts += operands[row.operand - 1:] if row.stdin else operands[row.operand - 1:row.operand]
     texts += [word[1:] for word in command.words[1:] if word is not None and word[:1] == "+" and row is _EDITOR]
-    if any([text is None or _may_run(text, name) for text in texts]) or (row.stdin and _has_script(command, row)):
+    if any([text is None or _may_run(text, row) for text in texts]) or (row.stdin and _has_script(command, row)):
         return UNKNOWN
     if row.rest and len(places) >= row.rest:
         behind = _joined(command, places[row.rest - 1])
@@ -314,11 +314,11 @@ def _by_row(command: SimpleCommand, row: Runner, name: str) -> Ran:
     return tuple([text[:_CHARS] for text in found if text])
 
 
-def _may_run(code: str, name: str) -> bool:
+def _may_run(code: str, row: Runner) -> bool:
     """Whether a piece of code may run a command."""
-    if ROWS[name if name in ROWS else name.rstrip("0123456789.")] is _SED:
+    if row is _SED:
         return _SED_RUNS.search(code[:_CHARS * 4]) is not None or len(code) > _CHARS * 4
-    if name in ("ssh", "scp", "sftp", "autossh", "slogin"):
+    if row is _SSH:
         return _SSH_RUNS.search(code) is not None
     return _RUNS_IN_CODE.search(code) is not None
 
