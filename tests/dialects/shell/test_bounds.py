@@ -68,11 +68,10 @@ def test_a_long_file_written_by_a_here_doc_is_still_read() -> None:
 def test_the_grammar_is_not_loaded_before_a_line_is_read() -> None:
     code = (
         "import sys, trunkline.dialects.shell as s; print('tree_sitter' in sys.modules);"
-        "s.parse_shell('ls'); print('tree_sitter' in sys.modules);"
-        "s.parse_shell('ls $(x)'); print('tree_sitter' in sys.modules)"
+        "s.parse_shell('ls'); print('tree_sitter' in sys.modules)"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
-    assert ran.stdout.split() == ["False", "False", "True"], ran.stderr
+    assert ran.stdout.split() == ["False", "True"], ran.stderr
 
 
 @pytest.mark.parametrize("line", ["{\U00031860", "echo \U0010ffff", "${é}", "<<ü\nx\nü", "日本=1"])

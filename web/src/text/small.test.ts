@@ -77,6 +77,7 @@ describe('characters that nobody sees', () => {
     expect(spelledOut('👩‍💻 x\u200dy')).toBe('👩‍💻 xU+200Dy');
     expect(revealed('می‌خواهم \u202e', true).map((piece) => piece.text)).toEqual(['می‌خواهم ', 'U+202E']);
     expect(revealed('a\tb\nc')).toEqual([{ text: 'a\tb\nc', unseen: false }]);
+    expect(spelledOut('a\ufe00b\ufe0f 1\ufe0f\u20e3 👩\u200d💻 x\u200d\u3164')).toBe('aU+FE00bU+FE0F 1\ufe0f\u20e3 👩\u200d💻 xU+200DU+3164');
     expect(revealed('x\u{e0041}')).toEqual([{ text: 'x', unseen: false }, { text: 'U+E0041', unseen: true }]);
   });
 });

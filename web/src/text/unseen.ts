@@ -10,10 +10,21 @@ export interface Piece {
   unseen: boolean;
 }
 
-// Controls but tab and newline, soft hyphen, Arabic letter mark, Hangul fillers, Mongolian vowel separator, zero-width and directional
-// marks, separators, embeddings and overrides, invisible operators and isolates, byte order mark, tags. A joiner inside an emoji is seen.
-const IN_CODE =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]|(?<![\p{Extended_Pictographic}\ufe0f\u{1f3fb}-\u{1f3ff}])\u200d|(?<=\p{M}{16})\p{M}+/gu;
+// The lists of dialects/visible.py, which says what is in them; a test of the hub holds the two together.
+const UNSEEN =
+  String.raw`\u{0}-\u{8}\u{b}-\u{1f}\u{7f}-\u{9f}\u{ad}-\u{ad}\u{34f}-\u{34f}\u{61c}-\u{61c}` +
+  String.raw`\u{115f}-\u{1160}\u{17b4}-\u{17b5}\u{180b}-\u{180f}\u{200b}-\u{200c}\u{200e}-\u{200f}\u{2028}-\u{202e}` +
+  String.raw`\u{2060}-\u{206f}\u{2800}-\u{2800}\u{3164}-\u{3164}\u{d800}-\u{dfff}\u{fe00}-\u{fe0e}\u{feff}-\u{feff}` +
+  String.raw`\u{ffa0}-\u{ffa0}\u{fff9}-\u{fffb}\u{e0000}-\u{e01ef}`;
+const PICTURES =
+  String.raw`\u{a9}-\u{a9}\u{ae}-\u{ae}\u{203c}-\u{203c}\u{2049}-\u{2049}\u{2122}-\u{2122}\u{2139}-\u{2139}` +
+  String.raw`\u{2194}-\u{21aa}\u{231a}-\u{23ff}\u{24c2}-\u{24c2}\u{25aa}-\u{25fe}\u{2600}-\u{27bf}\u{2934}-\u{2935}` +
+  String.raw`\u{2b00}-\u{2bff}\u{3030}-\u{3030}\u{303d}-\u{303d}\u{3297}-\u{3299}\u{1f000}-\u{1faff}`;
+const IN_CODE = new RegExp(
+  String.raw`[${UNSEEN}]|(?<![${PICTURES}])(?:(?<![${PICTURES}]\ufe0f)\u200d|\ufe0f(?!\u20e3))|(?<=\p{M}{16})\p{M}+`,
+  'gu',
+);
+const ONE_UNSEEN = new RegExp(String.raw`^[${UNSEEN}\ufe0f]$`, 'u');
 // In prose joiners and marks of direction have their use; what turns the order of letters around or cannot be seen at all has none.
 const IN_PROSE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb\u{e0000}-\u{e007f}]|(?<=\p{M}{16})\p{M}+/gu;
 
@@ -42,6 +53,6 @@ export function spelledOut(text: string): string {
 
 /** Marks that pile up on one letter beyond what any script needs are counted: drawing them can take minutes. */
 function numberOf(character: string): string {
-  if (/^\p{M}/u.test(character) && character !== '\u034f') return `+${[...character].length}`;
+  if (!ONE_UNSEEN.test(character) && /^\p{M}/u.test(character)) return `+${[...character].length}`;
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }

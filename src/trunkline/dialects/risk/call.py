@@ -103,6 +103,9 @@ class Call(Struct, eq=False, gc=False):
     reads: Noted[str] = ()
     runs: Noted[str] = ()
     downloads: Noted[str] = ()
+    builds: Noted[str] = ()
+    codes: Noted[str] = ()
+    """Words that are code, and no paths whatever they begin with."""
     scripts: Noted[str] = ()
     """Shell texts that it would run, found by its judge; they are judged as lines of their own."""
 
@@ -223,7 +226,7 @@ class Call(Struct, eq=False, gc=False):
             self.note("high" if own else "medium", "reads credentials" if contents else "looks where credentials are", path)
         elif kind == "raw":
             self.note("critical", "reads a raw device", path)
-        elif kind in ("outside", "home", "startup") and contents:
+        elif kind in ("outside", "home", "startup") and contents and not self.places.holds(resolved):
             self.note("medium", "reads outside the session's folders", path)
         elif kind == "net":
             self.traits |= Trait.FETCHES
@@ -231,7 +234,8 @@ class Call(Struct, eq=False, gc=False):
 
     def build(self, path: str) -> None:
         """It runs what this build file, or the one in this folder, says."""
-        kind = self.places.kind(path)
+        resolved, kind, _ = look(self.places, path)
+        self.builds = _noting(self.builds, resolved)
         if kind == "unknown":
             self.note("high", "builds by a file that is only known when it runs", path)
         elif kind not in ("inside", "null", "elsewhere"):

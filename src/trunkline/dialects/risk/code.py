@@ -14,7 +14,6 @@ from typing import Final, NamedTuple
 
 from trunkline.dialects.risk import secrets_list
 from trunkline.dialects.risk.call import Call, Trait
-from trunkline.dialects.shell.engine import compiled
 
 
 class Telling(NamedTuple):
@@ -79,8 +78,8 @@ _ENVIRONMENT: Final = re.compile(
 )
 _NAME: Final = re.compile(r"\w+")
 _LITERAL: Final = re.compile(r"\"((?:[^\"\\]++|\\.){0,400})\"|'((?:[^'\\]++|\\.){0,400})'|`([^`]{0,2000})`")
-_LIST: Final = compiled(r"[\[(]\s*+((?:['\"][^'\"]*+['\"][\s,]*+){2,}+)[\])]")
-_IMPORT: Final = compiled(r"\b(?:import|from)\s++([\w.]++(?:\s*+,\s*+[\w.]++)*+)")
+_LIST: Final = re.compile(r"[\[(]\s*+((?>(?:['\"][^'\"]*+['\"][\s,]*+){2,}))[\])]")
+_IMPORT: Final = re.compile(r"\b(?:import|from)\s++([\w.]++(?>(?:\s*+,\s*+[\w.]++)*))")
 _PURE_MODULES: Final = frozenset(
     "sys json math re platform datetime collections itertools functools string textwrap statistics decimal fractions "
     "random time pprint "
@@ -90,7 +89,7 @@ _SUSPECT: Final = re.compile(
     r"require|import|open|globalThis|process\.(?!version|platform|arch|cwd)|__|\bos\b|\bfs\b|\bmodules\b|`|\binclude\b"
 )
 _BLANKS: Final = re.compile(r"\s+")
-_SUBSTITUTE: Final = compiled(r"s(.)(?:(?!\1)[^\\]|\\.)*+\1((?:(?!\1)[^\\]|\\.)*+)\1[gpiImM0-9]*e")
+_SUBSTITUTE: Final = re.compile(r"s(.)(?>(?:(?!\1)[^\\]|\\.)*)\1((?>(?:(?!\1)[^\\]|\\.)*))\1[gpiImM0-9]*e")
 _BACKTICK_RUNS: Final = frozenset(("perl", "ruby", "php", "julia"))
 _SHELL_LIKE: Final = frozenset(("pwsh", "expect", "tclsh"))
 _MAX_LITERALS: Final = 12
@@ -111,6 +110,7 @@ def judge_code(call: Call, code: str | None, language: str) -> None:
         call.traits |= Trait.EXECUTES
         call.note("high", f"runs {language} code that is only known when it runs")
         return
+    call.codes = [*call.codes, code]
     text = _read_part(call, code, f"{language} code")
     names = set(_NAME.findall(text))
     runs = _RUNS.found(names, text) or ("`" in text and language in _BACKTICK_RUNS)

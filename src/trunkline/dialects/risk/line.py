@@ -14,16 +14,20 @@ from trunkline.dialects.risk.flow import flow_findings, piped_scripts
 from trunkline.dialects.risk.levels import Finding
 from trunkline.dialects.risk.places import Places
 from trunkline.dialects.risk.programs import program_of
+from trunkline.dialects.risk.programs.paths import note_outside
+from trunkline.dialects.risk.programs.runners import UNKNOWN, line_runs
+from trunkline.dialects.risk.programs.running import run_file
 from trunkline.dialects.shell import ParsedLine, SimpleCommand, parse_shell
 from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
-from trunkline.dialects.visible import UNSEEN
+from trunkline.dialects.visible import looks_alike, unseen_in
 
 _SMELLS: Final = re.compile(r"/dev/(tcp|udp)/|\b(of=|>\s{0,20})/dev/(sd|nvme|disk|hd|vd|mmcblk)|:\(\)\s{0,20}\{")
 _FETCHER: Final = re.compile(r"\b(curl|wget)\b")
 _SHELL: Final = re.compile(r"\b(ba|z|da|k|)sh\b")
 """What is looked for in a line that cannot be parsed. Repetitions have an end: a regular expression keeps all threads waiting."""
 _SMELLED: Final = 32768
-_LONE_RETURN: Final = re.compile(r"\r(?!\n)")
+_TWIN_CHARS: Final = 40
+"""Shown of a word that is not what it looks like."""
 _MAX_SCRIPTS: Final = 16
 _MAX_SCRIPTS_DEPTH: Final = 2
 """Shell texts found inside code are judged too, so many and so deep; what runs them is noted as high anyway."""
@@ -52,12 +56,14 @@ def _calls(parsed: ParsedLine, places: Places) -> list[Call]:
     """The commands of a line, each judged where it stands: ``cd`` moves what follows in the same shell, and no other."""
     calls: list[Call] = []
     where: dict[tuple[int, ...], Places] = {(): places}
-    for command in parsed.commands:
+    for command, ran in zip(parsed.commands, line_runs(parsed.commands), strict=True):
         scope = command.scope
         while scope not in where:
             scope = scope[:-1]
         here = where[scope]
         call = _judged(command, here)
+        for text in ran if ran is not UNKNOWN else ():
+            call.script(text)
         calls.append(call)
         if call.name in _MOVING:
             where[command.scope] = _after(call)
@@ -80,8 +86,10 @@ def _unreadable(line: str, parsed: ParsedLine) -> list[Finding]:
         if _smells(line[:_SMELLED]) or _smells(line[-_SMELLED:]):
             found.append(Finding("critical", "cannot be read, and looks like fetched code, a raw device or a shell for others"))
     seen = line if parsed.complete else line[:_SMELLED]
-    if UNSEEN.search(seen) or _LONE_RETURN.search(seen):
+    if unseen_in(seen.replace("\r\n", "\n")):
         found.append(Finding("high", "has characters that cannot be seen and may hide parts of it"))
+    if twin := looks_alike(seen):
+        found.append(Finding("high", f"has letters that look like others: {twin[:_TWIN_CHARS]}"))
     return found
 
 
@@ -118,6 +126,7 @@ def _judged(command: SimpleCommand, places: Places) -> Call:
         elif call.name in _EVALUATES_NAMES and any(_SUBSCRIPT.search(word) for word in words if word):
             call.note("high", "hides a command in an array index", command.text)
         program.judge(call)
+        note_outside(call, program.judge is not run_file)
     for redirect in command.redirects:
         if redirect.writes:
             call.write(redirect.sketch)

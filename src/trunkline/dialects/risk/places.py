@@ -1,7 +1,9 @@
 """What a path means: the session's own files, temporary ones, the system's, credentials, devices.
 
 Rule 1: paths are judged as text. Nothing is looked up, so a symbolic link is not seen through.
-Rule 2: a path that cannot be known (``$X/y``) is nowhere in particular; but what can be seen of it still counts.
+Rule 2: shell start files, hooks, agents' settings and, of a home, every dot-file are that wherever the session's
+folders are: a session in the home folder changes them no more quietly than another.
+Rule 3: a path that cannot be known (``$X/y``) is nowhere in particular; but what can be seen of it still counts.
 """
 
 from __future__ import annotations
@@ -16,7 +18,6 @@ from typing import Final, Literal, NamedTuple
 from msgspec import Struct
 
 from trunkline.dialects.risk import secrets_list
-from trunkline.dialects.shell.engine import compiled
 
 Kind = Literal[
     "inside",
@@ -35,7 +36,8 @@ Kind = Literal[
     "unknown",
 ]
 """``inside`` the roots · ``temp`` · ``null`` swallows · ``home`` but not inside · ``outside`` the roots · ``elsewhere`` where
-no roots are known · ``system`` · ``startup`` what shells and logins run · ``hook`` what git runs · ``agent`` an agent's own
+no roots are known · ``system`` · ``startup`` what shells and
+logins run, wherever it lies · ``hook`` what git runs · ``agent`` an agent's own
 settings · ``device`` · ``raw`` a disk or memory · ``net`` bash's /dev/tcp · ``unknown`` only known when it runs"""
 
 _NULLS: Final = frozenset(
@@ -52,13 +54,18 @@ _SYSTEM: Final = (
 _TEMP: Final = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/folders", "/var/folders")
 _SYSTEM_BELOW: Final = tuple([f"{folder}/" for folder in _SYSTEM])
 _TEMP_BELOW: Final = tuple([f"{folder}/" for folder in _TEMP])
-_STARTUP: Final = re.compile(
-    r"(^|/)\.(bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|kshrc|cshrc|tcshrc"
-    r"|inputrc|xinitrc|xprofile|xsession|login|pam_environment|vimrc|gitconfig|npmrc|curlrc|wgetrc|tmux\.conf|pythonrc"
-    r"|condarc|ssh/(config|rc|authorized_keys|environment)|config/(fish|autostart|systemd|git|nvim|environment\.d)(/.*)?"
-    r"|local/bin/.*|local/share/applications/.*|local/share/systemd/.*|cargo/config(\.toml)?|gnupg/.*)$"
+_SHELL_START: Final = re.compile(
+    r"(^|/)\.(bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|cshrc"
+    r"|tcshrc|inputrc|xinitrc|xprofile|xsession|login|pam_environment|ssh/(config|rc|authorized_keys2?|environment)|gnupg/.*"
+    r"|config/(fish|autostart|systemd|environment\.d)(/.*)?|local/share/(applications|systemd)/.*)$"
     r"|(^|/)Library/Launch(Agents|Daemons)(/|$)"
 )
+"""What shells and logins run: that anywhere, a session's folder included."""
+_STARTUP: Final = re.compile(
+    r"(^|/)\.(vimrc|gitconfig|npmrc|curlrc|wgetrc|tmux\.conf|pythonrc|condarc|config/(git|nvim)(/.*)?|local/bin/.*"
+    r"|cargo/config(\.toml)?)$"
+)
+"""What other programs load by themselves: that in a home. In a project some of them are the project's own."""
 _HOOK: Final = re.compile(r"(^|/)(\.git/(hooks(/|$)|config$|config\.worktree$|info/attributes$|modules/)|\.githooks/|\.husky/)")
 _AGENT: Final = re.compile(
     r"(^|/)(\.claude/(settings[^/]*\.json|hooks/|agents/|commands/)|\.claude\.json$|\.mcp\.json$|\.codex/(config|rules|hooks)"
@@ -78,8 +85,8 @@ for _parts in (sample.split("/") for sample in secrets_list.SAMPLES):
 _NET: Final = ("/dev/tcp/", "/dev/udp/")
 
 
-_ORDINARY: Final = compiled(
-    r"(?>[\w*?][\w +,=@%*?-]*+)(?:/[\w*?][\w +,=@%*?-]*+)*+(?:\.[\w*?]++)*+|[<>]\([\w +,=@%-]++\)", re.ASCII)
+_ORDINARY: Final = re.compile(
+    r"(?>[\w*?][\w +,=@%*?-]*)(?>(?:/[\w*?][\w +,=@%*?-]*+)*)(?>(?:\.[\w*?]++)*)|[<>]\([\w +,=@%-]++\)", re.ASCII)
 """Names without anything hidden, computed or above: most of all that are written. What it matches is normal already.
 A wildcard that begins a name matches nothing hidden, and a simple substitution has no parts."""
 _NOTABLE: Final = re.compile(rf"{secrets_list.HINT.pattern}|opencode")
@@ -129,6 +136,10 @@ class Places(Struct, frozen=True, eq=False):
     def secret(self, sketch: str) -> str:
         """How sure it is that a path holds credentials: ``""`` not, ``"project"`` one of the project's, ``"own"`` the user's."""
         return look(self, sketch).secret
+
+    def holds(self, path: str) -> bool:
+        """Whether a resolved path lies in a folder of the session, whatever it is."""
+        return any([_under(path, root) for root in self.roots])
 
     def holds_secrets(self, sketch: str) -> bool:
         """Whether a folder is so large that credentials are somewhere in it: a home, ``/``, ``/etc``."""
@@ -207,14 +218,24 @@ def _kind(places: Places, path: str) -> Kind:
         return "hook"
     if special and _AGENT.search(path):
         return "agent"
+    if special and _SHELL_START.search(path):
+        return "startup"
     for root in places.roots:
         if _under(path, root):
+            if special and _is_of_home(places, path, root):
+                return "startup" if _STARTUP.search(path) else "home"
             return "unknown" if "$" in path else "inside"
     if special and _STARTUP.search(path):
         return "startup"
     if path.startswith(("?", "$", "`")):
         return "unknown"
     return _beyond(places, path)
+
+
+def _is_of_home(places: Places, path: str, root: str) -> bool:
+    """Whether a path inside a root is a dot-file of the home itself: the root is the home or lies above it."""
+    home = places.home or (root if _A_HOME.match(root) or root == "/root" else None)
+    return home is not None and _under(home, root) and path.startswith(f"{home.rstrip('/')}/.")
 
 
 def _beyond(places: Places, path: str) -> Kind:

@@ -3,9 +3,7 @@
     syntax.py    the values: SimpleCommand, Redirect, ParsedLine, Span
     grammar.py   tree-sitter's bash grammar, loaded on first use, and its bounds
     doubts.py    where that grammar and bash differ
-    plain.py     lines that need no grammar
     words.py     one word: quotes, escapes, braces
-    tokens.py    words and redirections that are simple enough to be read from their text
     redirects.py one redirection, one here-doc
     simple.py    one simple command
     reader.py    a tree to the simple commands in it

@@ -40,11 +40,6 @@ def parse_tree(source: bytes) -> Node:
     return _parser().parse(source if source.isascii() else source.translate(_ASCII)).root_node
 
 
-def is_harmless(text: str) -> bool:
-    """Whether a text is so short that nothing in it is ever refused."""
-    return len(text) <= MAX_OPERATORS and "\0" not in text
-
-
 def refusal(source: bytes) -> str:
     """Why a text is not parsed; empty when it is."""
     if len(source) > MAX_LINE_BYTES:

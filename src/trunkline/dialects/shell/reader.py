@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import structs
 
 from trunkline.dialects.shell.doubts import has_computed_index, hides_substitution, is_misread
-from trunkline.dialects.shell.grammar import is_harmless, parse_tree, refusal
-from trunkline.dialects.shell.plain import PlainCommand, plain_line
+from trunkline.dialects.shell.grammar import parse_tree, refusal
 from trunkline.dialects.shell.simple import ARGUMENTS, MAX_COMMANDS, MAX_DEPTH, REDIRECTS, Behind, CommandReader, Place
 from trunkline.dialects.shell.syntax import ParsedLine, Redirect
 from trunkline.dialects.shell.words import Word, read_text
@@ -22,7 +21,6 @@ from trunkline.dialects.shell.words import Word, read_text
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_STATEMENT_ENDS: Final = frozenset({";", "\n", "&"})
 _DECLARERS: Final = frozenset({"declaration_command", "unset_command"})
 
 
@@ -35,47 +33,16 @@ class LineReader(CommandReader):
 
     def read(self, text: str, place: Place) -> None:
         """Read a text as shell; inside another command when ``place`` says so."""
-        source = b"" if is_harmless(text) else text.encode("utf-8", "replace")
-        refused = (source and refusal(source)) or ("nested too deep" if place.depth > MAX_DEPTH else "")
+        source = text.encode("utf-8", "replace")
+        refused = refusal(source) or ("nested too deep" if place.depth > MAX_DEPTH else "")
         if refused:
             self._doubt(refused)
             return
-        plain = plain_line(text)
-        if plain is not None:
-            self._plain(plain, _deeper(place))
-            return
-        source = source or text.encode("utf-8", "replace")
         outer, self._source = self._source, source
         root = parse_tree(source)
         self._doubt("syntax that is not bash" if root.has_error or is_misread(source) else "")
         self._statement(root, place)
         self._source = outer
-
-    def _plain(self, commands: list[PlainCommand], place: Place) -> None:
-        """Read the commands of a line that needs no tree."""
-        if place.depth > MAX_DEPTH:
-            self._doubt("nested too deep")
-            return
-        if len(commands) == 1 and commands[0].ended_by != "&":
-            self._plain_command(commands[0], place, self._next_pipeline(), 0)
-            return
-        shell, number, position, begin = place, -1, 0, 0
-        begins, scoped = True, any([command.ended_by == "&" for command in commands])
-        for at, command in enumerate(commands):
-            ended_by = command.ended_by
-            if begins:
-                shell = structs.replace(place, scope=self._scope(place)) if scoped and _in_background(commands, at) else place
-            piped = ended_by == "|"
-            if number < 0 and not piped:
-                self._plain_command(command, shell, self._next_pipeline(), 0)
-            else:
-                if number < 0:
-                    number, position, begin = self._next_pipeline(), 0, len(self.commands)
-                stage = Place(shell.inside, shell.parent, begin if position else shell.stdin_from, shell.depth + 1,
-                              self._scope(shell))
-                self._plain_command(command, stage, number, position)
-                number, position = (number, position + 1) if piped else (-1, 0)
-            begins = ended_by in _STATEMENT_ENDS
 
     def _statement(self, node: Node, place: Place, behind: Behind = (), pipeline: int = -1, position: int = 0) -> None:
         """Read one statement of any kind; ``behind`` are the redirections that stand behind it."""
@@ -236,10 +203,3 @@ def _stages(node: Node) -> tuple[list[Node], list[Node]]:
 def _deeper(place: Place) -> Place:
     """The same place, one statement further down."""
     return Place(place.inside, place.parent, place.stdin_from, place.depth + 1, place.scope)
-
-
-def _in_background(commands: list[PlainCommand], at: int) -> bool:
-    """Whether the statement that begins here ends with ``&``."""
-    while at < len(commands) - 1 and commands[at].ended_by not in _STATEMENT_ENDS:
-        at += 1
-    return commands[at].ended_by == "&"

@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, structs
 
 from trunkline.dialects.shell.doubts import backtick_texts, heredoc_ends
-from trunkline.dialects.shell.plain import PlainCommand
 from trunkline.dialects.shell.redirects import mistaken_word, read_heredoc, read_redirect
 from trunkline.dialects.shell.syntax import Redirect, SimpleCommand
-from trunkline.dialects.shell.tokens import Inside, plain_command, plain_redirect, plain_string, plain_word, substituted_command
-from trunkline.dialects.shell.words import Nested, Word, add_words, read_text, read_words
-from trunkline.dialects.shell.wrappers import Inner, may_start, unwrap
+from trunkline.dialects.shell.words import Nested, Word, add_words, bare_word, quoted_word, read_text, read_words
+from trunkline.dialects.shell.wrappers import Inner, unwrap
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -34,9 +32,10 @@ ARGUMENTS: Final = frozenset(
 
 _PLACEHOLDER: Final = SimpleCommand(text="", words=())
 _SAME_SHELL: Final = frozenset({"eval", "command", "builtin", "alias", "trap"})
-_BARE: Final = frozenset({"word", "number", "command_name"})
+_BARE: Final = frozenset({"word", "number", "command_name", "==", "=~", "$"})
+"""Leaves that are a word as they stand; the last three are those that the grammar takes for operators of a test."""
 _SUBSTITUTIONS: Final = frozenset({"command_substitution", "process_substitution"})
-_STRINGS: Final = frozenset({"string", "raw_string", "simple_expansion"})
+_STRINGS: Final = frozenset({"string", "raw_string"})
 
 Behind = tuple["Node", ...] | list["Node"]
 """Redirections that stand behind a statement."""
@@ -73,28 +72,13 @@ class CommandReader(ABC):
     def _command(self, node: Node | None, place: Place, behind: Behind, pipeline: int, position: int) -> None:
         """A simple command: its words, its assignments, its redirections, and then what it runs itself."""
         index = self._reserve()
-        written = self._source[node.start_byte : node.end_byte] if node is not None else b""
-        plain = plain_command(written, not behind) if written else None
-        if plain and not behind:
-            self._finish(index, plain, (), (), place, pipeline, position)
-            return
         deeper = Place(place.inside, index, place.stdin_from, place.depth + 1, place.scope)
-        if plain:
-            found, more = self._behind(behind, deeper)
-            self._finish(index, plain + more, found, (), place, pipeline, position)
-            return
-        parts = substituted_command(written) if written else None
-        if parts is not None:
-            words = [part if isinstance(part, Word) else self._inside(part, deeper) for part in parts]
-            found, more = self._behind(behind, deeper) if behind else ((), [])
-            self._finish(index, words + more, found, (), place, pipeline, position)
-            return
         nested = self._nested(deeper)
-        words = []
+        words: list[Word] = []
         assignments: list[str] = []
         redirects: list[Redirect] = []
         source, ends_at, joins = self._source, -1, False
-        for child in node.named_children if node is not None else ():
+        for child in node.children if node is not None else ():
             kind, start, end = child.type, child.start_byte, child.end_byte
             if kind == "variable_assignment":
                 assignments.append(self._assignment(child, nested)[1])
@@ -114,37 +98,12 @@ class CommandReader(ABC):
             words.extend(more)
         self._finish(index, words, tuple(redirects), tuple(assignments), place, pipeline, position)
 
-    def _inside(self, part: Inside, place: Place) -> Word:
-        """Read a substitution whose command is known already; gives the word that it is."""
-        stdin_from = place.stdin_from if part.sign == ">(…)" else -1
-        below = Place(part.sign, place.parent, stdin_from, place.depth + 2, self._scope(place))
-        if below.depth > MAX_DEPTH or len(self.commands) > MAX_COMMANDS:
-            self._doubt("nested too deep" if below.depth > MAX_DEPTH else "too many commands")
-        else:
-            self._plain_command(part.command, below, self._next_pipeline(), 0)
-        return part.word
-
-    def _plain_command(self, plain: PlainCommand, place: Place, pipeline: int, position: int) -> None:
-        """A command whose words are known already."""
-        command = SimpleCommand(plain.text, plain.values, plain.redirects, plain.assignments, pipeline, position, place.inside,
-                                plain.sketch, place.parent, place.stdin_from, place.scope)
-        inner = unwrap(command) if plain.values and may_start(plain.values[0]) else None
-        if inner is None:
-            self.commands.append(command)
-            return
-        self.commands.append(structs.replace(command, transparent=True) if inner.transparent else command)
-        self._inner(inner, plain.words() if inner.commands else [], len(self.commands) - 1, place)
-
     def _behind(self, behind: Behind, place: Place) -> tuple[tuple[Redirect, ...], list[Word]]:
         """Redirections behind a statement, and the words between and after them (``cat > x -n``), which are its arguments."""
         redirects: list[Redirect] = []
         words: list[Word] = []
         nested = self._nested(place)
         for redirect in behind:
-            plain = plain_redirect(self._source[redirect.start_byte : redirect.end_byte])
-            if plain is not None:
-                redirects.append(plain)
-                continue
             redirects.extend(self._redirects([redirect], place))
             words.extend(self._trailing(redirect, nested))
         return tuple(redirects), words
@@ -152,9 +111,9 @@ class CommandReader(ABC):
     def _simple_word(self, node: Node, kind: str, written: bytes, place: Place) -> Word | None:
         """A word that needs no look at what its node is made of; None: it does."""
         if kind in _BARE:
-            return plain_word(written)
+            return bare_word(written)
         if kind in _STRINGS:
-            return plain_string(written)
+            return quoted_word(written)
         if kind in _SUBSTITUTIONS:
             self._substitution(node, place)
             text = written.decode("utf-8", "replace")

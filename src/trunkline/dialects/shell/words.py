@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, structs
@@ -33,6 +34,7 @@ _INNER: Final = frozenset({"command_substitution", "process_substitution"})
 
 
 _ESCAPED: Final = re.compile(rb"\\.|\\\n", re.DOTALL)
+_SPECIAL: Final = re.compile(rb"[\\{}`'\"\s;|&<>()$]")
 _WORD_END: Final = re.compile(rb"[`'\"\s;|&<>()]|\$\(|\$\{")
 _STATIC: Final = frozenset("\\$`")
 """Without these characters a bare word, or a string, is what it looks like."""
@@ -53,6 +55,23 @@ class Word(Struct, frozen=True, gc=False):
 Nested = Callable[["Node"], None]
 
 
+@lru_cache(maxsize=4096)
+def bare_word(written: bytes) -> Word | None:
+    """A bare word that is what it looks like, which nearly all are; None: what its node is made of must be looked at."""
+    if _SPECIAL.search(written):
+        return None if written != b"$" else Word("$", "$", "$")
+    text = written.decode("utf-8", "replace")
+    return Word(text, text, text, "*" in text or "?" in text or "[" in text)
+
+
+def quoted_word(written: bytes) -> Word | None:
+    """A string in which nothing is escaped or computed; None as above."""
+    if written[:1] == b"'" or _STATIC.isdisjoint(text := written.decode("utf-8", "replace")):
+        text = written.decode("utf-8", "replace")
+        return Word(text[1:-1], text[1:-1], text)
+    return None
+
+
 def read_words(node: Node, source: bytes, nested: Nested) -> list[Word]:
     """The words that one argument node becomes; usually one."""
     if node.type == "command_name" and node.child_count == 1:
@@ -68,7 +87,7 @@ def read_words(node: Node, source: bytes, nested: Nested) -> list[Word]:
 
 def _is_strange(node: Node, source: bytes) -> bool:
     """Whether a bare word, here or in a concatenation, has what no bare word can have."""
-    if node.type == "word":
+    if node.type in ("word", "regex"):  # the latter behind ``==``, up to the line's end
         return _WORD_END.search(_ESCAPED.sub(b"", source[node.start_byte : node.end_byte])) is not None
     return node.type in ("concatenation", "command_name") and any(_is_strange(part, source) for part in node.children)
 

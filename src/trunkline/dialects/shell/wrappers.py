@@ -30,11 +30,6 @@ class Inner(Struct, frozen=True, gc=False):
     transparent: bool = False
 
 
-def may_start(first: str | None) -> bool:
-    """Whether a program, by its name or its path, is one of those that run others."""
-    return first is not None and (first in _STARTERS or ("/" in first and (first.rpartition("/")[2] or first) in _STARTERS))
-
-
 def unwrap(command: SimpleCommand) -> Inner | None:
     """What a command runs, or None when it runs nothing that is in its words."""
     name = command.name

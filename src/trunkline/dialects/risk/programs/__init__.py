@@ -2,9 +2,12 @@
 
     reading.py   programs that look                    running.py   shells, interpreters, build tools
     files.py     programs that change files            archives.py  tar and its like
-    versions.py  git                                   forges.py    gh, hg
+    git.py       git; its words in git_words.py        github.py    gh, glab, hg
     packages.py  package managers                      network.py   programs that talk to other machines
-    machine.py   processes, services, disks, users     services.py  containers, clouds, databases
+    machine.py   processes, services, disks, users     docker.py    containers
+    clouds.py    kubectl, terraform, aws               databases.py psql, sqlite3
+    rows.py      what is known as rows                 paths.py     who only reads the paths that it names
+    runners.py   who runs others, for rules
 
 Rule 1: a judge is a function from a call to nothing; it notes on the call.
 Rule 2: a name counts only where the shell would find that program. ``./ls`` and ``/tmp/git`` are files that somebody made.
@@ -21,15 +24,17 @@ from typing import Final, NamedTuple
 from trunkline.dialects.risk.call import Call
 from trunkline.dialects.risk.programs import (
     archives,
+    clouds,
+    databases,
+    docker,
     files,
-    forges,
+    git,
+    github,
     machine,
     network,
     packages,
     reading,
     running,
-    services,
-    versions,
 )
 from trunkline.dialects.shell import WRAPPERS
 
@@ -40,13 +45,15 @@ _JUDGES: Final[dict[str, Judge]] = {
     **reading.JUDGES,
     **files.JUDGES,
     **archives.JUDGES,
-    **versions.JUDGES,
-    **forges.JUDGES,
+    **git.JUDGES,
+    **github.JUDGES,
     **packages.JUDGES,
     **running.JUDGES,
     **network.JUDGES,
     **machine.JUDGES,
-    **services.JUDGES,
+    **docker.JUDGES,
+    **clouds.JUDGES,
+    **databases.JUDGES,
 }
 _BINARIES: Final = re.compile(
     r"(/usr|/usr/local|/opt/homebrew|/opt/local|/run/current-system/sw|/snap)?/s?bin/[^/]+"

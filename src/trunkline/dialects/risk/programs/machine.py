@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from trunkline.dialects.risk.call import Call, Trait
+from trunkline.dialects.risk.programs.rows import judge_of, row
 
 _POWER: Final = "shutdown reboot halt poweroff init telinit kexec pm-suspend pmset systemsetup".split()
 _USERS: Final = (
@@ -29,6 +30,15 @@ _DISKS: Final = (
     "badblocks diskutil hdiutil "
     "newfs newfs_apfs format diskpart flashrom fwupdmgr ddrescue partclone mke2fs mkfs mkdosfs mkntfs sg_format".split()
 )
+_BECOMING: Final = "sudo su doas pkexec runuser run0 sudoedit gosu setpriv runas sg".split()
+_ENTERING: Final = "chroot nsenter unshare capsh machinectl lxc incus virsh qemu-system-x86_64".split()
+_TRACING: Final = "strace ltrace perf dtrace bpftrace gcore ptrace pyspy py-spy rr".split()
+POWER: Final = (row("", "high", "stops or restarts the machine", "reboot"),)
+USERS: Final = (row("", "high", "changes users or passwords", "useradd x"),)
+BECOMING: Final = (row("", "high", "runs with other rights", "sudo ls"),)
+ENTERING: Final = (row("", "high", "enters another system or its namespaces", "virsh list"),)
+TRACING: Final = (row("", "medium", "looks into running processes", "strace ls"),)
+FILLING: Final = (row("", "high", "uses up the machine", "stress -c 8"),)
 _LOOKS: Final = ("-l", "--list", "list", "info", "status", "show", "-h", "--help", "--version", "-V", "scan", "report")
 
 
@@ -37,14 +47,6 @@ def _kills(call: Call) -> None:
         return
     everything = call.args[-1:] == ("-1",) and len(call.args) > 1
     call.note("high", "ends every process it may" if everything else "ends processes", call.command.text)
-
-
-def _power(call: Call) -> None:
-    call.note("high", "stops or restarts the machine", call.command.text)
-
-
-def _users(call: Call) -> None:
-    call.note("high", "changes users or passwords", call.command.text)
 
 
 def _kernel(call: Call) -> None:
@@ -113,18 +115,6 @@ def _schedule(call: Call) -> None:
     call.note("high", "schedules commands", call.command.text)
 
 
-def _becomes(call: Call) -> None:
-    call.note("high", "runs with other rights", call.command.text)
-
-
-def _enters(call: Call) -> None:
-    call.note("high", "enters another system or its namespaces", call.command.text)
-
-
-def _traces(call: Call) -> None:
-    call.note("medium", "looks into running processes", call.command.text)
-
-
 def _secrets(call: Call) -> None:
     """Programs that hand out credentials."""
     if call.operands[:1] in (("ls",), ("list",), ("status",), ("version",), ("help",)) or call.longs & {"--version"}:
@@ -169,14 +159,10 @@ def _logs(call: Call) -> None:
         call.note("high", "erases logs", call.command.text)
 
 
-def _fills(call: Call) -> None:
-    call.note("high", "uses up the machine", call.command.text)
-
-
 JUDGES: Final[dict[str, Callable[[Call], None]]] = {
     **dict.fromkeys(("kill", "pkill", "killall", "killall5", "xkill", "skill", "tskill", "taskkill", "fuser"), _kills),
-    **dict.fromkeys(_POWER, _power),
-    **dict.fromkeys(_USERS, _users),
+    **dict.fromkeys(_POWER, judge_of(POWER)),
+    **dict.fromkeys(_USERS, judge_of(USERS)),
     **dict.fromkeys(_KERNEL, _kernel),
     **dict.fromkeys(_FIREWALL, _firewall),
     **dict.fromkeys((*_DISKS, "mkfs.*"), _disks),
@@ -199,11 +185,9 @@ JUDGES: Final[dict[str, Callable[[Call], None]]] = {
         _services,
     ),
     **dict.fromkeys(("crontab", "at", "batch", "atrm", "atq", "schtasks", "anacron", "systemd-run", "fcron"), _schedule),
-    **dict.fromkeys(("sudo", "su", "doas", "pkexec", "runuser", "run0", "sudoedit", "gosu", "setpriv", "runas", "sg"), _becomes),
-    **dict.fromkeys(
-        ("chroot", "nsenter", "unshare", "capsh", "machinectl", "lxc", "incus", "virsh", "qemu-system-x86_64"), _enters
-    ),
-    **dict.fromkeys(("strace", "ltrace", "perf", "dtrace", "bpftrace", "gcore", "ptrace", "pyspy", "py-spy", "rr"), _traces),
+    **dict.fromkeys(_BECOMING, judge_of(BECOMING)),
+    **dict.fromkeys(_ENTERING, judge_of(ENTERING)),
+    **dict.fromkeys(_TRACING, judge_of(TRACING)),
     **dict.fromkeys(
         (
             "pass",
@@ -227,6 +211,6 @@ JUDGES: Final[dict[str, Callable[[Call], None]]] = {
     **dict.fromkeys(("ssh-keygen", "ssh-add", "ssh-copy-id", "ssh-agent", "ssh-keyscan"), _sshkeys),
     **dict.fromkeys(("defaults", "gsettings", "dconf", "reg", "plistbuddy", "tccutil", "xattr-clear"), _settings),
     **dict.fromkeys(("journalctl", "dmesg", "logrotate", "wevtutil"), _logs),
-    **dict.fromkeys(("stress", "stress-ng", "fork-bomb"), _fills),
+    **dict.fromkeys(("stress", "stress-ng", "fork-bomb"), judge_of(FILLING)),
     "ip": _ip,
 }

@@ -215,7 +215,7 @@ def _ruff(call: Call) -> None:
         call.note("medium", "rewrites files of the project", call.command.text)
 
 
-_TESTERS: Final = """
+TESTERS: Final = """
     pytest py.test unittest nosetests mypy pyright basedpyright pyre pytype flake8 pylint pyflakes bandit vulture pycodestyle
     pydocstyle jest vitest mocha ava tap tsc vue-tsc eslint stylelint jshint tslint oxlint rspec phpunit phpstan psalm ctest
     gtest golint staticcheck golangci-lint govulncheck shellcheck hadolint yamllint markdownlint cspell codespell actionlint
@@ -224,12 +224,19 @@ _TESTERS: Final = """
 """.split()
 _FORMATTERS: Final = "black isort autopep8 yapf clang-format rustfmt gofumpt goimports autoflake pyupgrade docformatter".split()
 
+ONLY_LOOK: Final = frozenset((
+    *_SILENT, *_READERS, *_LISTERS, *_PATTERN_FIRST, "echo", "printf", "print", "env", "printenv", "set", "export", "declare",
+    "typeset", "find", "gfind", "fd", "fdfind", "locate", "mdfind", "tr", "read", "mapfile", "readarray", "date", "man", "bind",
+    "complete", "enable", "base32", "basenc", "history", "alias", "trap",
+)) - {"mktemp", "mkfifo", "pdftotext", "iconv", "pygmentize", "exiftool", "plutil", "sdiff", "tree", "less", "more", "zless"}
+"""Whatever they name they only read; where an option of theirs writes, their judge says so."""
+
 JUDGES: Final[dict[str, Callable[[Call], None]]] = {
     **dict.fromkeys(_SILENT, silent),
     **dict.fromkeys(_READERS, _reads),
     **dict.fromkeys(_LISTERS, _lists),
     **dict.fromkeys(_PATTERN_FIRST, _searches),
-    **dict.fromkeys(_TESTERS, _tests),
+    **dict.fromkeys(TESTERS, _tests),
     **dict.fromkeys(_FORMATTERS, _formats),
     **dict.fromkeys(("echo", "printf", "print", "say"), _prints),
     **dict.fromkeys(("env", "printenv"), _environment),

@@ -7,34 +7,65 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from trunkline.dialects.risk.call import Call, Trait
+from trunkline.dialects.risk.call import Call
+from trunkline.dialects.risk.programs.git_words import CHANGING_VERBS, FOLDER_OPTIONS, KNOWN_VERBS, QUIET_VERBS, RUNNING_KEYS
+from trunkline.dialects.risk.programs.rows import by_verb, note_row, row
 
-_QUIET: Final = frozenset(
-    """
-    status log diff show rev-parse ls-files ls-tree ls-remote describe shortlog blame annotate grep cat-file rev-list name-rev
-    merge-base for-each-ref show-ref count-objects fsck help version var check-ignore check-attr check-ref-format diff-tree
-    diff-index diff-files whatchanged range-diff cherry add stage commit init fetch show-branch verify-commit verify-tag
-    get-tar-commit-id column interpret-trailers stripspace patch-id merge-tree merge-file mktree hash-object write-tree
-    commit-graph maintenance diagnose bugreport request-pull format-patch --version --help
-    """.split()
-)
-_MEDIUM: Final = frozenset(
-    """
-    pull merge cherry-pick revert am apply mv submodule subtree sparse-checkout notes lfs bundle pack-refs repack read-tree
-    update-index symbolic-ref switch clone push reset rebase bisect worktree remote config tag branch checkout restore stash
-    archive rerere fast-export unpack-objects init-db annex flow daemon instaweb gui citool gc
-    """.split()
-)
-_RUNNING_KEYS: Final = re.compile(
-    r"^(core\.(pager|editor|sshcommand|fsmonitor|hookspath|gitproxy|askpass|alternaterefscommand)|pager\.\w+|diff\.external"
-    r"|(diff|merge|difftool|mergetool|filter|guitool|man|browser|trailer|tar)\..*(command|cmd|textconv|driver|clean|smudge|process|path)"
-    r"|credential(\..*)?\.helper|gpg(\..*)?\.program|alias\..*|sequence\.editor|uploadpack\..*|remote\..*\.(uploadpack|receivepack|vcs|proxy)"
-    r"|protocol\..*allow|interactive\.difffilter|sendemail\..*cmd|init\.templatedir|include(if)?\..*|submodule\..*\.update|url\..*insteadof"
-    r"|http\.(proxy|sslverify|curloptresolve)|web\.browser|ssh\.variant|commit\.template|instaweb\..*|receive\..*|hook\..*)$"
-)
 _TAME: Final = re.compile(r"^(|cat|less( -\S+)*|more|true|false|:|nano|vim?|osxkeychain|store|cache|manager|libsecret)$")
 _OUTPUTS: Final = frozenset({"--outp", "--outpu", "--output", "--output-directory", "--output-dir"})
-_GLOBAL_VALUES: Final = ("-C", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--attr-source")
+
+
+_REWRITERS: Final = "filter-branch filter-repo replace fast-import"
+ROWS: Final = (
+    row("reset", "high", "throws away changes", "git reset --hard", given="--hard --merge --keep"),
+    row("reset", "medium", "moves the branch", "git reset --soft x", given="--soft --mixed"),
+    row("reset", "medium", "moves the branch", "git reset HEAD~1", word=r"^[^-].*[~^@]|^HEAD"),
+    row("reset", "low", "takes out of the index", "git reset file.py"),
+    row("clean", "low", "only shows", "git clean -n", given="-n --dry-run"),
+    row("clean", "high", "deletes files that git does not know", "git clean -fd"),
+    row("checkout switch", "high", "throws away changes", "git checkout -f main",
+        given="-f --force --discard-changes --ours --theirs"),
+    row("checkout switch", "high", "throws away changes", "git checkout -- x", word=r"^(--|\.)$"),
+    row("checkout switch", "high", "may throw away changes of a file", "git checkout a.py",
+        word=r"^[^-].*(\.[A-Za-z]\w{0,4}|/|\*.*)$|^\*"),
+    row("checkout switch", "medium", "moves a branch", "git checkout -B x", given="-B -C --force-create --orphan"),
+    row("checkout switch", "low", "changes the branch", "git switch main"),
+    row("restore", "high", "throws away changes", "git restore -W --staged x", given="-W --worktree"),
+    row("restore", "low", "takes out of the index", "git restore --staged x", given="-S --staged"),
+    row("restore", "high", "throws away changes", "git restore x"),
+    row("branch", "high", "deletes or moves a branch by force", "git branch -D x",
+        given="-D -M -C -f --force --edit-description"),
+    row("branch", "medium", "deletes or renames a branch", "git branch -d x", given="-d -m -c --delete --move --copy"),
+    row("branch", "low", "shows or makes a branch", "git branch x"),
+    row("tag", "medium", "deletes or moves a tag", "git tag -d v1", given="-d -f --delete --force"),
+    row("tag", "low", "shows or makes a tag", "git tag v1"),
+    row("stash", "high", "throws away stashed changes", "git stash drop", then="drop clear"),
+    row("stash", "low", "shows what is stashed", "git stash list", then="list show"),
+    row("stash", "medium", "puts changes aside or back", "git stash"),
+    row("commit", "medium", "rewrites the last commit", "git commit --amend", given="--amend --fixup"),
+    row("commit", "medium", "leaves out the project's checks", "git commit -n -m x", given="-n --no-verify"),
+    row("commit", "low", "commits", "git commit -m x"),
+    row("rebase", "medium", "ends a rebase", "git rebase --abort", given="--abort --show-current-patch --quit"),
+    row("rebase", "high", "rewrites history", "git rebase main"),
+    row(_REWRITERS, "high", "rewrites history", "git filter-repo --path x"),
+    row("reflog", "high", "deletes what could be recovered", "git reflog expire --all", then="expire delete"),
+    row("reflog", "low", "shows what was", "git reflog"),
+    row("gc", "high", "deletes what could be recovered", "git gc --prune=now", given="--prune --aggressive"),
+    row("gc", "medium", "tidies the repository", "git gc"),
+    row("prune prune-packed", "high", "deletes what could be recovered", "git prune"),
+    row("remote", "high", "sends the repository elsewhere", "git remote set-url origin x", then="set-url"),
+    row("remote", "low", "shows the remotes", "git remote show origin", then="show get-url"),
+    row("remote", "low", "shows the remotes", "git remote -v", then=""),
+    row("remote", "medium", "changes the remotes", "git remote add x y"),
+    row("rm", "medium", "deletes files", "git rm --cached x", given="--cached"),
+    row("rm", "high", "deletes files", "git rm x"),
+    row("credential credential-store credential-cache", "high", "reads or changes credentials", "git credential fill",
+        effect="secret"),
+    row("send-email imap-send", "high", "sends mail", "git send-email x.patch", effect="sends"),
+    row("archive", "medium", "packs the repository", "git archive HEAD"),
+    row("update-ref", "high", "changes what branches point to", "git update-ref HEAD x"),
+)
+_BY_VERB: Final = by_verb(ROWS)
 
 
 class _Git:
@@ -53,7 +84,7 @@ class _Git:
             if args[at] in ("-c", "--config-env"):
                 self.settings.extend(args[at + 1 : at + 2])
                 at += 1
-            elif args[at] in _GLOBAL_VALUES:
+            elif args[at] in FOLDER_OPTIONS:
                 self.folder = args[at + 1] if at + 1 < len(args) else ""
                 self.stands_in = posixpath.join(self.stands_in, self.folder) if args[at] == "-C" else self.stands_in
                 at += 1
@@ -68,11 +99,11 @@ class _Git:
         """Take the verb for what an alias in the call's own settings makes of it; gives that setting, or nothing."""
         if not self.settings:
             return ""
-        known = _QUIET | _MEDIUM | _VERBS.keys()  # git takes no alias for a command of its own
         for setting in self.settings:
             key, _, value = setting.partition("=")
             words = value.split()
-            if self.verb and self.verb not in known and key.lower() == f"alias.{self.verb.lower()}" and words and value[0] != "!":
+            own_name = self.verb and self.verb not in KNOWN_VERBS and key.lower() == f"alias.{self.verb.lower()}"
+            if own_name and words and value[0] != "!":
                 self.verb, self.rest = words[0], (*words[1:], *self.rest)
                 return setting
         return ""
@@ -110,15 +141,17 @@ def _git(call: Call) -> None:
     judge = _VERBS.get(git.verb)
     if judge is not None:
         judge(call, git)
-    elif git.verb in _MEDIUM:
+    elif git.verb in _BY_VERB:
+        note_row(call, _BY_VERB[git.verb], git.verb, git.rest, git.has)
+    elif git.verb in CHANGING_VERBS:
         call.note("medium", "changes the repository", call.command.text)
-    elif git.verb and git.verb not in _QUIET:
+    elif git.verb and git.verb not in QUIET_VERBS:
         call.note("medium", "a git command that is not known here; it may be an alias", call.command.text)
 
 
 def _setting(call: Call, key: str, value: str) -> None:
     """A setting that makes git run a program."""
-    if not _RUNNING_KEYS.match(key.lower()) or _TAME.match(value):
+    if not RUNNING_KEYS.match(key.lower()) or _TAME.match(value):
         return
     if key.lower().startswith("alias.") and not value.startswith("!"):
         call.note("medium", "changes what a git command means", f"{key}={value}")
@@ -175,91 +208,10 @@ def _push(call: Call, git: _Git) -> None:
         call.note("medium", "pushes to the remote", call.command.text)
 
 
-def _reset(call: Call, git: _Git) -> None:
-    if git.has("", "--hard", "--merge", "--keep"):
-        call.note("high", "throws away changes", call.command.text)
-    elif git.has("", "--soft", "--mixed") or any(re.search(r"[~^@]|HEAD", word) for word in git.operands):
-        call.note("medium", "moves the branch", call.command.text)
-
-
-def _clean(call: Call, git: _Git) -> None:
-    if not git.has("n", "--dry-run"):
-        call.note("high", "deletes files that git does not know", call.command.text)
-
-
-def _checkout(call: Call, git: _Git) -> None:
-    """Switching branches keeps changes; naming files, or forcing, throws them away."""
-    if git.has("f", "--force", "--discard-changes", "--ours", "--theirs") or "--" in git.rest or "." in git.rest:
-        call.note("high", "throws away changes", call.command.text)
-    elif any(re.search(r"\.[A-Za-z]\w{0,4}$|/$|\*", word) for word in git.operands):
-        call.note("high", "may throw away changes of a file", call.command.text)
-    elif git.has("B", "--force-create", "--orphan") or git.has("C"):
-        call.note("medium", "moves a branch", call.command.text)
-
-
-def _restore(call: Call, git: _Git) -> None:
-    if not git.has("S", "--staged") or git.has("W", "--worktree"):
-        call.note("high", "throws away changes", call.command.text)
-
-
-def _branch(call: Call, git: _Git) -> None:
-    if git.has("DMCf", "--force", "--edit-description") or (git.has("d", "--delete") and git.has("f", "--force")):
-        call.note("high", "deletes or moves a branch by force", call.command.text)
-    elif git.has("dmc", "--delete", "--move", "--copy"):
-        call.note("medium", "deletes or renames a branch", call.command.text)
-
-
-def _tag(call: Call, git: _Git) -> None:
-    if git.has("df", "--delete", "--force"):
-        call.note("medium", "deletes or moves a tag", call.command.text)
-
-
-def _stash(call: Call, git: _Git) -> None:
-    verb = git.operands[0] if git.operands else "push"
-    if verb in ("drop", "clear"):
-        call.note("high", "throws away stashed changes", call.command.text)
-    elif verb not in ("list", "show"):
-        call.note("medium", "puts changes aside or back", call.command.text)
-
-
-def _commit(call: Call, git: _Git) -> None:
-    if git.has("", "--amend", "--fixup"):
-        call.note("medium", "rewrites the last commit", call.command.text)
-    if git.has("n", "--no-verify"):
-        call.note("medium", "leaves out the project's checks", call.command.text)
-
-
 def _add(call: Call, git: _Git) -> None:
     for path in git.operands:
         if call.places.secret(path):
             call.note("high" if call.places.secret(path) == "own" else "medium", "puts credentials under version control", path)
-
-
-def _rewrites(call: Call, git: _Git) -> None:
-    if git.verb == "rebase" and git.has("", "--abort", "--show-current-patch", "--quit"):
-        call.note("medium", "ends a rebase", call.command.text)
-    else:
-        call.note("high", "rewrites history", call.command.text)
-
-
-def _reflog(call: Call, git: _Git) -> None:
-    if git.operands[:1] in (["expire"], ["delete"]):
-        call.note("high", "deletes what could be recovered", call.command.text)
-
-
-def _gc(call: Call, git: _Git) -> None:
-    if git.has("", "--prune", "--aggressive") or git.verb in ("prune", "prune-packed"):
-        call.note("high", "deletes what could be recovered", call.command.text)
-    else:
-        call.note("medium", "tidies the repository", call.command.text)
-
-
-def _remote(call: Call, git: _Git) -> None:
-    verb = git.operands[0] if git.operands else ""
-    if verb == "set-url":
-        call.note("high", "sends the repository elsewhere", call.command.text)
-    elif verb not in ("", "show", "get-url") and not (verb == "" and git.has("v")):
-        call.note("medium", "changes the remotes", call.command.text)
 
 
 def _config(call: Call, git: _Git) -> None:
@@ -301,24 +253,14 @@ def _worktree(call: Call, git: _Git) -> None:
         call.note("high" if git.has("f", "--force") else "medium", "removes a work tree", call.command.text)
     elif git.operands[:1] != ["list"]:
         call.note("medium", "changes work trees", call.command.text)
+    if git.operands[:1] in (["add"], ["move"]) and len(git.operands) > 1:
+        _outside(call, git, git.operands[-1] if git.operands[0] == "move" else _added(git))
 
 
-def _rm(call: Call, git: _Git) -> None:
-    call.note("medium" if git.has("", "--cached") else "high", "deletes files", call.command.text)
-
-
-def _credential(call: Call, git: _Git) -> None:
-    call.traits |= Trait.SECRET
-    call.note("high", "reads or changes credentials", call.command.text)
-
-
-def _sends(call: Call, git: _Git) -> None:
-    call.traits |= Trait.SENDS
-    call.note("high", "sends mail", call.command.text)
-
-
-def _archive(call: Call, git: _Git) -> None:
-    call.note("medium", "packs the repository", call.command.text)
+def _added(git: _Git) -> str:
+    """The folder of ``git worktree add -b name folder commit``."""
+    skip = {at + 1 for at, arg in enumerate(git.rest) if arg in ("-b", "-B", "--reason")}
+    return next((arg for at, arg in enumerate(git.rest[1:], 1) if at not in skip and arg[:1] != "-"), "")
 
 
 def _bundle(call: Call, git: _Git) -> None:
@@ -327,8 +269,9 @@ def _bundle(call: Call, git: _Git) -> None:
         call.write(git.path(git.operands[1]))
 
 
-def _refs(call: Call, git: _Git) -> None:
-    call.note("high", "changes what branches point to", call.command.text)
+def _init(call: Call, git: _Git) -> None:
+    for folder in git.operands[:1]:
+        _outside(call, git, folder)
 
 
 def _clone(call: Call, git: _Git) -> None:
@@ -337,16 +280,20 @@ def _clone(call: Call, git: _Git) -> None:
     if words:
         name = words[1] if len(words) > 1 else re.sub(r"\.git$", "", words[0].rstrip("/")).rpartition("/")[2]
         call.download(name)
+        _outside(call, git, name)
+
+
+def _outside(call: Call, git: _Git, folder: str) -> None:
+    """A folder that git makes or fills; inside the project that is no news."""
+    if call.places.kind(git.path(folder)) not in ("inside", "temp", "unknown", "elsewhere"):
+        call.write(git.path(folder))
 
 
 _VERBS: Final[dict[str, Callable[[Call, _Git], None]]] = {
-    "push": _push, "reset": _reset, "clean": _clean, "checkout": _checkout, "switch": _checkout, "restore": _restore,
-    "branch": _branch,
-    "tag": _tag, "stash": _stash, "commit": _commit, "add": _add, "stage": _add, "rebase": _rewrites, "filter-branch": _rewrites,
-    "filter-repo": _rewrites, "replace": _rewrites, "fast-import": _rewrites, "reflog": _reflog, "gc": _gc, "prune": _gc,
-    "prune-packed": _gc, "remote": _remote, "config": _config, "submodule": _submodule, "bisect": _bisect, "worktree": _worktree,
-    "rm": _rm, "credential": _credential, "credential-store": _credential, "credential-cache": _credential, "send-email": _sends,
-    "imap-send": _sends, "archive": _archive, "bundle": _bundle, "update-ref": _refs, "clone": _clone,
+    "push": _push, "add": _add, "stage": _add, "config": _config, "submodule": _submodule, "bisect": _bisect,
+    "worktree": _worktree,
+    "bundle": _bundle, "clone": _clone, "init": _init,
 }  # fmt: skip
+"""What rows cannot say."""
 
 JUDGES: Final[dict[str, Callable[[Call], None]]] = {"git": _git, "hub": _git, "yadm": _git}

@@ -1,0 +1,57 @@
+"""Containers: docker and its like. Rows for their sub-commands, code for what they are given of the machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from trunkline.dialects.risk.call import Call
+from trunkline.dialects.risk.programs.rows import note_row, row
+
+ROWS: Final = (
+    row("rm rmi prune kill down remove login logout push swarm", "high", "deletes or publishes containers, images or volumes",
+        "docker rm x"),
+    row("ps images logs inspect info version stats top port events history diff search ls df config help context-ls", "low",
+        "looks", "docker ps"),
+    row("", "medium", "runs or changes containers", "docker build ."),
+)
+_ESCAPES: Final = re.compile(
+    r"^--privileged|^--pid=host|^--userns=host|^--ipc=host|^--cap-add|^--device|^--security-opt=?.*unconfined|^--volumes-from|docker\.sock"
+)
+_MOUNT: Final = re.compile(
+    r"^(?:type=bind,)?(?:source=|src=)?(/|/etc|/root|/home|/var|/usr|/boot|/dev|/proc|/sys|~|\$HOME)(?=[:,/]|$)[^:,]*[:,]"
+)
+
+
+def _container(call: Call) -> None:
+    escape = next((arg for at, arg in enumerate(call.args) if _ESCAPES.search(arg) or _escape_apart(call, at, arg)), None)
+    mount = next(
+        (arg for arg in call.args if _MOUNT.match(arg.removeprefix("--volume=").removeprefix("--mount=").removeprefix("-v"))),
+        None,
+    )
+    if escape is not None:
+        call.note("high", "gives a container power over the machine", escape)
+    if mount is not None:
+        call.note("high", "gives a container the machine's files", mount)
+    words = [
+        word
+        for word in call.operands
+        if word not in ("compose", "container", "image", "volume", "network", "system", "builder", "buildx")
+    ]
+    verb = words[0] if words else ""
+    if verb:
+        note_row(call, ROWS, verb, words[1:], call.has)
+        if verb == "cp" and ":" not in words[-1] and call.places.kind(words[-1]) not in ("inside", "temp"):
+            call.write(words[-1])
+
+
+def _escape_apart(call: Call, at: int, arg: str) -> bool:
+    follows = call.args[at + 1] if at + 1 < len(call.args) else ""
+    return (arg in ("--pid", "--userns", "--ipc", "--uts") and follows == "host") or (
+        arg == "--security-opt" and "unconfined" in follows
+    )
+
+
+JUDGES: Final[dict[str, Callable[[Call], None]]] = dict.fromkeys(
+    ("docker", "podman", "nerdctl", "docker-compose", "podman-compose", "buildah", "ctr", "crictl"), _container)
