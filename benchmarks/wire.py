@@ -59,7 +59,8 @@ def prompt_request(hub: HubProcess, session_id: str, text: str) -> bytes:
     """The request that sends a prompt without a stream."""
     body = json.dumps({"content": text})
     return (f"POST /sessions/{session_id}/send-message HTTP/1.1\r\nHost: {hub.host}:{hub.port}\r\n"
-            f"Authorization: Bearer {hub.token}\r\nContent-Type: application/json\r\nAccept: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+            f"Authorization: Bearer {hub.token}\r\nContent-Type: application/json\r\nAccept: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
             f"{body}").encode()
 
 

@@ -78,7 +78,8 @@ def test_the_stream_is_framed_as_the_seeds_say_and_must_not_be_buffered(tmp_path
     run(check())
 
 
-@pytest.mark.parametrize("accept", [None, "*/*", "text/*, */*;q=0.1", "application/json;q=0, */*", "application/json, text/event-stream"])
+@pytest.mark.parametrize(
+    "accept", [None, "*/*", "text/*, */*;q=0.1", "application/json;q=0, */*", "application/json, text/event-stream"])
 def test_a_plain_client_gets_its_packets(tmp_path: Path, accept: str | None) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:
@@ -92,7 +93,8 @@ def test_a_plain_client_gets_its_packets(tmp_path: Path, accept: str | None) -> 
 
 
 @pytest.mark.parametrize(("body", "status", "code"), [
-    ({"content": ""}, 400, "invalid"), ({"content": "x", "more": 1}, 400, "invalid"), ({"content": "/echo no"}, 409, "turn_in_progress")])
+    ({"content": ""}, 400, "invalid"), ({"content": "x", "more": 1}, 400, "invalid"),
+    ({"content": "/echo no"}, 409, "turn_in_progress")])
 def test_an_error_of_a_streaming_request_is_a_packet_whatever_its_status(
     tmp_path: Path, body: dict[str, Any], status: int, code: str
 ) -> None:
@@ -271,7 +273,8 @@ def test_a_picture_may_say_its_media_type_wherever_a_prompt_is_taken(tmp_path: P
             content = [{"type": "text", "text": "/echo hi"}, PICTURE]
             session = await hub.session(prompt=content)
             path = f"/sessions/{session.id}"
-            sent = await hub.ask("POST", f"{path}/send-message", json_body={"content": content, "whenBusy": "queue"}, headers=STREAM)
+            body = {"content": content, "whenBusy": "queue"}
+            sent = await hub.ask("POST", f"{path}/send-message", json_body=body, headers=STREAM)
             assert sent.status == 200, sent.body
             await hub.ask("POST", f"{path}/send-message", json_body={"content": "/silent"})
             waiting = await hub.ask("POST", f"{path}/send-message", json_body={"content": "x", "whenBusy": "queue"})

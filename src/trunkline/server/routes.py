@@ -139,7 +139,7 @@ ROUTES: tuple[Route, ...] = (
           "Send a prompt and stream its turn up to prompt_response or error; with Accept: application/json, only take it.",
           request=prompt.SendMessage, response=Accepted, status=202, gives=STREAM,
           headers=(Query("Idempotency-Key", "The same key twice is one prompt."), LAST_EVENT_ID),
-          answers="200 with the turn's packets; 202 with the turn where the client asked for JSON. An error of a stream is a packet."),
+          answers="200 with the turn's packets; 202 with the turn where the client asked for JSON."),
     Route("GET", "/sessions/{id}/packets", packets.attach, "view", "Every packet after the cursor, then live.",
           gives=STREAM, query=(AFTER,), headers=(LAST_EVENT_ID,)),
     Route("GET", "/sessions/{id}/messages", packets.messages, "view", "Stored packets by the page, runs of text joined.",

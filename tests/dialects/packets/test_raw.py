@@ -122,7 +122,8 @@ def test_an_output_in_the_documents_shape_passes_byte_for_byte() -> None:
 
 
 def test_a_running_call_has_no_output_of_our_making() -> None:
-    assert packet_of({"name": "Bash", "rawInput": {"command": "ls"}, "content": text("a"), "status": "in_progress"})["rawOutput"] is None
+    running = {"name": "Bash", "rawInput": {"command": "ls"}, "content": text("a"), "status": "in_progress"}
+    assert packet_of(running)["rawOutput"] is None
 
 
 @pytest.mark.parametrize("name", ["Bash", "Read", "Grep"])

@@ -111,7 +111,8 @@ def test_the_agents_own_values_are_passed_on_where_that_is_wanted(agent: str) ->
     sent = [packet for player in players(agent, as_sent=True) for packet in tool_packets(player)]
     spelled = {key for packet in sent for key in packet["rawInput"]}
     assert {"file_path", "parsed_cmd"} & spelled and "filePath" not in spelled
-    assert any(not isinstance(packet["rawOutput"], dict | None) or "metadata" not in (packet["rawOutput"] or {}) for packet in sent)
+    outputs = [packet["rawOutput"] for packet in sent if packet["rawOutput"] is not None]
+    assert outputs and not any(isinstance(output, dict) and "metadata" in output for output in outputs)
 
 
 @pytest.mark.parametrize("agent", PLAYED)

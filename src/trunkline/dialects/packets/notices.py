@@ -35,7 +35,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def prompt_response_packet(stop: StopReason, at_us: int, *, stop_reason: PacketStop | None = None) -> bytes:
-    """The turn ended, with the true stop reason: ``stop_reason`` where packets have one that the Agent Client Protocol has not."""
+    """The turn ended, with the true stop reason: ``stop_reason`` where packets have one that ``stop`` cannot say."""
     return _encode(PromptResponsePacket(stop_reason=stop_reason or stop, timestamp=timestamp(at_us)))
 
 

@@ -86,7 +86,7 @@ def _begins(value: Raw, sign: bytes) -> bool:
 def _failed(record: Record, text: Token | None) -> Raw | None:
     error = record.get("error")
     said = memoryview(error) if error is not None and _begins(error, b'"') else text
-    return None if said is None or bytes(said[:3]) == _EMPTY else Raw(b'{"error":%b}' % said)
+    return None if said is None or bytes(said[:3]) == _EMPTY else Raw(b"".join((b'{"error":', said, b"}")))
 
 
 def _text_of(call: CallState, record: Record, shown: Token | None) -> Token | None:
@@ -99,7 +99,8 @@ def _text_of(call: CallState, record: Record, shown: Token | None) -> Token | No
 
 
 def _shown_text(call: CallState) -> bytes | None:
-    texts = [item.content.text for item in call.content or () if isinstance(item, Content) and isinstance(item.content, TextContent)]
+    blocks = [item.content for item in call.content or () if isinstance(item, Content)]
+    texts = [block.text for block in blocks if isinstance(block, TextContent)]
     return _encode("\n".join(texts)) if texts else None
 
 
@@ -130,7 +131,7 @@ class _Output:
         return self._made(self._text, _value(self._record.get("metadata")) or {})
 
     def _made(self, output: Token, metadata: Any) -> Raw:
-        return Raw(b'{"output":%b,"metadata":%b}' % (output, _encode(metadata)))
+        return Raw(b"".join((b'{"output":', output, b',"metadata":', _encode(metadata), b"}")))
 
     def _truncated(self) -> bool:
         return _value(self._record.get("truncated")) is True
@@ -144,7 +145,7 @@ class _Output:
 
     def _read(self) -> Raw:
         if len(self._text) > READ_BYTES:
-            wrapped = b'"%b\\n%b\\n%b"' % (OPENED.encode(), self._text[1:-1], CLOSED.encode())
+            wrapped = b"".join((b'"%b\\n' % OPENED.encode(), self._text[1:-1], b'\\n%b"' % CLOSED.encode()))
             preview = beginning_of(self._text, PREVIEW_CHARS)
             return self._made(wrapped, {"preview": preview, "truncated": self._truncated()})
         text = str(_value(self._text))

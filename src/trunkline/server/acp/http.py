@@ -203,7 +203,8 @@ async def hear(call: Call) -> Reply:
         try:
             await call.hub.session(session_id)  # it may be opened before the session is loaded, but not for one that is not there
         except SessionNotFound as error:
-            return reply(ErrorBody(error.code, error.message, error.recoverable, error.details, error.agent_code), NO_SESSION_STATUS)
+            body = ErrorBody(error.code, error.message, error.recoverable, error.details, error.agent_code)
+            return reply(body, NO_SESSION_STATUS)
     stream = connection.stream(session_id)
     last = call.request.headers.get("last-event-id")
     # Who only asks for the head reads nothing, and takes over from nobody.
