@@ -20,7 +20,8 @@ class Api:
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """One request; anything but success is an error here."""
-        headers = {"Authorization": f"Bearer {self._hub.token}", "Content-Type": "application/json"}
+        headers = {"Authorization": f"Bearer {self._hub.token}", "Content-Type": "application/json",
+                   "Accept": "application/json"}
         self._connection.request(method, path, None if body is None else json.dumps(body), headers)
         reply = self._connection.getresponse()
         raw = reply.read()
@@ -58,7 +59,8 @@ def prompt_request(hub: HubProcess, session_id: str, text: str) -> bytes:
     """The request that sends a prompt without a stream."""
     body = json.dumps({"content": text})
     return (f"POST /sessions/{session_id}/send-message HTTP/1.1\r\nHost: {hub.host}:{hub.port}\r\n"
-            f"Authorization: Bearer {hub.token}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+            f"Authorization: Bearer {hub.token}\r\nContent-Type: application/json\r\nAccept: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
             f"{body}").encode()
 
 

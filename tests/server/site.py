@@ -118,7 +118,8 @@ class Site:
              headers: Mapping[str, str | None] | None = None) -> Exchange:
         """Begin a request. A header of None is left out; ``at`` is none, but the path that a browser asks below."""
         path, _, query = path.partition("?")
-        given: dict[str, str | None] = {"host": HOST, "authorization": f"Bearer {token}" if token else None, **(headers or {})}
+        given: dict[str, str | None] = {"host": HOST, "authorization": f"Bearer {token}" if token else None,
+                                        "accept": "application/json", **(headers or {})}
         path = (given.pop("at", None) or "") + path
         if json_body is not None:
             body = json.dumps(json_body).encode()

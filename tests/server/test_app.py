@@ -91,7 +91,7 @@ def test_an_unknown_session_answers_404_everywhere_and_as_a_packet_where_a_strea
                 packet = as_stream.json()
                 assert as_stream.status == 404
                 assert (packet["type"], packet["message"]) == ("error", "Session not found")
-                assert (packet["code"], packet["details"]) == (None, {"code": "session_not_found"})
+                assert (packet["code"], packet["details"]) == (None, {"sessionId": "none", "code": "session_not_found"})
                 assert packet["timestamp"]
 
     run(check())

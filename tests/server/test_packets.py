@@ -78,7 +78,54 @@ def test_the_stream_is_framed_as_the_seeds_say_and_must_not_be_buffered(tmp_path
     run(check())
 
 
-def test_without_accept_the_prompt_answers_202_with_where_to_attach(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "accept", [None, "*/*", "text/*, */*;q=0.1", "application/json;q=0, */*", "application/json, text/event-stream"])
+def test_a_plain_client_gets_its_packets(tmp_path: Path, accept: str | None) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await hub.session()
+            answer = await hub.ask("POST", f"/sessions/{session.id}/send-message", json_body={"content": "/echo hi"},
+                                   headers={"accept": accept})
+            assert (answer.status, answer.header("content-type")) == (200, "text/event-stream; charset=utf-8")
+            assert [packet["type"] for _, packet in frames(answer.body)] == ECHOED
+
+    run(check())
+
+
+@pytest.mark.parametrize(("body", "status", "code"), [
+    ({"content": ""}, 400, "invalid"), ({"content": "x", "more": 1}, 400, "invalid"),
+    ({"content": "/echo no"}, 409, "turn_in_progress")])
+def test_an_error_of_a_streaming_request_is_a_packet_whatever_its_status(
+    tmp_path: Path, body: dict[str, Any], status: int, code: str
+) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await hub.session()
+            await hub.ask("POST", f"/sessions/{session.id}/send-message", json_body={"content": "/silent"})
+            path = f"/sessions/{session.id}/send-message"
+            for accept in ("text/event-stream", None):
+                answer = await hub.ask("POST", path, json_body=body, headers={"accept": accept})
+                packet = answer.json()
+                assert (answer.status, packet["type"], packet["code"], packet["details"]["code"]) == (status, "error", None, code)
+                assert packet["message"] and packet["timestamp"]
+            as_json = (await hub.ask("POST", path, json_body=body)).json()
+            assert (as_json["code"], as_json["message"]) == (code, packet["message"])
+
+    run(check())
+
+
+def test_an_attaching_reader_without_a_token_is_told_by_a_packet(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await hub.session()
+            answer = await hub.ask("GET", f"/sessions/{session.id}/packets", token=None)
+            assert (answer.status, answer.json()["type"], answer.json()["details"]["code"]) == (401, "error", "unauthorized")
+            assert answer.header("www-authenticate") == "Bearer"
+
+    run(check())
+
+
+def test_who_asks_for_json_is_answered_202_with_where_to_attach(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:
             session = await hub.session()
@@ -217,6 +264,31 @@ def test_the_same_idempotency_key_is_one_prompt_and_replays_its_turn(tmp_path: P
     run(check())
 
 
+PICTURE = {"type": "image", "data": "aGk=", "mediaType": "image/png"}
+
+
+def test_a_picture_may_say_its_media_type_wherever_a_prompt_is_taken(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            content = [{"type": "text", "text": "/echo hi"}, PICTURE]
+            session = await hub.session(prompt=content)
+            path = f"/sessions/{session.id}"
+            body = {"content": content, "whenBusy": "queue"}
+            sent = await hub.ask("POST", f"{path}/send-message", json_body=body, headers=STREAM)
+            assert sent.status == 200, sent.body
+            await hub.ask("POST", f"{path}/send-message", json_body={"content": "/silent"})
+            waiting = await hub.ask("POST", f"{path}/send-message", json_body={"content": "x", "whenBusy": "queue"})
+            edited = await hub.ask("PATCH", f"{path}/queue/{waiting.json()['turnId']}", json_body={"content": content})
+            assert edited.status in (200, 204), edited.body
+            resource = {"type": "resource", "resource": {"uri": "file:///a", "text": "x", "mediaType": "text/plain"}}
+            again = await hub.ask("PATCH", f"{path}/queue/{waiting.json()['turnId']}", json_body={"content": [resource]})
+            assert again.status in (200, 204), again.body
+            kept = (await hub.ask("GET", f"{path}/queue/{waiting.json()['turnId']}")).json()["content"]
+            assert kept[0]["resource"]["mimeType"] == "text/plain"
+
+    run(check())
+
+
 @pytest.mark.parametrize("cut", [0, 1, 3, 6])
 def test_a_repeated_post_with_last_event_id_gets_the_rest_of_its_turn(tmp_path: Path, cut: int) -> None:
     async def check() -> None:
@@ -346,7 +418,7 @@ def test_a_cursor_that_makes_no_sense_is_refused_by_name(
         async with site(tmp_path) as hub:
             session = await hub.session()
             answer = await hub.ask("GET", f"/sessions/{session.id}/packets{query}", headers=headers)
-            assert (answer.status, answer.json()["code"]) == (400, "invalid")
+            assert (answer.status, answer.json()["details"]["code"]) == (400, "invalid")
             assert named in answer.json()["message"]
 
     run(check())

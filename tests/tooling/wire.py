@@ -76,7 +76,7 @@ class Wire:
 
     def ask(self, method: str, path: str, body: Any = None, headers: Headers | None = None, wait_s: float = WAIT_S) -> Reply:
         """One request and its whole answer. A body that is not bytes goes as JSON."""
-        with self.connect(method, path, body, headers, wait_s=wait_s) as answer:
+        with self.connect(method, path, body, {"Accept": "application/json", **(headers or {})}, wait_s=wait_s) as answer:
             return Reply(answer.status, answer.headers, answer.read_all())
 
     def get(self, path: str, headers: Headers | None = None) -> Any:

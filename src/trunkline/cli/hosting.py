@@ -178,7 +178,7 @@ def _hub_options(settings: Settings) -> HubOptions:
         approval_timeout_s=settings.approval_timeout, idle_timeout_s=settings.idle_timeout,
         tool_timeout_s=settings.tool_timeout, agent_idle_stop_s=settings.agent_idle_stop,
         hidden=(settings.config, *([settings.tls_key] if settings.tls_key else [])),
-        cancel_grace_s=settings.cancel_grace, silence_grace_s=settings.silence_grace,
+        cancel_grace_s=settings.cancel_grace, silence_grace_s=settings.silence_grace, packets_raw=settings.packets_raw,
     )
 
 

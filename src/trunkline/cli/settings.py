@@ -226,6 +226,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("webhooks", WEBHOOKS, (), "who is told what nobody watches; see webhooks.md", None, None, "webhooks"),
     Setting("debuggable", FLAG, False, "let debuggers and profilers of the same user look into the hub; so can its agents then",
             "TRUNKLINE_DEBUGGABLE", "--debuggable", "debuggable"),
+    Setting("packets_raw", _choice("documented", "agent"), "documented",
+            "what rawInput and rawOutput of packets hold: the documented shapes, or what the agent sent",
+            "TRUNKLINE_PACKETS_RAW", "--packets-raw", "packets.raw"),
     Setting("log_level", _choice("debug", "info", "warning", "error"), "info", "how much to log on stderr",
             "TRUNKLINE_LOG_LEVEL", "--log-level", "log_level"),
     Setting("debug_loop", FLAG, False, "log where the hub's loop is held for over 50 ms",
@@ -262,6 +265,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     push_allow: tuple[Network, ...]
     webhooks: tuple[Webhook, ...]
     debuggable: bool
+    packets_raw: str
     log_level: str
     debug_loop: bool
 
@@ -282,11 +286,18 @@ def _value(row: Setting, flags: Mapping[str, Any], env: Mapping[str, str], table
         found.append((flags[row.key], row.flag))
     if row.env and env.get(row.env):
         found.append((env[row.env], f"the environment ({row.env})"))
-    if row.toml and row.toml in table:
-        found.append((table[row.toml], str(config)))
+    if row.toml and (written := _written(table, row.toml)) is not None:
+        found.append((written, str(config)))
     if row.kind is AGENTS:
         return _merged_agents(row, found)
     return _read(row, *found[0]) if found else _default(row, env)
+
+
+def _written(table: Mapping[str, Any], key: str) -> Any:
+    """What the file has under a key, which may be one of a table (``packets.raw``)."""
+    head, dot, rest = key.partition(".")
+    value = table.get(head)
+    return value if not dot else _written(value, rest) if isinstance(value, Mapping) else None
 
 
 def _merged_agents(row: Setting, found: list[tuple[Any, Any]]) -> dict[str, AgentSpec]:
@@ -334,6 +345,15 @@ def _read_config(path: Path, *, must_exist: bool) -> dict[str, Any]:
 
 def _refuse_unknown(table: Mapping[str, Any], path: Path) -> None:
     known = {setting.toml for setting in SETTINGS if setting.toml}
-    for key in table:
+    for key in _keys(table, {name.partition(".")[0] for name in known if "." in name}):
         if key not in known:
             raise Invalid(f"config: {path} has an unknown key {key!r}; known are {', '.join(sorted(known))}")
+
+
+def _keys(table: Mapping[str, Any], tables: set[str]) -> list[str]:
+    """The keys of a file; those of ``tables`` with the name of their table in front."""
+    return [
+        f"{key}.{inner}" if inner else key
+        for key, value in table.items()
+        for inner in (value if key in tables and isinstance(value, Mapping) else ("",))
+    ]

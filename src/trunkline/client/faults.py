@@ -33,7 +33,8 @@ def error_of_packet(packet: Mapping[str, Any], status: int = 500) -> TrunklineEr
     """The error that an error packet stands for; its code word is ``details.code``."""
     details = packet.get("details")
     details = dict(details) if isinstance(details, Mapping) else {}
-    return _error(str(details.pop("code", "")), status, str(packet.get("message", "")), details or None, None)
+    code, agent_code = str(details.pop("code", "")), details.pop("agentCode", None)
+    return _error(code, status, str(packet.get("message", "")), details or None, None if agent_code is None else str(agent_code))
 
 
 def error_of_fault(fault: Fault) -> TrunklineError:

@@ -126,7 +126,7 @@ class Hub:
             limits=Limits(approval_s=options.approval_timeout_s, silence_s=options.idle_timeout_s,
                           tool_silence_s=options.tool_timeout_s, agent_idle_s=options.agent_idle_stop_s,
                           cancel_grace_s=options.cancel_grace_s, silence_grace_s=options.silence_grace_s),
-            policies=self.policies, chain_key=key, guarded=guarded_folders(options),
+            policies=self.policies, chain_key=key, raw_as_sent=options.packets_raw == "agent", guarded=guarded_folders(options),
             preview_url=lambda session_id, artifact: self.preview_url(session_id, artifact), turn_ended=self._count_turn,
             tool_names=self._drivers.tool_names, confine=self._drivers.confine, hider=self._drivers.hider,
             home=self.environ.get("HOME"))

@@ -26,6 +26,8 @@ class HubOptions(msgspec.Struct, kw_only=True):
     agent_idle_stop_s: float = 1800.0
     cancel_grace_s: float = CANCEL_GRACE_S
     silence_grace_s: float = SILENCE_GRACE_S
+    packets_raw: str = "documented"
+    """``agent``: packets carry a tool's input and output as its agent sent them."""
     policy_file: Path | None = None
     """The rules for all sessions; None: in the data folder."""
     hidden: tuple[Path, ...] = ()

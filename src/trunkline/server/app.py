@@ -1,7 +1,8 @@
 """A request becomes a reply: address, route, credential, handler, headers. The one place where an error becomes a response.
 
 Rule 1: what is refused is refused in this order: Host, Origin, unknown path, wrong method, no credential, too little scope.
-Rule 2: every error leaves as ``{code, message, recoverable, details?, agentCode?}``; what we did not foresee is ``internal``,
+Rule 2: every error leaves as ``{code, message, recoverable, details?, agentCode?}``, or, to who asked for a stream, as the
+error packet that would have been in it; what we did not foresee is ``internal``,
 and its text goes to the log, not to the client. Who is still waiting when the server stops is told that, as an error.
 Rule 3: every reply gets the headers that keep a browser from doing more with it than it is.
 """
@@ -19,13 +20,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from trunkline.dialects.packets import error_packet
 from trunkline.errors import (
     Forbidden,
     HubStopping,
     MethodNotAllowed,
     NotFound,
-    SessionNotFound,
     StorageError,
     TooLarge,
     TooManyRequests,
@@ -38,7 +37,7 @@ from trunkline.server import acp, ws
 from trunkline.server.acp import socket
 from trunkline.server.acp.http import HttpConnections
 from trunkline.server.auth import NOBODY, Gate, check_scope
-from trunkline.server.call import Call, Parts, Reply, asks_for_stream, reply
+from trunkline.server.call import Call, Parts, Reply, asks_for_stream, reply, takes_stream
 from trunkline.server.cookies import without_base
 from trunkline.server.devices import Pairings
 from trunkline.server.login import Codes
@@ -48,7 +47,7 @@ from trunkline.server.paths import PathTree
 from trunkline.server.preview import Previews, preview
 from trunkline.server.push.subscriptions import Subscriptions
 from trunkline.server.routes import ROUTES, Route
-from trunkline.server.sse import Streams
+from trunkline.server.sse import Streams, error_as_packet
 from trunkline.server.tokens import Tokens
 from trunkline.server.tries import FailedTries
 from trunkline.threads import Lane
@@ -214,12 +213,18 @@ def build_app(hub: Hub, options: ServerOptions) -> App:
 
 def error_reply(error: TrunklineError, request: Request) -> Response:
     """The response that an error becomes."""
-    if isinstance(error, SessionNotFound) and (asks_for_stream(request) or request.scope["path"].endswith("/packets")):
-        # The seeds' clients read packets and nothing else.
-        packet = error_packet("Session not found", time.time_ns() // 1000, None, {"code": error.code})
-        return Response(packet, error.http_status, media_type="application/json")
+    if _reads_packets(request):
+        return Response(error_as_packet(error), error.http_status, _error_headers(error), media_type="application/json")
     body = ErrorBody(error.code, error.message, error.recoverable, error.details, error.agent_code)
     return reply(body, error.http_status, _error_headers(error))
+
+
+def _reads_packets(request: Request) -> bool:
+    """Whether whoever asks reads packets and nothing else, as the seeds' clients do: it asked for a stream, or takes one."""
+    path = request.scope["path"]
+    if path == acp.PATH:
+        return False
+    return path.endswith("/packets") or (takes_stream(request) if path.endswith("/send-message") else asks_for_stream(request))
 
 
 def _error_headers(error: TrunklineError) -> dict[str, str]:

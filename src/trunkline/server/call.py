@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from trunkline.dialects.acp import with_mime_types
 from trunkline.dialects.jsonrpc.lines import utf8_fault
 from trunkline.dialects.outside import BROKEN, is_whole_number, whole_number
 from trunkline.errors import Invalid, TooLarge
@@ -121,6 +122,10 @@ class Call:
         """Whether the client asked for Server-Sent Events."""
         return asks_for_stream(self.request)
 
+    def takes_stream(self) -> bool:
+        """Whether a turn is streamed: to everybody but who asked for JSON instead."""
+        return takes_stream(self.request)
+
     def text(self, name: str) -> str | None:
         """A query parameter; None where it is absent or empty."""
         return self.request.query_params.get(name) or None
@@ -170,7 +175,7 @@ class Call:
         if (why := utf8_fault(raw)) is not None:  # what is kept as it came would not notice
             raise Invalid(f"body: {why}")
         try:
-            return msgspec.json.decode(raw, type=kind)
+            return msgspec.json.decode(with_mime_types(raw), type=kind)
         except BROKEN as error:
             raise Invalid(f"body: {_complaint(error, raw)}") from error
 
@@ -215,12 +220,24 @@ def too_large(limit: int) -> TooLarge:
 
 def asks_for_stream(request: Request) -> bool:
     """Whether ``text/event-stream`` is among the types that the client accepts."""
+    return "text/event-stream" in _accepted(request)
+
+
+def takes_stream(request: Request) -> bool:
+    """Whether the client accepts a stream: it names it, or does not name JSON. A plain client says ``*/*`` or nothing."""
+    accepted = _accepted(request)
+    return "text/event-stream" in accepted or "application/json" not in accepted
+
+
+def _accepted(request: Request) -> set[str]:
+    """The types that the client names in ``Accept``, but for those it refuses (``q=0``)."""
+    found = set()
     for accepted in request.headers.getlist("accept"):
         for media in accepted.split(","):
             kind, *parameters = media.split(";")
-            if kind.strip().lower() == "text/event-stream" and not any(_is_zero(each) for each in parameters):
-                return True
-    return False
+            if not any(_is_zero(each) for each in parameters):
+                found.add(kind.strip().lower())
+    return found
 
 
 def _is_zero(parameter: str) -> bool:

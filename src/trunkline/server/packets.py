@@ -17,13 +17,13 @@ PAGE_DEFAULT = 100
 
 
 async def send_message(call: Call) -> Reply:
-    """Take a prompt; stream its turn where the client asked for that."""
+    """Take a prompt and stream its turn, unless the client asked for JSON: then tell where to attach."""
     session = await call.session()
     message = await call.body(SendMessage)
     accepted = await session.send(
         blocks_of(message.content), when_busy=message.when_busy, idempotency_key=call.idempotency_key(), by=call.caller.name,
     )
-    if not call.wants_stream():
+    if not call.takes_stream():
         return reply(accepted, 202)
 
     seen = call.cursor(session.feed.last_seq)

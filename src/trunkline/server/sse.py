@@ -20,7 +20,7 @@ from contextlib import suppress
 from starlette.types import Receive, Scope, Send
 
 from trunkline.dialects.packets import error_packet
-from trunkline.errors import HubStopping, StorageError, TrunklineError
+from trunkline.errors import HubStopping, SessionNotFound, StorageError, TrunklineError
 from trunkline.journal.base import Entry
 from trunkline.session.feed import WRITE_BYTES, Feed, packet_frame, packet_of
 
@@ -241,6 +241,14 @@ def frames_of(entries: list[Entry]) -> bytes:
 
 
 def failure_frame(error: TrunklineError) -> bytes:
-    """An error as a packet. It is no entry, so it carries no id."""
+    """An error as a packet in a stream. It is no entry, so it carries no id."""
+    return b"event: message\ndata: %b\n\n" % error_as_packet(error)
+
+
+def error_as_packet(error: TrunklineError) -> bytes:
+    """An error as a packet; a session that is not there, in the words of the documents."""
     details = {**(error.details or {}), "code": error.code}
-    return b"event: message\ndata: %b\n\n" % error_packet(error.message, time.time_ns() // 1000, None, details)
+    if error.agent_code is not None:
+        details["agentCode"] = error.agent_code
+    message = "Session not found" if isinstance(error, SessionNotFound) else error.message
+    return error_packet(message, time.time_ns() // 1000, None, details)

@@ -49,6 +49,8 @@ class Lent(msgspec.Struct, frozen=True, kw_only=True):
     policies: PolicyBook
     chain_key: bytes
     """What the chain over approvals is keyed with."""
+    raw_as_sent: bool = False
+    """Whether packets carry a tool's input and output as its agent sent them, instead of in the documents' shapes."""
     guarded: tuple[str, ...] = ()
     """The hub's own folders and files, which no rule opens."""
     preview_url: Callable[[str, Artifact], str | None]

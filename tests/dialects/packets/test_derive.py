@@ -224,7 +224,9 @@ def test_the_reason_of_a_failed_call_passes_as_it_is() -> None:
 
 @given(call_states)
 def test_any_call_gives_packets_in_their_shapes(call: acp.CallState) -> None:
-    start, progress = valid(start_packet(call, AT)), valid(progress_packet(call, AT))
+    start, progress = valid(start_packet(call, AT)), valid(progress_packet(call, AT, as_sent=True))
+    shaped = valid(progress_packet(call, AT))
+    assert (shaped["title"], shaped["kind"], shaped["content"]) == (progress["title"], progress["kind"], progress["content"])
     assert start["toolCallId"] == progress["toolCallId"] == call.tool_call_id
     assert progress["status"] == call.status
     assert progress["rawInput"] == json.loads(call.raw_input or b"{}")

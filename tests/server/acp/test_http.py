@@ -303,7 +303,7 @@ def test_what_is_about_a_session_has_to_name_it(tmp_path: Path) -> None:
             message = {"id": 1, "method": "session/prompt", "params": prompt("ses_1", "x")}
             assert (await made.post(message)).status == 400
             assert (await made.post(message, "ses_2")).status == 400
-            assert (await site.ask("GET", "/acp", headers={**GET, **made.headers("ses_none")})).status == 404
+            assert (await site.ask("GET", "/acp", headers={**GET, **made.headers("ses_none")})).status == 409
             assert (await site.ask("GET", "/acp", headers=made.headers())).status == 406
             assert (await site.ask("GET", "/acp", headers=GET)).status == 400
 

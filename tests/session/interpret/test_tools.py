@@ -37,7 +37,7 @@ def test_a_call_that_is_announced_running_gives_a_start_and_then_all_it_carried(
     assert names(entries) == ["tool:start", "tool:executing"]
     start, progress = packets(entries)
     assert (start["type"], start["rawInput"], start["content"], start["locations"]) == ("tool_call_start", {}, None, [])
-    assert (progress["type"], progress["rawInput"]) == ("tool_call_progress", {"command": "ls"})
+    assert (progress["type"], progress["rawInput"]) == ("tool_call_progress", {"command": "ls", "description": "ls"})
     assert [entry.update is not None for entry in entries] == [True, False], "one update goes out once"
 
 

@@ -10,6 +10,7 @@
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { ACPEvent, ApprovalRequestedEvent, UserQuestionEvent } from '../generated/agent-context';
 import type { ApprovalView, Pending, QuestionView, SessionPage, SessionView } from '../generated/api';
+import { moreOf } from './asked';
 import { http, HubError, pathOf } from './http';
 import { link, type Link } from './link';
 
@@ -262,6 +263,7 @@ function approvalOf(event: ApprovalRequestedEvent): ApprovalView {
     description: event.description, riskLevel: event.riskLevel, expiresAt: event.expiresAt, requestedAt: event.timestamp,
     preview: event.preview ?? null, title: meta.title ?? '', options: meta.options ?? [], riskReason: meta.risk?.reason ?? '',
     always: meta.always ?? null, editable: meta.editable ?? false, ...(meta.parts ? { parts: meta.parts } : {}),
+    ...moreOf(event._meta),
   };
 }
 

@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { t } from '../i18n';
 import { languageByPath } from '../text/language';
-import { withoutNumbers } from '../text/numbered';
+import { fileWithin, withoutNumbers } from '../text/numbered';
 import { pieces, type TokenLines } from '../text/tokens';
 import { Copy } from '../ui';
 import '../style/matter.css';
@@ -27,7 +27,7 @@ export const ROW_HEIGHT = 20;
 const LONGEST_SHOWN = 2_000_000;
 
 export function CodeView({ text, path = '', firstLine, line, whole = false }: CodeViewProps): JSX.Element {
-  const code = useMemo(() => (firstLine === undefined ? withoutNumbers(text) : null) ?? { text, firstLine: firstLine ?? 1 }, [text, firstLine]);
+  const code = useMemo(() => (firstLine === undefined ? fileWithin(text) ?? withoutNumbers(text) : null) ?? { text, firstLine: firstLine ?? 1 }, [text, firstLine]);
   const shown = code.text.length > LONGEST_SHOWN ? code.text.slice(0, LONGEST_SHOWN) : code.text;
   const lines = useMemo(() => shown.replace(/\n$/, '').split('\n'), [shown]);
   const tokens = useTokens(shown, languageByPath(path));

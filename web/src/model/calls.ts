@@ -19,7 +19,7 @@ export function isOver(call: Call): boolean {
 
 /** The call after one more event about it; an agent may have given it another title meanwhile. */
 export function tell(call: Call, event: Told): Call {
-  return entitled(told(call, event), event._meta);
+  return event.type === 'tool:start' ? started(call, event) : entitled(told(call, event), event._meta);
 }
 
 /** The call under the title that an event says it has now. */
@@ -28,10 +28,14 @@ export function entitled(call: Call, meta: Record<string, unknown> | undefined):
   return typeof title === 'string' && title !== '' && title !== call.title ? { ...call, title } : call;
 }
 
-function told(call: Call, event: Told): Call {
+/** The agent's own title, else the hub's words for the call. A start that comes late takes no newer title back. */
+function started(call: Call, event: Extract<Told, { type: 'tool:start' }>): Call {
+  const { title } = entitled(newCall(), event._meta);
+  return { ...call, name: event.name, category: event.category, ...defined({ title: call.title ?? title ?? event.description }) };
+}
+
+function told(call: Call, event: Exclude<Told, { type: 'tool:start' }>): Call {
   switch (event.type) {
-    case 'tool:start':
-      return { ...call, name: event.name, category: event.category, ...defined({ title: call.title ?? event.description }) };
     case 'tool:executing':
       return {
         ...call, status: isOver(call) ? call.status : 'in_progress', name: event.name, input: event.input, risk: event.riskLevel,

@@ -24,7 +24,7 @@ Rule 2: the bytes stay beside the typed view. Whoever passes an update on passes
 
 from __future__ import annotations
 
-from trunkline.dialects.acp.aliases import CLIENT_METHODS, canonical_method, with_aliases
+from trunkline.dialects.acp.aliases import CLIENT_METHODS, canonical_method, with_aliases, with_mime_types
 from trunkline.dialects.acp.calls import CallState, merge
 from trunkline.dialects.acp.client import (
     CreateTerminalRequest,
@@ -440,5 +440,6 @@ __all__ = [
     "tool_call_members",
     "usual_text",
     "with_aliases",
+    "with_mime_types",
     "without_text",
 ]

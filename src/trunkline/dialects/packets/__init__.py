@@ -3,6 +3,8 @@
     shapes.py   the packets, field by field        derive.py    from updates and calls to packets
     detect.py   which type, tool, file it is       titles.py    what a call is called
     tools.py    typed inputs and outputs of tools  contents.py  content blocks in full form
+    raw_inputs.py, raw_outputs.py                  what agents take and give, in the documents' shapes
+    numbered.py a file's text with line numbers
     wire.py     packets back from bytes            notices.py   packets of the hub's own making
     stamps.py   their timestamp                    blocks.py    what packets are made of
 
@@ -64,6 +66,10 @@ from trunkline.dialects.packets.notices import (
     prompt_response_packet,
     question_requested_packet,
     question_resolved_packet,
+)
+from trunkline.dialects.packets.raw_inputs import (
+    Beside,
+    documented_tool,
 )
 from trunkline.dialects.packets.shapes import (
     PACKETS,
@@ -163,6 +169,7 @@ __all__ = [
     "BashInput",
     "BashMetadata",
     "BashOutput",
+    "Beside",
     "BlobResource",
     "Block",
     "CallStatus",
@@ -237,6 +244,7 @@ __all__ = [
     "commands_packet",
     "decode_packet",
     "display_title",
+    "documented_tool",
     "error_packet",
     "file_path",
     "gap_packet",

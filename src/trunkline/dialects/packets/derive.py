@@ -27,10 +27,10 @@ from trunkline.dialects.acp import (
     text_chunk,
     usual_text,
 )
-from trunkline.dialects.packets.contents import ANY_TEXT, block_json, items_json, locations_of, one_line, with_text
+from trunkline.dialects.packets.contents import ANY_TEXT, block_json, items_json, locations_of, with_text
+from trunkline.dialects.packets.raw_inputs import NOTHING_BESIDE, Beside, documented_input, documented_tool, own_input
+from trunkline.dialects.packets.raw_outputs import documented_output, own_output
 from trunkline.dialects.packets.shapes import (
-    EMPTY_OBJECT,
-    NULL,
     CallStatus,
     CommandHint,
     CommandItem,
@@ -112,16 +112,25 @@ def start_packet(call: CallState, at_us: int) -> bytes:
     )
 
 
-def progress_packet(call: CallState, at_us: int, text: bytes | memoryview | None = None) -> bytes:
-    """All that is known of a call. ``text`` is all that it shows, as a JSON string: a long one is not encoded again."""
+def progress_packet(call: CallState, at_us: int, text: bytes | memoryview | None = None, *, beside: Beside = NOTHING_BESIDE,
+                    as_sent: bool = False) -> bytes:
+    """All that is known of a call. ``text`` is all that it shows, as a JSON string: a long one is not encoded again.
+
+    Input and output have the documents' shapes, or, ``as_sent``, the agent's own."""
     view = input_view(call.raw_input)
+    if as_sent:
+        raw_input, raw_output = own_input(call), own_output(call)
+    else:
+        tool = documented_tool(call, view)
+        raw_input = documented_input(call, view, tool, beside)
+        raw_output = documented_output(call, tool, raw_input, beside, text)
     packet = _encode(
         ToolCallProgressPacket(
             content=items_json(call.content) if text is None else [ANY_TEXT],
             kind=call_kind(call, view),
             locations=locations_of(call.locations),
-            raw_input=EMPTY_OBJECT if call.raw_input is None else one_line(call.raw_input),
-            raw_output=NULL if call.raw_output is None else one_line(call.raw_output),
+            raw_input=raw_input,
+            raw_output=raw_output,
             status=cast(CallStatus, call.status),
             title=progress_title(call, view),
             tool_call_id=call.tool_call_id,

@@ -1,6 +1,6 @@
 """What the tools of the documents take and give: ``rawInput`` and ``rawOutput`` as typed structs.
 
-Rule 1: these are views. A packet carries the agent's own bytes unchanged; ``tool_input`` and ``tool_output`` read them.
+Rule 1: these are views, for whoever reads packets, also those that carry the agent's own bytes (``packets.raw = "agent"``).
 Rule 2: every spelling in circulation is read (``filePath``, ``file_path``, ``path`` …); a struct writes the documents' one.
 Rule 3: nothing fails. An input that fits no tool is ``OtherInput`` with its bytes, an output ``OtherOutput``.
 """

@@ -27,6 +27,7 @@ from trunkline.journal.base import Entry
 from trunkline.server.acp.asks import OpenAsks, Spawn
 from trunkline.server.acp.faults import told_fault
 from trunkline.server.acp.line import EditorLine, Left
+from trunkline.server.acp.spent import TOKENS, Spent
 from trunkline.server.acp.told import HEARD, TOLD_OTHERWISE, Meta, Told, ends_turn, told_by
 from trunkline.server.acp.updates import UpdateView
 from trunkline.server.sse import entries_after
@@ -79,6 +80,7 @@ class Attachment:
         self._by = by
         self._spawn = spawn
         self._view = UpdateView(session, self)
+        self._spent = Spent()
         self._asks = OpenAsks(session, line, self._view, by, spawn, scope)
         self._prompts: list[OpenPrompt] = []
         self._answered: deque[tuple[int, OpenPrompt]] = deque(maxlen=ANSWERED)
@@ -220,6 +222,8 @@ class Attachment:
             return not feed.closed or feed.last_seq > self.position
         lines: list[bytes] = []
         for entry in entries:
+            if encoded_type(entry.event) == TOKENS:
+                self._spent.add(entry)
             lines += self._view.lines(entry, live=True) if entry.update is not None else self._event(entry)
         # What is built is sent, whatever happens: from here on the editor counts as told.
         self.position = entries[-1].seq
@@ -295,6 +299,7 @@ class Attachment:
     def _custom(self, told: Told, seq: int) -> list[bytes]:
         match told.event_name:
             case "turn_started":
+                self._spent.begin()
                 self._view.own_turn = any(self._turn_of(prompt) == told.meta.turn_id for prompt in self._prompts)
             case "turn_ended":  # of a session that is held: its status does not change
                 return self._turn_ended(told.meta, seq)
@@ -308,7 +313,8 @@ class Attachment:
         if not meta.stop_reason:
             return []
         self._view.own_turn = False
-        answer = _encode({"stopReason": meta.stop_reason})
+        usage = self._spent.usage()
+        answer = _encode({"stopReason": meta.stop_reason, **({"usage": usage} if usage is not None else {})})
         return [line for prompt in self._settled(meta.turn_id, seq) for line in self._line.result(prompt.request_id, answer)]
 
     def _turn_failed(self, told: Told, seq: int) -> list[bytes]:

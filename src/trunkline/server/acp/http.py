@@ -18,12 +18,21 @@ from starlette.responses import Response
 
 from trunkline.dialects import acp
 from trunkline.dialects.outside import BROKEN, whole_number
-from trunkline.errors import Invalid, NotAcceptable, NotFound, TooManyRequests, Unsupported, UnsupportedMediaType
+from trunkline.errors import (
+    Invalid,
+    NotAcceptable,
+    NotFound,
+    SessionNotFound,
+    TooManyRequests,
+    Unsupported,
+    UnsupportedMediaType,
+)
 from trunkline.server.acp.agent import AcpAgent
 from trunkline.server.acp.line import MESSAGE_BYTES, Left
 from trunkline.server.acp.socket import new_connection_id, wanted_agent
 from trunkline.server.acp.streams import MessageStream
-from trunkline.server.call import Call, Reply
+from trunkline.server.call import Call, Reply, reply
+from trunkline.server.openapi import ErrorBody
 from trunkline.server.sse import LOOK_AGAIN_LEAST_S, LOOK_AGAIN_S, EventStream, Outlet
 from trunkline.server.tokens import Tokens
 
@@ -33,6 +42,8 @@ IDLE_S = 600.0
 CONNECTIONS = 256
 CONNECTIONS_OF_TOKEN = 64
 """How many are open at most, in all and by one token with the browsers that it let in."""
+NO_SESSION_STATUS = 409
+"""Of a stream for a session that is not there. The TypeScript SDK takes a 404 for a connection that is lost."""
 GREETING = "initialize"
 """Where the answer to the first request goes: not onto a stream. No session is called so."""
 NEEDS_SESSION = frozenset({acp.SESSION_PROMPT, acp.SESSION_CANCEL, acp.SESSION_CLOSE, acp.SESSION_SET_MODE,
@@ -189,7 +200,11 @@ async def hear(call: Call) -> Reply:
     connection = call.parts.editors.find(call)
     session_id = call.request.headers.get(SESSION)
     if session_id is not None and not connection.agent.has(session_id):
-        await call.hub.session(session_id)  # it may be opened before the session is loaded, but not for one that is not there
+        try:
+            await call.hub.session(session_id)  # it may be opened before the session is loaded, but not for one that is not there
+        except SessionNotFound as error:
+            body = ErrorBody(error.code, error.message, error.recoverable, error.details, error.agent_code)
+            return reply(body, NO_SESSION_STATUS)
     stream = connection.stream(session_id)
     last = call.request.headers.get("last-event-id")
     # Who only asks for the head reads nothing, and takes over from nobody.

@@ -55,12 +55,12 @@ class Interpreter:
     """Folds one session. ``turns``, ``asks`` and ``conditions`` take the clients' acts, ``hear`` what the agent says."""
 
     def __init__(self, fold: Fold, *, approval_timeout_s: float = DEFAULT_APPROVAL_TIMEOUT_S, tools: ToolNames | None = None,
-                 home: str | None = None, roots: Sequence[str] = (), guarded: Sequence[str] = (), chain_key: bytes = b""
-                 ) -> None:
+                 home: str | None = None, roots: Sequence[str] = (), guarded: Sequence[str] = (), chain_key: bytes = b"",
+                 raw_as_sent: bool = False) -> None:
         self.fold = fold
         self.writer = Writer(fold)
         self.text = TextStory(self.writer)
-        self.tools = ToolStory(self.writer, self.text, tools, home=home, roots=roots)
+        self.tools = ToolStory(self.writer, self.text, tools, home=home, roots=roots, raw_as_sent=raw_as_sent)
         self.asks = AskStory(self.writer, self.tools, int(approval_timeout_s * 1e6), chain_key=chain_key, home=home, roots=roots,
                              guarded=guarded)
         self.lifecycle = LifecycleStory(self.writer, self.text, self.tools)

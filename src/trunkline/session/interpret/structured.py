@@ -59,6 +59,13 @@ def command_output(facts: Facts) -> tuple[context.CommandOutput | None, dict[str
     return context.CommandOutput(exit_code=code, stdout=stdout.text, stderr=stderr.text), meta
 
 
+def run_of(facts: Facts) -> tuple[int | None, str | None]:
+    """How a command ended and what it printed, out of whatever report its agent made of it; None where that is not known, and
+    for a long output, which is told as it came."""
+    printed = _printed(facts)
+    return exit_code(facts), None if printed.cut else printed.text
+
+
 def exit_code(facts: Facts) -> int | None:
     """How the command ended: as the agent recorded it, as the terminal said it, as the text reports it."""
     if facts.evidence.exit_code is not None:

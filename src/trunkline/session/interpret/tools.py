@@ -34,7 +34,7 @@ from trunkline.session.interpret.evidence import evidence_of, observe, printed
 from trunkline.session.interpret.facts import Facts, name_of, read_open_call, shown_text
 from trunkline.session.interpret.output import news_of, title_news
 from trunkline.session.interpret.plans import write_plan
-from trunkline.session.interpret.structured import command_output, structured_of
+from trunkline.session.interpret.structured import command_output, run_of, structured_of
 from trunkline.session.interpret.text import TextStory
 from trunkline.session.interpret.untold import untold_of
 from trunkline.session.interpret.writer import NOTHING_CARRIED, TEXT_LIMIT, Carried, Writer
@@ -96,13 +96,16 @@ class ToolStory:
     """The calls of the current turn. ``names`` are the agent's own names for its tools; ``home`` and ``roots`` judge paths."""
 
     def __init__(self, writer: Writer, text: TextStory, names: ToolNames | None = None, *, home: str | None = None,
-                 roots: Sequence[str] = ()) -> None:
+                 roots: Sequence[str] = (), raw_as_sent: bool = False) -> None:
+        self._raw_as_sent = raw_as_sent
         self._writer = writer
         self._text = text
         self._names = names or ToolNames()
         self._home = home
         self._roots = tuple(roots)
         self._terminals: dict[str, _TerminalEnd] = {}
+        self._ran: dict[str, packets.Beside] = {}
+        """How the last commands ended, for what is still said of them."""
         self._ended: deque[str] = deque()
         """The ids of those calls of the fold that have ended, oldest first."""
         self._bodies = Bodies()
@@ -317,7 +320,7 @@ class ToolStory:
         finished = state.status in ("completed", "failed") and not call.finished
         runs = not call.executing and (finished or state.status == "in_progress" or _has_input(state))
         token = _long_text(state, wire) if "content" in changed else None
-        packet = packets.progress_packet(state, self._writer.at, token) if changed or finished or runs else None
+        packet = self._packet(call, token, finished=finished) if changed or finished or runs else None
         if finished:
             if runs:
                 self.executing(call, requires_approval=False)
@@ -333,6 +336,30 @@ class ToolStory:
             subagents.spawn(self._writer, self.facts(call))
         if "raw_input" in changed:
             self._todos(state)
+
+    def _packet(self, call: OpenCall, token: memoryview | None, *, finished: bool) -> bytes:
+        """All that is known of a call, as packets have it."""
+        beside = packets.Beside() if self._raw_as_sent else self._beside(call, finished=finished)
+        return packets.progress_packet(call.state, self._writer.at, token, beside=beside, as_sent=self._raw_as_sent)
+
+    def _beside(self, call: OpenCall, *, finished: bool) -> packets.Beside:
+        """What packets cannot know from the call alone; looked for where it counts, a command without an input or at its end."""
+        has_input = _has_input(call.state)
+        if call.finished and call.state.tool_call_id in self._ran:
+            return self._ran[call.state.tool_call_id]
+        if not finished and has_input:
+            return packets.Beside(shows_ask=call.shows_ask)
+        if finished:
+            self._take_terminals(call)
+        facts = self.facts(call)
+        if facts.role != "terminal":
+            return packets.Beside(shows_ask=call.shows_ask)
+        code, printed = run_of(facts) if call.state.status == "completed" else (None, None)
+        beside = packets.Beside(command="" if has_input else facts.command, exit_code=code, printed=printed,
+                                shows_ask=call.shows_ask)
+        if finished:
+            remember(self._ran, call.state.tool_call_id, beside, KEPT_TERMINALS)
+        return beside
 
     def _tell_update(self, call: OpenCall, changed: frozenset[str], carried: Carried) -> None:
         """An update that no other event tells: what is new in it."""
@@ -459,7 +486,7 @@ class ToolStory:
         event = context.ToolCallErrorEvent(
             tool_call_id=state.tool_call_id, name=name_of(state), error=error, duration=self._took_ms(call),
             meta={**denied_meta(call.denial), **title_news(call)} or msgspec.UNSET)
-        seq = self._writer.add(event, packet=packets.progress_packet(state, self._writer.at))
+        seq = self._writer.add(event, packet=self._packet(call, None, finished=True))
         changes.tell(self._writer, facts, done, seq, {"unconfirmed": True})
         subagents.complete(self._writer, facts, failed=message)
         call.evidence = None

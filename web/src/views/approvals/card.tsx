@@ -8,16 +8,16 @@
  */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
-import type { RiskLevel } from '../../generated/agent-context';
 import type { ApprovalView } from '../../generated/api';
 import { agentName } from '../../hub/agents';
 import { link } from '../../hub/link';
 import { sessions, type Pending } from '../../hub/sessions';
-import { t, type Key } from '../../i18n';
+import { t } from '../../i18n';
 import { MatterSession } from '../../matter/place';
 import { route, sessionHref } from '../../route';
 import { Badge, Button, Icon, type IconName } from '../../ui';
 import { mayDo } from '../controls/states';
+import { AskedCalls, Doubts } from './about_view';
 import { Countdown } from './countdown_view';
 import { AlwaysSheet, DenyPanel } from './decide_view';
 import { commandFor, offered, type Decision } from './decision';
@@ -26,6 +26,7 @@ import { keepKeys } from './keys';
 import { Preview } from './preview';
 import { resolutions } from './resolutions';
 import { ResolutionLine } from './resolution_view';
+import { RISKS } from './risks';
 import { answer, sentFor } from './sending';
 import { CardButton, SteadyCard } from './steady_card';
 import { backToCard } from './typing';
@@ -40,13 +41,6 @@ export interface CardProps {
   over?: boolean;
 }
 
-const RISKS: Record<RiskLevel, { words: Key; tone: 'plain' | 'good' | 'warn' | 'bad' }> = {
-  low: { words: 'approvals.riskLow', tone: 'good' },
-  medium: { words: 'approvals.riskMedium', tone: 'plain' },
-  high: { words: 'approvals.riskHigh', tone: 'warn' },
-  critical: { words: 'approvals.riskCritical', tone: 'bad' },
-};
-
 export function ApprovalCard({ pending, over = false }: CardProps): JSX.Element | null {
   const heading = useId();
   const approval = pending.approval;
@@ -60,7 +54,9 @@ export function ApprovalCard({ pending, over = false }: CardProps): JSX.Element 
         <Badge tone={RISKS[approval.riskLevel].tone}>{t(RISKS[approval.riskLevel].words)}</Badge>
         {approval.riskReason && <span><Unseen text={pending.cwd ? approval.riskReason.replaceAll(`${pending.cwd}/`, '') : approval.riskReason} /></span>}
       </p>
+      <Doubts approval={approval} />
       <div class="approvals-asked" data-decided>
+        <AskedCalls approval={approval} />
         <MatterSession.Provider value={pending.sessionId}><Preview approval={approval} /></MatterSession.Provider>
         <Decide pending={pending} approval={approval} over={over} />
       </div>

@@ -5,6 +5,7 @@ import type { ApprovalView } from '../../generated/api';
 import type { Pending } from '../../hub/sessions';
 import { t, type Key } from '../../i18n';
 import { Button, Sheet } from '../../ui';
+import { RuleAnswers } from './answered_view';
 import type { Decision, Offered } from './decision';
 import { Ended, EndedLine } from './ended';
 import { ruleFor, type Scope } from './rule';
@@ -112,6 +113,7 @@ export function AlwaysSheet({ pending, approval, choices, allow, reason, turnId,
             <p class="approvals-note">{t('approvals.ruleReason')} {t('approvals.alwaysHint')}</p>
           </section>
         )}
+        {rule && <RuleAnswers requestId={approval.requestId} allow={allow} scope={scope} />}
       </div>
     </Sheet>
   );

@@ -1,0 +1,164 @@
+"""Inputs and outputs of packets in the documents' shapes, whatever their agent calls things."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.dialects.packets.calls import AT, call_of
+from trunkline.dialects.packets import Beside, progress_packet
+from trunkline.dialects.packets.numbered import read_file_text
+from trunkline.dialects.packets.raw_outputs import READ_BYTES, REPEATED_BYTES
+
+
+def text(said: str) -> list[dict[str, Any]]:
+    return [{"type": "content", "content": {"type": "text", "text": said}}]
+
+
+def packet_of(*updates: dict[str, Any], beside: Beside | None = None, as_sent: bool = False) -> dict[str, Any]:
+    packet = json.loads(progress_packet(call_of(*updates), AT, beside=beside or Beside(), as_sent=as_sent))
+    assert isinstance(packet, dict)
+    return packet
+
+
+TODO = {"content": "Do it", "status": "pending"}
+INPUTS: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"name": "Read", "rawInput": {"file_path": "/a", "limit": 5}}, {"filePath": "/a", "limit": 5}),
+    ({"title": "a.txt", "kind": "read", "rawInput": {"absolute_path": "/a"}}, {"filePath": "/a"}),
+    ({"title": "a.txt", "kind": "read", "locations": [{"path": "/a"}]}, {"filePath": "/a"}),
+    ({"name": "Write", "rawInput": {"path": "/a", "file_text": "x"}}, {"filePath": "/a", "content": "x"}),
+    ({"name": "Write", "rawInput": {"file_path": "/a"}}, {"filePath": "/a"}),
+    ({"name": "Edit", "rawInput": {"path": "/a", "oldText": "o", "newText": "n"}},
+     {"filePath": "/a", "old_string": "o", "new_string": "n"}),
+    ({"title": "Edit /a", "kind": "edit", "rawInput": {"changes": {"/a": {}}},
+      "content": [{"type": "diff", "path": "/a", "newText": "n"}]}, {"filePath": "/a", "content": "n"}),
+    ({"title": "Edit /a", "kind": "edit", "content": [{"type": "diff", "path": "/a", "oldText": "o", "newText": "n"}]},
+     {"filePath": "/a", "old_string": "o", "new_string": "n"}),
+    ({"name": "Bash", "rawInput": {"cmd": "ls -l\necho"}}, {"command": "ls -l\necho", "description": "ls -l"}),
+    ({"title": "x", "rawInput": {"command": ["/bin/bash", "-lc", "ls -l"]}}, {"command": "ls -l", "description": "ls -l"}),
+    ({"title": "x", "rawInput": {"command": ["ls", "a b"]}}, {"command": "ls 'a b'", "description": "ls 'a b'"}),
+    ({"name": "bash", "rawInput": {"tool": "x", "arguments": {"cmd": "ls"}}}, {"command": "ls", "description": "ls"}),
+    ({"name": "Task", "rawInput": {"prompt": "p", "subagentType": "Plan"}},
+     {"prompt": "p", "subagent_type": "Plan", "description": "p"}),
+    ({"name": "todo_write", "rawInput": {"todos": [TODO]}}, {"todos": [{**TODO, "activeForm": "Do it"}]}),
+    ({"name": "apply_patch", "rawInput": {"patch_text": "p"}}, {"patchText": "p"}),
+    ({"name": "grep", "rawInput": {"query": "x"}}, {"pattern": "x"}),
+    # Other tools are nobody's business, and nothing that deletes is a search.
+    ({"name": "mcp__fs__read", "kind": "read", "rawInput": {"file_path": "/a"}}, {"file_path": "/a"}),
+    ({"title": "delete_files", "kind": "delete", "rawInput": {"pattern": "*"}}, {"pattern": "*"}),
+    ({"title": "x", "rawInput": {"nothing": 1}}, {"nothing": 1}),
+    ({"name": "Bash", "rawInput": {"command": None}}, {"command": None}),
+]
+
+
+@pytest.mark.parametrize(("update", "shown"), INPUTS, ids=[str(at) for at in range(len(INPUTS))])
+def test_an_input_has_the_documents_names(update: dict[str, Any], shown: dict[str, Any]) -> None:
+    assert packet_of(update)["rawInput"] == shown
+    assert packet_of(update, as_sent=True)["rawInput"] == update.get("rawInput", {})
+
+
+def test_a_command_that_only_the_title_names_is_shown() -> None:
+    shown = packet_of({"title": "ls -l", "kind": "execute"}, beside=Beside(command="ls -l"))
+    assert shown["rawInput"] == {"command": "ls -l", "description": "ls -l"}
+
+
+DONE = {"status": "completed"}
+OUTPUTS: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"name": "Bash", "rawInput": {"command": "ls"}, "rawOutput": "a\n"},
+     {"output": "a\n", "metadata": {"output": "a\n", "exit": None, "description": "ls", "truncated": False}}),
+    ({"name": "Bash", "rawInput": {"command": "ls", "description": "List"}, "content": text("a")},
+     {"output": "a", "metadata": {"output": "a", "exit": None, "description": "List", "truncated": False}}),
+    ({"name": "Read", "rawInput": {"file_path": "/a"}, "rawOutput": "     7\tx\n     8\ty"},
+     {"output": "<file>\n00007| x\n00008| y\n</file>", "metadata": {"preview": "x\ny", "truncated": False}}),
+    ({"name": "Read", "rawInput": {"file_path": "/a"}, "rawOutput": "", "content": text("```py\nx\n```")},
+     {"output": "<file>\n00001| x\n</file>", "metadata": {"preview": "x", "truncated": False}}),
+    ({"name": "Glob", "rawInput": {"pattern": "*"}, "rawOutput": "a\nb"},
+     {"output": "a\nb", "metadata": {"count": 2, "truncated": False}}),
+    ({"name": "Glob", "rawInput": {"pattern": "*"}, "rawOutput": {"output": "No files found", "truncated": True}},
+     {"output": "No files found", "metadata": {"count": 0, "truncated": True}}),
+    ({"name": "Write", "rawInput": {"file_path": "/a", "content": "x"}},
+     {"output": "Wrote file successfully.", "metadata": {"diagnostics": {}, "filepath": "/a", "truncated": False}}),
+    ({"name": "Write", "rawInput": {"file_path": "/a", "content": "x"}, "rawOutput": "ok",
+      "content": [{"type": "diff", "path": "/a", "oldText": "o", "newText": "x"}]},
+     {"output": "ok", "metadata": {"diagnostics": {}, "filepath": "/a", "exists": True, "truncated": False}}),
+    ({"name": "TodoWrite", "rawInput": {"todos": [TODO]}, "rawOutput": "done"},
+     {"output": '[{"content":"Do it","status":"pending","activeForm":"Do it"}]',
+      "metadata": {"todos": [{**TODO, "activeForm": "Do it"}], "truncated": False}}),
+    ({"name": "WebFetch", "rawInput": {"url": "https://x"}, "rawOutput": "page"}, {"output": "page", "metadata": {}}),
+    ({"name": "mcp__x__y", "rawInput": {}, "rawOutput": "as it is"}, "as it is"),  # type: ignore[list-item]  # no shape is known
+]
+
+
+@pytest.mark.parametrize(("update", "shown"), OUTPUTS, ids=[str(at) for at in range(len(OUTPUTS))])
+def test_an_output_has_the_documents_shape(update: dict[str, Any], shown: Any) -> None:
+    assert packet_of(update, DONE)["rawOutput"] == shown
+    assert packet_of(update, DONE, as_sent=True)["rawOutput"] == update.get("rawOutput")
+
+
+def test_how_a_command_ended_comes_from_whoever_knows() -> None:
+    told = {"name": "Bash", "rawInput": {"command": "ls"}, "rawOutput": "Exit code: 3\nOutput:\na", **DONE}
+    shown = packet_of(told, beside=Beside(exit_code=3, printed="a"))["rawOutput"]
+    assert (shown["output"], shown["metadata"]["output"], shown["metadata"]["exit"]) == ("a", "a", 3)
+
+
+@pytest.mark.parametrize("output", ["no", {"error": "no"}, {"message": "no"}, {"error": "no", "stack": "…"}])
+def test_a_failed_call_says_why(output: Any) -> None:
+    assert packet_of({"name": "anything", "rawOutput": output, "status": "failed"})["rawOutput"] == {"error": "no"}
+
+
+def test_words_for_whoever_decides_are_no_output() -> None:
+    told = {"name": "Bash", "rawInput": {"command": "ls"}, "content": text("May I?"), **DONE}
+    assert packet_of(told, beside=Beside(shows_ask=True))["rawOutput"]["output"] == ""
+
+
+def test_an_output_in_the_documents_shape_passes_byte_for_byte() -> None:
+    said = rb'{"output":"caf\u00e9","metadata":{"output":"x","exit":0,"more":[1.0]}}'
+    call = call_of({"name": "Bash", "rawInput": {"command": "ls"}, **DONE})
+    call.raw_output = said
+    assert b'"rawOutput":' + said in progress_packet(call, AT)
+
+
+def test_a_running_call_has_no_output_of_our_making() -> None:
+    running = {"name": "Bash", "rawInput": {"command": "ls"}, "content": text("a"), "status": "in_progress"}
+    assert packet_of(running)["rawOutput"] is None
+
+
+@pytest.mark.parametrize("name", ["Bash", "Read", "Grep"])
+def test_a_long_output_is_put_in_as_it_stands(name: str) -> None:
+    """An escape that no encoder would write shows that the text was not decoded."""
+    token = b'"' + rb"\u0061bc\n" * READ_BYTES + b'"'
+    call = call_of({"name": name, "rawInput": {"command": "ls", "file_path": "/a", "pattern": "x"}, **DONE})
+    call.raw_output = token
+    packet = progress_packet(call, AT)
+    assert token[1:-1] in packet and len(packet) < len(token) + 2 * REPEATED_BYTES
+    shown = json.loads(packet)["rawOutput"]
+    assert shown["output"].strip("<>/file\n").startswith("abc\nabc\n") and set(shown) == {"output", "metadata"}
+
+
+def test_a_files_content_is_not_decoded_for_its_name() -> None:
+    call = call_of({"name": "Write"})
+    call.raw_input = rb'{"path":"/a","content":"\u0061"}'
+    assert rb'"rawInput":{"filePath":"/a","content":"\u0061"}' in progress_packet(call, AT)
+
+
+@pytest.mark.parametrize(("said", "first", "lines"), [
+    ("1\thello", 1, ["hello"]),
+    ("     9→a\n    10→b", 9, ["a", "b"]),
+    ("<path>/a</path>\n<type>file</type>\n<content>\n3: x\n4: y\n\n(End of file - total 4 lines)\n</content>", 3, ["x", "y"]),
+    ("@@ lines 5-6 of 9 @@\nx\ny\n", 5, ["x", "y"]),
+    ("1\ta\n3\tb", 1, ["1\ta", "3\tb"]),
+    ("2024: a year", 1, ["2024: a year"]),
+    ("plain\n\ntext", 1, ["plain", "", "text"]),
+])
+def test_lines_are_read_whatever_numbers_them(said: str, first: int, lines: list[str]) -> None:
+    assert read_file_text(said) == (first, lines)
+
+
+def test_any_input_gives_one_that_can_be_read_again() -> None:
+    for raw in (b"[]", b"1", b'"x"', b"{}", b'{"command":{}}', b'{"todos":[1]}', b'{"arguments":1}'):
+        call = call_of({"name": "Bash"}, DONE)
+        call.raw_input = call.raw_output = raw
+        msgspec.json.decode(progress_packet(call, AT))
