@@ -10,10 +10,10 @@ import pytest
 from tests.aio import run
 from tests.session.interpret.told import Told
 from tests.session.test_artifacts import made
-from trunkline.dialects import context
+from trunkline.dialects import context, glob_tokens
 from trunkline.dialects.acp import CreateTerminalRequest
 from trunkline.errors import TooManyRequests
-from trunkline.session import artifacts, glob_tokens, terminals, workspace
+from trunkline.session import artifacts, terminals, workspace
 from trunkline.session.artifacts import DiskIndex
 from trunkline.session.fold import KEPT_COMMANDS, KEPT_DECISIONS, remember
 from trunkline.session.interpret.text import TITLE_SOUGHT, entitle

@@ -65,7 +65,7 @@ CASES = {
     "a read with a member that nobody knows": Case(
         {"name": "Read", "kind": "read", "rawInput": {"file_path": "a.py", "then": {"action": "x"}}}, "read", "low"),
     "a name that cannot be seen whole": Case(
-        {"name": "Read", "kind": "read", "rawInput": {"file_path": "notes\u3164.txt"}}, "read", "low"),
+        {"name": "Read", "kind": "read", "rawInput": {"file_path": "notes\u3164.txt"}}, "read", "high"),
 }
 
 

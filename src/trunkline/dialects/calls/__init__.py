@@ -28,7 +28,7 @@ from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, Reading, Source, To
 from trunkline.dialects.calls.words import arguments_in, command_in
 from trunkline.dialects.context.categories import categorize_tool
 from trunkline.dialects.context.types import ToolCategory
-from trunkline.dialects.visible import UNSEEN
+from trunkline.dialects.visible import looks_alike, unseen_in
 
 __all__ = ["Act", "Reading", "Source", "ToolNames", "ToolRole", "name_call", "read_call"]
 
@@ -44,6 +44,8 @@ _UNDERSTOOD: Final[frozenset[ToolRole]] = frozenset({"read", "search", "write", 
 """Roles whose inputs we know: a member that we do not know changes what the call means. A server's tool has its own."""
 _LOOKS: Final[frozenset[ToolRole]] = frozenset({"read", "search"})
 _STRICT: Final[frozenset[ToolCategory]] = frozenset({"file_write", "file_edit"})
+DOUBTS: Final = 8
+"""Doubts that are told of one call."""
 _VIEWS: Final = ("view", "read", "open")
 _CHANGES_DATA: Final = re.compile(r"\s*(?:delete|drop|truncate|update|insert|alter|create|grant|revoke|merge|replace)\b",
                                   re.IGNORECASE)
@@ -96,11 +98,12 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
                      is_command=command is not None, strict=strict)
     if role in _UNDERSTOOD:
         doubts += [f"a member of its input that is not known: {name[:60]}" for name in dict.fromkeys(unknown_members(members))]
-    doubts += _unseen(tool, *found.paths[:PATHS])
+    unseen = _unseen(tool, *found.paths[:PATHS])
+    doubts += [unseen] if unseen else []
     return Reading(
         tool=tool, named_by=named_by, role=role, kind=kind, category=category, acts=acts, command=command, command_from=source,
         folder=folder_of(members) if command is not None else None, paths=found.paths, globs=found.globs,
-        queries=tuple(_statements(members, role)), doubts=tuple(doubts[:8]), cut=cut)
+        queries=tuple(_statements(members, role)), unseen=unseen, doubts=tuple(doubts[:DOUBTS]), cut=cut)
 
 
 def _members(given: object, role: ToolRole | None, shown: str) -> tuple[Mapping[str, Any], Source]:
@@ -159,5 +162,10 @@ def _statements(members: Mapping[str, Any], role: ToolRole | None) -> Iterator[s
                 yield text
 
 
-def _unseen(*texts: str) -> list[str]:
-    return ["a character in it cannot be seen"] if any(UNSEEN.search(text) for text in texts) else []
+def _unseen(*texts: str) -> str:
+    for text in texts:
+        if number := unseen_in(text):
+            return f"a character in it cannot be seen: {number}"
+        if word := looks_alike(text):
+            return f"a letter in it looks like another one: {word[:60]}"
+    return ""

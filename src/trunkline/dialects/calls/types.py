@@ -54,6 +54,8 @@ class Reading(Struct, frozen=True, kw_only=True):
     """Globs among the paths, and patterns that may be globs."""
     queries: tuple[str, ...] = ()
     """Statements for a database that change something there."""
+    unseen: str = ""
+    """A character in a name or path that cannot be seen or looks like another one, told to people."""
     doubts: tuple[str, ...] = ()
     cut: bool = False
     """Not all of it is known."""

@@ -53,6 +53,8 @@ def judge(reading: Reading, places: Places, *, at_once: bool = False) -> Risk:
     risks = [] if reading.command is None else [_terminal(reading.command, reading.folder, places, at_once)]
     if reading.queries:
         risks.append(Risk(level="high", reason=f"changes a database: {reading.queries[0].strip()[:_SHOWN]}"))
+    if reading.unseen:
+        risks.append(Risk(level="high", reason=reading.unseen))
     if "unknown" in reading.acts:
         risks.append(_other(reading.tool))
     touches = reading.acts - {"run", "unknown", "delegate"}
