@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_MISREAD: Final = re.compile(rb"\$\\\n|(?:^|[\s;|&(){}<>])\\[ \t]")
-"""A line joined inside ``$(``, and an escaped blank at the start of a word."""
+_MISREAD: Final = re.compile(rb"\$\\\n|(?:^|[\s;|&(){}<>])\\[ \t]|(?:==|=~)[ \t]{1,9}[0-9]{1,9}[<>]")
+"""A line joined inside ``$(``, an escaped blank at the start of a word, and a descriptor taken for what ``==`` compares."""
 _INDEX: Final = re.compile(r"['\"\w]\[")
 _BACKTICK: Final = re.compile(r"(?<!\\)`")
 _BACKTICK_ESCAPE: Final = re.compile(r"\\([`\\$])")
