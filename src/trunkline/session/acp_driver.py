@@ -16,11 +16,12 @@ from typing import Any, TypeVar
 import msgspec
 
 from trunkline.agents.catalog import AgentSpec, find_command
+from trunkline.agents.last_words import last_words
 from trunkline.agents.process import AgentProcess, Exit
 from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects import acp, jsonrpc
-from trunkline.dialects.acp.usage import answer_usage
+from trunkline.dialects.acp.usage import answer_stop, answer_usage
 from trunkline.dialects.jsonrpc import Notification
 from trunkline.dialects.signals import NOTE_METHOD, AgentFault, Note, Signal, TurnEnd, sent_note
 from trunkline.errors import (
@@ -183,6 +184,11 @@ class AcpDriver:
         for ending in self._calls.turn_cancelled():
             self._spawn(self._end_command(ending))
 
+    def cancel_late(self) -> None:
+        """The turn that is over was cancelled: end the commands that were started in it."""
+        for ending in self._calls.turn_cancelled(ended=True):
+            self._spawn(self._end_command(ending))
+
     def answer_permission(self, request_id: str, option_id: str | None, *, reason: str | None = None,
                           updated_input: msgspec.Raw | None = None) -> None:
         """Answer an ask by option, or as cancelled."""
@@ -325,7 +331,8 @@ class AcpDriver:
             answer: acp.PromptResponse = acp.decode_result(acp.SESSION_PROMPT, result)
         except AgentError as error:
             return TurnEnd(error=AgentFault(acp.ErrorCode.INVALID_PARAMS, str(error), None))
-        return TurnEnd(stop=answer.stop_reason, usage=answer_usage(result), usage_of_session=self._spec.quirks.usage_of_session)
+        return TurnEnd(stop=answer.stop_reason, said=answer_stop(result), usage=answer_usage(result),
+                       usage_of_session=self._spec.quirks.usage_of_session)
 
     def _requested(self, message: jsonrpc.Request, signals: list[Signal]) -> None:
         method = acp.canonical_method(message.method, side="client")
@@ -448,7 +455,7 @@ class AcpDriver:
         command = " ".join(self._spec.command)
         message = f"{self._spec.display_name} could not be started: {what}. Command: {command}."
         if stderr:
-            message += f" Its last words on stderr: {stderr.strip()[-600:]}"
+            message += f" Its last words on stderr: {last_words(stderr) or stderr.strip()[-600:]}"
         message += f" Run the command by hand to see more. {self._spec.docs_url}".rstrip()
         return AgentStartFailed(message, details={"command": list(self._spec.command), "stderr": stderr})
 

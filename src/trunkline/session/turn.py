@@ -18,6 +18,7 @@ from typing import Any, get_args
 
 import msgspec
 
+from trunkline.agents.last_words import last_words
 from trunkline.agents.process import Exit
 from trunkline.dialects import acp
 from trunkline.dialects.signals import StopReason, TurnEnd
@@ -83,9 +84,9 @@ class TurnPlayer:
         if turn is not None and turn.cancelled:
             end: End = TurnEnd(stop="cancelled")
         else:
-            last = stderr.strip().splitlines()[-1][:300] if stderr.strip() else ""
+            reason = last_words(stderr)
             end = self._silent or AgentExited(
-                f"the agent ended in the middle of its turn ({exit})" + (f": {last}" if last else ""),
+                f"the agent ended in the middle of its turn ({exit})" + (f": {reason}" if reason else ""),
                 details={"exitCode": exit.code, "signal": exit.signal, "stderr": stderr})
         if not self._settle(end) and turn is None:
             self._pen.at().lifecycle.agent_left()
@@ -119,6 +120,8 @@ class TurnPlayer:
     def _cancelled(self, turn: Turn, asks: list[str], questions: list[str], again: bool) -> None:
         """The cancel is stored: tell the agent, and do not wait for it for ever."""
         if self._pen.fold.turn is not turn:
+            if self._link.running:  # it ended by itself meanwhile, and its commands may go on
+                self._link.driver.cancel_late()
             return
         self._tell_cancelled(asks, questions)
         if again:
@@ -255,7 +258,7 @@ class TurnPlayer:
             return end.code
         stop = "cancelled" if turn.cancelled else end.stop
         if stop is not None:
-            turns.end(stop, end.usage, usage_of_session=end.usage_of_session)
+            turns.end(stop, end.usage, usage_of_session=end.usage_of_session, said=end.said)
             return stop
         fault = end.error
         assert fault is not None, "a turn ends by a stop reason or by an error"

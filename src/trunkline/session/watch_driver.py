@@ -66,6 +66,9 @@ class WatchDriver:
         """There is nobody to prompt."""
         refuse()
 
+    def cancel_late(self) -> None:
+        """Nothing is left: the hub runs no commands for it."""
+
     def cancel(self) -> None:
         """There is nothing of ours to cancel."""
         refuse()
@@ -157,7 +160,7 @@ class Watched:
         if not isinstance(signal, TurnEnd):
             interpret.hear([signal])
         elif interpret.fold.turn is not None:
-            interpret.turns.end(signal.stop or "end_turn", signal.usage)
+            interpret.turns.end(signal.stop or "end_turn", signal.usage, said=signal.said)
 
 
 def _user_chunk(signal: Signal) -> _UserChunk | None:

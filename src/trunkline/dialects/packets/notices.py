@@ -6,7 +6,7 @@ Rule: these begin with ``type, timestamp`` and, except for ``prompt_response`` a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from msgspec import UNSET, Raw
@@ -26,17 +26,14 @@ from trunkline.dialects.packets.shapes import (
     QuestionResolvedPacket,
 )
 from trunkline.dialects.packets.stamps import timestamp
-from trunkline.dialects.signals import PermissionOption, StopReason
-
-PacketStop = StopReason | Literal["stop_sequence"]
-"""Why a turn ended, as packets say it."""
+from trunkline.dialects.signals import PermissionOption
 
 _encode = msgspec.json.Encoder().encode
 
 
-def prompt_response_packet(stop: StopReason, at_us: int, *, stop_reason: PacketStop | None = None) -> bytes:
-    """The turn ended, with the true stop reason: ``stop_reason`` where packets have one that ``stop`` cannot say."""
-    return _encode(PromptResponsePacket(stop_reason=stop_reason or stop, timestamp=timestamp(at_us)))
+def prompt_response_packet(stop: str, at_us: int) -> bytes:
+    """The turn ended, with the true stop reason: one of ``StopReason``, or ``stop_sequence``."""
+    return _encode(PromptResponsePacket(stop_reason=stop, timestamp=timestamp(at_us)))
 
 
 def error_packet(message: str, at_us: int, code: int | None = None, details: Mapping[str, Any] | None = None) -> bytes:

@@ -29,12 +29,14 @@ class OpenText(msgspec.Struct):
 
 
 class OpenUserMessage(msgspec.Struct):
-    """What a person once said, being told again piece by piece. ``size`` counts all its bytes, those of cut parts too."""
+    """What a person said as the agent tells it, piece by piece. ``size`` counts all its bytes, those of cut parts too."""
 
     message_id: str
     agent_message_id: str | None = None
     parts: list[MessageContent] = msgspec.field(default_factory=list)
     size: int = 0
+    replayed: bool = True
+    """It is of the agent's history."""
 
 
 class Evidence(msgspec.Struct):
@@ -45,6 +47,8 @@ class Evidence(msgspec.Struct):
     printed: str = ""
     exit_code: int | None = None
     response: dict[str, Any] = msgspec.field(default_factory=dict)
+    before: dict[str, str] = msgspec.field(default_factory=dict)
+    """Texts of files as they were when the call was asked about, by path."""
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -78,6 +82,8 @@ class OpenCall(msgspec.Struct):
     """Somebody was, or is, asked to allow it."""
     counted: bool = False
     """The agent itself spoke of it; a permission alone is no call yet."""
+    changed_files: bool = False
+    """It was told which files it changed."""
     spawned: bool = False
     """It started a sub-agent."""
     shows_ask: bool = False

@@ -30,6 +30,7 @@ from trunkline.session.fold.kept import (
     Sandboxed,
     Sent,
     Todo,
+    TokenReports,
     Turn,
     Usage,
     Waits,
@@ -70,7 +71,7 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     turn: Turn | None = None
     text: OpenText | None = None
     user_message: OpenUserMessage | None = None
-    """Only while an agent tells its history again; never beside ``text``."""
+    """What the agent says that the person said; never beside ``text``."""
     calls: dict[str, OpenCall] = msgspec.field(default_factory=dict)
     calls_untracked: bool = False
     """More calls were open in this turn than are followed: what it asks for cannot be told apart from what nobody looked at."""
@@ -89,7 +90,7 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     other_costs: dict[str, Account] = msgspec.field(default_factory=dict)
     """What was spent in other currencies than the one that is told now."""
     tokens: TokenUsage | None = None
-    tokens_reported: TokenUsage | None = None
+    token_reports: TokenReports | None = None
     mode: str | None = None
     modes: msgspec.Raw = NULL
     config_options: msgspec.Raw = NULL
@@ -144,6 +145,8 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     model: EnvironmentModel | None = None
     last_message: tuple[str, str | None] = ("", None)
     """The newest message of the agent: our id of it and the agent's own."""
+    shown: list[str] = msgspec.field(default_factory=list)
+    """Capability flags that this very session has shown (``interpret/shown.py``)."""
     plan_mode: bool = False
     plan_call: str | None = None
     """The call whose plan was told last."""

@@ -60,6 +60,8 @@ class LifecycleStory:
         """The agent is there again; ``how`` it came to its session: resumed, loaded or new. ``more`` rides in ``_meta``."""
         self._tools.agent_gone()
         fold = self._writer.fold
+        if fold.token_reports is not None:
+            fold.token_reports = msgspec.structs.replace(fold.token_reports, began_anew=True)
         forgets = how == "new" and fold.turns > (fold.turn is not None)
         meta = {"how": how, **({"forgets": True} if forgets else {}), **more}
         self._writer.add(context.SessionResumedEvent(previous_session_id=previous or msgspec.UNSET, meta=meta))
@@ -134,12 +136,14 @@ def environment_of(fold: Fold, project: EnvironmentProject, runtime: Environment
 
 
 def standing(fold: Fold) -> context.SessionStatus:
-    """The status that follows from what is open: asks first, then the turn."""
+    """The status that follows from what is open: asks first, then the turn, then how the last one ended."""
     if fold.approvals:
         return "waiting_for_approval"
     if fold.questions:
         return "waiting_for_input"
-    return "running" if fold.turn is not None else "idle"
+    if fold.turn is not None:
+        return "running"
+    return "error" if fold.failed is not None else "idle"
 
 
 def summary_of(fold: Fold, at: int) -> context.SessionSummary:

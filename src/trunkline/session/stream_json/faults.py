@@ -12,6 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from trunkline.agents.catalog import AgentSpec
+from trunkline.agents.last_words import last_words
 from trunkline.agents.process import Exit
 from trunkline.dialects import acp
 from trunkline.dialects.signals import AgentFault
@@ -39,6 +40,8 @@ _SIGNS: tuple[tuple[Trouble, re.Pattern[str]], ...] = (
     ("flag", re.compile(r"unknown option|requires --verbose", re.I)),
 )
 
+_UNKNOWN = re.compile(r"\b(?:unknown|unsupported|unrecogni[sz]ed|not (?:supported|implemented|known))\b", re.I)
+
 NO_SPACE = "no space left on device where its sessions are kept"
 
 _ADVICE: dict[Trouble, str] = {
@@ -54,6 +57,11 @@ _ADVICE: dict[Trouble, str] = {
 def trouble_in(text: str) -> Trouble | None:
     """What a text of the CLI's complains about; None for anything else."""
     return next((trouble for trouble, sign in _SIGNS if sign.search(text)), None)
+
+
+def is_unknown_request(error: str | None) -> bool:
+    """Whether a refusal says that the CLI knows no such request."""
+    return error is not None and _UNKNOWN.search(error) is not None
 
 
 def explained(spec: AgentSpec, fault: AgentFault) -> AgentFault:
@@ -97,7 +105,8 @@ def start_failure(spec: AgentSpec, what: str, stderr: str, version: str | None) 
             f"{spec.display_name} {version or 'of this version'} does not take what Trunkline tells it: {said}. {_update(spec)}",
             details=details)
     advice = _ADVICE[trouble] if trouble is not None else f"Run the command by hand to see more. {spec.docs_url}".rstrip()
-    tail = f" Its last words on stderr: {stderr.strip()[-600:]}" if stderr.strip() and trouble is None else ""
+    words = last_words(stderr) or stderr.strip()[-600:] if trouble is None else ""
+    tail = f" Its last words on stderr: {words}" if words else ""
     return AgentStartFailed(f"{spec.display_name} could not be started: {said.rstrip('.')}.{tail} {advice}", details=details)
 
 
