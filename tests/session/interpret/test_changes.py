@@ -86,6 +86,54 @@ def test_a_failed_or_denied_call_changed_nothing() -> None:
     assert not of_type(events(told.hear(more(status="completed"))), "file:change"), "it says completed, but nobody let it"
 
 
+@pytest.mark.parametrize("ending", [
+    {"rawOutput": {"success": False}},
+    {"rawOutput": {"output": "x", "metadata": {"ok": False}}},
+    {"rawOutput": {"error": "old_string was not found"}},
+    {"rawOutput": {"isError": True, "output": "no"}},
+    {"rawOutput": {"status": "rejected"}},
+    {"rawOutput": {"exit_code": 1, "stdout": "", "stderr": "no such file"}},
+    {"content": [*text("Error: old_string was not found in the file"), diff("/w/a", "x")]},
+    {"content": text("Failed to write a: read-only file system")},
+    {"_meta": {"v": {"toolResponse": {"success": False}}}},
+])
+def test_a_completed_call_that_says_it_failed_changed_nothing(ending: dict[str, Any]) -> None:
+    found = made("edit", rawInput={"path": "/w/a", "content": "x"}, **ending)
+    assert not of_type(found, "file:change")
+    assert only(found, "tool:result")["_meta"]["failed"]
+
+
+@pytest.mark.parametrize("ending", [
+    {"rawOutput": {"success": True, "error": None}},
+    {"rawOutput": {"error": None, "n": 1}},
+    {"rawOutput": {"output": "The errors of the file were corrected", "status": "completed"}},
+    {"content": text("Updated a: error handling added")},
+])
+def test_a_call_that_went_well_is_no_failure_by_a_word(ending: dict[str, Any]) -> None:
+    assert change(rawInput={"path": "/w/a", "content": "x"}, **ending)["path"] == "/w/a"
+
+
+@pytest.mark.parametrize("where", [
+    {"rawInput": {"path": "/w/a", "content": "a\nc\n", "previousContent": "a\nb\n"}},
+    {"rawInput": {"path": "/w/a", "content": "a\nc\n"}, "rawOutput": {"previousContent": "a\nb\n"}},
+    {"rawInput": {"path": "/w/a", "content": "a\nc\n"}, "rawOutput": {"metadata": {"previous_content": "a\nb\n"}}},
+])
+def test_an_overwrite_is_told_with_the_text_that_the_agent_has(where: dict[str, Any]) -> None:
+    found = change(**where)
+    assert (found["changeType"], found["linesAdded"], found["linesRemoved"]) == ("modified", 1, 1)
+    assert found["diff"].startswith("--- a/a\n")
+
+
+def test_an_overwrite_is_told_with_the_text_that_its_ask_was_shown_with() -> None:
+    told = listening()
+    given = {"file_path": "/w/a", "content": "a\nc\n"}
+    told.hear(call(kind="edit", status="pending", rawInput=given))
+    told.at().request(told.at().asks.announce(ask(kind="edit", rawInput=given)), {"/w/a": "a\nb\n"}.get)
+    told.at().asks.resolve("r", approved=True, resolved_by="user", who="ann")
+    found = only(events(told.hear(more(status="completed"))), "file:change")
+    assert (found["changeType"], found["diff"]) == ("modified", "--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n")
+
+
 def test_a_write_is_taken_from_its_input_where_no_diff_is_shown() -> None:
     found = change(rawInput={"file_path": "a.py", "content": "x\n"})
     assert (found["path"], found["changeType"], found["linesAdded"]) == ("/w/a.py", "created", 1)
@@ -121,6 +169,25 @@ def test_a_patch_is_taken_apart_by_file() -> None:
     assert [(each["path"], each["changeType"], each["linesAdded"], each["linesRemoved"]) for each in batch["changes"]] == [
         ("/w/n.txt", "created", 2, 0), ("/w/src/a.py", "modified", 1, 1), ("/w/gone.txt", "deleted", 0, 0),
         ("/w/b", "deleted", 0, 0), ("/w/c", "created", 1, 0)]
+
+
+def test_a_new_files_shortened_body_is_no_diff() -> None:
+    patch = "*** Begin Patch\n*** Add File: n.ts\n..."
+    files = [{"type": "add", "before": "", "after": "// new file content...", "additions": 230, "deletions": 0}]
+    found = made("other", rawInput={"patchText": patch}, rawOutput={"output": "Success", "metadata": {"files": files}})
+    changed = only(found, "file:change")
+    assert (changed["path"], changed["changeType"], changed["linesAdded"]) == ("/w/n.ts", "created", 230)
+    assert "diff" not in changed and changed["_meta"] == {"abridged": True}
+
+
+@pytest.mark.parametrize(("patch", "added"), [
+    ("*** Begin Patch\n*** Add File: n\n+one\n...\n*** End Patch", 1),
+    ("--- /dev/null\n+++ b/n\n@@ -0,0 +1,230 @@\n+one\n...\n", 230),
+])
+def test_a_shortened_patch_alone_is_counted_and_not_shown(patch: str, added: int) -> None:
+    found = change(rawInput={"patch": patch})
+    assert (found["path"], found["linesAdded"]) == ("/w/n", added)
+    assert "diff" not in found
 
 
 def test_a_unified_diff_is_a_patch_too() -> None:

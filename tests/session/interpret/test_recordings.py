@@ -13,8 +13,8 @@ from tests.tooling.transcripts import AGENTS, stories
 from trunkline.agents import catalog
 
 WITH_TOOLS = [agent for agent in AGENTS if not agent.startswith("acp-")]
-TELLS_NO_EXIT_CODE = {"gemini"}
-"""It shows neither what a command printed nor how it ended."""
+TELLS_NO_EXIT_CODE = {"gemini", "claude-agent-acp"}
+"""The one shows neither what a command printed nor how it ended, the other only what it printed."""
 
 NEVER_ASKED = {"qwen"}
 """It wrote the file that it would have been refused without asking."""

@@ -25,7 +25,6 @@ def structured(kind: str, **fields: Any) -> dict[str, Any] | None:
     ({"rawOutput": {"output": "hi\n", "metadata": {"output": "hi\n", "exit": 2}}}, 2, "hi\n", ""),
     ({"rawOutput": {"type": "shell_result", "output": "hi", "exitCode": 0}}, 0, "hi", ""),
     ({"rawOutput": {"output": "(no output)", "metadata": {"exit": 0}}}, 0, "", ""),
-    ({"rawOutput": "hi", "_meta": {"v": {"toolResponse": {"stdout": "hi", "stderr": ""}}}}, 0, "hi", ""),
     ({"content": text("**Output:**\n```\nhi\n```\n\n**Status:** Command succeeded with exit code 0")}, 0, "hi", ""),
     ({"content": text("terminal result\n- **output:** hi\n- **exit_code:** 3")}, 3, "hi", ""),
     ({"content": text("Command: x\nOutput: hi\nError: (none)\nExit Code: 0")}, 0, "hi", ""),
@@ -42,6 +41,10 @@ def test_a_commands_output_has_its_exit_code(fields: dict[str, Any], code: int, 
 
 def test_an_exit_code_that_nobody_told_is_not_made_up() -> None:
     assert structured("execute", **RUN, content=text("all is well")) is None
+
+
+def test_what_was_printed_apart_is_no_exit_code() -> None:
+    assert structured("execute", **RUN, rawOutput="hi", _meta={"v": {"toolResponse": {"stdout": "hi", "stderr": ""}}}) is None
 
 
 def test_an_exit_code_in_the_middle_of_what_was_printed_is_not_the_commands() -> None:

@@ -45,6 +45,8 @@ class Evidence(msgspec.Struct):
     printed: str = ""
     exit_code: int | None = None
     response: dict[str, Any] = msgspec.field(default_factory=dict)
+    before: dict[str, str] = msgspec.field(default_factory=dict)
+    """Texts of files as they were when the call was asked about, by path."""
 
 
 class Told(msgspec.Struct, frozen=True):

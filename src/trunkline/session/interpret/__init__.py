@@ -37,6 +37,7 @@ from trunkline.journal.base import Entry
 from trunkline.session.fold import KEPT_ARTIFACTS, Artifact, Fold, remember
 from trunkline.session.interpret.asks import Announced, AskStory
 from trunkline.session.interpret.conditions import ConditionStory
+from trunkline.session.interpret.evidence import remembering
 from trunkline.session.interpret.facts import name_of
 from trunkline.session.interpret.lifecycle import LifecycleStory
 from trunkline.session.interpret.notes import NoteStory
@@ -108,7 +109,7 @@ class Interpreter:
 
     def request(self, announced: Announced, read: ReadText = lambda path: None) -> None:
         """Put an ask to a person that was announced (``asks.announce``)."""
-        self.asks.request(announced, read)
+        self.asks.request(announced, remembering(announced.call, read))
         self._call_told(announced.call.state.tool_call_id)
 
     def replayed(self) -> None:

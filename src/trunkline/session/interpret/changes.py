@@ -2,7 +2,9 @@
 
 Rule 1: a diff that the agent showed at any time of the call counts, also one that only the permission had.
 Rule 2: a change is told once per file and call; several pieces of one file are one change.
-Rule 3: a diff over DIFF_LINES lines is not in the event; its counts are.
+Rule 3: a call that says itself that it failed (``outcome.failure_of``) changed nothing, whatever its status.
+Rule 4: an overwrite is told with the text that was there, where anybody has it: the agent, or the hub, which read it to show it.
+Rule 5: a diff over DIFF_LINES lines is not in the event; its counts are.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from trunkline.session.fold import KEPT_FILES, FileTally, Fold
 from trunkline.session.interpret.diff import DIFF_CHARS, DIFF_LINES, Compared, compare, line_count
 from trunkline.session.interpret.facts import PATH_KEYS, Facts
 from trunkline.session.interpret.languages import language_of
+from trunkline.session.interpret.outcome import failure_of
 from trunkline.session.interpret.patches import Piece, pieces_of
 from trunkline.session.interpret.writer import Writer
 
@@ -29,7 +32,10 @@ _KIND_OF: Final[dict[str, context.ChangeType]] = {
     "update": "modified", "modify": "modified", "modified": "modified", "edit": "modified", "move": "modified",
     "delete": "deleted", "deleted": "deleted", "remove": "deleted",
 }
-_CHANGING: Final = frozenset({"write", "edit", "patch", "delete", "move"})
+CHANGING: Final = frozenset({"write", "edit", "patch", "delete", "move"})
+_BEFORE_KEYS: Final = ("originalFile", "originalContent", "original_content", "previousContent", "previous_content", "oldContent",
+                       "old_content")
+"""Members that hold all of a file as it was."""
 _FROM_KEYS: Final = ("source", "from", "src", "old_path", "oldPath", "source_path", "sourcePath")
 _TO_KEYS: Final = ("destination", "to", "dest", "dst", "new_path", "newPath", "destination_path", "destinationPath", "target")
 
@@ -48,7 +54,7 @@ class Change(msgspec.Struct, frozen=True):
 
 def changes_of(facts: Facts, files: Mapping[str, FileTally]) -> list[Change]:
     """The files that a completed call changed."""
-    if facts.role not in _CHANGING and not facts.evidence.diffs:
+    if (facts.role not in CHANGING and not facts.evidence.diffs) or failure_of(facts) is not None:
         return []
     for source in (_shown, _recorded, _patched, _written, _edited, _deleted, _moved):
         found = list(source(facts, files))
@@ -143,18 +149,21 @@ def _shown(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
 
 
 def _text_before(facts: Facts, path: str) -> str | None:
-    """The whole text before, where the agent's record of the call has it and its diff does not."""
-    if facts.role != "write":
+    """The whole text before: as the agent's record of the call or its input has it, else as it was on the disk when the call was
+    asked about. None where nobody has it."""
+    if facts.role not in CHANGING:
         return None
-    before = facts.look("originalFile", "originalContent", "before")
-    return before if isinstance(before, str) else None
+    keys = (*_BEFORE_KEYS, "before") if facts.role == "write" else _BEFORE_KEYS
+    before = facts.look(*keys) or facts.look_in(facts.input, _BEFORE_KEYS)
+    return before if isinstance(before, str) and before else facts.evidence.before.get(path)
 
 
 def _recorded(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
     """Changes as the agent lists them: by file, with the text or the diff of each."""
     listed = facts.look("files", kind=list) or []
-    for item in listed:
-        if isinstance(item, dict) and (path := facts.look_in(item, PATH_KEYS)):
+    named_by_patch = _paths_of_patch(facts, len(listed))
+    for index, item in enumerate(listed):
+        if isinstance(item, dict) and (path := facts.look_in(item, PATH_KEYS) or named_by_patch.get(index, "")):
             yield from _record(facts, facts.absolute(path), item)
     named = facts.look("changes", kind=dict) or facts.input.get("changes")
     for path, item in (named.items() if isinstance(named, dict) else ()):
@@ -162,12 +171,20 @@ def _recorded(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
             yield from _record(facts, facts.absolute(path), item)
 
 
+def _paths_of_patch(facts: Facts, count: int) -> dict[int, str]:
+    """The files of the call's patch by their place in it, for a list of as many that does not name them."""
+    pieces = list(pieces_of(_patch_of(facts))) if count else []
+    return {index: piece.path for index, piece in enumerate(pieces)} if len(pieces) == count else {}
+
+
 def _record(facts: Facts, path: str, item: dict[str, Any]) -> Iterator[Change]:
     kind = _KIND_OF.get(str(item.get("type") or item.get("status") or item.get("kind")))
     if kind is None:
         return
     before, after = item.get("before"), item.get("after", item.get("content"))
-    if isinstance(after, str) and kind != "deleted":
+    if _is_abridged(item, before, after):
+        yield Change(path, kind, None, item.get("additions") or 0, item.get("deletions") or 0, meta={"abridged": True})
+    elif isinstance(after, str) and kind != "deleted":
         old = before if isinstance(before, str) and kind == "modified" else None
         yield _change(facts, path, kind, old, after)
     elif kind == "deleted":
@@ -179,12 +196,22 @@ def _record(facts: Facts, path: str, item: dict[str, Any]) -> Iterator[Change]:
         yield Change(facts.absolute(to), "created")
 
 
+def _is_abridged(item: dict[str, Any], before: object, after: object) -> bool:
+    """Whether a record counts more lines than its texts have: these were shortened, and a diff of them would be wrong."""
+    counts = [(item.get("additions"), after), (item.get("deletions"), before)]
+    return any(isinstance(text, str) and type(count) is int and count > line_count(text) + 1 for count, text in counts)
+
+
 def _patched(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
+    for piece in pieces_of(_patch_of(facts)):
+        yield _of_piece(facts, piece)
+
+
+def _patch_of(facts: Facts) -> str:
     text = facts.look_in(facts.input, ("patchText", "patch_text", "patch", "diff", "unified_diff"))
     if not text and facts.role == "patch":
         text = facts.look_in(facts.input, ("input", "content", "command"))
-    for piece in pieces_of(text):
-        yield _of_piece(facts, piece)
+    return text
 
 
 def _of_piece(facts: Facts, piece: Piece) -> Change:
@@ -196,6 +223,8 @@ def _of_piece(facts: Facts, piece: Piece) -> Change:
     head = "/dev/null" if piece.kind == "created" else f"a/{name}", "/dev/null" if piece.kind == "deleted" else f"b/{name}"
     text = f"--- {head[0]}\n+++ {head[1]}\n{piece.body}\n" if piece.body else None
     short = text is not None and len(lines) <= DIFF_LINES and len(text) <= DIFF_CHARS
+    if piece.announced is not None:
+        return Change(path, piece.kind, None, piece.announced, removed, meta={"abridged": True})
     return Change(path, piece.kind, text if short else None, added, removed, len(lines))
 
 

@@ -7,7 +7,8 @@ Rule 2: what is remembered is bounded, and forgotten when the call has ended.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os.path
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from trunkline.dialects import acp
@@ -17,6 +18,9 @@ from trunkline.session.fold import Evidence, OpenCall
 DEPTH: Final = 3
 PRINTED_CHARS: Final = 256 << 10
 """Characters of a terminal's output that are kept for the result."""
+
+BEFORE_CHARS: Final = 256 << 10
+"""Characters of a file's text that are kept from its ask to its end; what is shown of a longer one is a sentence."""
 
 _NAME_KEYS: Final = ("toolName", "tool_name")
 _RESPONSE_KEYS: Final = ("toolResponse", "tool_response", "toolResult")
@@ -44,6 +48,16 @@ def printed(evidence: Evidence, text: str) -> None:
     """A terminal printed; agents send the next piece or all of it again."""
     whole = text if text.startswith(evidence.printed) else evidence.printed + text
     evidence.printed = whole[:PRINTED_CHARS]
+
+
+def remembering(call: OpenCall, read: Callable[[str], str | None]) -> Callable[[str], str | None]:
+    """``read``, with what it reads kept: it is the text before, should the call go through."""
+    def kept(path: str) -> str | None:
+        text = read(path)
+        if text and len(text) <= BEFORE_CHARS:
+            evidence_of(call).before[os.path.normpath(path)] = text
+        return text
+    return kept
 
 
 def _content(call: OpenCall, content: list[acp.ToolCallContent]) -> None:

@@ -1,6 +1,7 @@
 """Patches as text: ``*** Begin Patch`` blocks and unified diffs, taken apart by file.
 
-Rule: only what a patch says is told; its lines are counted, never applied.
+Rule 1: only what a patch says is told; its lines are counted, never applied.
+Rule 2: a body that was shortened ("...") is no diff: only what its header announces counts.
 """
 
 from __future__ import annotations
@@ -17,15 +18,17 @@ PATCH_CHARS: Final = 1 << 20
 _MARK = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
 _MOVE = re.compile(r"^\*\*\* Move to: (.+?)\s*$", re.MULTILINE)
 _FILE = re.compile(r"^--- (?P<old>[^\n]+)\n\+\+\+ (?P<new>[^\n]+)\n", re.MULTILINE)
+_NEW = re.compile(r"@@ -0,0 \+1(?:,(\d{1,9}))? @@")
 _KINDS: Final[dict[str, context.ChangeType]] = {"Add": "created", "Update": "modified", "Delete": "deleted"}
 
 
 class Piece(NamedTuple):
-    """One file of a patch; ``body`` are its hunks."""
+    """One file of a patch; ``body`` are its hunks. ``announced``: lines added, where the body does not have them all."""
 
     path: str
     kind: context.ChangeType
     body: str
+    announced: int | None = None
 
 
 def pieces_of(text: str) -> Iterator[Piece]:
@@ -46,7 +49,8 @@ def _marked(mark: re.Match[str], rest: str) -> Iterator[Piece]:
     lines = [line for line in rest.strip("\n").split("\n") if not line.startswith("***")]
     body = "\n".join(lines).strip("\n")
     if kind == "created":
-        body = f"@@ -0,0 +1,{len(lines)} @@\n{body}" if body else ""
+        yield _new_file(path, lines if body else [])
+        return
     moved = _MOVE.search(rest)
     if moved:
         yield Piece(path, "deleted", "")
@@ -55,13 +59,28 @@ def _marked(mark: re.Match[str], rest: str) -> Iterator[Piece]:
         yield Piece(path, kind, body)
 
 
+def _new_file(path: str, lines: list[str]) -> Piece:
+    """A file that a patch adds: every line of its body has a plus, else the body was shortened."""
+    whole = all(line.startswith("+") for line in lines)
+    body = "\n".join((f"@@ -0,0 +1,{len(lines)} @@", *lines)) if lines and whole else ""
+    return Piece(path, "created", body, None if whole else sum(line.startswith("+") for line in lines))
+
+
 def _diffed(file: re.Match[str], rest: str) -> Piece:
     old, new = _name(file["old"]), _name(file["new"])
     hunks = rest[rest.find("@@"):] if "@@" in rest else ""
     body = "\n".join(line for line in hunks.rstrip("\n").split("\n") if line[:1] in ("+", "-", " ", "@", "\\"))
     if old == "/dev/null" or (new != "/dev/null" and body.startswith("@@ -0,0 ")):
-        return Piece(new, "created", body)
+        return Piece(new, "created", *_as_announced(body))
     return Piece(old, "deleted", body) if new == "/dev/null" else Piece(new, "modified", body)
+
+
+def _as_announced(body: str) -> tuple[str, int | None]:
+    """The hunk of a new file; where it has fewer lines than its header announces, only that number."""
+    head = _NEW.match(body)
+    announced = int(head.group(1) or 1) if head else 0
+    there = sum(line.startswith("+") for line in body.split("\n"))
+    return ("", announced) if there < announced else (body, None)
 
 
 def _name(header: str) -> str:

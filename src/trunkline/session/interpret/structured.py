@@ -1,6 +1,6 @@
 """What a tool gave back, as a program can use it: a diff, search results, a command's output, a page.
 
-Rule 1: an exit code is told only where the agent said it, or where its own record of the run leaves no doubt.
+Rule 1: an exit code is told only where the agent or the terminal said it; without one there is no structured output.
 Rule 2: the event's ``output`` has the whole text; what is repeated here is cut at STRUCTURED_CHARS and says so.
 Rule 3: looking for an exit code reads the first and last lines only, so that a long output costs no more than a short one.
 """
@@ -64,12 +64,7 @@ def exit_code(facts: Facts) -> int | None:
     if facts.evidence.exit_code is not None:
         return facts.evidence.exit_code
     code = facts.look(*_EXIT_KEYS, kind=int)
-    if isinstance(code, int):
-        return code
-    if facts.head("stdout", chars=1) is not None and facts.head("stderr", chars=1) is not None:
-        # It kept apart what the command printed, and told no failure: the command ran to its end.
-        return _claimed(facts) if facts.state.status != "completed" else 0
-    return _claimed(facts)
+    return code if isinstance(code, int) else _claimed(facts)
 
 
 def _claimed(facts: Facts) -> int | None:

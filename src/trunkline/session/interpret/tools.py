@@ -32,6 +32,7 @@ from trunkline.session.interpret.changes import Change, changes_of
 from trunkline.session.interpret.denied import denial_of, denied_message, denied_meta
 from trunkline.session.interpret.evidence import evidence_of, observe, printed
 from trunkline.session.interpret.facts import Facts, name_of, shown_text
+from trunkline.session.interpret.outcome import failure_of
 from trunkline.session.interpret.output import news_of, title_news
 from trunkline.session.interpret.plans import write_plan
 from trunkline.session.interpret.structured import command_output, structured_of
@@ -389,7 +390,9 @@ class ToolStory:
         structured, more = structured_of(facts, done)
         if len(done) == 1:
             more = {**more, **changes.diff_left_out(done[0], changes.diff_url(self._writer.fold, self._writer.fold.seq + 1))}
-        meta = {**(cut or {}), **({"structured": more} if more else {}), **title_news(facts.call)}
+        failure = failure_of(facts) if facts.role in changes.CHANGING else None
+        meta = {**(cut or {}), **({"structured": more} if more else {}), **({"failed": failure} if failure else {}),
+                **title_news(facts.call)}
         return context.ToolCallResultEvent(
             tool_call_id=facts.state.tool_call_id, name=name_of(facts.state), output=output, duration=self._took_ms(facts.call),
             structured=structured or msgspec.UNSET, meta=meta or msgspec.UNSET,
