@@ -37,11 +37,11 @@ export interface TokenUsage {
   cacheWriteTokens?: number;
 }
 
-/** Money spent, in `currency` (ISO 4217). */
+/** Money spent, in `currency` (ISO 4217). What it is made of is absent where nobody said it. */
 export interface CostBreakdown {
   total: number;
-  input: number;
-  output: number;
+  input?: number;
+  output?: number;
   currency: string;
 }
 

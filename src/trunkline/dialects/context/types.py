@@ -55,11 +55,11 @@ class TokenUsage(Plain, kw_only=True, frozen=True):
 
 
 class CostBreakdown(Plain, kw_only=True, frozen=True):
-    """Money spent, in ``currency`` (ISO 4217)."""
+    """Money spent, in ``currency`` (ISO 4217). What it is made of is absent where nobody said it."""
 
     total: Number
-    input: Number
-    output: Number
+    input: Number | UnsetType = UNSET
+    output: Number | UnsetType = UNSET
     currency: str
 
 

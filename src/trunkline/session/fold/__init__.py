@@ -34,6 +34,7 @@ from trunkline.session.fold.kept import (
     Sandboxed,
     Sent,
     Todo,
+    TokenReports,
     Turn,
     Usage,
     Waits,
@@ -47,5 +48,6 @@ from trunkline.session.fold.view import SessionView, TurnView, shown, view_of
 __all__ = ["IS_OPEN", "KEPT_ARTIFACTS", "KEPT_COMMANDS", "KEPT_CURRENCIES", "KEPT_DECISIONS", "KEPT_FILES", "KEPT_KEYS",
            "KEPT_RULES", "LIGHT_BODY", "NULL", "Account", "ApprovalView", "Artifact", "Changes", "CommandDone", "Cost",
            "Decided", "Denial", "Evidence", "Failure", "FileTally", "Fold", "OpenCall", "OpenText", "OpenUserMessage", "Pause",
-           "QuestionView", "QueuedPrompt", "Sandboxed", "Sent", "SessionView", "Steps", "Todo", "Told", "Turn", "TurnView",
+           "QuestionView", "QueuedPrompt", "Sandboxed", "Sent", "SessionView", "Steps", "Todo", "TokenReports", "Told",
+           "Turn", "TurnView",
            "Usage", "Waits", "checkpoint", "remember", "restore", "shown", "view_of"]

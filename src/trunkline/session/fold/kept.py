@@ -47,6 +47,8 @@ class Turn(msgspec.Struct, rename="camel", kw_only=True):
     """The entry before the turn's first: a reader that attaches after it sees the whole turn."""
     cancelled: bool = False
     said_something: bool = False
+    work: int = 0
+    """Bytes that were said and given to tools; a count of tokens is held against it."""
     tokens: TokenUsage | None = None
     """What the agent told of while the turn ran; its end may tell all of it again."""
 
@@ -64,6 +66,23 @@ class Usage(msgspec.Struct, rename="camel", omit_defaults=True):
 
     used: int = 0
     size: int = 0
+
+
+class TokenReports(msgspec.Struct, rename="camel", omit_defaults=True):
+    """What the agent told at the ends of turns, summed in both ways that it can be meant (``interpret/token_reports.py``)."""
+
+    last: TokenUsage | None = None
+    as_turns: TokenUsage | None = None
+    as_session: TokenUsage | None = None
+    of_session: bool = False
+    """The counts are of the whole session, as far as is known by now."""
+    rose: int = 0
+    """What its rises in a row are worth as a sign of that."""
+    last_work: int = 0
+    began_anew: bool = False
+    """The agent was started again since the last of them."""
+    spent: TokenUsage | None = None
+    """How much of the session's tokens comes from them."""
 
 
 class Cost(msgspec.Struct, rename="camel", omit_defaults=True):

@@ -30,6 +30,7 @@ from trunkline.session.fold.kept import (
     Sandboxed,
     Sent,
     Todo,
+    TokenReports,
     Turn,
     Usage,
     Waits,
@@ -89,7 +90,7 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     other_costs: dict[str, Account] = msgspec.field(default_factory=dict)
     """What was spent in other currencies than the one that is told now."""
     tokens: TokenUsage | None = None
-    tokens_reported: TokenUsage | None = None
+    token_reports: TokenReports | None = None
     mode: str | None = None
     modes: msgspec.Raw = NULL
     config_options: msgspec.Raw = NULL

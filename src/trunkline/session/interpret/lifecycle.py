@@ -60,6 +60,8 @@ class LifecycleStory:
         """The agent is there again; ``how`` it came to its session: resumed, loaded or new. ``more`` rides in ``_meta``."""
         self._tools.agent_gone()
         fold = self._writer.fold
+        if fold.token_reports is not None:
+            fold.token_reports = msgspec.structs.replace(fold.token_reports, began_anew=True)
         forgets = how == "new" and fold.turns > (fold.turn is not None)
         meta = {"how": how, **({"forgets": True} if forgets else {}), **more}
         self._writer.add(context.SessionResumedEvent(previous_session_id=previous or msgspec.UNSET, meta=meta))

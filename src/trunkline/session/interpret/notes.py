@@ -83,8 +83,10 @@ class NoteStory:
         if cost.is_total:
             self._usage.cost_so_far(cost.total, cost.currency)
             return
+        is_split = bool(cost.input or cost.output)
         self._usage.spent(context.CostBreakdown(
-            total=cost.total, input=cost.input, output=cost.output, currency=cost.currency))
+            total=cost.total, input=cost.input if is_split else UNSET, output=cost.output if is_split else UNSET,
+            currency=cost.currency))
 
     def _progress(self, told: Progressed) -> None:
         current, total = told.current, told.total

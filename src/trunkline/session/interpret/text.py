@@ -129,6 +129,8 @@ class TextStory:
             return
         fold.text = None
         self._prefix = None
+        if fold.turn is not None:
+            fold.turn.work += text.size
         whole, meta = self._whole(text)
         if text.thinking:
             done: context.Event = context.ThinkingCompleteEvent(message_id=text.message_id, content=whole, meta=meta)

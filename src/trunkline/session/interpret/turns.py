@@ -56,7 +56,7 @@ class TurnStory:
         """The agent is done. ``usage`` is what it says the turn took, or the session so far."""
         turn = self._close(stop)
         if usage is not None:
-            self._usage.turn_took(usage, turn.tokens, of_session=usage_of_session)
+            self._usage.turn_took(usage, turn, of_session=usage_of_session)
         meta: dict[str, Any] = {"turnId": turn.turn_id, "stopReason": stop}
         if stop == "end_turn" and not turn.said_something:
             meta["empty"] = True

@@ -2,8 +2,10 @@
 
 Rule 1: ``delta`` is what was spent since it was last told, ``cumulative`` what the session spent in all. Whichever of the two an
 agent reports, the other is computed, and nothing is counted twice.
-Rule 2: an agent that counts from its own start begins at zero again when it comes back; the session's own sum goes on.
-Rule 3: each currency has its own sum. ``cumulative`` is of the one that is told now; the others are in ``_meta.otherCosts``.
+Rule 2: whether an agent's counts are of the turn or of the session is found out (``token_reports.py``). An agent that counts
+from its own start begins at zero again when it comes back; the session's own sum goes on.
+Rule 3: what a cost is made of is told only where the agent told it: no part of it is made up, not as a zero either.
+Rule 4: each currency has its own sum. ``cumulative`` is of the one that is told now; the others are in ``_meta.otherCosts``.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from trunkline.dialects import acp, context
 from trunkline.dialects.acp.usage import TokenCount
 from trunkline.dialects.context import CostBreakdown, TokenUsage
 from trunkline.dialects.outside import BROKEN
-from trunkline.session.fold import KEPT_CURRENCIES, Account, Cost, Fold, Usage, remember
+from trunkline.session.fold import KEPT_CURRENCIES, Account, Cost, Fold, TokenReports, Turn, Usage, remember
+from trunkline.session.interpret.token_reports import NOTHING, add, beyond, take
 from trunkline.session.interpret.writer import NOTHING_CARRIED, Carried, Writer
 
 MONEY_DIGITS = 12
@@ -52,14 +55,14 @@ class UsageStory:
         if spent < 0:
             spent = total
         if spent or not known:
-            self.spent(CostBreakdown(total=spent, input=0, output=0, currency=currency))
+            self.spent(CostBreakdown(total=spent, currency=currency))
 
     def spent(self, more: CostBreakdown) -> None:
         """So much money, just now."""
         fold = self._writer.fold
         before = self._turn_to(more.currency)
-        cost = fold.cost = Cost(_added(before.amount, more.total), more.currency, _added(before.input, more.input),
-                                _added(before.output, more.output))
+        cost = fold.cost = Cost(_added(before.amount, more.total), more.currency, _added(before.input, _known(more.input)),
+                                _added(before.output, _known(more.output)))
         self._writer.add(context.CostUpdateEvent(delta=more, cumulative=breakdown_of(cost), meta=other_costs(fold) or UNSET))
 
     def _turn_to(self, currency: str) -> Cost:
@@ -78,32 +81,44 @@ class UsageStory:
         """So many tokens, just now. What a turn is told of in this way is not counted again at its end."""
         fold = self._writer.fold
         if fold.turn is not None:
-            fold.turn.tokens = _sum(fold.turn.tokens, more)
-        total = fold.tokens = _sum(fold.tokens, more)
+            fold.turn.tokens = add(fold.turn.tokens, more)
+        total = fold.tokens = add(fold.tokens, more)
         self._writer.add(
             context.TokenUsageEvent(message_id=message_id or UNSET, delta=more, cumulative=total,
                                     meta={"thoughtTokens": thought} if thought else UNSET),
             update=carried.update, packet=carried.packet, raw=carried.raw)
 
-    def turn_took(self, raw: bytes, already: TokenUsage | None, *, of_session: bool) -> None:
-        """What the answer to the prompt says; ``already`` is what was told while the turn ran."""
+    def turn_took(self, raw: bytes, turn: Turn, *, of_session: bool) -> None:
+        """What the answer to the prompt says."""
         try:
             count = msgspec.json.decode(raw, type=TokenCount)
         except BROKEN:
             self._writer.custom("unreadable_usage", context.as_object(raw), namespace="acp")
             return
-        took = usage_of(count)
-        if of_session:
-            before, self._writer.fold.tokens_reported = self._writer.fold.tokens_reported, took
-            took = _since(before, took)
-        more = _beyond(already, took)
-        if _is_any(more):
+        fold = self._writer.fold
+        reports = fold.token_reports = msgspec.structs.replace(fold.token_reports or TokenReports())
+        known = reports.spent or NOTHING
+        reports.spent = take(reports, usage_of(count), turn.tokens, first_guess=of_session, work=turn.work)
+        more = beyond(known, reports.spent)
+        if not _holds(reports.spent, known):
+            self._correct(beyond(reports.spent, known), by=more)
+        elif _is_any(more):
             self.tokens(more, thought=count.thought_tokens)
+
+    def _correct(self, too_much: TokenUsage, by: TokenUsage) -> None:
+        """The counts turned out to be of the whole session: what was counted twice is taken off again."""
+        fold = self._writer.fold
+        before = fold.tokens or NOTHING
+        fold.tokens = beyond(too_much, add(before, by))
+        self._writer.add(context.TokenUsageEvent(delta=NOTHING, cumulative=fold.tokens, meta={"corrected": {
+            "from": before, "why": "the agent counts from the session's beginning"}}))
 
 
 def breakdown_of(cost: Cost) -> CostBreakdown:
     """A sum in the Agent Context Protocol's words."""
-    return CostBreakdown(total=cost.amount, input=cost.input, output=cost.output, currency=cost.currency)
+    is_split = bool(cost.input or cost.output)
+    return CostBreakdown(total=cost.amount, input=cost.input if is_split else UNSET, output=cost.output if is_split else UNSET,
+                         currency=cost.currency)
 
 
 def other_costs(fold: Fold) -> dict[str, list[CostBreakdown]]:
@@ -118,50 +133,17 @@ def usage_of(count: TokenCount) -> TokenUsage:
                       cache_read_tokens=count.cached_read_tokens or UNSET, cache_write_tokens=count.cached_write_tokens or UNSET)
 
 
-def _sum(before: TokenUsage | None, more: TokenUsage) -> TokenUsage:
-    if before is None:
-        return more
-    return TokenUsage(
-        input_tokens=before.input_tokens + more.input_tokens, output_tokens=before.output_tokens + more.output_tokens,
-        cache_read_tokens=_plus(before.cache_read_tokens, more.cache_read_tokens),
-        cache_write_tokens=_plus(before.cache_write_tokens, more.cache_write_tokens),
-    )
-
-
-def _since(before: TokenUsage | None, now: TokenUsage) -> TokenUsage:
-    """What a count that only grows grew by; one that shrank has begun anew."""
-    if before is None or before.input_tokens > now.input_tokens or before.output_tokens > now.output_tokens:
-        return now
-    return _beyond(before, now)
-
-
-def _beyond(known: TokenUsage | None, whole: TokenUsage) -> TokenUsage:
-    """What of the whole is not known yet."""
-    if known is None:
-        return whole
-    return TokenUsage(
-        input_tokens=max(0, whole.input_tokens - known.input_tokens),
-        output_tokens=max(0, whole.output_tokens - known.output_tokens),
-        cache_read_tokens=_minus(whole.cache_read_tokens, known.cache_read_tokens),
-        cache_write_tokens=_minus(whole.cache_write_tokens, known.cache_write_tokens),
-    )
+def _holds(whole: TokenUsage, part: TokenUsage) -> bool:
+    return whole.input_tokens >= part.input_tokens and whole.output_tokens >= part.output_tokens
 
 
 def _is_any(usage: TokenUsage) -> bool:
     return bool(usage.input_tokens or usage.output_tokens or (usage.cache_read_tokens or 0) or (usage.cache_write_tokens or 0))
 
 
-def _plus(a: int | UnsetType, b: int | UnsetType) -> int | UnsetType:
-    if a is UNSET:
-        return b
-    return a if b is UNSET else a + b
-
-
-def _minus(a: int | UnsetType, b: int | UnsetType) -> int | UnsetType:
-    if a is UNSET or b is UNSET:
-        return a
-    return max(0, a - b) or UNSET
-
-
 def _added(a: float, b: float) -> float:
     return round(a + b, MONEY_DIGITS)
+
+
+def _known(part: float | UnsetType) -> float:
+    return 0 if part is UNSET else part
