@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -20,7 +21,6 @@ from trunkline.errors import (
     TrunklineError,
 )
 from trunkline.session.stream_json import driver as claude_driver
-from trunkline.session.stream_json import process as claude_process
 
 OLD = "11111111-1111-4111-8111-111111111111"
 
@@ -222,13 +222,33 @@ def test_when_the_disk_becomes_full_prompts_are_refused_until_there_is_room_agai
     played(stage, play())
 
 
-def test_a_cli_that_never_answers_does_not_hold_the_start_up_for_ever(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(claude_driver, "START_TIMEOUT_S", 0.5)
-    monkeypatch.setattr(claude_process, "INTERRUPT_S", 0.2)
-    error = refused(ClaudeStage(tmp_path, deaf=True))
-    assert isinstance(error, AgentStartFailed)
-    assert "initialize" in error.message
+@pytest.mark.parametrize("lacks", [{"silent": ["initialize"]}, {"refuse": {"initialize": "Unknown control request: initialize"}}])
+def test_a_cli_without_control_requests_works_without_what_it_lacks(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacks: dict[str, Any]) -> None:
+    monkeypatch.setattr(claude_driver, "GREETING_S", 0.3)
+    stage = ClaudeStage(tmp_path, **lacks)
+
+    async def play() -> None:
+        started = await stage.driver.start(None)
+        assert (started.modes, started.config_options) == (None, None), "nothing is offered that was not told"
+        assert (await stage.turn(["say", "hello"])).stop == "end_turn"
+        assert stage.ears.text() == "hello"
+        (notice,) = stage.ears.updates("notice")
+        assert "rules hold only for what it asks about" in notice["description"]
+
+    played(stage, play())
+
+
+def test_an_answer_that_comes_late_is_told_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(claude_driver, "GREETING_S", 0.0)
+    stage = ClaudeStage(tmp_path)
+
+    async def play() -> None:
+        await stage.driver.start(None)
+        assert (await stage.turn(["say", "hello"])).stop == "end_turn"
+        assert [option["id"] for option in stage.ears.updates("config_option_update")[0]["configOptions"]][:1] == ["model"]
+
+    played(stage, play())
 
 
 def _exists(path: str) -> bool:

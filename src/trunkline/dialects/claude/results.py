@@ -113,8 +113,6 @@ def _command_output(text: str, record: Json, failed: bool) -> Any:
     kept = {key: value for key, value in record.items() if not isinstance(value, str) or len(value) <= RAW_CHARS}
     if record.get("backgroundTaskId") or record.get("interrupted") is True:
         return {key: value for key, value in kept.items() if key not in ("stdout", "stderr")}
-    if record and len(kept) < len(record):
-        return {"exitCode": 0, **kept} if not failed else kept
     if record.get("returnCodeInterpretation"):
         # Said only of commands that mean something by 1: nothing found, files differ.
         return {"exitCode": 1, **kept}

@@ -27,7 +27,7 @@ from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects import acp
 from trunkline.dialects.claude import outgoing
-from trunkline.dialects.claude.translate import Ruling
+from trunkline.dialects.claude.translate import ControlAnswer, Ruling
 from trunkline.dialects.signals import AgentFault, Note, Signal, TurnEnd, Update
 from trunkline.errors import AgentNotRunning, Invalid, NotFound, TrunklineError, Unsupported
 from trunkline.session.daemons_left import DaemonsLeft
@@ -39,8 +39,9 @@ from trunkline.session.stream_json.command import Version, Way
 from trunkline.session.stream_json.process import ClaudeProcess
 from trunkline.threads import Lane
 
-START_TIMEOUT_S = 90.0
-"""The CLI takes 0.5 to 3 s on two cores; many MCP servers, a cold disk or a slow hook take far longer."""
+GREETING_S = 8.0
+"""How long the answer to ``initialize`` is waited for. The CLI takes 0.5 to 3 s on two cores; one that takes longer (many MCP
+servers, a cold disk) is told the prompt behind it, and one that knows no such request works without what the answer has."""
 
 VERSION_S = 10.0
 """How long the CLI may take to print its version, on which its flags depend; old builds load all of themselves for it."""
@@ -112,6 +113,8 @@ class StreamJsonDriver:
         self._is_known = is_known
         self._cli: ClaudeProcess | None = None
         self._is_open = False
+        self._is_greeted = True
+        """It said what it has; until it did, nothing of that is offered."""
         self._version: str | None = None
         self._bypass = command.may_bypass(env, os.geteuid())
         self._prompted = False
@@ -276,9 +279,7 @@ class StreamJsonDriver:
             process = await cli.spawn(program, cwd=self._cwd, env=self._env, resources=self._resources,
                                       daemons=self._spec.daemons)
             await self._sink.spawned(process.pid, process.start_time, process.marker)
-            body = await cli.ask("initialize", lambda request_id: outgoing.initialize(request_id, **outgoing.hooked()),
-                                 within_s=START_TIMEOUT_S)
-            self._hear(cli.translator.greeted(body))
+            await self._greet(cli)
         except TrunklineError as error:
             await cli.stop()
             if cli.ended is None:  # there never was a process
@@ -287,6 +288,28 @@ class StreamJsonDriver:
         finally:
             if servers is not None:
                 await asyncio.shield(lane.run(os.unlink, servers))
+
+    async def _greet(self, cli: ClaudeProcess) -> None:
+        """Ask the CLI what it has and hand it the hooks. Lines are read in order: what is sent next waits behind it."""
+        answer = cli.request(lambda request_id: outgoing.initialize(request_id, **outgoing.hooked()))
+        done, _ = await asyncio.wait([answer], timeout=GREETING_S)
+        if done and not faults.is_unknown_request(answer.result().error):
+            self._hear(cli.translator.greeted(cli.body_of("initialize", answer.result())))
+            return
+        self._is_greeted = False
+        self._notice("warning", f"{self._spec.display_name} does not say what it has", "It did not answer the request with which "
+                     "it is told the rules. It works without its modes, models and commands, and rules hold only for what it "
+                     "asks about by itself.")
+        if not done:
+            answer.add_done_callback(lambda late: self._greeted_late(cli, late))
+
+    def _greeted_late(self, cli: ClaudeProcess, answer: asyncio.Future[ControlAnswer]) -> None:
+        if answer.cancelled() or answer.exception() is not None or not answer.result().ok or cli is not self._cli:
+            return
+        self._is_greeted = True
+        told = cli.translator.greeted(answer.result().body)
+        options = {"sessionUpdate": "config_option_update", "configOptions": cli.translator.options()}
+        self._hear([*told, Update(_encode(options))])
 
     async def _check_is_there(self, way: Way, version: Version | None) -> None:
         """An old version greets back before it has looked for the conversation, and ends when it does not find it."""
@@ -318,8 +341,9 @@ class StreamJsonDriver:
         info = {"name": self._spec.name, "title": self._spec.display_name, "version": self._version or "unknown"}
         return Started(
             how="loaded" if adopt and way.kind == "resume" else _HOW[way.kind], agent_session_id=way.session_id,
-            agent_info=msgspec.Raw(_encode(info)), capabilities=CAPABILITIES, modes=self._modes(cli),
-            config_options=cli.translator.options())
+            agent_info=msgspec.Raw(_encode(info)), capabilities=CAPABILITIES,
+            modes=self._modes(cli) if self._is_greeted else None,
+            config_options=cli.translator.options() if self._is_greeted else None)
 
     def _modes(self, cli: ClaudeProcess) -> msgspec.Raw:
         return cli.translator.modes(bypass=self._bypass)

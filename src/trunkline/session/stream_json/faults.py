@@ -39,6 +39,8 @@ _SIGNS: tuple[tuple[Trouble, re.Pattern[str]], ...] = (
     ("flag", re.compile(r"unknown option|requires --verbose", re.I)),
 )
 
+_UNKNOWN = re.compile(r"\b(?:unknown|unsupported|unrecogni[sz]ed|not (?:supported|implemented|known))\b", re.I)
+
 NO_SPACE = "no space left on device where its sessions are kept"
 
 _ADVICE: dict[Trouble, str] = {
@@ -54,6 +56,11 @@ _ADVICE: dict[Trouble, str] = {
 def trouble_in(text: str) -> Trouble | None:
     """What a text of the CLI's complains about; None for anything else."""
     return next((trouble for trouble, sign in _SIGNS if sign.search(text)), None)
+
+
+def is_unknown_request(error: str | None) -> bool:
+    """Whether a refusal says that the CLI knows no such request."""
+    return error is not None and _UNKNOWN.search(error) is not None
 
 
 def explained(spec: AgentSpec, fault: AgentFault) -> AgentFault:

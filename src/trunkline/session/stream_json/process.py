@@ -114,6 +114,10 @@ class ClaudeProcess:
                 told = await answer
         except TimeoutError:
             raise AgentError(f"{self._name} did not answer {what} within {within_s:.0f} s") from None
+        return self.body_of(what, told)
+
+    def body_of(self, what: str, told: ControlAnswer) -> bytes:
+        """The body of an answer; AgentError where it is a refusal."""
         if not told.ok:
             raise AgentError(f"{self._name} refused {what}: {told.error or 'no reason given'}", details={"request": what})
         return told.body
