@@ -13,9 +13,14 @@ from tests.adapters.agents import HISTORY, library, store
 from tests.aio import run
 from tests.tooling.processes import processes_with
 from trunkline.adapters import ACPAdapter, ACPSession, CatalogAdapter
+from trunkline.adapters.capabilities import session_capabilities
+from trunkline.agents.catalog import adhoc
 from trunkline.dialects import context
 from trunkline.dialects.context import SessionDiscoveryEvent, StartSessionOptions
+from trunkline.dialects.signals import PermissionAsk, PermissionOption
 from trunkline.errors import AgentError, NotFound, Unsupported
+from trunkline.session.fold import Fold, checkpoint, restore
+from trunkline.session.interpret import Interpreter
 
 
 def names(sessions: list[context.DiscoveredSession]) -> list[str]:
@@ -23,7 +28,7 @@ def names(sessions: list[context.DiscoveredSession]) -> list[str]:
 
 
 def kind_of(event: Any) -> str:
-    return str(event.__struct_config__.tag)
+    return str(event.type)
 
 
 def types_of(events: list[Any]) -> list[str]:
@@ -327,6 +332,40 @@ def test_history_is_the_same_for_who_was_there_and_who_came_later(tmp_path: Path
             assert len(heard) == count, "who let go is called no more, and the agent goes on"
 
     run(scenario(), 30)
+
+
+def test_who_comes_later_can_ask_for_what_came_before(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with library(tmp_path) as line:
+            session = await line.adapter("demo-fast").start_session(StartSessionOptions(
+                project_path=str(tmp_path), prompt="hello"))
+            before = await until(session, "message:complete", 2)
+            heard: list[Any] = []
+            all_heard = asyncio.Event()
+
+            def hear(event: Any) -> None:
+                heard.append(event)
+                if len(heard) >= len(before):
+                    all_heard.set()
+
+            session.on_event(hear, after=0)
+            await all_heard.wait()
+            assert [event.type for event in heard[:len(before)]] == types_of(before)
+            assert heard[0].type and "message:complete" in [event.type for event in heard]
+
+    run(scenario(), 20)
+
+
+def test_a_session_has_the_capabilities_that_it_has_shown(tmp_path: Path) -> None:
+    fold = Fold(session_id="s", agent="x", cwd="/", created_at=0, updated_at=0)
+    told = Interpreter(fold)
+    spec = adhoc("x", "x")
+    assert not session_capabilities(spec, fold).features.approval.tool_calls
+    ask = PermissionAsk("r", b'{"toolCallId":"c","title":"x"}', (PermissionOption("a", "Allow", "allow_once"),))
+    told.at(1).hear([ask])
+    told.at(2).usage.tokens(context.TokenUsage(input_tokens=1, output_tokens=1))
+    found = session_capabilities(spec, restore(checkpoint(fold))).features
+    assert found.approval.tool_calls and found.resources.token_usage and not found.git
 
 
 def test_a_listener_that_fails_hurts_nobody_else(tmp_path: Path) -> None:

@@ -154,6 +154,30 @@ def test_an_agent_that_does_not_tell_its_version_is_installed_all_the_same(tmp_p
     assert run(detect(spec(), {"PATH": str(tmp_path)})) == Detection(installed=True, path=str(found))
 
 
+def test_an_agent_that_prints_its_version_and_then_hangs_has_told_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalog, "VERSION_S", 1.0)
+    program(tmp_path, "fake", "echo 'fake 1.2.3'; exec sleep 600")
+    assert run(detect(spec(), {"PATH": f"{tmp_path}:/usr/bin:/bin"})).version == "1.2.3"
+
+
+@pytest.mark.parametrize("interpreter", ["python3", "python3.11", "node", "npx", "uvx", "bash"])
+def test_the_version_of_an_interpreter_is_not_the_agents(tmp_path: Path, interpreter: str) -> None:
+    program(tmp_path, interpreter, "echo v22.1.0")
+    found = run(detect(spec(command=[interpreter, "agent.py"]), {"PATH": f"{tmp_path}:/usr/bin:/bin"}))
+    assert found.installed and found.version is None
+
+
+def test_a_version_that_names_its_interpreter_is_not_the_agents(tmp_path: Path) -> None:
+    program(tmp_path, "fake", "echo Python 3.11.7")
+    assert run(detect(spec(), {"PATH": f"{tmp_path}:/usr/bin:/bin"})).version is None
+
+
+@pytest.mark.parametrize(("agent", "package"), [
+    ("fast-agent", "fast-agent-mcp"), ("kimi", "@moonshot-ai/kimi-code"), ("pi", "@earendil-works/pi-coding-agent")])
+def test_an_install_hint_names_the_package_that_has_the_agent(agent: str, package: str) -> None:
+    assert package in (catalog.load()[agent].install_hint or "").split()
+
+
 def test_an_agent_that_hangs_when_asked_is_left_and_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalog, "VERSION_S", 0.3)
     note = tmp_path / "pid"

@@ -64,6 +64,29 @@ def test_an_app_folder_is_one_artifact(tmp_path: Path) -> None:
     assert made(index) == [("nextjs_app", "shop"), ("web_app", "site")]
 
 
+@pytest.mark.parametrize(("manifest", "text", "kind"), [
+    ("index.html", "<h1>hi</h1>", "web_app"), ("package.json", '{"dependencies": {"next": "15"}}', "nextjs_app")])
+def test_an_app_in_the_root_is_one_artifact(tmp_path: Path, manifest: str, text: str, kind: str) -> None:
+    (tmp_path / "notes.txt").write_text("the user's")
+    index = DiskIndex(str(tmp_path))
+    index.scan()
+    (tmp_path / manifest).write_text(text)
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "a.tsx").write_text("x")
+    (tmp_path / "style.css").write_text("x")
+    assert made(index) == [(kind, tmp_path.name)]
+    (tmp_path / "style.css").write_text("other")
+    assert made(index, known(tmp_path, kind)) == [(kind, tmp_path.name)], "a change inside is a new version of it"
+
+
+def test_files_beside_an_app_that_was_in_the_root_are_files(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("x")
+    index = DiskIndex(str(tmp_path))
+    index.scan()
+    (tmp_path / "more.css").write_text("x")
+    assert made(index) == [("file", "more.css")]
+
+
 def test_a_file_added_to_an_app_that_was_there_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "index.html").write_text("x")

@@ -1,6 +1,7 @@
 """What an agent, or one session with it, can do, as a consumer of the Agent Context Protocol reads it.
 
-Rule 1: the catalog's flags and what every driven agent has by protocol; nothing is promised that no run has shown.
+Rule 1: the catalog's flags and what every driven agent has by protocol; nothing is promised that no run has shown. A session
+has those too that it has shown itself.
 Rule 2: a session that only follows an agent's file offers no way to act, and says so.
 Rule 3: what the protocol has no flag for is in ``_meta``: whether a tool's input can be changed when it is approved.
 """
@@ -16,6 +17,9 @@ from trunkline.dialects import acp, context
 from trunkline.errors import Invalid
 from trunkline.session.fold import Fold
 
+ACTS = frozenset({"approval.toolCalls", "approval.preview"})
+"""Flags of what somebody can do here, which a file that is only followed offers nobody."""
+
 
 def agent_capabilities(spec: AgentSpec, version: str | None = None) -> context.Capabilities:
     """What runs of this agent have shown."""
@@ -26,8 +30,8 @@ def session_capabilities(spec: AgentSpec, fold: Fold) -> context.Capabilities:
     """What works in one session: the agent's flags, and what this very agent said of itself."""
     version = _version(fold)
     if fold.watches is not None:
-        return _capabilities(spec, version, {*discovery.features_of(spec.store)}, "file-watch")
-    flags = {*BY_PROTOCOL, *spec.features}
+        return _capabilities(spec, version, {*discovery.features_of(spec.store), *(set(fold.shown) - ACTS)}, "file-watch")
+    flags = {*BY_PROTOCOL, *spec.features, *fold.shown}
     if _takes_images(fold):
         flags.add("multimodal")
     return _capabilities(spec, version, flags, "sdk")

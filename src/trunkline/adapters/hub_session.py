@@ -41,9 +41,10 @@ class HubSession:
         """What works in this session."""
         return session_capabilities(self._spec, self._session.fold)
 
-    def on_event(self, callback: Callable[[Heard], None]) -> Stop:
-        """Call back for every event from now on."""
-        task = asyncio.get_running_loop().create_task(self._listen(callback, self._session.feed.last_seq))
+    def on_event(self, callback: Callable[[Heard], None], *, after: int | None = None) -> Stop:
+        """Call back for every event from now on, or for those after a number: ``after=0`` has all since the session's start."""
+        start = self._session.feed.last_seq if after is None else after
+        task = asyncio.get_running_loop().create_task(self._listen(callback, start))
         self._listening.add(task)
         task.add_done_callback(self._listening.discard)
         return lambda: _cancel(task)

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from trunkline.agents.catalog import AgentSpec, find_command
+from trunkline.agents.last_words import last_words
 from trunkline.agents.process import AgentProcess, Exit
 from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is
@@ -448,7 +449,7 @@ class AcpDriver:
         command = " ".join(self._spec.command)
         message = f"{self._spec.display_name} could not be started: {what}. Command: {command}."
         if stderr:
-            message += f" Its last words on stderr: {stderr.strip()[-600:]}"
+            message += f" Its last words on stderr: {last_words(stderr) or stderr.strip()[-600:]}"
         message += f" Run the command by hand to see more. {self._spec.docs_url}".rstrip()
         return AgentStartFailed(message, details={"command": list(self._spec.command), "stderr": stderr})
 

@@ -253,17 +253,21 @@ class _Apps:
         self._folders_before: set[str] | None = None
 
     def new_app_of(self, path: str, artifacts: dict[str, Artifact]) -> str | None:
-        """The outermost app below the root that the file lies in, unless that app was there before the agent came."""
+        """The outermost app that the file lies in, the root itself first, unless that app was there before the agent came."""
         folder = self._root
-        for part in Path(path).relative_to(self._root).parts[:-1]:
-            folder = os.path.join(folder, part)
+        for part in ("", *Path(path).relative_to(self._root).parts[:-1]):
+            folder = os.path.join(folder, part) if part else folder
             if folder not in self._is_app:
                 self._is_app[folder] = _app_type(folder) is not None
-            if self._is_app[folder]:
-                return folder if folder in artifacts or self._new(folder) else None
+            if self._is_app[folder] and (folder in artifacts or self._new(folder)):
+                return folder
+            if self._is_app[folder] and folder != self._root:
+                return None
         return None
 
     def _new(self, folder: str) -> bool:
+        if folder == self._root:  # which was there before; an app it is by one of these
+            return not any(os.path.join(folder, name) in self._before for name in ("index.html", "package.json"))
         if self._folders_before is None:
             self._folders_before = set()
             for path in self._before:
@@ -274,9 +278,11 @@ class _Apps:
 
 def _artifact_over(path: str, root: str, artifacts: dict[str, Artifact]) -> dict[str, bool]:
     """The artifact that a changed file is or lies in, and whether that is an app."""
-    while path != root and len(path) > len(root):
+    while len(path) >= len(root):
         if path in artifacts:
             return {path: artifacts[path].type in APPS}
+        if path == root:
+            break
         path = os.path.dirname(path)
     return {}
 

@@ -18,6 +18,7 @@ from typing import Any, get_args
 
 import msgspec
 
+from trunkline.agents.last_words import last_words
 from trunkline.agents.process import Exit
 from trunkline.dialects import acp
 from trunkline.dialects.signals import StopReason, TurnEnd
@@ -83,9 +84,9 @@ class TurnPlayer:
         if turn is not None and turn.cancelled:
             end: End = TurnEnd(stop="cancelled")
         else:
-            last = stderr.strip().splitlines()[-1][:300] if stderr.strip() else ""
+            reason = last_words(stderr)
             end = self._silent or AgentExited(
-                f"the agent ended in the middle of its turn ({exit})" + (f": {last}" if last else ""),
+                f"the agent ended in the middle of its turn ({exit})" + (f": {reason}" if reason else ""),
                 details={"exitCode": exit.code, "signal": exit.signal, "stderr": stderr})
         if not self._settle(end) and turn is None:
             self._pen.at().lifecycle.agent_left()

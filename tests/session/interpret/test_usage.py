@@ -94,7 +94,7 @@ def test_an_agent_that_was_started_again_may_begin_at_zero() -> None:
     assert told.fold.tokens is not None and told.fold.tokens.input_tokens == 350
 
 
-@given(COUNTS)
+@given(COUNTS.map(lambda counts: [(entered + 1, left + 1) for entered, left in counts]))
 def test_an_agent_that_counts_from_the_sessions_beginning_is_told_apart(counts: list[tuple[int, int]]) -> None:
     told, entered, left = Told(), 0, 0
     for more_in, more_out in counts:

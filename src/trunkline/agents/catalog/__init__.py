@@ -81,6 +81,10 @@ PYTHON: Final = "{python}"
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _VARIABLE = re.compile(r"\$\{(\w+):-([^}]*)\}")
+_INTERPRETER = re.compile(
+    r"(?:python|pypy|node|nodejs|bun|deno|ruby|perl|php|java|bash|dash|sh|zsh|env|npx|uvx|uv|pipx|npm)[\d.]*")
+"""Programs that run another one: what they print as their version is not the agent's."""
+_INTERPRETED = re.compile(r"\s*(?:Python \d|Node\.js v?\d|GNU bash\b)")
 _VERSION = re.compile(r"\d{1,9}\.\d+[\w.+-]*")
 
 
@@ -368,7 +372,7 @@ async def _version(spec: AgentSpec, path: str, env: Mapping[str, str], within_s:
         return None
     key = (" ".join((path, *spec.detect.version_args)), info.st_mtime_ns, info.st_size)
     told, waited_s = _versions.get(key, (None, 0.0))
-    if spec.detect.version_args and told is None and waited_s < within_s:
+    if spec.detect.version_args and told is None and waited_s < within_s and not _is_interpreter(spec):
         told = await _ask_version(spec, path, env, within_s)
         _versions[key] = (told, within_s)
     return told
@@ -382,10 +386,16 @@ async def _ask_version(spec: AgentSpec, path: str, env: Mapping[str, str], withi
         return None
     try:
         async with asyncio.timeout(within_s):
-            ended = await child.wait()
+            failed = (await child.wait()).code != 0
     except TimeoutError:
-        return None
+        failed = False  # some print it and go on: what they printed counts
     finally:
         await child.release()
-    found = _VERSION.search(child.output()) if ended.code == 0 else None
+    found = _VERSION.search(child.output()) if not failed and not _INTERPRETED.match(child.output()) else None
     return found.group() if found else None
+
+
+def _is_interpreter(spec: AgentSpec) -> bool:
+    """Whether the program that is asked only runs the agent: the version that it prints is its own."""
+    names_more = any(not word.startswith("-") for word in spec.detect.version_args)
+    return not names_more and _INTERPRETER.fullmatch(os.path.basename(spec.detect.executable)) is not None

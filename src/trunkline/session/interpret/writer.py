@@ -15,6 +15,7 @@ import msgspec
 from trunkline.dialects import context
 from trunkline.journal.base import Entry
 from trunkline.session.fold import Fold
+from trunkline.session.interpret.shown import flag_of
 
 TEXT_LIMIT = 256 << 10
 """Bytes of text in one event; a phone must be able to take any event whole."""
@@ -71,6 +72,9 @@ class Writer:
         fold.seq += 1
         fold.updated_at = self.at
         self.dirty = True
+        flag = flag_of(event)
+        if flag is not None and flag not in fold.shown:
+            fold.shown = [*fold.shown, flag]
         body = context.encode_event(fold.seq, fold.session_id, self.at, event)
         if output is not None:
             before, after = body.split(b'"output":""', 1)

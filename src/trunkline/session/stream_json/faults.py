@@ -12,6 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from trunkline.agents.catalog import AgentSpec
+from trunkline.agents.last_words import last_words
 from trunkline.agents.process import Exit
 from trunkline.dialects import acp
 from trunkline.dialects.signals import AgentFault
@@ -104,7 +105,8 @@ def start_failure(spec: AgentSpec, what: str, stderr: str, version: str | None) 
             f"{spec.display_name} {version or 'of this version'} does not take what Trunkline tells it: {said}. {_update(spec)}",
             details=details)
     advice = _ADVICE[trouble] if trouble is not None else f"Run the command by hand to see more. {spec.docs_url}".rstrip()
-    tail = f" Its last words on stderr: {stderr.strip()[-600:]}" if stderr.strip() and trouble is None else ""
+    words = last_words(stderr) or stderr.strip()[-600:] if trouble is None else ""
+    tail = f" Its last words on stderr: {words}" if words else ""
     return AgentStartFailed(f"{spec.display_name} could not be started: {said.rstrip('.')}.{tail} {advice}", details=details)
 
 

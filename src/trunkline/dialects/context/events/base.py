@@ -21,3 +21,8 @@ class EventBase(
     session_id: str = ""
     timestamp: str = ""
     meta: dict[str, Any] | UnsetType = field(default=UNSET, name="_meta")
+
+    @property
+    def type(self) -> str:
+        """What kind of event it is, as on the wire (``message:delta``)."""
+        return str(type(self).__struct_config__.tag)
