@@ -77,6 +77,8 @@ class TurnEnd(msgspec.Struct, frozen=True):
 
     stop: StopReason | None = None
     error: AgentFault | None = None
+    said: str | None = None
+    """The agent's own word for it, where packets have that word and the Agent Client Protocol has not (``stop_sequence``)."""
     usage: bytes | None = None
     """Tokens, as JSON: ``inputTokens``, ``outputTokens``, ``cachedReadTokens``, ``cachedWriteTokens``, ``thoughtTokens``."""
     usage_of_session: bool = False

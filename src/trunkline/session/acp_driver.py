@@ -21,7 +21,7 @@ from trunkline.agents.process import AgentProcess, Exit
 from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects import acp, jsonrpc
-from trunkline.dialects.acp.usage import answer_usage
+from trunkline.dialects.acp.usage import answer_stop, answer_usage
 from trunkline.dialects.jsonrpc import Notification
 from trunkline.dialects.signals import NOTE_METHOD, AgentFault, Note, Signal, TurnEnd, sent_note
 from trunkline.errors import (
@@ -326,7 +326,8 @@ class AcpDriver:
             answer: acp.PromptResponse = acp.decode_result(acp.SESSION_PROMPT, result)
         except AgentError as error:
             return TurnEnd(error=AgentFault(acp.ErrorCode.INVALID_PARAMS, str(error), None))
-        return TurnEnd(stop=answer.stop_reason, usage=answer_usage(result), usage_of_session=self._spec.quirks.usage_of_session)
+        return TurnEnd(stop=answer.stop_reason, said=answer_stop(result), usage=answer_usage(result),
+                       usage_of_session=self._spec.quirks.usage_of_session)
 
     def _requested(self, message: jsonrpc.Request, signals: list[Signal]) -> None:
         method = acp.canonical_method(message.method, side="client")

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from trunkline.errors import TrunklineError
 from trunkline.journal.base import Journal
 from trunkline.session.artifacts import ArtifactFinder
+from trunkline.session.interpret.lifecycle import standing
 from trunkline.session.interpret.text import text_of
 from trunkline.session.link import AgentLink
 from trunkline.session.pen import Pen
@@ -98,6 +99,6 @@ class Beginnings:
         for question_id in fold.agent_questions():
             interpret.asks.answered(question_id, action="cancel", content=None, who="hub")
         interpret.lifecycle.agent_left()
-        if fold.paused is None and fold.status != "idle":
-            interpret.writer.status("idle", reason=error.code)
+        if fold.paused is None:
+            interpret.writer.status(standing(fold), reason=error.code)
         self._pen.write()

@@ -83,7 +83,7 @@ class _Story:
                 fold.environment, fold.model = event.context, event.context.model
             case context.SessionStatusChangedEvent():
                 fold.status = event.to
-                if event.to in ("idle", "completed"):
+                if event.to in ("idle", "completed", "error"):
                     fold.turn = None
             case context.MessageCompleteEvent(role="user"):
                 fold.messages += 1

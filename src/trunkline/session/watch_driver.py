@@ -157,7 +157,7 @@ class Watched:
         if not isinstance(signal, TurnEnd):
             interpret.hear([signal])
         elif interpret.fold.turn is not None:
-            interpret.turns.end(signal.stop or "end_turn", signal.usage)
+            interpret.turns.end(signal.stop or "end_turn", signal.usage, said=signal.said)
 
 
 def _user_chunk(signal: Signal) -> _UserChunk | None:

@@ -111,7 +111,7 @@ def test_a_turns_end_or_failure_never_completes_a_session() -> None:
     told.turn()
     told.at().turns.fail(AgentError("no"))
     told.take()
-    assert "session:completed" not in names(told.entries) and told.fold.status == "idle" and told.fold.errors == 1
+    assert "session:completed" not in names(told.entries) and told.fold.status == "error" and told.fold.errors == 1
 
 
 def test_every_change_of_status_has_a_reason() -> None:

@@ -9,6 +9,7 @@ from tests.session.interpret.told import Told, events, names, packets, updates
 from tests.session.script import text, update
 from trunkline.dialects import context
 from trunkline.dialects.roles import ToolNames
+from trunkline.dialects.signals import Note
 from trunkline.session.fold import Fold
 from trunkline.session.interpret import Interpreter
 from trunkline.session.interpret.text import entitle, text_of
@@ -186,3 +187,36 @@ def test_text_is_heard_up_to_what_is_none() -> None:
     assert list(rest) == [behind]
     assert [entry.update for entry in told.take() if entry.update is not None] == [
         each.raw for each in (text("one "), text("hm", "agent_thought_chunk"), text("two"))]
+
+
+def test_a_thought_that_is_not_shown_is_told_as_one() -> None:
+    told = Told().turn()
+    found = events(told.hear(text("Hm."), Note("redacted_thinking", b"{}"), text("So.")))
+    assert [event["type"] for event in found if event["type"].startswith("thinking:")] == ["thinking:start", "thinking:complete"]
+    done = next(event for event in found if event["type"] == "thinking:complete")
+    assert (done["redacted"], done["content"]) == (True, "")
+
+
+@pytest.mark.parametrize(("block", "part"), [
+    ({"type": "tool_use", "id": "c1", "name": "Bash", "input": {"command": "ls"}},
+     {"type": "tool_use", "toolCallId": "c1", "name": "Bash", "input": {"command": "ls"}}),
+    ({"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": "a"}], "is_error": True},
+     {"type": "tool_result", "toolCallId": "c1", "content": "a", "isError": True}),
+    ({"type": "tool_result", "toolCallId": "c1", "content": "a"}, {"type": "tool_result", "toolCallId": "c1", "content": "a"}),
+])
+@pytest.mark.parametrize(("kind", "role"), [("agent_message_chunk", "assistant"), ("user_message_chunk", "user")])
+def test_a_chunk_that_calls_a_tool_or_has_its_result_is_a_part_of_a_message(
+        block: dict[str, object], part: dict[str, object], kind: str, role: str) -> None:
+    told = Told().turn()
+    done = events(told.hear(update(sessionUpdate=kind, content=block)))[-1]
+    assert (done["type"], done["role"], done["content"]) == ("message:complete", role, [part])
+    assert not told.fold.calls, "it is no call of its own"
+
+
+def test_the_text_of_an_embedded_resource_is_in_the_event() -> None:
+    told = Told().turn()
+    short = {"type": "resource", "resource": {"uri": "file:///a.txt", "text": "its text"}}
+    long = {"type": "resource", "resource": {"uri": "file:///b.txt", "text": "x" * (TEXT_LIMIT + 1)}}
+    found = [events(told.hear(update(sessionUpdate="agent_message_chunk", content=block)))[-1] for block in (short, long)]
+    assert [event["content"][0]["text"] for event in found] == [
+        "[file:///a.txt](file:///a.txt)\nits text", "[file:///b.txt](file:///b.txt)"]

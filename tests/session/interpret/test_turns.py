@@ -53,7 +53,25 @@ def test_a_failure_is_one_error_packet_with_both_codes() -> None:
     entries = told.take()
     (packet,) = packets(entries)
     assert (packet["type"], packet["code"], packet["details"]) == ("error", 400, {"code": "agent_error", "agentCode": "400"})
-    assert told.fold.status == "idle" and told.fold.turn is None
+    assert told.fold.status == "error" and told.fold.turn is None
+
+
+def test_the_status_is_error_after_a_failed_turn_until_the_next_prompt() -> None:
+    told = Told().turn()
+    told.at().turns.fail(AgentError("no"))
+    told.at().lifecycle.paused(None, [], "ann")
+    told.at().lifecycle.unpaused("ann")
+    assert (told.fold.status, told.turn().fold.status) == ("error", "running")
+    told.at().turns.end("end_turn")
+    assert told.fold.status == "idle"
+
+
+def test_a_stop_sequence_reaches_the_packet_and_nothing_else() -> None:
+    told = Told().turn()
+    told.at().turns.end("end_turn", said="stop_sequence")
+    entries = told.take()
+    assert packets(entries)[-1]["stopReason"] == "stop_sequence"
+    assert events(entries)[-1]["_meta"]["stopReason"] == "end_turn"
 
 
 def failure_of(told: Told) -> tuple[str, str] | None:
@@ -140,7 +158,8 @@ def test_what_was_asked_is_resolved_before_the_call_ends_that_waited_for_it(ende
     assert (error["error"]["code"], error["_meta"]["denied"]) == (
         "denied", {"by": "hub", "resolvedBy": "policy", "reason": why})
     assert why in error["error"]["message"]
-    assert [event["to"] for event in events(entries) if event["type"] == "session:status_changed"] == ["idle"]
+    assert [event["to"] for event in events(entries) if event["type"] == "session:status_changed"] == [
+        "idle" if ended == "stop" else "error"]
 
 
 def test_a_checkpoint_brings_back_everything_but_bodies() -> None:

@@ -39,6 +39,14 @@ class _AnswerMeta(msgspec.Struct):
     quota: _Quota = _Quota()
 
 
+OWN_STOPS = frozenset({"stop_sequence"})
+"""Stop reasons that packets know and the Agent Client Protocol does not."""
+
+
+class _Stopped(msgspec.Struct):
+    stop_reason: str | None = msgspec.field(default=None, name="stopReason")
+
+
 class _Answer(msgspec.Struct):
     usage: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     meta: _AnswerMeta | None = msgspec.field(name="_meta", default=None)
@@ -50,6 +58,15 @@ class _Usage(msgspec.Struct):
 
 class _Chunk(msgspec.Struct):
     meta: _Usage | None = msgspec.field(name="_meta", default=None)
+
+
+def answer_stop(result: bytes) -> str | None:
+    """The stop reason on a prompt's answer as the agent wrote it, where it is one of ``OWN_STOPS``."""
+    try:
+        said = msgspec.json.decode(result, type=_Stopped).stop_reason
+    except BROKEN:
+        return None
+    return said if said in OWN_STOPS else None
 
 
 def answer_usage(result: bytes) -> bytes | None:

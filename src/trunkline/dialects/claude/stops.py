@@ -47,7 +47,7 @@ def stop_of(result: ResultFrame, *, interrupted: bool = False, error: str | None
         return TurnEnd(stop=stop)
     if result.is_error or result.subtype not in ("success", ""):
         return TurnEnd(error=_fault(result, error))
-    return TurnEnd(stop="end_turn")
+    return TurnEnd(stop="end_turn", said="stop_sequence" if result.stop_reason == "stop_sequence" else None)
 
 
 def withdrawal(state: str) -> TurnEnd | None:

@@ -169,7 +169,7 @@ class Transcript:
         self._usage = message["usage"] if isinstance(message.get("usage"), dict) else self._usage
         reason = message.get("stop_reason")
         stop = ENDS.get(reason) if isinstance(reason, str) else None
-        self._end = TurnEnd(stop=stop) if stop is not None else None
+        self._end = TurnEnd(stop=stop, said=reason if reason == "stop_sequence" else None) if stop is not None else None
         return told
 
     def _block(self, block: Json) -> list[Signal]:

@@ -26,13 +26,13 @@ from trunkline.dialects.packets.shapes import (
     QuestionResolvedPacket,
 )
 from trunkline.dialects.packets.stamps import timestamp
-from trunkline.dialects.signals import PermissionOption, StopReason
+from trunkline.dialects.signals import PermissionOption
 
 _encode = msgspec.json.Encoder().encode
 
 
-def prompt_response_packet(stop: StopReason, at_us: int) -> bytes:
-    """The turn ended, with the true stop reason."""
+def prompt_response_packet(stop: str, at_us: int) -> bytes:
+    """The turn ended, with the true stop reason: one of ``StopReason``, or ``stop_sequence``."""
     return _encode(PromptResponsePacket(stop_reason=stop, timestamp=timestamp(at_us)))
 
 

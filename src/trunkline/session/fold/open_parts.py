@@ -29,12 +29,14 @@ class OpenText(msgspec.Struct):
 
 
 class OpenUserMessage(msgspec.Struct):
-    """What a person once said, being told again piece by piece. ``size`` counts all its bytes, those of cut parts too."""
+    """What a person said as the agent tells it, piece by piece. ``size`` counts all its bytes, those of cut parts too."""
 
     message_id: str
     agent_message_id: str | None = None
     parts: list[MessageContent] = msgspec.field(default_factory=list)
     size: int = 0
+    replayed: bool = True
+    """It is of the agent's history."""
 
 
 class Evidence(msgspec.Struct):

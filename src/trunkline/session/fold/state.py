@@ -71,7 +71,7 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     turn: Turn | None = None
     text: OpenText | None = None
     user_message: OpenUserMessage | None = None
-    """Only while an agent tells its history again; never beside ``text``."""
+    """What the agent says that the person said; never beside ``text``."""
     calls: dict[str, OpenCall] = msgspec.field(default_factory=dict)
     calls_untracked: bool = False
     """More calls were open in this turn than are followed: what it asks for cannot be told apart from what nobody looked at."""

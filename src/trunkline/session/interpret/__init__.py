@@ -44,6 +44,7 @@ from trunkline.session.interpret.notes import NoteStory
 from trunkline.session.interpret.preview import ReadText
 from trunkline.session.interpret.questions import tell_questions
 from trunkline.session.interpret.text import TextStory
+from trunkline.session.interpret.tool_blocks import tool_part
 from trunkline.session.interpret.tools import ToolStory
 from trunkline.session.interpret.turns import TurnStory
 from trunkline.session.interpret.usage import UsageStory, usage_of
@@ -67,7 +68,7 @@ class Interpreter:
         self.lifecycle = LifecycleStory(self.writer, self.text, self.tools)
         self.usage = UsageStory(self.writer)
         self.conditions = ConditionStory(self.writer, self.usage, self.lifecycle)
-        self.notes = NoteStory(self.writer, self.tools, self.usage, self.lifecycle)
+        self.notes = NoteStory(self.writer, self.text, self.tools, self.usage, self.lifecycle)
         self.turns = TurnStory(self.writer, self.text, self.tools, self.asks, self.usage)
         self._names = tools or ToolNames()
         self._parent_path = self._names.parent_call.split(".") if self._names.parent_call else []
@@ -146,6 +147,8 @@ class Interpreter:
                 self._user_chunk(update, wire, raw)
             case acp.AgentMessageChunk() | acp.AgentThoughtChunk():
                 self._chunk(update, wire, kept)
+            case acp.UnknownUpdate() if (told := tool_part(wire)) is not None:
+                self.text.parts(told[0], [told[1]], Carried(wire, None, kept))
             case _:
                 self.conditions.told(update, wire, kept)
 
@@ -182,15 +185,15 @@ class Interpreter:
             self.usage.tokens(usage_of(count), thought=count.thought_tokens)
 
     def _user_chunk(self, update: acp.UserMessageChunk, wire: bytes, raw: bytes) -> None:
-        if not self.replaying:
+        if not self.replaying and self.turns.echo.takes(update.content):
             # The hub wrote the prompt itself; an agent's echo would show it twice.
             self.writer.custom("user_message_echo", msgspec.Raw(wire), namespace="acp", raw=raw)
             return
-        if not self.text.user_goes_on(update.message_id):
+        if self.replaying and not self.text.user_goes_on(update.message_id):
             self.text.close()
             self._close_calls()
         packet = packets.chunk_packet(update, self.writer.at)
-        self.text.user_said(update, Carried(wire, packet, None if wire is raw else raw))
+        self.text.user_said(update, Carried(wire, packet, None if wire is raw else raw), replayed=self.replaying)
 
     def _close_calls(self) -> None:
         self.tools.close_all(cancelled=False)

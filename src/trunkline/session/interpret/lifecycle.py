@@ -136,12 +136,14 @@ def environment_of(fold: Fold, project: EnvironmentProject, runtime: Environment
 
 
 def standing(fold: Fold) -> context.SessionStatus:
-    """The status that follows from what is open: asks first, then the turn."""
+    """The status that follows from what is open: asks first, then the turn, then how the last one ended."""
     if fold.approvals:
         return "waiting_for_approval"
     if fold.questions:
         return "waiting_for_input"
-    return "running" if fold.turn is not None else "idle"
+    if fold.turn is not None:
+        return "running"
+    return "error" if fold.failed is not None else "idle"
 
 
 def summary_of(fold: Fold, at: int) -> context.SessionSummary:

@@ -28,6 +28,7 @@ from trunkline.dialects.signals import (
 )
 from trunkline.session.interpret import subagents
 from trunkline.session.interpret.lifecycle import LifecycleStory
+from trunkline.session.interpret.text import TextStory
 from trunkline.session.interpret.tools import ToolStory
 from trunkline.session.interpret.usage import UsageStory
 from trunkline.session.interpret.writer import Writer
@@ -36,8 +37,9 @@ from trunkline.session.interpret.writer import Writer
 class NoteStory:
     """Notes, told as what they mean."""
 
-    def __init__(self, writer: Writer, tools: ToolStory, usage: UsageStory, lifecycle: LifecycleStory) -> None:
+    def __init__(self, writer: Writer, text: TextStory, tools: ToolStory, usage: UsageStory, lifecycle: LifecycleStory) -> None:
         self._writer = writer
+        self._text = text
         self._tools = tools
         self._usage = usage
         self._lifecycle = lifecycle
@@ -76,6 +78,8 @@ class NoteStory:
                 # What comes back after a restart is the conversation that the agent has now.
                 self._writer.fold.agent_session_id = session_id
                 self._writer.custom("agent_session_changed", context.as_object(note.data), namespace="agent")
+            case _ if note.kind == "redacted_thinking":
+                self._text.redacted()
             case _:
                 self._writer.custom(note.kind, context.as_object(note.data), namespace="agent")
 

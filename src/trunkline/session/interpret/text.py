@@ -2,7 +2,8 @@
 
 Rule 1: a text chunk is the hot path. Its text travels as the JSON token that the agent wrote and is spliced, never decoded.
 Rule 2: one open text at a time; another kind, another message id, a tool call or the turn's end completes it.
-Rule 3: while an agent tells its history again, what the person said is a message too; it is completed in the same way.
+Rule 3: what the agent says that the person said is a message too, in its history and live, and is completed in the same way; only
+an echo of the prompt is none (``echo.py``).
 """
 
 from __future__ import annotations
@@ -83,11 +84,11 @@ class TextStory:
         message = self._fold.user_message
         return message is not None and agent_message_id in (None, message.agent_message_id)
 
-    def user_said(self, update: acp.UserMessageChunk, carried: Carried) -> None:
-        """A piece of what the person said once, as the agent tells it again."""
+    def user_said(self, update: acp.UserMessageChunk, carried: Carried, *, replayed: bool) -> None:
+        """A piece of what the person said: once, as the agent tells it again, or just now, and not through the hub."""
         message = self._fold.user_message
         if message is None or not self.user_goes_on(update.message_id):
-            message = self._open_user(update.message_id, carried)
+            message = self._open_user(update.message_id, carried, replayed)
             carried = NOTHING_CARRIED
         writer, block = self._writer, update.content
         if isinstance(block, acp.TextContent):
@@ -103,10 +104,11 @@ class TextStory:
         if message.size <= TEXT_LIMIT:
             message.parts.append(part)
 
-    def _open_user(self, agent_message_id: str | None, carried: Carried) -> OpenUserMessage:
+    def _open_user(self, agent_message_id: str | None, carried: Carried, replayed: bool) -> OpenUserMessage:
         self.close()
-        message = self._fold.user_message = OpenUserMessage(f"msg-{self._fold.seq + 1}", agent_message_id)
-        started = context.MessageStartEvent(message_id=message.message_id, role="user", meta={"replayed": True})
+        message = self._fold.user_message = OpenUserMessage(f"msg-{self._fold.seq + 1}", agent_message_id, replayed=replayed)
+        started = context.MessageStartEvent(
+            message_id=message.message_id, role="user", meta={"replayed": True} if replayed else msgspec.UNSET)
         self._writer.add(started, update=carried.update, packet=carried.packet, raw=carried.raw)
         return message
 
@@ -118,6 +120,21 @@ class TextStory:
         seq = self._writer.add(started, update=carried.update, packet=carried.packet, raw=carried.raw)
         content = [part_of(block, self._fold.session_id, seq)]
         self._writer.add(context.MessageCompleteEvent(message_id=message_id, role="assistant", content=content))
+        self._fold.messages += 1
+
+    def redacted(self) -> None:
+        """The agent thought something that its provider does not show."""
+        text = self._open(True, None, NOTHING_CARRIED)
+        self._fold.text, self._prefix = None, None
+        self._writer.add(context.ThinkingCompleteEvent(message_id=text.message_id, content="", redacted=True))
+
+    def parts(self, role: context.MessageRole, content: list[context.MessageContent], carried: Carried) -> None:
+        """A message of its own, whole."""
+        self.close()
+        message_id = f"msg-{self._writer.fold.seq + 1}"
+        started = context.MessageStartEvent(message_id=message_id, role=role)
+        self._writer.add(started, update=carried.update, packet=carried.packet, raw=carried.raw)
+        self._writer.add(context.MessageCompleteEvent(message_id=message_id, role=role, content=content))
         self._fold.messages += 1
 
     def close(self, stop_reason: str | None = None) -> None:
@@ -154,9 +171,10 @@ class TextStory:
         fold.user_message = None
         fold.messages += 1
         content = message.parts
-        cut = {"truncated": {"bytes": message.size}} if message.size > TEXT_LIMIT else {}
+        meta = {**({"replayed": True} if message.replayed else {}),
+                **({"truncated": {"bytes": message.size}} if message.size > TEXT_LIMIT else {})}
         self._writer.add(context.MessageCompleteEvent(
-            message_id=message.message_id, role="user", content=content, meta={"replayed": True, **cut}))
+            message_id=message.message_id, role="user", content=content, meta=meta or msgspec.UNSET))
         entitle(fold, content)
 
     def _open(self, thinking: bool, agent_message_id: str | None, carried: Carried, parent: str | None = None) -> OpenText:
@@ -244,4 +262,13 @@ def part_of(block: acp.ContentBlock, session_id: str, seq: int) -> context.Messa
         case acp.ResourceLink():
             return context.TextPart(text=f"[{block.name}]({block.uri})")
         case acp.EmbeddedResource():
-            return context.TextPart(text=f"[{block.resource.uri}]({block.resource.uri})")
+            return context.TextPart(text=_resource_text(block.resource))
+
+
+def _resource_text(resource: acp.ResourceContents) -> str:
+    """Where a resource is, and its text where it has one that an event may carry; a body in bytes is in the update."""
+    link = f"[{resource.uri}]({resource.uri})"
+    if not resource.text:
+        return link
+    fits = len(resource.text) * 4 <= TEXT_LIMIT or len(resource.text.encode("utf-8", "replace")) <= TEXT_LIMIT
+    return f"{link}\n{resource.text}" if fits else link

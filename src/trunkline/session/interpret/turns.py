@@ -2,7 +2,8 @@
 
 Rule 1: a turn ends once, with one ``prompt_response`` or one ``error`` packet, on the entry that moves the status; where the
 session is held, and stays so, on a ``turn_ended``.
-Rule 2: whatever a turn left open is closed before its end is told, but for what goes on in the background: text, then approvals
+Rule 2: after a turn that failed the status is ``error`` until the next prompt; the session can be used all the same.
+Rule 3: whatever a turn left open is closed before its end is told, but for what goes on in the background: text, then approvals
 and questions, then calls, so that a call that was waited for says that it was not allowed, and why.
 """
 
@@ -17,6 +18,7 @@ from trunkline.dialects.signals import StopReason
 from trunkline.errors import TrunklineError
 from trunkline.session.fold import KEPT_KEYS, Failure, Fold, QueuedPrompt, Sent, Turn
 from trunkline.session.interpret.asks import AskStory
+from trunkline.session.interpret.echo import Echo
 from trunkline.session.interpret.lifecycle import standing
 from trunkline.session.interpret.text import TextStory, entitle, part_of
 from trunkline.session.interpret.tools import ToolStory
@@ -36,6 +38,7 @@ class TurnStory:
         self._tools = tools
         self._asks = asks
         self._usage = usage
+        self.echo = Echo()
 
     def start(self, turn_id: str, blocks: list[msgspec.Raw], *, by: str, key: str | None = None) -> Turn:
         """A prompt begins its turn: it is written down before the agent hears it."""
@@ -49,18 +52,21 @@ class TurnStory:
             _keep(fold, key, Sent(turn_id, fold.seq, False))
         writer.custom("turn_started", {"turnId": turn_id, "turn": fold.turns}, meta={"by": by, "turnId": turn_id})
         self._write_prompt(turn_id, blocks, by)
+        self.echo.expect(blocks)
         writer.status("running", reason="a prompt came", meta={"turnId": turn_id})
         return turn
 
-    def end(self, stop: StopReason, usage: bytes | None = None, *, usage_of_session: bool = False) -> None:
-        """The agent is done. ``usage`` is what it says the turn took, or the session so far."""
+    def end(self, stop: StopReason, usage: bytes | None = None, *, usage_of_session: bool = False,
+            said: str | None = None) -> None:
+        """The agent is done. ``usage`` is what it says the turn took, or the session so far; ``said`` its own word for the end,
+        which packets carry."""
         turn = self._close(stop)
         if usage is not None:
             self._usage.turn_took(usage, turn, of_session=usage_of_session)
         meta: dict[str, Any] = {"turnId": turn.turn_id, "stopReason": stop}
         if stop == "end_turn" and not turn.said_something:
             meta["empty"] = True
-        packet = packets.prompt_response_packet(stop, self._writer.at)
+        packet = packets.prompt_response_packet(said if said is not None and stop == "end_turn" else stop, self._writer.at)
         to = _at_rest(self._writer.fold)
         if self._writer.fold.status == to:
             self._writer.custom("turn_ended", {"turnId": turn.turn_id, "stopReason": stop}, packet=packet, meta=meta)
