@@ -65,6 +65,9 @@ class ScriptedDriver:
     def cancel(self) -> None:
         self.told.append(("cancel",))
 
+    def cancel_late(self) -> None:
+        self.told.append(("cancel_late",))
+
     def answer_permission(self, request_id: str, option_id: str | None, *, reason: str | None = None,
                           updated_input: msgspec.Raw | None = None) -> None:
         self.told.append(("permission", request_id, option_id))

@@ -134,3 +134,24 @@ def test_a_cancel_while_the_disk_is_full_is_refused_at_once_and_reaches_the_agen
         assert packets[-1]["stopReason"] == "cancelled"
 
     run(scenario())
+
+
+def test_a_turn_that_ended_before_its_cancel_was_stored_leaves_nothing_running(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr(pen, "STORAGE_RETRY_S", 0.02)
+        journal = FullDisk()
+        stage = Stage(tmp_path, journal=journal)
+        session = await stage.open()
+        await stage.send()
+        await stage.until(lambda: bool(stage.driver.told_of("prompt")))
+        journal.full = True
+        with pytest.raises(StorageError):
+            await session.cancel(by="ann")
+        stage.driver.end()
+        await stage.until(lambda: session.fold.turn is None)
+        journal.full = False
+        await stage.until(lambda: bool(stage.driver.told_of("cancel_late")))
+        assert stage.driver.told_of("cancel") == [], "the agent has nothing to cancel any more"
+
+    run(scenario())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -67,3 +68,58 @@ def test_a_command_runs_as_the_session_is_confined_shell_lines_too(tmp_path: Pat
 
     run(scenario())
     assert confined == [["/bin/sh", "-c", "echo $KEPT; true"], ["sh", "-c", "echo $KEPT"]]
+
+
+SLEEP = CreateTerminalRequest(session_id="s", command="sleep", args=["600"])
+
+
+def test_a_turn_that_ended_before_its_cancel_was_known_takes_its_commands_with_it(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        opened = Terminals({"PATH": "/usr/bin:/bin"})
+        opened.begin_turn()
+        child = opened.get(await opened.create(SLEEP, tmp_path))
+        opened.end_turn()
+        opened.begin_turn()
+        of_next = opened.get(await opened.create(SLEEP, tmp_path))
+        for each in opened.cancel_turn(ended=True):
+            await each.kill()
+        assert child.exit is not None and of_next.exit is None
+        await opened.release_all()
+
+    run(scenario())
+
+
+def test_a_command_whose_start_outlasts_its_cancelled_turn_is_not_left_running(tmp_path: Path) -> None:
+    starting, go_on = asyncio.Event(), asyncio.Event()
+
+    async def confine(command: Sequence[str], *, cwd: str, reads: Sequence[str] = ()) -> Sequence[str]:
+        starting.set()
+        await go_on.wait()
+        return command
+
+    async def scenario() -> None:
+        opened = Terminals({"PATH": "/usr/bin:/bin"}, confine=confine)
+        opened.begin_turn()
+        creating = asyncio.create_task(opened.create(SLEEP, tmp_path))
+        await starting.wait()
+        opened.cancel_turn()
+        opened.end_turn()
+        go_on.set()
+        with pytest.raises(Forbidden, match="cancelled"):
+            await creating
+        await opened.release_all()
+
+    run(scenario())
+
+
+def test_a_command_that_was_asked_for_in_a_cancelled_turn_is_not_started_after_it(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        opened = Terminals({"PATH": "/usr/bin:/bin"})
+        opened.begin_turn()
+        asked_in = opened.turn
+        opened.cancel_turn()
+        opened.end_turn()
+        with pytest.raises(Forbidden, match="cancelled"):
+            await opened.create(SLEEP, tmp_path, asked_in)
+
+    run(scenario())

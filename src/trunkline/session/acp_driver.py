@@ -184,6 +184,11 @@ class AcpDriver:
         for ending in self._calls.turn_cancelled():
             self._spawn(self._end_command(ending))
 
+    def cancel_late(self) -> None:
+        """The turn that is over was cancelled: end the commands that were started in it."""
+        for ending in self._calls.turn_cancelled(ended=True):
+            self._spawn(self._end_command(ending))
+
     def answer_permission(self, request_id: str, option_id: str | None, *, reason: str | None = None,
                           updated_input: msgspec.Raw | None = None) -> None:
         """Answer an ask by option, or as cancelled."""

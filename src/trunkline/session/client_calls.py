@@ -23,7 +23,7 @@ from trunkline.dialects import acp
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid, NotFound, Unsupported
 from trunkline.session.served import check_command, check_path
-from trunkline.session.terminals import Terminals
+from trunkline.session.terminals import Terminals, TurnCommands
 from trunkline.session.workspace import Workspace
 
 PRINTED_CHARS = 256 << 10
@@ -93,9 +93,9 @@ class ClientCalls:
         """Commands that are started from now on belong to a new turn."""
         self._terminals.begin_turn()
 
-    def turn_cancelled(self) -> list[Coroutine[Any, Any, Any]]:
-        """What ends the commands that were started in this turn."""
-        return [child.kill() for child in self._terminals.cancel_turn()]
+    def turn_cancelled(self, *, ended: bool = False) -> list[Coroutine[Any, Any, Any]]:
+        """What ends the commands that were started in this turn; ``ended``: in the one that is over already."""
+        return [child.kill() for child in self._terminals.cancel_turn(ended=ended)]
 
     def turn_ended(self) -> None:
         """Commands that are started from now on belong to no turn."""
@@ -129,14 +129,15 @@ class ClientCalls:
                 await self._workspace.lane.run(self._workspace.write_text, ask.path, ask.content, real=real)
 
     async def _create(self, ask: acp.CreateTerminalRequest) -> dict[str, str]:
+        turn = self._terminals.turn
         variables = {pair.name: pair.value for pair in ask.env or []}
         check_command(ask.command, ask.args or [], variables)
         async with self._permits.run(ask.command, ask.args or [], ask.cwd, variables) as where:
             self._acted()
-            return {"terminalId": await self._start(ask, where)}
+            return {"terminalId": await self._start(ask, where, turn)}
 
-    async def _start(self, ask: acp.CreateTerminalRequest, where: Path) -> str:
-        return await self._terminals.create(ask, where)
+    async def _start(self, ask: acp.CreateTerminalRequest, where: Path, turn: TurnCommands) -> str:
+        return await self._terminals.create(ask, where, turn)
 
     async def _output(self, ask: acp.TerminalOutputRequest) -> dict[str, Any]:
         child = self._terminals.get(ask.terminal_id)

@@ -49,8 +49,9 @@ class Calls(Protocol):
     def turn_began(self) -> None:
         """What is served from now on belongs to a new turn."""
 
-    def turn_cancelled(self) -> list[Coroutine[Any, Any, Any]]:
-        """What ends the commands that the agent had started in this turn; it can still read what they printed."""
+    def turn_cancelled(self, *, ended: bool = False) -> list[Coroutine[Any, Any, Any]]:
+        """What ends the commands that the agent had started in this turn, or in the one that is over; it can still read what
+        they printed."""
 
     def turn_ended(self) -> None:
         """What is served from now on belongs to no turn."""
@@ -91,6 +92,9 @@ class Driver(Protocol):
 
     def cancel(self) -> None:
         """Ask the agent to end the turn."""
+
+    def cancel_late(self) -> None:
+        """The turn was cancelled and has ended before the agent could be asked: end what it left running."""
 
     def answer_permission(self, request_id: str, option_id: str | None, *, reason: str | None = None,
                           updated_input: msgspec.Raw | None = None) -> None:

@@ -25,6 +25,7 @@ from trunkline.dialects import acp
 from trunkline.errors import LocalError, NotFound, RemoteError, TrunklineError, Unavailable
 from trunkline.session.client_calls import PRINTED_CHARS, ClientCalls, Permitting, Printed, Prints
 from trunkline.session.fold import Fold
+from trunkline.session.terminals import TurnCommands
 from trunkline.session.workspace import Workspace
 
 CALL_S = 30.0
@@ -112,8 +113,10 @@ class EditorCalls(ClientCalls):
         super().turn_began()
         self._before = frozenset(self.editors.terminals)
 
-    def turn_cancelled(self) -> list[Coroutine[Any, Any, Any]]:
+    def turn_cancelled(self, *, ended: bool = False) -> list[Coroutine[Any, Any, Any]]:
         """What ends the commands that were started in this turn. An editor that does not answer keeps its own."""
+        if ended:  # of theirs it is not known any more which are of that turn
+            return super().turn_cancelled(ended=True)
         theirs = [terminal_id for terminal_id in self.editors.terminals if terminal_id not in self._before]
         return [*super().turn_cancelled(), *(self._their(terminal_id, acp.TERMINAL_KILL) for terminal_id in theirs)]
 
@@ -148,19 +151,19 @@ class EditorCalls(ClientCalls):
                 pass  # it has left: the hub writes
         await super()._store(ask, real)
 
-    async def _start(self, ask: acp.CreateTerminalRequest, where: Path) -> str:
+    async def _start(self, ask: acp.CreateTerminalRequest, where: Path, turn: TurnCommands) -> str:
         editor = self.editors.current()
         if editor is not None and editor.offers.terminal:
             asked = ask if ask.cwd else msgspec.structs.replace(ask, cwd=self._workspace.roots[0])
             try:
                 result = await self._call(editor, acp.TERMINAL_CREATE, asked)
             except Unavailable:
-                return await super()._start(ask, where)
+                return await super()._start(ask, where, turn)
             terminal_id = f"term_{secrets.token_hex(8)}"
             their_id = acp.decode_result(acp.TERMINAL_CREATE, result).terminal_id
             self.editors.terminals[terminal_id] = TheirTerminal(editor, their_id)
             return terminal_id
-        return await super()._start(ask, where)
+        return await super()._start(ask, where, turn)
 
     async def _output(self, ask: acp.TerminalOutputRequest) -> dict[str, Any]:
         terminal_id = ask.terminal_id

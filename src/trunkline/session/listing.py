@@ -103,7 +103,7 @@ class NoCalls:
     def turn_began(self) -> None:
         """There are no turns."""
 
-    def turn_cancelled(self) -> list[Coroutine[Any, Any, Any]]:
+    def turn_cancelled(self, *, ended: bool = False) -> list[Coroutine[Any, Any, Any]]:
         """There are no turns."""
         return []
 

@@ -4,7 +4,7 @@ Rule 1: ids are random, since agents create two before the first is answered.
 Rule 2: a terminal's working directory is inside the session's roots, as it was resolved when the command was allowed: where it
 leads elsewhere by now (a link took its place), nothing is started. Its environment is the agent's clean one; its command runs in
 the session's sandbox, where it has one.
-Rule 3: a turn that is cancelled takes the commands with it that were started in it.
+Rule 3: a turn that is cancelled takes the commands with it that were started or asked for in it, also where it has ended by then.
 """
 
 from __future__ import annotations
@@ -32,6 +32,19 @@ OPEN_LIMIT = 64
 """Terminals one session may hold; an agent that never releases must not eat the machine."""
 
 
+class TurnCommands:
+    """The commands of one turn. A command belongs to the turn in which it was asked for, however long its start takes."""
+
+    def __init__(self) -> None:
+        self.terminals: set[str] = set()
+        self.is_cancelled = False
+
+    def check_not_cancelled(self) -> None:
+        """Forbidden where nothing is started any more."""
+        if self.is_cancelled:
+            raise Forbidden("the turn was cancelled: no command is started in it any more", details={"reason": "cancelled"})
+
+
 class Terminals:
     """The open terminals of one session."""
 
@@ -44,13 +57,16 @@ class Terminals:
         self._prints = prints
         self._resources = resources
         self._open: dict[str, ChildCommand] = {}
-        self._of_turn: set[str] = set()
-        self._is_cancelled = False
+        self.turn = TurnCommands()
+        """The turn that runs, or the time since the last one."""
+        self._ended_turn = TurnCommands()
         self._printing: dict[str, Printing] = {}
 
-    async def create(self, ask: acp.CreateTerminalRequest, where: Path) -> str:
-        """Start a command in a folder that was resolved; returns its terminal id."""
-        self._check_not_cancelled()
+    async def create(self, ask: acp.CreateTerminalRequest, where: Path, turn: TurnCommands | None = None) -> str:
+        """Start a command in a folder that was resolved; returns its terminal id. ``turn`` is the one in which it was asked for,
+        where that is not the one that runs."""
+        turn = turn or self.turn
+        turn.check_not_cancelled()
         if len(self._open) >= OPEN_LIMIT:
             raise TooManyRequests(f"{OPEN_LIMIT} terminals are open; release some")
         env = {**self._env, **{pair.name: pair.value for pair in ask.env or []}}
@@ -60,31 +76,29 @@ class Terminals:
         program, *args = await self._confine(await find_argv(ask.command, ask.args or [], env), cwd=str(where))
         child = await ChildCommand.spawn(program, args, cwd=str(where), env=env, output_byte_limit=limit, on_data=printing.feed,
                                          resources=self._resources, cwd_is_real=True)
-        if self._is_cancelled:  # meanwhile
+        if turn.is_cancelled:  # meanwhile
             await child.release()
-            self._check_not_cancelled()
-        self._of_turn.add(terminal_id)
+            turn.check_not_cancelled()
+        turn.terminals.add(terminal_id)
         self._printing[terminal_id] = printing
         self._open[terminal_id] = child
         return terminal_id
 
     def begin_turn(self) -> None:
         """Commands that are started from now on belong to a new turn."""
-        self._of_turn.clear()
-        self._is_cancelled = False
+        self.turn = TurnCommands()
 
     def end_turn(self) -> None:
         """Commands that are started from now on belong to no turn; those of the turn that is over may go on."""
+        self._ended_turn = self.turn
         self.begin_turn()
 
-    def cancel_turn(self) -> list[ChildCommand]:
-        """The turn's commands, to be ended. What they printed can still be read; new ones are refused until the turn is over."""
-        self._is_cancelled = True
-        return [self._open[terminal_id] for terminal_id in self._of_turn if terminal_id in self._open]
-
-    def _check_not_cancelled(self) -> None:
-        if self._is_cancelled:
-            raise Forbidden("the turn was cancelled: no command is started in it any more", details={"reason": "cancelled"})
+    def cancel_turn(self, *, ended: bool = False) -> list[ChildCommand]:
+        """The turn's commands, to be ended; ``ended``: those of the turn before. What they printed can still be read; new ones
+        of it are refused."""
+        turn = self._ended_turn if ended else self.turn
+        turn.is_cancelled = True
+        return [self._open[terminal_id] for terminal_id in turn.terminals if terminal_id in self._open]
 
     def get(self, terminal_id: str) -> ChildCommand:
         """The command behind an id."""

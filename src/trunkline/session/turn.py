@@ -120,6 +120,8 @@ class TurnPlayer:
     def _cancelled(self, turn: Turn, asks: list[str], questions: list[str], again: bool) -> None:
         """The cancel is stored: tell the agent, and do not wait for it for ever."""
         if self._pen.fold.turn is not turn:
+            if self._link.running:  # it ended by itself meanwhile, and its commands may go on
+                self._link.driver.cancel_late()
             return
         self._tell_cancelled(asks, questions)
         if again:

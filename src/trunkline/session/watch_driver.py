@@ -66,6 +66,9 @@ class WatchDriver:
         """There is nobody to prompt."""
         refuse()
 
+    def cancel_late(self) -> None:
+        """Nothing is left: the hub runs no commands for it."""
+
     def cancel(self) -> None:
         """There is nothing of ours to cancel."""
         refuse()

@@ -181,6 +181,9 @@ class StreamJsonDriver:
             blocks, self._next = self._next, None
             self._send(blocks)
 
+    def cancel_late(self) -> None:
+        """Nothing is left: the hub runs no commands for it."""
+
     def cancel(self) -> None:
         """Interrupt the turn. A prompt that the CLI has not heard of ends without it."""
         cli = self._running()
