@@ -82,6 +82,8 @@ class OpenCall(msgspec.Struct):
     """Somebody was, or is, asked to allow it."""
     counted: bool = False
     """The agent itself spoke of it; a permission alone is no call yet."""
+    changed_files: bool = False
+    """It was told which files it changed."""
     spawned: bool = False
     """It started a sub-agent."""
     shows_ask: bool = False

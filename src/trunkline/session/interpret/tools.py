@@ -27,6 +27,7 @@ from trunkline.dialects.acp.calls import CallState, merge, names_too_much
 from trunkline.dialects.roles import ToolNames
 from trunkline.session.fold import OpenCall, remember
 from trunkline.session.interpret import changes, git, subagents, web
+from trunkline.session.interpret.asked import NEAR_CALLS, joined_to
 from trunkline.session.interpret.bodies import Bodies
 from trunkline.session.interpret.changes import Change, changes_of
 from trunkline.session.interpret.denied import denial_of, denied_message, denied_meta
@@ -35,6 +36,7 @@ from trunkline.session.interpret.facts import Facts, name_of, shown_text
 from trunkline.session.interpret.outcome import failure_of
 from trunkline.session.interpret.output import news_of, title_news
 from trunkline.session.interpret.plans import write_plan
+from trunkline.session.interpret.spliced import long_text, spliceable
 from trunkline.session.interpret.structured import command_output, structured_of
 from trunkline.session.interpret.text import TextStory
 from trunkline.session.interpret.untold import untold_of
@@ -64,12 +66,6 @@ ID_CHARS: Final = 1024
 UNTRACKED: Final = "more tool calls are open than are followed, so that what this belongs to is not known"
 
 INPUT_CUT: Final = "its input is too large to be looked at"
-
-NEAR_CALLS: Final = 64
-"""Calls that are looked back through for one that a permission was really about."""
-
-SPLICED_FROM: Final = 4096
-"""Outputs from this many bytes on are put into their event as they stand in the packet, not encoded again."""
 
 KEPT_TERMINALS: Final = 16
 """Outputs of the hub's terminals that wait for the call which points at them."""
@@ -307,7 +303,7 @@ class ToolStory:
         state = call.state
         finished = state.status in ("completed", "failed") and not call.finished
         runs = not call.executing and (finished or state.status == "in_progress" or _has_input(state))
-        token = _long_text(state, wire) if "content" in changed else None
+        token = long_text(state, wire) if "content" in changed else None
         packet = packets.progress_packet(state, self._writer.at, token) if changed or finished or runs else None
         if finished:
             if runs:
@@ -378,10 +374,11 @@ class ToolStory:
         event: context.Event
         if call.state.status == "completed" and not self._was_denied(call):
             done = changes_of(facts, self._writer.fold.files)
-            output = _spliceable(token if token is not None else facts.text_token)
+            output = spliceable(token if token is not None else facts.text_token)
             event = self._result(facts, done, whole=output is None)
         else:
             event = self._error(facts)
+        call.changed_files = bool(done)
         seq = self._writer.add(event, update=carried.update, packet=carried.packet, raw=carried.raw, output=output)
         self._aftermath(facts, done, seq, isinstance(event, context.ToolCallResultEvent))
         call.evidence = None
@@ -433,22 +430,36 @@ class ToolStory:
         state = call.state
         self._writer.fold.calls[state.tool_call_id] = call
         self._has_ended(call)
-        message = denied_message(call.denial) if ending == "denied" else _ENDINGS[ending]
         facts = self.facts(call)
         # Some agents ask for an edit under an id of its own and never say how it went. It was allowed, so it is told, with doubt.
         allowed = ending == "abandoned" and call.asked and not self._waits(call)
-        done = changes_of(facts, self._writer.fold.files) if allowed and facts.evidence.diffs else []
+        joined = joined_to(call, reversed(self._writer.fold.calls.values()), self.facts) if allowed else None
+        untold = joined is None or not joined.changed_files
+        done = changes_of(facts, self._writer.fold.files) if allowed and untold and facts.evidence.diffs else []
+        event = self._ended_ask(facts, joined) if allowed and not call.counted else self._ended_call(facts, ending)
+        seq = self._writer.add(event, packet=packets.progress_packet(state, self._writer.at))
+        changes.tell(self._writer, facts, done, seq, {"unconfirmed": True})
+        subagents.complete(self._writer, facts, failed=_ENDINGS.get(ending, "It was not allowed."))
+        call.evidence = None
+
+    def _ended_ask(self, facts: Facts, joined: OpenCall | None) -> context.Event:
+        """A permission that was given under an id which no call has: nobody said that anything failed."""
+        facts.state.status = "completed"
+        about = {"joinedTo": joined.state.tool_call_id} if joined is not None else {"unconfirmed": True}
+        meta = {"ask": about, **title_news(facts.call)}
+        return context.ToolCallResultEvent(tool_call_id=facts.state.tool_call_id, name=name_of(facts.state), output="",
+                                           duration=self._took_ms(facts.call), meta=meta)
+
+    def _ended_call(self, facts: Facts, ending: Ending) -> context.Event:
+        call, state = facts.call, facts.state
+        message = denied_message(call.denial) if ending == "denied" else _ENDINGS[ending]
         state.status = "failed"
         if state.raw_output is None:
             state.raw_output = bytes(context.to_raw({"error": message}))
-        error = context.ErrorInfo(code=ending, message=message, recoverable=True)
-        event = context.ToolCallErrorEvent(
-            tool_call_id=state.tool_call_id, name=name_of(state), error=error, duration=self._took_ms(call),
+        return context.ToolCallErrorEvent(
+            tool_call_id=state.tool_call_id, name=name_of(state), duration=self._took_ms(call),
+            error=context.ErrorInfo(code=ending, message=message, recoverable=True),
             meta={**denied_meta(call.denial), **title_news(call)} or msgspec.UNSET)
-        seq = self._writer.add(event, packet=packets.progress_packet(state, self._writer.at))
-        changes.tell(self._writer, facts, done, seq, {"unconfirmed": True})
-        subagents.complete(self._writer, facts, failed=message)
-        call.evidence = None
 
     def _took_ms(self, call: OpenCall) -> int:
         return (self._writer.at - call.since) // 1000
@@ -478,20 +489,6 @@ class ToolStory:
         plan = packets.plan_of_todos(state.raw_input)
         if plan is not None:
             write_plan(self._writer, plan, None, None)
-
-
-def _long_text(state: CallState, wire: bytes | None) -> memoryview | None:
-    """The one text that an update shows, as it stands in it, where it is long enough to be worth not encoding it again."""
-    if wire is None or len(wire) < SPLICED_FROM or state.content is None or len(state.content) != 1:
-        return None
-    item = state.content[0]
-    shows_text = isinstance(item, acp.Content) and isinstance(item.content, acp.TextContent)
-    return acp.shown_token(wire) if shows_text else None
-
-
-def _spliceable(token: bytes | memoryview | None) -> bytes | memoryview | None:
-    """A text that goes into an event as it stands: long enough to be worth it, short enough to be there whole."""
-    return token if token is not None and SPLICED_FROM <= len(token) <= TEXT_LIMIT else None
 
 
 def _has_input(state: CallState) -> bool:
