@@ -36,7 +36,7 @@ class Visit:
     async def prompt(self, text: str) -> list[dict[str, Any]]:
         """Send a prompt; the events up to the end of its turn."""
         accepted = await self.session.send([TextContent(text=text)], by="test")
-        await self.until(lambda event: event["seq"] > accepted.seq and event.get("to") == "idle")
+        await self.until(lambda event: event["seq"] > accepted.seq and event.get("to") in ("idle", "error"))
         return [event for event in self.events if event["seq"] > accepted.seq]
 
     async def until(self, wanted: Callable[[dict[str, Any]], bool]) -> None:

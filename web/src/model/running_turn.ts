@@ -36,7 +36,7 @@ export class RunningTurn {
   status(event: SessionStatusChangedEvent): string | undefined {
     const stop = word(event._meta, 'stopReason');
     if (stop !== undefined) return this.ended(event, stop, word(event._meta, 'turnId'));
-    if (event.to === 'idle' || event.to === 'completed') this.close(event);
+    if (event.to === 'idle' || event.to === 'completed' || event.to === 'error') this.close(event);
     return undefined;
   }
 

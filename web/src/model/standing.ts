@@ -74,7 +74,7 @@ function toldBy(view: SessionState, event: ACPEvent): Partial<SessionState> | un
 }
 
 function endsTurn(to: SessionStatus, meta: Record<string, unknown> | undefined): boolean {
-  return to === 'idle' || to === 'completed' || meta?.['stopReason'] !== undefined;
+  return to === 'idle' || to === 'completed' || to === 'error' || meta?.['stopReason'] !== undefined;
 }
 
 function toldByCustom(view: SessionState, event: CustomEvent): Partial<SessionState> | undefined {

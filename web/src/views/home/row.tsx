@@ -44,7 +44,7 @@ export function SessionRow({ view, asks, onRename, onDelete }: RowProps): JSX.El
 
 /** How its last turn broke off, where nothing has been tried since. */
 function failedOf(view: SessionView): SessionView['failed'] {
-  return !view.turn && (view.status === 'idle' || view.status === 'paused') ? view.failed : null;
+  return !view.turn && (view.status === 'idle' || view.status === 'error' || view.status === 'paused') ? view.failed : null;
 }
 
 /** What it waits for, how it failed, or what it said last. */
