@@ -104,7 +104,7 @@ def test_a_turn_that_a_crash_cut_off_ends_with_one_error_and_its_approval_denied
             assert [(p["requestId"], p["approved"], p["reason"]) for p in resolved] == [
                 (asked["requestId"], False, "hub_restarted")]
             assert [p["details"]["code"] for p in errors] == ["hub_restarted"]
-            assert found.view().status == "idle" and len(found.view().queue) == 1
+            assert found.view().status == "error" and len(found.view().queue) == 1
             packets = await turn(found, "/echo back")
             assert any(p["type"] == "agent_message_chunk" and p["content"]["text"] == "back" for p in packets)
 

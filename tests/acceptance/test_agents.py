@@ -116,7 +116,7 @@ def test_a_death_is_told_with_exit_code_signal_and_last_words(puppet: Session, t
 
 def test_after_a_death_the_next_prompt_starts_the_agent_again(puppet: Session, tmp_path: Path) -> None:
     puppet.say(steps(["die", 1, str(tmp_path / "clock")]))
-    assert puppet.view()["status"] == "idle"
+    assert puppet.view()["status"] == "error"
     assert text_of(puppet.say(steps(["say", "here again"]))) == "here again"
 
 
@@ -126,7 +126,7 @@ def test_a_death_closes_open_calls_approvals_and_questions(session: Session) -> 
     calls = [packet for packet in packets if packet["type"] == "tool_call_progress"]
     assert calls[-1]["status"] == "failed"
     view = session.view()
-    assert (view["status"], view["pendingApprovals"], view["turn"]) == ("idle", [], None)
+    assert (view["status"], view["pendingApprovals"], view["turn"]) == ("error", [], None)
 
 
 def test_an_agent_that_dies_between_turns_does_no_harm(puppet: Session, tmp_path: Path) -> None:

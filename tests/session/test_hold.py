@@ -247,7 +247,7 @@ def test_a_crash_ends_the_turn_and_its_asks_without_a_word_of_running(tmp_path: 
         await again.snapshot()
         told = [msgspec.json.decode(entry.event) for entry in await again.feed.read(after=session.fold.seq)]
         moves = [(event["to"], event["reason"]) for event in told if event["type"] == "session:status_changed"]
-        assert moves == [("idle", "hub_restarted")]
+        assert moves == [("error", "hub_restarted")]
         (resolved,) = [event for event in told if event["type"] == "approval:resolved"]
         assert resolved["reason"] == "hub_restarted"
 

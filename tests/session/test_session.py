@@ -289,7 +289,7 @@ def test_an_agent_that_cannot_start_fails_the_turn_with_its_own_code(tmp_path: P
         await stage.send()
         packets = await stage.packets("error")
         assert packets[-1]["details"]["code"] == "agent_start_failed"
-        assert session.view().status == "idle"
+        assert session.view().status == "error"
 
     run(scenario())
 
@@ -441,7 +441,7 @@ def test_whatever_goes_wrong_in_the_hub_a_turn_ends(tmp_path: Path, monkeypatch:
         await stage.send()
         packets = await stage.packets("error")
         assert "a bug" in packets[-1]["message"] and packets[-1]["details"]["code"] == "internal"
-        assert session.view().status == "idle"
+        assert session.view().status == "error"
 
     run(scenario())
 
