@@ -194,7 +194,7 @@ def test_a_cursor_that_makes_no_sense_is_refused(session: Session) -> None:
         assert session.wire.ask("GET", f"{session.path}/messages?{query}").expect(400)["code"] == "invalid"
     for header in ("x", "-1", "99999999"):
         answer = session.wire.ask("GET", f"{session.path}/packets", headers={**SSE, "Last-Event-ID": header})
-        assert answer.expect(400)["code"] == "invalid"
+        assert answer.expect(400)["details"]["code"] == "invalid"
 
 
 def test_last_event_id_wins_over_after(session: Session) -> None:

@@ -283,6 +283,7 @@ class ToolStory:
         self._writer.fold.calls.pop(tool_call_id, None)
         self._readings.pop(tool_call_id, None)
         self._bodies.forget(tool_call_id)
+        self._ran.pop(tool_call_id, None)  # agents use ids again
 
     def _first_told(self, update: acp.ToolCall | acp.ToolCallUpdate, wire: bytes, raw: bytes | None, *, input_cut: bool) -> None:
         self._text.close()
@@ -344,7 +345,7 @@ class ToolStory:
     def _beside(self, call: OpenCall, *, finished: bool) -> packets.Beside:
         """What packets cannot know from the call alone; looked for where it counts, a command without an input or at its end."""
         has_input = _has_input(call.state)
-        if call.finished and call.state.tool_call_id in self._ran:
+        if not finished and call.finished and call.state.tool_call_id in self._ran:
             return self._ran[call.state.tool_call_id]
         if not finished and has_input:
             return packets.Beside(shows_ask=call.shows_ask)
