@@ -70,8 +70,9 @@ def test_a_command_is_shown_alike(agent: str) -> None:
         output, metadata = packet["rawOutput"]["output"], packet["rawOutput"]["metadata"]
         assert metadata["output"] == output and metadata["truncated"] is False
         assert metadata["exit"] is None or isinstance(metadata["exit"], int)
-        if agent != "gemini":  # it never says what a command printed
-            assert output.strip() == "hi"
+        assert output.strip() in ("hi", "")
+    if agent != "gemini":  # it never says what a command printed, and an ask under an id of its own prints nothing
+        assert "hi" in [packet["rawOutput"]["output"].strip() for packet in ran]
 
 
 @pytest.mark.parametrize("agent", [agent for agent in WITH_TOOLS if agent != "hermes"])

@@ -69,7 +69,7 @@ _DESTROYS: Final = frozenset(
     "format uninstall overwrite revoke rm".split())
 _CHANGES: Final = frozenset(
     "create update write push merge send post run deploy set put insert rename move save append edit modify replace publish "
-    "upload install apply commit grant add patch start stop restart".split())
+    "upload install apply commit grant patch start stop restart".split())
 
 Verb = Literal["destroys", "changes"]
 

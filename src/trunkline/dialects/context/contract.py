@@ -29,8 +29,8 @@ class ACPSession(Protocol):
     def capabilities(self) -> Capabilities:
         """What the agent of this session can do."""
 
-    def on_event(self, callback: Callable[[Event | UnknownEvent], None], *, after: int | None = None) -> Callable[[], None]:
-        """Call back with every event from now on, or after a number, until the returned function is called."""
+    def on_event(self, callback: Callable[[Event | UnknownEvent], None]) -> Callable[[], None]:
+        """Call back with every event from now on, until the returned function is called."""
 
     async def execute(self, command: Command) -> None:
         """Carry a command out; ``Unsupported`` if the agent cannot."""

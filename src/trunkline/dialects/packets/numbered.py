@@ -15,7 +15,7 @@ CLOSED: Final = "</file>"
 
 _FENCE = re.compile(r"\A```[^\n`]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _INNER = re.compile(r"<content>\n(.*?)\n?</content>", re.DOTALL)
-_END_REMARK = re.compile(r"\n*\((?:End of file|File has more lines|Output capped|Showing lines)[^\n]*\)\s*\Z")
+_END_REMARKS = ("(End of file", "(File has more lines", "(Output capped", "(Showing lines")
 _RANGE = re.compile(r"\A@@ lines (\d+)-\d+ of \d+ @@\n")
 _NUMBERED = re.compile(r"\s{0,8}(\d{1,7})(?:\t|→|: ?|\| ?)(.*)", re.DOTALL)
 _SURELY_NUMBERED = re.compile(r"\s{0,8}(\d{1,7})[\t→](.*)", re.DOTALL)
@@ -45,7 +45,7 @@ def read_file_text(text: str) -> FileText:
         text = fenced[1]
     inner = _INNER.search(text)
     if inner is not None:
-        text = _END_REMARK.sub("", inner[1])
+        text = _without_remark(inner[1])
     first = 1
     if place := _RANGE.match(text):
         first, text = int(place[1]), text[place.end():]
@@ -53,6 +53,13 @@ def read_file_text(text: str) -> FileText:
     # A single line proves no order: there the sign behind its number has to be one that files do not have.
     numbered = _NUMBERED if len(lines) > 1 or inner is not None else _SURELY_NUMBERED
     return _without_numbers(lines, numbered) or FileText(first, lines)
+
+
+def _without_remark(text: str) -> str:
+    """The text without the line at its end that says where it ends."""
+    ended = text.rstrip()
+    before, _, last = ended.rpartition("\n")
+    return before.rstrip("\n") if last.startswith(_END_REMARKS) and last.endswith(")") else text
 
 
 def _without_numbers(lines: list[str], numbered: re.Pattern[str]) -> FileText | None:

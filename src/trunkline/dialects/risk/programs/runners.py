@@ -161,7 +161,7 @@ def runs_other(command: SimpleCommand) -> Ran:
     if name == "ip":
         at = command.sketch.index("exec") + 2 if "exec" in command.sketch else len(command.sketch)
         return _joined(command, at)
-    row = ROWS.get(name) or (ROWS.get(name.rstrip("0123456789.")) if name[-1:].isdigit() else None)
+    row = ROWS.get(name) or (ROWS.get(name.rstrip("0123456789.")) if name[-1:] in "0123456789" else None)
     return _by_row(command, row) if row is not None else ()
 
 
