@@ -59,8 +59,10 @@ def get(path: str, *headers: str, host: str = "localhost") -> bytes:
 
 
 def is_refusal(answer: Reply) -> bool:
-    """Whether an answer is an error of the tree that says whose mistake it was."""
-    return 400 <= answer.status < 500 and set(json.loads(answer.body)) >= {"code", "message", "recoverable"}
+    """Whether an answer is an error of the tree that says whose mistake it was; who streams packets gets it as one."""
+    said = json.loads(answer.body)
+    is_packet = said.get("type") == "error" and "message" in said and "code" in said["details"]
+    return 400 <= answer.status < 500 and (is_packet or set(said) >= {"code", "message", "recoverable"})
 
 
 def refuses(hub: HubProcess, head: bytes) -> bool:

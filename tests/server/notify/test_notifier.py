@@ -43,7 +43,7 @@ class Scene:
 
     async def idle(self, session: Session) -> None:
         """Wait for the end of the turn."""
-        while session.busy or session.view().status != "idle":
+        while session.busy or session.view().status not in ("idle", "error"):
             await session.feed.wait(session.feed.last_seq)
 
 

@@ -70,7 +70,7 @@ def test_a_command_is_shown_alike(agent: str) -> None:
         output, metadata = packet["rawOutput"]["output"], packet["rawOutput"]["metadata"]
         assert metadata["output"] == output and metadata["truncated"] is False
         assert metadata["exit"] is None or isinstance(metadata["exit"], int)
-        assert output.strip() in ("hi", "")
+        assert agent == "gemini" or output.strip() in ("hi", "")
     if agent != "gemini":  # it never says what a command printed, and an ask under an id of its own prints nothing
         assert "hi" in [packet["rawOutput"]["output"].strip() for packet in ran]
 
