@@ -62,6 +62,6 @@ def test_a_call_that_was_asked_about_still_says_why_it_did_not_run(tmp_path: Pat
         await stage.until(lambda: not session._intake.waits)
         stage.driver.end()
         await stage.packets("prompt_response")
-        assert (await ends(stage))[-1] == ("asked", "denied")
+        assert ("asked", "denied") in await ends(stage)
 
     run(play(), timeout_s=30)
