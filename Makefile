@@ -56,7 +56,7 @@ test: $(VENV)/.installed-browser $(VENV)/.installed-sandbox $(PAGE)
 
 test-all: $(VENV)/.installed-browser $(VENV)/.installed-sandbox $(PAGE)
 	@cd web && $(NODE) npx --no-install vitest run --reporter=dot
-	$(BIN)/python -m pytest -q $(ARGS)
+	THOROUGH=1 $(BIN)/python -m pytest -q $(ARGS)
 
 # One by one, as test-all: their figures are of a machine that does nothing else.
 test-faults: $(VENV)/.installed-test $(VENV)/.installed-sandbox $(PAGE)

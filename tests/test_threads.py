@@ -8,13 +8,17 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.aio import run
-from trunkline import threads
+from trunkline import discovery, threads
+from trunkline.agents.catalog import launch_command, load
+from trunkline.agents.process import argv_of
 from trunkline.errors import Unavailable
+from trunkline.hub.confining import wish_of
 from trunkline.threads import Lane, check_off_loop
 
 HANGS = """
@@ -134,3 +138,21 @@ def test_there_is_an_end_to_threads_and_it_is_told(monkeypatch: pytest.MonkeyPat
 def test_a_program_ends_though_a_look_never_comes_back() -> None:
     done = subprocess.run([sys.executable, "-c", HANGS], capture_output=True, text=True, timeout=30, check=True)
     assert done.stdout == "answered\n"
+
+
+LOOKS: dict[str, Callable[[], object]] = {
+    "a store's real folder": lambda: discovery.store_of("claude", "/nowhere"),
+    "the program of an agent": lambda: launch_command(load()["demo"], {}),
+    "what a sandbox shows": lambda: wish_of(None, [], {}, {}, {}, []),
+    "a terminal's command": lambda: argv_of("true", [], {"PATH": "/nowhere"}),
+}
+
+
+@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS.keys())
+def test_what_looks_at_the_disk_refuses_to_do_so_on_the_loop(look: Callable[[], object]) -> None:
+    async def scenario() -> None:
+        with pytest.raises(RuntimeError, match="on the event loop"):
+            look()
+        await Lane().run(look)
+
+    run(scenario())

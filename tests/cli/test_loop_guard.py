@@ -107,7 +107,7 @@ def test_a_callback_that_holds_the_loop_is_named_with_its_frame(
 
 def test_a_call_that_keeps_the_interpreter_is_told_though_nobody_could_look(guarded: Callable[[Scenario], list[str]]) -> None:
     def keeps(times: int) -> None:
-        computes_in_c(4 * times)
+        computes_in_c(2 * times)
 
     async def scenario() -> None:
         for attempt in range(5):

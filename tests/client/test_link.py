@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tests.aio import run
 from tests.server.site import TOKEN, Site
 from tests.server.test_listen import listening
+from tests.tooling.examples import examples
 from trunkline.client import Client, ContextEvent, Endpoint, Link, Watch, WatchSnapshot
 from trunkline.client import watch as watches
 from trunkline.dialects.acp import TextContent
@@ -130,7 +131,7 @@ def test_a_watch_is_a_snapshot_and_then_every_event(tmp_path: Path) -> None:
     run(check())
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(lives=st.lists(st.one_of(st.integers(0, 600), st.integers(0, 12_000)), max_size=8), wide=st.booleans())
 def test_a_line_that_is_cut_at_any_byte_gives_the_same_events(tmp_path_factory: pytest.TempPathFactory, lives: list[int],
                                                              wide: bool) -> None:

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from tests.tooling.examples import examples
 from tests.tooling.nonsense import ACTS, UPDATES, Act
 from tests.tooling.story import Player, check, packets_of, played
 from tests.tooling.transcripts import AGENTS, Prompt, Step, prompts_of, stories
@@ -91,7 +92,7 @@ def test_a_prompt_is_written_before_anything_it_causes() -> None:
     assert json.loads(player.entries[0].event)["eventName"] == "turn_started"
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(ACTS)
 def test_no_sequence_of_signals_and_acts_breaks_the_fold(acts: list[Act]) -> None:
     player = Player()

@@ -36,7 +36,7 @@ def collected(files: set[str]) -> set[str]:
     """The test nodes pytest finds in these files, as the manifest writes them."""
     paths = sorted(f"tests/{file}" for file in files)
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *paths]
-    found = subprocess.run(command, cwd=TESTS.parent, capture_output=True, text=True, timeout=60)
+    found = subprocess.run(command, cwd=TESTS.parent, capture_output=True, text=True, timeout=300)
     assert found.returncode == 0, found.stdout + found.stderr
     return {line.removeprefix("tests/") for line in found.stdout.splitlines() if "::" in line}
 

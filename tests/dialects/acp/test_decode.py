@@ -14,6 +14,7 @@ from msgspec import UNSET
 
 from tests.dialects.acp.schema import DEFINITIONS, faults
 from tests.dialects.acp.strategies import instances, texts
+from tests.tooling.examples import examples
 from trunkline.dialects import acp
 from trunkline.dialects.signals import PermissionOption
 from trunkline.errors import AgentError, Invalid, NotFound
@@ -277,7 +278,7 @@ def _with_item(value: list[Any], index: int, new: Any) -> list[Any]:
 broken_updates = instances(acp.SessionUpdate).map(lambda value: json.loads(acp.encode(value))).flatmap(broken)
 
 
-@settings(max_examples=250)
+@settings(max_examples=examples(100))
 @given(broken_updates)
 def test_an_update_is_passed_on_as_it_is_exactly_when_the_schema_accepts_it(value: Any) -> None:
     raw = json.dumps(value).encode()

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.tooling.examples import examples
 from trunkline.dialects.shell import ParsedLine
 from trunkline.dialects.shell.plain import plain_line
 from trunkline.dialects.shell.reader import LineReader
@@ -35,7 +36,7 @@ def read(line: str, *, by_grammar: bool) -> ParsedLine:
     return reader.line()
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=9), st.sampled_from([" ", " ", " ", ""]))
 def test_any_line_is_read_the_same_with_and_without_the_grammar(pieces: list[str], between: str) -> None:
     line = between.join(pieces)
@@ -86,7 +87,7 @@ AROUND = ["({})", "{} | x *", "if {}; then y; fi", "x $({})", "{} > f; y *", "{}
           "x <({})", "for i in a; do {}; done"]
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.lists(st.sampled_from(SUBSTITUTIONS) | PLAIN, max_size=4), st.sampled_from(AROUND),
        st.sampled_from(["ls", "sudo", "a.b"]))
 @example(["{}-", "{1..3}"], "({})", "ls").via("the grammar takes both for one word")

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.aio import run
 from tests.server.site import Site, site
 from tests.server.ws.socket import Frame, Socket, connected
+from tests.tooling.examples import examples
 from trunkline.dialects.acp import TextContent
 from trunkline.dialects.context import parse_types
 from trunkline.hub import Decision, Session
@@ -485,7 +486,7 @@ def test_it_is_known_which_sessions_somebody_watches(tmp_path: Path) -> None:
 # Kill at any frame
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(cuts=st.lists(st.integers(0, 25), max_size=12), wide=st.booleans(), stalls=st.lists(st.booleans(), max_size=12))
 def test_a_client_that_is_killed_at_any_frame_ends_with_the_same_events(tmp_path_factory: pytest.TempPathFactory,
                                                                         cuts: list[int], wide: bool, stalls: list[bool]) -> None:

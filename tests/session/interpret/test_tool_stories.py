@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.session.script import OPTIONS
+from tests.tooling.examples import examples
 from tests.tooling.story import Player, check
 from tests.tooling.transcripts import Decision, Printed, Prompt, Step
 from trunkline.dialects.roles import ToolNames
@@ -78,7 +79,7 @@ STEPS: st.SearchStrategy[Step] = st.one_of(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(100))
 @given(st.lists(STEPS, max_size=14))
 def test_every_call_that_starts_gets_exactly_one_end(steps: list[Step]) -> None:
     player = Player(NAMES)
