@@ -11,7 +11,6 @@ import pytest
 
 from tests.aio import run
 from tests.session.script import Stage, text
-from tests.tooling.on_loop import calls_on_loop
 from trunkline.dialects.context import DescriptionPreview, UserQuestionEvent
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, QuestionAsk
 from trunkline.errors import AlreadyResolved, Expired, Invalid, NotFound, TrunklineError, Unsupported
@@ -519,22 +518,6 @@ def test_an_input_that_no_event_could_carry_is_left_out_and_said_so(tmp_path: Pa
 
 def asking_for(stage: Stage, number: int, command: str) -> None:
     stage.driver.ask(f"req-{number}", toolCallId=f"call-{number}", rawInput={"command": command})
-
-
-def test_the_rule_of_always_is_written_off_the_loop(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        stage = Stage(tmp_path)
-        await stage.open()
-        await stage.send()
-        asking_for(stage, 1, "make all")
-        await stage.packets("approval_requested")
-        with calls_on_loop() as calls:
-            await stage.execute("approve_tool_call", requestId="req-1", toolCallId="call-1", _meta={"scope": "always"})
-        assert not [call for call in calls if "rename" in call or ".part" in call]
-        asking_for(stage, 2, "make all")
-        await stage.until(lambda: len(stage.driver.told_of("permission")) == 2)
-
-    run(scenario())
 
 
 def test_always_holds_for_a_long_command_too(tmp_path: Path) -> None:
