@@ -54,7 +54,7 @@ class Listener(socket.socket):
         return super().accept()
 
 
-def opened(connections: Connections, files_most: int = 1_000) -> tuple[Door, Listener]:
+def opened(connections: Connections, files_most: int = 1 << 20) -> tuple[Door, Listener]:
     """A door that is open."""
     listener = Listener()
     listener.bind(("127.0.0.1", 0))
