@@ -125,3 +125,42 @@ def test_what_waits_comes_whole_and_in_order(loop: str, is_short: bool) -> None:
     on(loop, work)
     os.close(reader)
     assert bytes(came) == b"".join(told)
+
+
+@pytest.mark.parametrize("ends", [False, True], ids=["goes on", "ends"])
+@pytest.mark.parametrize("loop", LOOPS)
+def test_very_many_lines_are_delivered_in_turns_and_in_order(loop: str, ends: bool) -> None:
+    said = b"".join(b"%d\n" % number for number in range(8000))
+    reader, writer = os.pipe()
+    turns: list[bytes] = []
+    others = 0
+
+    async def work() -> None:
+        nonlocal others
+        ended = asyncio.Event()
+        output = Output(turns.append, ended.set)
+        os.write(writer, said)
+        await output.connect(os.fdopen(reader, "rb", 0))
+        output.start()
+        while not turns:  # noqa: ASYNC110 - what is delivered comes by itself
+            await asyncio.sleep(0)
+        assert len(turns[0]) <= pipes.TURN_BYTES
+        if ends:
+            output.finish()
+        output.pause()
+        taken = len(turns)
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert len(turns) == taken, "who is paused delivers nothing"
+        output.resume()
+        while sum(map(len, turns)) < len(said):
+            others += 1
+            await asyncio.sleep(0)
+        os.write(writer, b"last\n") if not ends else None
+        os.close(writer)
+        if not ends:
+            await ended.wait()
+
+    on(loop, work)
+    assert b"".join(turns) == said + (b"" if ends else b"last\n")
+    assert others == 0 if ends else others >= len(said) // pipes.TURN_BYTES - 1

@@ -26,6 +26,7 @@ from trunkline.dialects.jsonrpc import (
     Request,
     Response,
     RpcError,
+    broken,
 )
 from trunkline.dialects.jsonrpc.broken import concerned
 from trunkline.dialects.jsonrpc.lines import LARGE_LINE
@@ -694,3 +695,12 @@ def test_a_long_line_of_very_many_values_is_dropped_and_reported_in_its_place(mo
     assert isinstance(dropped, Malformed)
     assert (dropped.why, dropped.size) == ("more than 500 values in one line", 2827)
     assert [each.method for each in (first, last) if isinstance(each, Notification)] == ["a", "c"]
+
+
+def test_a_line_that_is_no_object_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[bytes] = []
+    monkeypatch.setattr(broken, "_read_again", read.append)
+    peer = Peer()
+    peer.receive_data(b'x\n"id\n7 8\n {"id":1,\n')
+    assert [type(message) for message in peer.messages_received()] == [Malformed] * 4
+    assert [line.strip() for line in read] == [b'{"id":1,']

@@ -199,6 +199,10 @@ class Place:
             self.session = self._hub.new_session("player", cwd=self._folder)
 
 
+QUARTERS = 4
+"""Parts of a run that are compared; each has at least one look at the hub."""
+
+
 def mixed(hub: HubProcess, places: int, seconds: float, report: Report, what: str) -> None:
     crew = Crew(seconds)
     sessions = [Place(hub, number) for number in range(places)]
@@ -209,7 +213,7 @@ def mixed(hub: HubProcess, places: int, seconds: float, report: Report, what: st
 
     def look() -> None:
         ended = threading.Event()
-        while not crew.over:
+        while not crew.over or len(samples) < QUARTERS:
             began = time.monotonic()
             assert hub.wire.ask("GET", "/healthz").status == 200
             waits.append(time.monotonic() - began)
@@ -229,7 +233,7 @@ def mixed(hub: HubProcess, places: int, seconds: float, report: Report, what: st
 
 def assert_level(samples: list[Held], what: str) -> None:
     """The last quarter holds no more than the second did: what grows with time shows in any quarter."""
-    quarter = len(samples) // 4
+    quarter = len(samples) // QUARTERS
     early, late = samples[quarter:2 * quarter], samples[-quarter:]
     before = Held(*(max(values) for values in zip(*early, strict=True)))
     after = Held(*(sorted(values)[len(values) // 2] for values in zip(*late, strict=True)))

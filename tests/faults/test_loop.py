@@ -6,6 +6,7 @@ Every hub of these tests has its loop guarded: a test ends with the assertion th
 from __future__ import annotations
 
 import json
+import socket
 import sqlite3
 import threading
 import time
@@ -18,6 +19,7 @@ import pytest
 
 from tests.faults.conftest import Report
 from tests.tooling.hub_process import PUPPET, HubProcess, Session, end_of, types_of
+from tests.tooling.prober import Prober
 from tests.tooling.processes import eventually
 from tests.tooling.wire import Stream
 
@@ -178,3 +180,26 @@ def test_a_journal_that_another_program_has_locked_holds_up_its_writers_only(new
     hub.close()
     report(1, "another program locks the journal for 2.5 s", tried=len(pings.times_ms),
            held=sum(each < WAIT_MOST_MS for each in pings.times_ms), worst_ms=pings.worst_ms, lost=200 - len(chunks))
+
+
+SMALL_CHUNKS = b"1\r\nx\r\n" * 20_000
+FLOOD_S = 0.7
+OTHERS_WAIT_MS = 100
+"""Of time in which the hub could run. With all chunks of a read in one go it was 160 to 1,100 ms."""
+
+
+@pytest.mark.parametrize("path", ["files?path=small.txt", pytest.param("send-message", marks=pytest.mark.slow),
+                                  pytest.param("/acp", marks=pytest.mark.slow)])
+def test_very_many_small_chunks_of_a_body_hold_nobody_up(new_hub: NewHub, report: Report, path: str) -> None:
+    hub = new_hub(may_hold=True)  # a turn takes 6 ms of its own; on a busy machine the guard counts some of what others took
+    path = path if path.startswith("/") else f"{hub.new_session().path}/{path}"
+    head = (f"POST {path} HTTP/1.1\r\nHost: {hub.wire.host}\r\nAuthorization: Bearer {hub.token}\r\n"
+            "Transfer-Encoding: chunked\r\n\r\n")
+    with socket.create_connection((hub.wire.host, hub.wire.port)) as connection, Prober(hub.pid, hub.url) as prober:
+        connection.settimeout(10)
+        connection.sendall(head.encode())
+        until = time.monotonic() + FLOOD_S
+        while time.monotonic() < until:
+            connection.sendall(SMALL_CHUNKS)
+    report(1, f"chunks of one byte to `{path.rpartition('/')[2].partition('?')[0]}`", tried=1,
+           held=int(prober.worst_ms < OTHERS_WAIT_MS), worst_ms=prober.worst_ms)

@@ -255,3 +255,54 @@ def test_tries_are_counted_for_whom_a_configured_proxy_names(tmp_path: Path) -> 
 
     served(tmp_path, behind, trusted_proxies=(ipaddress.ip_network("127.0.0.0/8"),))
     served(tmp_path, alone)
+
+
+async def pass_on(turns: list[int]) -> None:
+    """Count how often somebody else has a turn."""
+    while True:
+        turns[0] += 1
+        await asyncio.sleep(0)
+
+
+def test_very_small_chunks_are_parsed_in_turns_and_nothing_of_them_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(protocol, "PARSED_S", 0.0)
+    said = json.dumps({"token": "x" * 30_000}).encode()
+    chunked = b"".join(b"1\r\n%c\r\n" % byte for byte in said) + b"0\r\n\r\n"
+    before: list[int] = []
+    turns = [0]
+    receive = protocol.Protocol.data_received
+
+    def received(self: protocol.Protocol, data: bytes) -> None:
+        before.append(turns[0])
+        receive(self, data)
+
+    async def work(here: Served) -> None:
+        reader, writer = await here.connect()
+        passing = asyncio.create_task(pass_on(turns))
+        monkeypatch.setattr(protocol.Protocol, "data_received", received)
+        writer.write(f"POST /auth/login HTTP/1.1\r\n{STRANGER}Transfer-Encoding: chunked\r\n\r\n".encode() + chunked
+                     + f"GET /healthz HTTP/1.1\r\n{STRANGER}\r\n".encode())
+        head, body = await answer(reader)
+        assert head.startswith("HTTP/1.1 401") and json.loads(body)["code"] == "unauthorized"
+        assert (await answer(reader))[1] == b'{"status":"ok"}'
+        passing.cancel()
+        writer.close()
+        assert turns[0] - before[0] >= len(chunked) // protocol.PARSED_BYTES
+
+    served(tmp_path, work)
+
+
+@pytest.mark.parametrize("large", [5_000, 300_000])
+def test_what_comes_behind_a_large_body_is_answered_in_its_order(tmp_path: Path, large: int) -> None:
+    async def work(here: Served) -> None:
+        reader, writer = await here.connect()
+        asks = [request("GET", "/healthz", headers=f"X-Long: {'x' * 3000}\r\n") for _ in range(8)]
+        writer.write(request("POST", "/sessions/none/send-message", b" " * large) + b"".join(asks))
+        assert (await answer(reader))[0].startswith("HTTP/1.1 4")
+        for _ in asks:
+            assert (await answer(reader))[1] == b'{"status":"ok"}'
+        writer.close()
+
+    served(tmp_path, work)

@@ -156,6 +156,13 @@ def test_a_damaged_token_list_is_a_clear_error_and_not_an_open_door(tmp_path: Pa
         Tokens.open(tmp_path, "main")
 
 
+def test_a_token_file_that_is_no_text_is_a_clear_error_and_is_left_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "token").write_bytes(b"\xff\xfe tl_")
+    with pytest.raises(StorageError, match="token holds no token"):
+        Tokens.open(tmp_path)
+    assert (tmp_path / "token").read_bytes() == b"\xff\xfe tl_"
+
+
 @pytest.mark.parametrize(("scope", "reach"), [
     ("view", ["view"]), ("approve", ["view", "approve"]), ("control", ["view", "approve", "control"]),
     ("admin", ["view", "approve", "control", "admin"]),

@@ -9,13 +9,13 @@ import msgspec
 import pytest
 
 from tests.aio import run
-from tests.session.interpret.told import Told, events, names
+from tests.session.interpret.told import Told, events, names, packets
 from tests.session.script import OPTIONS, Stage, update
 from trunkline.dialects import acp, jsonrpc
 from trunkline.dialects.acp.calls import LOCATIONS, TITLE_CHARS
 from trunkline.dialects.acp.calls import PATH_CHARS as PLACE_CHARS
 from trunkline.dialects.calls.inputs import BEYOND_RULES
-from trunkline.dialects.signals import Malformed, PermissionAsk, PermissionOption, QuestionAsk, SubAgentTold, Update
+from trunkline.dialects.signals import LargeUpdate, Malformed, PermissionAsk, PermissionOption, QuestionAsk, SubAgentTold, Update
 from trunkline.errors import Invalid, TooManyRequests
 from trunkline.session import intake, prompts, served
 from trunkline.session.acp_asks import AcpAsks
@@ -189,6 +189,21 @@ def test_a_plan_is_kept_up_to_a_bound() -> None:
     told.hear(update(sessionUpdate="plan", entries=entries))
     assert len(told.fold.todos) == plans.TODOS and len(told.fold.todos[0].content) == plans.TODO_CHARS
     assert len(events(told.entries)[-1]["todos"]) == plans.TODOS
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+def test_a_plan_of_very_many_lines_is_told_by_its_beginning_and_is_whole_in_its_entry(
+    monkeypatch: pytest.MonkeyPatch, is_large: bool,
+) -> None:
+    plan = update(sessionUpdate="plan", entries=[
+        {"content": f"line {number}", "priority": "high", "status": "pending"} for number in range(3000)])
+    if is_large:
+        monkeypatch.setattr(acp, "LARGE_UPDATE", 1 << 10)
+    [entry] = Told().turn().hear(LargeUpdate(msgspec.Raw(plan.raw)) if is_large else plan)
+    [packet] = packets([entry])
+    assert [line["content"] for line in packet["entries"][:-1]] == [f"line {number}" for number in range(plans.TOLD_LINES)]
+    assert packet["entries"][-1]["content"] == plans.MORE.content
+    assert bytes((entry.raw if is_large else entry.update) or b"") == plan.raw
 
 
 def test_what_an_agent_offers_is_kept_up_to_a_bound() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import stat
 import threading
@@ -352,3 +353,15 @@ def test_what_cannot_be_read_is_shown_as_nothing_and_never_added_to(path: Path) 
 def test_a_policy_that_is_too_long_is_not_read(text: str) -> None:
     with pytest.raises(Invalid):
         parse_policy(text)
+
+
+def test_a_rule_is_never_written_on_the_loop(tmp_path: Path) -> None:
+    book = PolicyBook(tmp_path / "policy.toml")
+
+    async def on_the_loop() -> None:
+        with pytest.raises(RuntimeError, match="event loop"):
+            book.append(Rule(action="deny", command=["make all"]))
+        await asyncio.to_thread(book.append, Rule(action="deny", command=["make all"]))
+
+    asyncio.run(on_the_loop())
+    assert "make all" in (tmp_path / "policy.toml").read_text()

@@ -31,6 +31,7 @@ from trunkline.cli.loop_guard import GOES_ON, GRIPPED, HELD, HELD_S
 LISTENING = "trunkline is listening on "
 START_S = 20.0
 STOP_S = 20.0
+CRASHES = (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS)
 
 PYTHON = shlex.quote(sys.executable)
 DEMO = f"{PYTHON} -m trunkline.agents.demo"
@@ -127,10 +128,11 @@ class HubProcess:
         """End the hub, and assert that nothing of it is left."""
         if self._process is not None:
             try:
-                self.stop()
+                code = self.stop()
             except subprocess.TimeoutExpired:
                 self.kill()
                 raise AssertionError(f"the hub did not stop within {STOP_S:g} s\n{self.log()}") from None
+            assert code not in CRASHES, f"the hub crashed ({code})\n{self.log()}"
         self.assert_nothing_left()
         if not self.may_hold:
             assert self.holds() == [], "the hub's loop was held:\n" + "\n".join(self.holds())
@@ -282,6 +284,7 @@ def own_environment(home: Path) -> dict[str, str]:
     """What a login shell of somebody with that home has, and nothing of the caller's."""
     return {
         "PATH": os.environ.get("PATH", os.defpath), "HOME": str(home), "LANG": "C.UTF-8", "TERM": "dumb", "PYTHONUNBUFFERED": "1",
+        "PYTHONFAULTHANDLER": "1",  # an interpreter that crashes says where
         "XDG_DATA_HOME": str(home / "share"), "XDG_CONFIG_HOME": str(home / "config"), "XDG_STATE_HOME": str(home / "state"),
         "XDG_CACHE_HOME": str(home / "cache"),
     }

@@ -5,9 +5,10 @@ and when one and the same callback has been in it for over ``HELD_S`` of its own
 
 Rule 1: only own time counts: the callback's computing, and its waiting for a disk, a lock or another thread's grip on the
         interpreter (people wait for that as well). Time in which a thread of this process was runnable and not run (schedstat) is
-        the machine's, and is taken off. So is what the host of a virtual machine took from it (steal), and waiting in a callback
-        during which a page of our own memory had to come from the disk (a major fault): the system had put our code away, and how
-        much of the waiting was for that nobody tells. A file that the callback reads is no such page, and counts.
+        the machine's, and is taken off; the system counts it only when the thread is run at last, so until then it may be all the
+        time since the thread was seen to do something. So is what the host of a virtual machine took from it (steal), and waiting
+        in a callback during which a page of our own memory had to come from the disk (a major fault): the system had put our code
+        away, and how much of the waiting was for that nobody tells. A file that the callback reads is no such page, and counts.
         On a busy machine the guard misses a short hold; it does not invent one. How fast a core is, it cannot know: where its
         other half computes too, all takes up to twice as long, on the clock that counts computing as well.
 Rule 2: what is measured is one callback. Many short ones in a row are work, not a hold.
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 import resource
 import sys
@@ -93,12 +95,12 @@ class LoopGuard:
         hold: _Hold | None = None
         slept_s = time.monotonic()
         while not self._ended.wait(LOOK_S):
-            seen, woken_s, beat_at = self._stack(), time.monotonic(), self._beat_at  # before anything lets the loop go on
+            seen, woken_s, beat_at = self._late_stack(), time.monotonic(), self._beat_at  # before anything lets the loop go on
             look = clocks.look()
-            gripped_s = _gripped_s(woken_s - max(slept_s + LOOK_S, beat_at), last, look)
+            gripped_s = _gripped_s(woken_s - max(slept_s + LOOK_S, beat_at), last, look, by_anybody=bool(seen))
             is_told = gripped_s > self._held_s and hold is None and self._tell(gripped_s, seen, GRIPPED)
-            stack, now = self._stack(), time.monotonic()  # in one breath, and last: each file that is read lets the loop go on
-            if now - self._beat_at < 2 * BEAT_S or not stack:
+            stack, now = self._late_stack(), time.monotonic()  # in one breath, last: each file that is read lets the loop go on
+            if not stack:
                 _end(hold)
                 hold, others = None, clocks.others_s()
             elif hold is None or not hold.goes_on(stack[-1], self._beats):
@@ -107,7 +109,8 @@ class LoopGuard:
             if hold is not None and is_told:
                 hold.told = True
             if hold is not None and hold.own_s(look, 0.0) > self._held_s:
-                own_s = hold.own_s(look, max(0.0, clocks.others_s() - others))
+                pending_s = clocks.pending_s()  # first: who is run meanwhile is then counted twice, and not never
+                own_s = hold.own_s(look, max(0.0, pending_s + clocks.others_s() - others))
                 hold.told = hold.told or (own_s > self._held_s and self._tell(own_s, stack))
             last, free_s, slept_s = look, now, time.monotonic()
         clocks.close()
@@ -120,8 +123,11 @@ class LoopGuard:
             log.warning("%s %.0f ms%s, innermost first:\n%s", HELD, own_s * 1000, how, where)
         return True
 
-    def _stack(self) -> list[FrameType]:
-        """The frames of the callback that the loop is in, innermost first; none where it is in no callback."""
+    def _late_stack(self) -> list[FrameType]:
+        """The frames of the callback that the loop is in, innermost first; none where it is in no callback, or beats. Only of one
+        that is late: the interpreter makes an object of each frame, and of a loop in full run that is no small thing to do."""
+        if time.monotonic() - self._beat_at < 2 * BEAT_S:
+            return []
         frame = sys._current_frames().get(self._loop_thread.ident or 0)
         stack: list[FrameType] = []
         while frame is not None and frame.f_code.co_filename not in _LOOP_FILES:
@@ -140,6 +146,8 @@ class _Look(NamedTuple):
     """How long it was runnable and not run."""
     blind_s: float
     """The same for this thread."""
+    all_s: float
+    """How long all threads have run."""
     faults: int
     """How many pages of this process's memory had to come from the disk."""
 
@@ -172,13 +180,17 @@ class _Hold:
         if look.faults > self._faults_before:
             self.last_s = ran
         else:
-            self.last_s = max(0.0, self._at_first_s - others_s) + ran + max(0.0, waited - others_s)
+            # More taken off than was waited since: it was not run before the first look, which was counted only after it.
+            at_first = self._at_first_s + min(0.0, waited)
+            self.last_s = max(0.0, at_first - others_s) + ran + max(0.0, waited - others_s)
         return self.last_s
 
 
-def _gripped_s(late_s: float, before: _Look, after: _Look) -> float:
-    """For how long the loop's thread kept the interpreter from this one, which came so late: not while either was not run."""
-    return min(late_s - (after.delay_s - before.delay_s) - (after.blind_s - before.blind_s), after.run_s - before.run_s)
+def _gripped_s(late_s: float, before: _Look, after: _Look, *, by_anybody: bool) -> float:
+    """For how long the loop's thread, or where it waits in a callback any of ours, kept the interpreter from this one, which came
+    so late: not while this one or the loop's was not run, and for no longer than they ran."""
+    ran = after.all_s - before.all_s if by_anybody else after.run_s - before.run_s
+    return min(late_s - (after.delay_s - before.delay_s) - (after.blind_s - before.blind_s), ran)
 
 
 def _end(hold: _Hold | None) -> None:
@@ -195,28 +207,51 @@ class _Clocks:
         self._files: dict[int, int] = {}
         """By thread, kept open: each call on the way is a moment in which another thread may take the interpreter."""
         self._delays_ns: dict[int, int] = {}
+        self._counts: dict[int, tuple[tuple[int, int], float]] = {}
+        """By thread: what was read of it last, and since when it may have been so."""
+        self._loop_read_s = self._others_read_s = time.monotonic()
+        self._loop_waits = False
 
     def look(self) -> _Look:
         """This moment."""
+        self._loop_waits = _is_runnable(self._loop_thread)  # first, as below
         blind = self._read(self._this_thread)[1]
         run, delay = self._read(self._loop_thread)
         now = time.monotonic()
+        self._note(self._loop_thread, (run, delay), self._loop_read_s)
+        self._loop_read_s = now
         faults = resource.getrusage(resource.RUSAGE_SELF).ru_majflt
-        return _Look(now, run / 1e9 if run else now, delay / 1e9, blind / 1e9, faults)
+        return _Look(now, run / 1e9 if run else now, delay / 1e9, blind / 1e9, time.process_time(), faults)
 
     def others_s(self) -> float:
         """How long the other threads were runnable and not run (one that has ended keeps what it had), and what the host took.
 
         By the system's list: one that was just made, and that its maker waits for, is not yet in the interpreter's."""
-        try:
-            threads = set(map(int, os.listdir("/proc/self/task"))) - {self._loop_thread, self._this_thread}
-        except OSError:
-            return 0.0
+        threads, now = self._others(), time.monotonic()
         for thread in threads:
-            self._delays_ns[thread] = self._read(thread)[1]
+            counts = self._read(thread)
+            self._delays_ns[thread] = counts[1]
+            self._note(thread, counts, self._others_read_s)
+        self._others_read_s = now
         for gone in [each for each in self._files if each not in threads and each in self._delays_ns]:
             os.close(self._files.pop(gone))
         return sum(self._delays_ns.values()) / 1e9 + self._stolen_s()
+
+    def pending_s(self) -> float:
+        """For how long threads that wait for a core now may have waited: since each was seen to run, or for ever."""
+        waiting = [thread for thread in self._others() if _is_runnable(thread)] + [self._loop_thread] * self._loop_waits
+        return sum(time.monotonic() - self._counts[thread][1] if thread in self._counts else math.inf for thread in waiting)
+
+    def _others(self) -> set[int]:
+        try:
+            return set(map(int, os.listdir("/proc/self/task"))) - {self._loop_thread, self._this_thread}
+        except OSError:
+            return set()
+
+    def _note(self, thread: int, counts: tuple[int, int], read_before_s: float) -> None:
+        known = self._counts.get(thread)
+        if known is None or known[0] != counts:
+            self._counts[thread] = counts, read_before_s if known is not None else 0.0
 
     def close(self) -> None:
         """Read no more."""
@@ -238,6 +273,15 @@ class _Clocks:
             return int(run), int(delay)
         except (OSError, ValueError):
             return 0, 0  # it has ended, or nobody keeps count
+
+
+def _is_runnable(thread: int) -> bool:
+    """Whether it runs or wants to. Who asks has the interpreter, so that of our own code nobody else runs."""
+    try:
+        with open(f"/proc/self/task/{thread}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0] == b"R"
+    except (OSError, IndexError):
+        return False
 
 
 def _lines(stack: list[FrameType]) -> Iterator[str]:

@@ -234,7 +234,10 @@ def _hash(secret: str) -> str:
 def _first_run_token(path: Path) -> str:
     if path.exists():
         path.chmod(0o600)
-        stored = path.read_text("utf-8").strip()
+        try:
+            stored = path.read_text("utf-8").strip()
+        except UnicodeDecodeError as error:
+            raise StorageError(f"{path} holds no token (it is no UTF-8); mend it, or delete it and a new one is made") from error
         if stored:
             return stored
     secret = "tl_" + secrets.token_urlsafe(32)

@@ -20,6 +20,7 @@ from trunkline.dialects import acp, context
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, QuestionAsk
 from trunkline.errors import (
     AlreadyResolved,
+    Conflict,
     Expired,
     Forbidden,
     Invalid,
@@ -38,7 +39,7 @@ from trunkline.session.gatekeeper import Gatekeeper
 from trunkline.session.link import AgentLink
 from trunkline.session.looking import Look
 from trunkline.session.pen import Pen
-from trunkline.session.policy import PolicyAsk, Verdict
+from trunkline.session.policy import PolicyAsk, Rule, Verdict
 
 WARN_AT = 0.75
 """The share of its time after which an open approval is called to mind."""
@@ -77,6 +78,8 @@ class Approvals:
         self._our_asks: dict[str, asyncio.Future[Resolution]] = {}
         self._looks: dict[str, Look] = {}
         """What the disk said of each open approval when it was asked for."""
+        self._deciding: set[str] = set()
+        """Those that a person is deciding for good just now: the rule of that is being written, and must not be quicker."""
         self.asked_for: Callable[[ApprovalView, Look], None] = lambda view, look: None
         """Set by whoever has to know exactly what was asked."""
         self.allowed: Callable[[str, bool], None] = lambda request_id, approved: None
@@ -124,7 +127,8 @@ class Approvals:
     def look_again(self) -> None:
         """The rules changed, or the session is no longer held: some of what waits may be decided now."""
         for request_id in list(self._pen.fold.approvals):
-            self._decided_by_rule(request_id)
+            if request_id not in self._deciding:
+                self._decided_by_rule(request_id)
 
     def ask_people(self, ask: PermissionAsk, look: Look) -> asyncio.Future[Resolution]:
         """The hub asks, for something that an agent has it do: written down here and now. The answer says whether it may be
@@ -164,7 +168,7 @@ class Approvals:
         if approved:
             self._check_rules(view, edited, look)
         if scope != "once":
-            self._decide_for_longer(view, look, approved, scope, decision.reason, by)
+            await self._decide_for_longer(view, look, approved, scope, decision.reason, by)
         await self._resolve(request_id, Resolution(
             approved=approved, resolved_by="user", who=by, reason=decision.reason,
             option_id=option.option_id if option else None, updated_input=edited))
@@ -372,16 +376,27 @@ class Approvals:
                           details={"field": "scope"})
         return msgspec.Raw(_encode(decision.updated_input))
 
-    def _decide_for_longer(self, view: ApprovalView, look: Look, allow: bool, scope: Scope, reason: str | None, by: str) -> None:
-        """Write the rule that the decision stands for."""
+    async def _decide_for_longer(self, view: ApprovalView, look: Look, allow: bool, scope: Scope, reason: str | None,
+                                 by: str) -> None:
+        """Write the rule that the decision stands for. Another may decide meanwhile: then the rule stands all the same."""
         if view.about is None:
             raise Unsupported("there is nothing that a rule could be about in this request; decide once")
         if scope != "always" and len(self._pen.fold.rules) >= KEPT_RULES:
             raise TooManyRequests(f"this session has {KEPT_RULES} rules of its own; decide once, or for always")
         rule = self._gate.rule_for(view.about, look, allow=allow, scope=scope, reason=reason or f"decided by {by}")
         if scope == "always":
-            self._gate.write_rule(rule)
+            await self._write_rule(view.request_id, rule)
         self._pen.at().asks.rule(rule, kept=scope != "always", who=by)
+
+    async def _write_rule(self, request_id: str, rule: Rule) -> None:
+        if request_id in self._deciding:
+            raise Conflict("somebody is deciding this just now")
+        self._deciding.add(request_id)
+        try:
+            await asyncio.to_thread(self._gate.write_rule, rule)
+        finally:
+            self._deciding.discard(request_id)
+        self._open(request_id)
 
     def _not_open(self, what: str, key: str) -> TrunklineError:
         decided = self._pen.fold.decided.get(key)

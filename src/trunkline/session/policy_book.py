@@ -27,6 +27,7 @@ from trunkline.errors import Conflict, Invalid, StorageError
 from trunkline.session.policy import Policy
 from trunkline.session.policy_rules import Rule
 from trunkline.session.policy_text import TEXT_BYTES, check_rule, parse_policy, with_rule
+from trunkline.threads import check_off_loop
 
 POLICY_FILE = "policy.toml"
 SETTLED_NS = 100_000_000
@@ -165,7 +166,8 @@ def _kept(before: _State, policy: Policy, why: str) -> _State:
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Put a file in place of another in one step, closed to others, and on the disk before it counts."""
+    """Put a file in place of another in one step, closed to others, and on the disk before it counts. Blocks."""
+    check_off_loop()
     target = Path(os.path.realpath(path))
     half = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
     try:

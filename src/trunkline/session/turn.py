@@ -9,6 +9,7 @@
 
 Rule 1: whatever happens first ends the turn; everything after is kept as an entry and changes nothing.
 Rule 2: a turn that a person cancelled ended as cancelled, whatever the agent calls it.
+Rule 3: however many calls a turn left open, to end them holds nobody up: others have their turn in between.
 """
 
 from __future__ import annotations
@@ -27,13 +28,17 @@ from trunkline.session.approvals import Approvals
 from trunkline.session.artifacts import ArtifactFinder
 from trunkline.session.deadlines import Alarms, SilenceWatch
 from trunkline.session.errands import Errands
-from trunkline.session.fold import Turn
+from trunkline.session.fold import OpenCall, Turn
+from trunkline.session.intake import GAP_S, HOLD_S
 from trunkline.session.lent import Lent
 from trunkline.session.link import AgentLink
 from trunkline.session.pen import Pen
 from trunkline.session.spending import Spending
 
 End = TurnEnd | TrunklineError
+
+CALLS_AT_ONCE = 16
+"""Calls that end with their turn at once: more than most turns leave open. One with a large input takes a millisecond."""
 
 
 class TurnPlayer:
@@ -206,6 +211,7 @@ class TurnPlayer:
         self._alarms.clear("cancel")
         if isinstance(end, TurnEnd):
             await self._look_for_artifacts()
+        await self._end_calls(turn, end)
         self._approvals.clear_alarms()
         self._end = None
         fold = self._pen.fold
@@ -250,6 +256,31 @@ class TurnPlayer:
             await self._finder.look()
         except Exception as error:  # what cannot be looked at must not keep the turn from its end
             _report("artifacts could not be looked for", error)
+
+    async def _end_calls(self, turn: Turn, end: End) -> None:
+        """End what the turn left open in pieces, where that is much; what was asked about ends with the asks."""
+        stop = end.stop if isinstance(end, TurnEnd) else None
+        cancelled = turn.cancelled or stop == "cancelled"
+        asked = {view.tool_call_id for view in self._pen.fold.approvals.values()}
+        calls = [call for call in self._pen.at().tools.of_turn(cancelled=cancelled) if call.state.tool_call_id not in asked]
+        if len(calls) <= CALLS_AT_ONCE:
+            return
+        self._pen.hold("turn")  # what the agent says meanwhile would have to be ended, too
+        try:
+            self._pen.at().text.close("cancelled" if turn.cancelled else stop)
+            await self._end_in_pieces(calls, cancelled=cancelled)
+        finally:
+            self._pen.let_go("turn")
+
+    async def _end_in_pieces(self, calls: list[OpenCall], *, cancelled: bool) -> None:
+        now = asyncio.get_running_loop().time
+        until = now() + HOLD_S
+        for call in calls:
+            self._pen.at().tools.end(call, cancelled=cancelled)
+            if now() > until:
+                self._pen.write()
+                await asyncio.sleep(GAP_S)
+                until = now() + HOLD_S
 
     def _write_end(self, turn: Turn, end: End) -> str:
         turns = self._pen.at().turns

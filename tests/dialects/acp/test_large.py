@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from typing import Any
 
@@ -79,6 +80,14 @@ def test_an_input_that_was_cut_is_said_to_be(monkeypatch: pytest.MonkeyPatch) ->
     assert short is not None and short.input_cut
 
 
-@pytest.mark.parametrize("raw", [b"{}", b"[]", b'{"sessionUpdate":"plan","entries":[]}', b'{"sessionUpdate":"tool_call"'])
-def test_what_is_no_call_is_not_abridged(raw: bytes) -> None:
+@pytest.mark.parametrize("raw", [b"{}", b"[]", b'{"sessionUpdate":"plan","entries":{}}', b'{"sessionUpdate":"tool_call"'])
+def test_what_is_neither_call_nor_plan_is_not_abridged(raw: bytes) -> None:
     assert abridged(raw) is None
+
+
+def test_a_plan_is_told_by_the_lines_that_are_whole_at_its_beginning() -> None:
+    lines = [{"content": f"ä{number} " + "x" * 1000, "priority": "low", "status": "pending"} for number in range(600)]
+    short = abridged(json.dumps({"sessionUpdate": "plan", "entries": lines}, ensure_ascii=False, indent=1).encode())
+    assert short is not None
+    told = json.loads(short.update)["entries"]
+    assert 200 < len(told) < 300 and told == lines[:len(told)]

@@ -9,7 +9,8 @@ import pytest
 from msgspec import Raw
 
 from tests.dialects.packets.calls import AT, call_of
-from trunkline.dialects.packets import input_view, progress_packet, start_packet
+from trunkline.dialects.packets import input_view, progress_packet, start_packet, tool_by_input
+from trunkline.dialects.packets.detect import INPUT_KEYS
 
 FILE = "/home/me/p/src/a.tsx"
 DIFF = {"type": "diff", "path": FILE, "oldText": "a", "newText": "b"}
@@ -131,3 +132,12 @@ def test_a_files_content_is_not_decoded_for_a_title() -> None:
 @pytest.mark.parametrize("raw", [None, b"", b"[1]", b'"x"', b"{", b"[" * 100_000])
 def test_an_input_that_is_no_object_has_no_members(raw: bytes | None) -> None:
     assert input_view(raw) == {}
+
+
+@pytest.mark.parametrize("key", sorted(INPUT_KEYS))
+def test_of_an_input_with_very_many_members_those_that_say_its_tool_are_found(key: str) -> None:
+    others: dict[str, Any] = {"pattern": "x"} if key.startswith("-") or key in ("include", "glob") else {}
+    given = {**others, key: [] if key == "todos" else "a*", **{f"other{number}": {"command": "ls"} for number in range(2000)}}
+    view = input_view(json.dumps(given).encode())
+    assert view.keys() == {key, *others}
+    assert tool_by_input(view, "other") == tool_by_input(given, "other")

@@ -1,13 +1,14 @@
 """Updates so large that looking at all of them would hold everybody up: told in pieces, or by their beginning.
 
 Rule 1: a text that is said is told in pieces that make up all of it: many chunks say what one did.
-Rule 2: of a call, what it shows and carries is told by its beginning; the update itself is passed on whole.
+Rule 2: of a call, what it shows and carries is told by its beginning, and so is a plan; the update itself is passed on whole.
 Rule 3: a JSON string is cut between two characters: not within an escape, a pair of surrogates or a byte sequence of UTF-8.
 Rule 4: one pass over the bytes at most, and no copy of more than a piece.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any, Final
@@ -16,7 +17,7 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from trunkline.dialects.acp.decode import decode_plain_chunk
-from trunkline.dialects.outside import BROKEN
+from trunkline.dialects.outside import BROKEN, NOT_JSON
 from trunkline.errors import Invalid
 
 LARGE_UPDATE: Final = 8 << 20
@@ -34,7 +35,11 @@ NAME_BYTES: Final = 32 << 10
 KEPT_MEMBERS: Final = 1000
 """Members and items of what a call carries that are told."""
 
-_QUOTE, _BRACE = b'"{'
+_GAP_CHARS: Final = 256
+"""White space between two lines of a plan that is skipped."""
+
+_json: Final = json.JSONDecoder()
+_QUOTE, _BRACE, _BRACKET = b'"{['
 _CHUNK, _HEAD_BYTES = b"_chunk", 1024
 """What the kind of a chunk has in it, and how near to its beginning that stands."""
 _CUT_ESCAPE = re.compile(rb"\\+u[0-9a-fA-F]{0,3}\Z")
@@ -69,6 +74,12 @@ class _Call(Struct, omit_defaults=True):
     _meta: Raw | UnsetType = UNSET
 
 
+class _Plan(Struct, kw_only=True, tag_field="sessionUpdate", tag="plan", gc=False):
+    """A plan, its lines as they stand in it."""
+
+    entries: Raw
+
+
 class LargeWrite(Struct):
     """A request to write a long text, which is left where the line has it, as a JSON string."""
 
@@ -88,6 +99,7 @@ class _Write(Struct, rename="camel"):
 _read_write = msgspec.json.Decoder(_Write).decode
 _read_string = msgspec.json.Decoder(str).decode
 _read_call = msgspec.json.Decoder(_Call).decode
+_read_plan = msgspec.json.Decoder(_Plan).decode
 _read_members = msgspec.json.Decoder(dict[str, Raw]).decode
 _encode = msgspec.json.Encoder().encode
 
@@ -137,11 +149,11 @@ def large_write(params: bytes) -> LargeWrite:
 
 
 def abridged(update: bytes) -> Abridged | None:
-    """The beginning of an update about a call; None where it is anything else, or has another shape than it should."""
+    """The beginning of a call's update or of a plan; None where it is anything else, or has another shape than it should."""
     try:
         call = _read_call(update)
     except BROKEN:
-        return None
+        return _abridged_plan(update)
     for name in ("title", "name", "kind", "status", "locations", "_meta"):
         setattr(call, name, _beginning(getattr(call, name)))
     given = call.rawInput
@@ -151,6 +163,32 @@ def abridged(update: bytes) -> Abridged | None:
     input_cut = given is not UNSET and len(memoryview(given)) > TOLD_BYTES
     call._meta = _with_size(call._meta, len(update))
     return Abridged(_encode(call), input_cut)
+
+
+def _abridged_plan(update: bytes) -> Abridged | None:
+    try:
+        entries = memoryview(_read_plan(update).entries)
+    except BROKEN:
+        return None
+    if entries[0] != _BRACKET:
+        return None
+    lines = b",".join(_first_items(bytes(entries[:TOLD_BYTES]).decode("utf-8", "ignore")))
+    return Abridged(b'{"sessionUpdate":"plan","entries":[%b],"_meta":%b}' % (lines, _with_size(UNSET, len(update))), False)
+
+
+def _first_items(array: str) -> list[bytes]:
+    """The items at the beginning of an array, as they stand in it, up to the one that is cut."""
+    items: list[bytes] = []
+    at = 1
+    while len(items) <= KEPT_MEMBERS:
+        at += len(array[at:at + _GAP_CHARS]) - len(array[at:at + _GAP_CHARS].lstrip(", \t\r\n"))
+        try:
+            end = _json.raw_decode(array, at)[1]
+        except NOT_JSON:
+            break
+        items.append(array[at:end].encode())
+        at = end
+    return items
 
 
 def _text_in(update: Raw | bytes) -> tuple[memoryview, bytes, bytes] | None:

@@ -40,6 +40,8 @@ class Concerned(Struct, frozen=True, gc=False):
 
 def concerned(line: bytes) -> Concerned | None:
     """Whom a broken line concerns; None where that is nobody, or cannot be read off it."""
+    if _BEGINNING.match(line) is None:
+        return None  # no object: an agent that prints may print very many of these
     members = _read_again(line) if len(line) <= READ_AGAIN_BYTES else None
     if members is None:
         members = _edges(line)

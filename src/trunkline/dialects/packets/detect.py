@@ -75,6 +75,11 @@ COMMAND_KEYS: Final = ("command", "cmd")
 CONTENT_KEYS: Final = ("content", "contents", "file_text")
 
 _GREP_ONLY_KEYS: Final = frozenset({"include", "glob", "output_mode", "outputMode", "-i", "-n", "-A", "-B", "-C"})
+INPUT_KEYS: Final = frozenset({
+    "todos", "pattern", "url", "query", *FILE_PATH_KEYS, *OLD_TEXT_KEYS, *SUBAGENT_KEYS, *PATCH_KEYS, *COMMAND_KEYS,
+    *CONTENT_KEYS, *_GREP_ONLY_KEYS,
+})
+"""Every member of an input that says which tool it is for (``tool_by_input``)."""
 _REGEX_SIGNS: Final = ("\\", "(", ")", "|", "^", "$", "+", ".*")
 
 

@@ -3,7 +3,8 @@
 Rule 1: a call starts under its tool's name (the agent's ``name``, else by what its input looks like, else the agent's title)
 and keeps it while it runs, unless the agent gives it another title.
 Rule 2: a completed edit is titled by its file, a completed todo write by its count, a completed patch by its success text.
-Rule 3: looking at an input decodes only the few members that decide; a file's content is never decoded for a title.
+Rule 3: looking at an input decodes only the few members that decide; a file's content is never decoded for a title, and what
+nobody asks for is skipped, however many members there are.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from trunkline.dialects.acp import CallState, Diff
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.packets.detect import (
     FILE_PATH_KEYS,
+    INPUT_KEYS,
     PATCH_KEYS,
     SUBAGENT_KEYS,
     TOOL_KINDS,
@@ -29,12 +31,19 @@ from trunkline.dialects.packets.detect import (
 from trunkline.dialects.packets.shapes import PacketKind
 
 InputView = Mapping[str, Any]
-"""An input's members by name, decoded only where they decide which tool it is."""
+"""Those of an input's members that are asked for (``INPUT_KEYS``) by name, decoded where their value decides which tool it is."""
 
 _DECISIVE: Final = frozenset({"todos", "pattern", "url", "query", *FILE_PATH_KEYS, *SUBAGENT_KEYS})
 _SUCCESS = "Success"
 
-_members: msgspec.json.Decoder[dict[str, Raw]] = msgspec.json.Decoder(dict[str, Raw])
+SHORT_INPUT: Final = 1024
+"""Bytes of an input whose members are few enough to be read all, which is quicker than to pick some."""
+
+_NAMES: Final = {f"member_{number}": key for number, key in enumerate(sorted(INPUT_KEYS))}
+_FIELDS: Final = [(field, Raw | msgspec.UnsetType, msgspec.UNSET) for field in _NAMES]
+_Members = msgspec.defstruct("_Members", _FIELDS, rename=_NAMES, gc=False)
+_few: msgspec.json.Decoder[dict[str, Raw]] = msgspec.json.Decoder(dict[str, Raw])
+_members: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_Members)
 _any = msgspec.json.Decoder()
 
 
@@ -46,14 +55,19 @@ _output: msgspec.json.Decoder[_Output] = msgspec.json.Decoder(_Output)
 
 
 def input_view(raw_input: bytes | Raw | None) -> InputView:
-    """The members of an input; empty when it is no object."""
+    """The members of an input that are asked for; empty when it is no object."""
     if raw_input is None:
         return {}
     try:
-        members = _members.decode(raw_input)
+        members = _few.decode(raw_input) if len(memoryview(raw_input)) <= SHORT_INPUT else _asked_for(raw_input)
         return {name: _any.decode(value) if name in _DECISIVE else value for name, value in members.items()}
     except BROKEN:
         return {}
+
+
+def _asked_for(raw_input: bytes | Raw) -> dict[str, Raw]:
+    values = zip(_NAMES.values(), msgspec.structs.astuple(_members.decode(raw_input)), strict=True)
+    return {name: value for name, value in values if value is not msgspec.UNSET}
 
 
 def call_tool(call: CallState, view: InputView) -> str:

@@ -10,7 +10,12 @@ from trunkline.session.interpret.writer import Writer
 
 TODOS: Final = 500
 TODO_CHARS: Final = 1000
-"""Lines of a plan, and characters of each, that the session's state and its event have; the update and its packet have all."""
+"""Lines of a plan, and characters of each, that the session's state and its event have; the update has all."""
+
+TOLD_LINES: Final = 1000
+"""Lines of a plan that its packet has. The longest seen in agents has 60."""
+
+MORE: Final = acp.PlanEntry(content="… (this plan has more lines than are told)", priority="low", status="pending")
 
 
 def write_plan(writer: Writer, plan: list[acp.PlanEntry], wire: bytes | None, raw: bytes | None) -> None:
@@ -20,5 +25,6 @@ def write_plan(writer: Writer, plan: list[acp.PlanEntry], wire: bytes | None, ra
         return
     writer.fold.todos = todos
     listed = [context.Todo(content=todo.content, status=todo.status) for todo in todos]  # type: ignore[arg-type]
-    packet = packets.plan_packet(plan, writer.at)
+    is_cut = len(plan) > TOLD_LINES or (raw is not None and len(raw) >= acp.LARGE_UPDATE)
+    packet = packets.plan_packet([*plan[:TOLD_LINES], MORE] if is_cut else plan, writer.at)
     writer.add(context.TodoUpdateEvent(todos=listed), update=wire, packet=packet, raw=raw)

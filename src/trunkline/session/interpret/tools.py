@@ -181,22 +181,28 @@ class ToolStory:
     def close_all(self, *, cancelled: bool) -> None:
         """End every call that is still open: nobody else will."""
         for call in list(self._writer.fold.calls.values()):
-            if not call.finished:
-                ending: Ending = "denied" if call.denied else "cancelled" if cancelled else "abandoned"
-                self._end_open(call, ending)
+            self.end(call, cancelled=cancelled)
 
     def agent_gone(self) -> None:
         """The agent has ended: nothing goes on in the background any more."""
         for call in self._in_background().values():
-            self._end_open(call, "denied" if call.denied else "abandoned")
+            self.end(call, cancelled=False)
         subagents.lost(self._writer)
 
     def close_turn(self, *, cancelled: bool) -> None:
-        """The turn is over: end its calls, but for those that go on in the background."""
+        """The turn is over: end its calls."""
+        for call in self.of_turn(cancelled=cancelled):
+            self.end(call, cancelled=cancelled)
+
+    def of_turn(self, *, cancelled: bool) -> list[OpenCall]:
+        """The open calls that end with their turn: all but those that go on in the background."""
         going_on = {} if cancelled else self._in_background()
-        for call in list(self._writer.fold.calls.values()):
-            if not call.finished and call.state.tool_call_id not in going_on:
-                self._end_open(call, "denied" if call.denied else "cancelled" if cancelled else "abandoned")
+        return [call for key, call in self._writer.fold.calls.items() if not call.finished and key not in going_on]
+
+    def end(self, call: OpenCall, *, cancelled: bool) -> None:
+        """End a call that nobody else will."""
+        if not call.finished:
+            self._end_open(call, "denied" if call.denied else "cancelled" if cancelled else "abandoned")
 
     def forget_turn(self) -> None:
         """A turn begins: of the calls before it, only those that go on in the background are remembered."""
