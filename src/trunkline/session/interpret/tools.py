@@ -274,9 +274,11 @@ class ToolStory:
         call.input_cut = call.input_cut or names_too_much(update)
         if "content" in changed:
             call.shows_ask = asks
+        known = call.evidence.arguments if call.evidence else ""
         observe(call, update, self._names)
         self._bodies.weigh(call)
-        if changed & _READ or (update.content and (asks or any(isinstance(item, acp.Diff) for item in update.content))):
+        told = call.evidence is not None and call.evidence.arguments != known
+        if changed & _READ or told or (update.content and (asks or any(isinstance(item, acp.Diff) for item in update.content))):
             self._readings.pop(update.tool_call_id, None)
             call.risk_level = None
         return changed
