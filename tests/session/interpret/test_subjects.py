@@ -13,6 +13,7 @@ from tests.session.script import OPTIONS
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import PermissionAsk
 from trunkline.session.fold import ApprovalView, restore
+from trunkline.session.interpret.asks import ASKED_BYTES
 from trunkline.session.interpret.subjects import ASKED_CALLS, NOT_KNOWN, SHOWN_PATHS
 
 CONFIRM: dict[str, Any] = {"kind": "other", "title": "Confirm Agent Actions", "toolCallId": "confirmation-1"}
@@ -189,6 +190,15 @@ def test_an_ask_about_more_calls_than_can_be_shown_is_refused() -> None:
     assert told.at().asks.room_for(confirm(rawInput={"command": "ls"})) is None, "one that says something is about itself"
 
 
+def test_an_ask_about_calls_that_say_too_much_is_refused() -> None:
+    told = listening()
+    half = {"path": "/w/a", "content": "x" * (ASKED_BYTES // 2)}
+    told.hear(call(toolCallId="a", kind="edit", title="Write", rawInput=half))
+    assert told.at().asks.room_for(confirm()) is None
+    told.hear(call(toolCallId="b", kind="edit", title="Write", rawInput=half))
+    assert "more than can be shown" in (told.at().asks.room_for(confirm()) or "")
+
+
 def test_a_card_shows_the_first_paths_of_each_call_and_how_many_more_there_are() -> None:
     told = listening()
     paths = [f"/w/{number}" for number in range(SHOWN_PATHS + 5)]
@@ -231,46 +241,50 @@ def test_an_ask_for_several_calls_is_kept_whole() -> None:
     assert again == view and [about.command for about in again.abouts] == ["touch x", "touch y"]
 
 
-class TestInWords:
-    """Agents that tell what they would run in texts."""
+ARGUMENTS = '{"command": "touch x"}'
 
-    ARGUMENTS = '{"command": "touch x"}'
 
-    def said(self, words: str, arguments: str = ARGUMENTS, **fields: Any) -> tuple[ApprovalView, dict[str, Any]]:
-        told = listening()
-        told.hear(call(toolCallId="a", title="Bash"), more(toolCallId="a", content=text(arguments[:9])),
-                  more(toolCallId="a", content=text(arguments)))
-        return asked(told, confirm(title="Bash", toolCallId="a", content=text(words), **fields))
+def said_in_words(words: str, arguments: str = ARGUMENTS, **fields: Any) -> tuple[ApprovalView, dict[str, Any]]:
+    told = listening()
+    told.hear(call(toolCallId="a", title="Bash"), more(toolCallId="a", content=text(arguments[:9])),
+              more(toolCallId="a", content=text(arguments)))
+    return asked(told, confirm(title="Bash", toolCallId="a", content=text(words), **fields))
 
-    def test_arguments_that_an_earlier_update_told_as_a_text_are_the_calls_input(self) -> None:
-        view, event = self.said("Requesting approval to Running: touch x")
-        assert view.about is not None and view.about.command == "touch x" and view.sure
-        assert (event["preview"]["command"], event["description"]) == ("touch x", "Run: touch x")
 
-    def test_words_without_a_command_take_nothing_away(self) -> None:
-        view, _ = self.said("Shall I go on?")
-        assert view.about is not None and view.about.command == "touch x"
+def test_arguments_that_an_earlier_update_told_as_a_text_are_the_calls_input() -> None:
+    view, event = said_in_words("Requesting approval to Running: touch x")
+    assert view.about is not None and view.about.command == "touch x" and view.sure
+    assert (event["preview"]["command"], event["description"]) == ("touch x", "Run: touch x")
 
-    def test_words_that_name_another_command_count_too(self) -> None:
-        view, _ = self.said("Requesting approval to Running: rm -rf ~")
-        assert view.about is not None and view.about.command == "touch x\nrm -rf ~"
-        assert view.risk_level in ("high", "critical") and "another command" in view.doubts[0] and view.always is None
 
-    def test_what_a_tool_prints_is_no_command(self) -> None:
-        told = listening()
-        told.hear(call(toolCallId="a", title="Bash"), more(toolCallId="a", content=text(self.ARGUMENTS)))
-        told.hear(confirm(title="Bash", toolCallId="a"))
-        decide(told, True)
-        told.hear(more(toolCallId="a", content=text('{"command": "rm -rf ~"}')),
-                  more(toolCallId="a", status="completed", title="Ran it", content=text("Running: rm -rf ~")))
-        assert told.interpret.tools.reading(told.fold.calls["a"]).command in ("touch x", None)
+def test_words_without_a_command_take_nothing_away() -> None:
+    view, _ = said_in_words("Shall I go on?")
+    assert view.about is not None and view.about.command == "touch x"
 
-    def test_a_command_that_is_only_in_words_is_shown_and_not_sure(self) -> None:
-        view, event = self.said("Requesting approval to Running: touch z", arguments="thinking …")
-        assert (event["preview"]["command"], view.always) == ("touch z", None)
-        assert view.doubts == ["its command is only in its words"]
 
-    def test_the_title_of_a_tool_is_never_its_command(self) -> None:
-        view, event = self.said("Shall I?", arguments="thinking …")
-        assert event["preview"] == {"type": "description", "text": "Shall I?"}
-        assert (view.about and view.about.command, view.always, view.risk_reason) == (None, None, NOT_KNOWN)
+def test_words_that_name_another_command_count_too() -> None:
+    view, _ = said_in_words("Requesting approval to Running: rm -rf ~")
+    assert view.about is not None and view.about.command == "touch x\nrm -rf ~"
+    assert view.risk_level in ("high", "critical") and "another command" in view.doubts[0] and view.always is None
+
+
+def test_what_a_tool_prints_is_no_command() -> None:
+    told = listening()
+    told.hear(call(toolCallId="a", title="Bash"), more(toolCallId="a", content=text(ARGUMENTS)))
+    told.hear(confirm(title="Bash", toolCallId="a"))
+    decide(told, True)
+    told.hear(more(toolCallId="a", content=text('{"command": "rm -rf ~"}')),
+              more(toolCallId="a", status="completed", title="Ran it", content=text("Running: rm -rf ~")))
+    assert told.interpret.tools.reading(told.fold.calls["a"]).command in ("touch x", None)
+
+
+def test_a_command_that_is_only_in_words_is_shown_and_not_sure() -> None:
+    view, event = said_in_words("Requesting approval to Running: touch z", arguments="thinking …")
+    assert (event["preview"]["command"], view.always) == ("touch z", None)
+    assert view.doubts == ["its command is only in its words"]
+
+
+def test_the_title_of_a_tool_is_never_its_command() -> None:
+    view, event = said_in_words("Shall I?", arguments="thinking …")
+    assert event["preview"] == {"type": "description", "text": "Shall I?"}
+    assert (view.about and view.about.command, view.always, view.risk_reason) == (None, None, NOT_KNOWN)
