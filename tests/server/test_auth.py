@@ -256,7 +256,7 @@ NEEDED = {
              "GET /openapi.json", "GET /docs", "POST /auth/logout", "GET /events", "GET /sessions/{id}/events",
              "GET /sessions/{id}/history", "GET /sessions/{id}/snapshot",
              "POST /acp", "GET /acp", "DELETE /acp", "GET /adapters", "GET /approvals", "GET /search",
-             "GET /policy", "GET /journal", "POST /policy/explain", "GET /sessions/{id}/images/{seq}",
+             "GET /policy", "GET /journal", "POST /approvals/{requestId}/always-preview", "POST /policy/explain", "GET /sessions/{id}/images/{seq}",
              "GET /sessions/{id}/export", "GET /devices", "DELETE /devices/{deviceId}", "GET /push", "POST /push",
              "DELETE /push"},
     "approve": {"POST /sessions/{id}/commands", "POST /sessions/{id}/permissions/{requestId}",
