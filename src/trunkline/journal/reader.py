@@ -25,7 +25,17 @@ from typing import Any
 import msgspec
 
 from trunkline.journal.base import Damage, Entry, RowFilter, SessionRow
-from trunkline.journal.block import POS_SPAN, UNREADABLE, Block, decode, decode_parts, is_whole, most_bytes, stored_block, sum_of_parts
+from trunkline.journal.block import (
+    POS_SPAN,
+    UNREADABLE,
+    Block,
+    decode,
+    decode_parts,
+    is_whole,
+    most_bytes,
+    stored_block,
+    sum_of_parts,
+)
 from trunkline.journal.gap import gap_entry
 from trunkline.journal.page import Page
 from trunkline.journal.rows import matches, row_of
