@@ -77,19 +77,22 @@ def _agree(shape: ToolRole | None, kind: ToolRole | None) -> bool:
 
 def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = "name", names: ToolNames | None = None,
               located: Sequence[str] = (), brings_changes: bool = False, title: str = "", shown: str = "",
-              cut: bool = False) -> Reading:
+              arguments: str = "", cut: bool = False) -> Reading:
     """Read a call that is named ``tool``. ``located`` are the files that it points at beside its input, ``brings_changes``
-    says that it shows changes of files; ``title`` and ``shown`` are looked at only where there is no input."""
+    says that it shows changes of files; ``title``, ``shown`` and ``arguments`` (a text that an earlier update showed) are looked
+    at only where there is no input."""
     names, kind = names or ToolNames(), kind or "other"
     role = names.role_of(tool) or role_of_kind(kind)
     if role in ("write", "edit") and isinstance(given, Mapping) and given.get("command") in _VIEWS:
         role = "read"
-    members, source = _members(given, role, shown)
+    members, source = _members(given, role, arguments or shown)
     file_kind = kind if kind != "other" else _FILE_KINDS.get(role, kind) if role is not None else kind
     command = command_of(members, file_kind)
     doubts: list[str] = []
     if command is None and not members and role == "terminal":
         command, source, doubts = _in_words(title, shown, named_by)
+    elif command is not None and source == "content" and (said := command_in(shown)) and said != command:
+        command, doubts = f"{command}\n{said}", ["its words name another command than its arguments"]
     category = _category(tool, kind, role)
     brings = brings_changes or has_new_text(members)
     acts = frozenset(_acts(tool, kind, role, named_by, names, category, command, brings))
