@@ -75,9 +75,9 @@ def chars_meet(one: Token, other: Token) -> bool:
 
 
 def segments_meet(pattern: Segment, outline: Segment) -> bool:
-    """A shell's wildcard does not stand for the dot of a hidden name."""
+    """A star alone does not stand for hidden names: no shell takes it so by itself. ``?env`` may be ``.env``, for some do."""
     assert pattern is not None and outline is not None
-    if pattern[:1] == (".",) and outline[:1] != (".",):
+    if pattern[:1] == (".",) and not any(outline):
         return False
     return overlap(pattern, outline, chars_meet)
 

@@ -67,6 +67,15 @@ def _noting(noted: Noted[str], one: str) -> list[str]:
     return [one]
 
 
+def loading_level(assignment: str) -> RiskLevel | None:
+    """How bad it is that ``NAME=value`` may make other programs load or run something; None: it does not."""
+    found = _LOADERS.match(assignment)
+    if found is None or (found[1] not in _LOADS_MODULES and _QUIET_LOADERS.match(found[2])):
+        return None
+    loading = _LOADING.get(found[1])
+    return "high" if loading is None or loading.search(found[2]) else "medium"
+
+
 class Trait:
     """What a command does with data, for the flow between commands: bits of a plain number, because a line has many."""
 
@@ -188,10 +197,8 @@ class Call(Struct, eq=False, gc=False):
 
     def assign(self, assignment: str) -> None:
         """It sets a variable; some make other programs load or run something."""
-        found = _LOADERS.match(assignment)
-        if found is not None and (found[1] in _LOADS_MODULES or not _QUIET_LOADERS.match(found[2])):
-            loading = _LOADING.get(found[1])
-            level: RiskLevel = "high" if loading is None or loading.search(found[2]) else "medium"
+        level = loading_level(assignment)
+        if level is not None:
             self.note(level, "changes what other programs load or run", assignment)
 
     def run(self, path: str) -> None:

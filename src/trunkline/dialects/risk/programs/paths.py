@@ -34,10 +34,13 @@ class PathUse(NamedTuple):
     """It reads whatever it names, except behind an option of ``writes``."""
     long_dashes: bool = False
     """Its options have one dash and are words (``-out x``)."""
+    copies: bool = False
+    """Behind ``cp`` its last operand is written, whatever it reads otherwise."""
 
 
-def _row(operands: int = 0, reads: str = "", writes: str = "", everything: bool = False, long_dashes: bool = False) -> PathUse:
-    return PathUse(operands, frozenset(reads.split()), frozenset(writes.split()), everything, long_dashes)
+def _row(operands: int = 0, reads: str = "", writes: str = "", everything: bool = False, long_dashes: bool = False,
+         copies: bool = False) -> PathUse:
+    return PathUse(operands, frozenset(reads.split()), frozenset(writes.split()), everything, long_dashes, copies)
 
 
 _READING: Final = frozenset(
@@ -54,7 +57,7 @@ _READING: Final = frozenset(
 _READS: Final = _row(everything=True)
 _LOOKS: Final = _row(ALL, writes="-o")
 _PACKAGES: Final = _row(ALL, reads="-r -c -e -f -C -p -w --extra-index-url", writes="-t -d -o")
-_ELSEWHERE: Final = _row(everything=True, writes="-o --output --cidfile --iidfile --metadata-file -E --log-file")
+_ELSEWHERE: Final = _row(everything=True, writes="-o --output --cidfile --iidfile --metadata-file -E --log-file", copies=True)
 _JUDGED: Final = _row(everything=True)
 """Its judge looks at every path that it may write."""
 
@@ -98,11 +101,13 @@ PATHS: Final[dict[str, PathUse]] = {
     **dict.fromkeys(_CODE_JUDGED, _JUDGED),
     **dict.fromkeys("gunzip unzip bunzip2 unxz 7z unrar gzip bzip2 xz zstd".split(), _READS),
     **dict.fromkeys("gcc g++ cc c++ clang clang++ rustc".split(), _COMPILER),
+    "base64": _row(everything=True, writes="-o --output"),
+    "coverage": _row(ALL, writes="-o -d --directory"),
     "patch": _row(0, reads="-i"),
     "go": _row(ALL, reads="-C -modfile -overlay -pgo -mod -ldflags -gcflags -tags -run -bench", long_dashes=True),
     "terraform": _row(0, reads="-chdir -var-file -backend-config", long_dashes=True),
     "openssl": _row(ALL, _OPENSSL_READS, long_dashes=True),
-    "cmake": _row(1, reads="-D -S -C -G -P -L"),
+    "cmake": _row(1, reads="-D -S -C -G -P -L", writes="--prefix"),
     "make": _row(0, reads="-C -f -I -o -W"),
     "http.server": _row(ALL, reads="-d"),
     **dict.fromkeys(("open", "xdg-open", "man", "code-insiders"), _READS),
@@ -146,7 +151,9 @@ def _only_reads(call: Call, at: int, arg: str, value: str, path: str) -> bool:
     if path in _known(call):
         return option not in use.writes or path in call.writes
     if option:
-        return option in use.reads or option in _READING or (use.everything and option not in use.writes)
+        return option not in use.writes and (option in use.reads or option in _READING or use.everything)
+    if use.copies and "cp" in call.operands[:2] and arg == call.args[-1]:
+        return False
     if unwrap(call.command) is not None or at < first or call.command.words[at + 1] in call.codes:
         return True
     if use.everything:
