@@ -75,9 +75,10 @@ def chars_meet(one: Token, other: Token) -> bool:
 
 
 def segments_meet(pattern: Segment, outline: Segment) -> bool:
-    """A star alone does not stand for hidden names: no shell takes it so by itself. ``?env`` may be ``.env``, for some do."""
+    """``?env`` and ``*env`` may be ``.env``: some shells and many programs take them so. But a star alone does not stand for
+    hidden names, and ``*.ts`` not for those of a pattern such as ``.env.*``, or nothing could be said of any file."""
     assert pattern is not None and outline is not None
-    if pattern[:1] == (".",) and not any(outline):
+    if pattern[:1] == (".",) and outline[:1] == (STAR,) and (not any(outline) or not all(isinstance(one, str) and one for one in pattern)):
         return False
     return overlap(pattern, outline, chars_meet)
 

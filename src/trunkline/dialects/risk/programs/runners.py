@@ -63,7 +63,7 @@ class Changing(NamedTuple):
 _LOADER: Final = re.compile(r"ld(-linux|-musl)?[\w.-]*\.so(\.\d+)*|ld\.so")
 _RUNS_IN_CODE: Final = re.compile(
     r"!|\b(system|shell|popen|exec|eval|spawn|source|load|load_extension|pipe|program|python|perl|ruby|lua|term|terminal|make|run"
-    r"|edit|editor|execute|become|linker|syscmd|esyscmd)\b|\||\bgetline\b|@load|call-process|start-process", re.IGNORECASE)
+    r"|edit|editor|extld|toolexec|plugin|execute|become|linker|syscmd|esyscmd)\b|\||\bgetline\b|@load|call-process|start-process", re.IGNORECASE)
 _SED_RUNS: Final = re.compile(r"(?:^|[;\n{}/\d$])\s?e(?:\s|$|;|\})|[/|#,:][gpiImM0-9]{0,9}e[gpiImM0-9]{0,9}\s?(?:$|[;\n}])")
 _SSH_RUNS: Final = re.compile(r"(?i)(proxy|local|knownhosts|permitlocal)\s{0,9}command|match\s|pkcs11provider|include")
 _WHOLE: Final = frozenset(("--checkpoint",))
@@ -75,6 +75,9 @@ _SHELL_VARIABLES: Final = frozenset("SHELL .SHELLFLAGS MAKEFLAGS MAKE CC CXX LD 
 _SHELL_SIGNS: Final = re.compile(r"[;|&`$()<>\n]")
 _MODULES: Final = re.compile(r"python[\d.]*|pypy[\d.]*|coverage")
 _CMAKE_PROGRAMS: Final = re.compile(r"-D\w*(COMPILER|LAUNCHER|TOOLCHAIN_FILE|MAKE_PROGRAM|INCLUDE|LINKER)\w*(:\w+)?=", re.IGNORECASE)
+_PLAIN: Final = re.compile(r"[\w-]+")
+_NAMED_FORMATS: Final = frozenset("--reporter --reporters -R --format -f --ui -u --pool --environment --testEnvironment -k".split())
+"""Among ``changes``: a plain word as their value is the name of something that is installed; a path is a file."""
 _SHELL_KEYS: Final = frozenset("script-shell shell node-options git editor userconfig globalconfig".split())
 """Settings of package managers that say what is run."""
 
@@ -121,10 +124,27 @@ def changing_options(command: SimpleCommand) -> list[Changing]:
     command, row = _row_of(command)
     if row is None:
         return found
-    for option, value in _options(command, row):
-        found.append(Changing(option, (value or "") if option in row.folders else None))
+    options = _options(command, row)
+    plain = {option for option, value in options if option not in row.folders} - {
+        option for option, value in options if not _is_plain(command, row, option, value)}
+    for option, value in options:  # one that changes something brings the others of its name along: a pattern has to name each
+        if option not in plain:
+            found.append(Changing(option, (value or "") if option in row.folders else None))
     found += [Changing(word) for word in command.sketch[1:] if word in row.flags]
+    if row.stdin and _has_script(command, row):
+        found.append(Changing("its input"))
     return found + [Changing(name) for name in _settings(command, row)]
+
+
+def _is_plain(command: SimpleCommand, row: Runner, option: str, value: str | None) -> bool:
+    """Whether an option, with this value, changes nothing: code that runs nothing, a format by its name, a plugin turned off."""
+    if value is None:
+        return False
+    if option in row.code:
+        return not _may_run(value, row, command.name or "")
+    if option in row.changes and option in _NAMED_FORMATS:
+        return _PLAIN.fullmatch(value) is not None
+    return option == "-p" and value.startswith("no:") and command.name in ("pytest", "py.test")
 
 
 def _settings(command: SimpleCommand, row: Runner) -> list[str]:
@@ -277,6 +297,8 @@ def _by_row(command: SimpleCommand, row: Runner) -> Ran:
         return UNKNOWN
     for option, value in _options(command, row):
         if option in row.loads:
+            if _is_plain(command, row, option, value):
+                continue
             return UNKNOWN
         if option in row.options:
             if value is None:
