@@ -21,8 +21,8 @@ FILES: Final = ("talked_around.toml", "attacks.toml")
 TABLES: Final[list[dict[str, Any]]] = [
     tomllib.loads(path.read_text("utf-8")) for name in FILES if (path := Path(__file__).parent / name).exists()]
 POLICIES: Final[dict[str, str]] = {name: text for table in TABLES for name, text in table.get("policies", {}).items()}
-ROWS: Final = [(one["policy"], line, action) for table in TABLES for one in table["classes"] for action in ("allow", "ask", "deny")
-               for line in one.get(action, ())]
+ROWS: Final = [(one["policy"], line, action) for table in TABLES for one in table["classes"]
+               for action in ("allow", "ask", "deny", "held") for line in one.get(action, ())]
 
 
 @cache
@@ -38,18 +38,19 @@ def decided(name: str, line: str, **members: Any) -> Verdict:
 @pytest.mark.parametrize(("policy", "line", "action"), ROWS, ids=[f"{name}-{line[:60]!r}" for name, line, _ in ROWS])
 def test_a_line_is_decided_as_the_table_says(policy: str, line: str, action: str) -> None:
     verdict = decided(policy, line)
-    assert verdict.action == action, verdict.why
+    assert verdict.action == action or (action == "held" and verdict.action != "allow"), verdict.why
 
 
 def test_the_table_is_as_long_as_it_was_promised() -> None:
-    assert len([action for _, _, action in ROWS if action != "allow"]) >= 450
+    assert len([action for _, _, action in ROWS if action != "allow"]) >= 750
     assert len([action for _, _, action in ROWS if action == "allow"]) >= 80
 
 
 LETTERS: Final = st.text(string.ascii_letters + string.digits, min_size=1, max_size=30)
 
 
-@given(LETTERS, st.sampled_from([".env", "./.env", "secrets/key", "~/.ssh/id_rsa", f"{ROOT}/.env"]), st.sampled_from(["", "=", "@"]))
+@given(LETTERS, st.sampled_from([".env", "./.env", "secrets/key", "~/.ssh/id_rsa", f"{ROOT}/.env"]),
+       st.sampled_from(["", "=", "@"]))
 def test_every_end_of_a_bundle_may_be_a_denied_path(letters: str, denied: str, sign: str) -> None:
     assert decided("paths", f"some-tool -{letters}{sign}{denied} x").action in ("ask", "deny")
 
@@ -62,7 +63,7 @@ def test_a_glob_of_a_denied_name_is_never_passed_over(at: int, wild: str, rest: 
         assert decided("paths", f"cat {glob}").action in ("ask", "deny")
 
 
-@pytest.mark.parametrize("member", ["dangerouslyDisableSandbox", "run_as", "after_command", "sandbox_permissions", "shell_type_of"])
+@pytest.mark.parametrize("member", ["dangerouslyDisableSandbox", "run_as", "after_command", "sandbox_permissions"])
 def test_a_member_that_nobody_knows_keeps_an_allow_from_matching(member: str) -> None:
     assert decided("patterns", "npm test").action == "allow"
     verdict = decided("patterns", "npm test", **{member: "root"})

@@ -32,6 +32,7 @@ _CLASS = re.compile(r"\[[^/]*")
 _CHOICE = re.compile(r"[@+!*?]\([^/]*")
 """The same for a choice (``@(a|b)``)."""
 _STARS = re.compile(r"(?<![^/])\*+(?![^/])")
+_FOLDER_OPTIONS = frozenset("-C --directory --cwd --chdir --work-tree --git-dir --prefix --dir --working-directory -D".split())
 _BUNDLE = 64
 """Letters of one option that are looked at; what has more may be about any path."""
 _INSIDE = re.compile(r"[\s'\"(),;:<>|&=`]+")
@@ -84,6 +85,21 @@ def _known(word: str | None, sketch: str, home: str | None) -> str:
         return word
     settled = _HOME.sub(lambda _: home or "~", sketch)
     return ANYTHING if _DYNAMIC.search(settled) else settled
+
+
+def moves(commands: Iterable[SimpleCommand]) -> Iterator[str]:
+    """The folders that a line goes to, or has a program go to: a relative path behind that begins there."""
+    for command in commands:
+        words = command.sketch
+        if command.name in ("cd", "pushd"):
+            yield next((word for word in words[1:] if word[:1] != "-"), "~")
+            continue
+        for at, word in enumerate(words[1:], 1):
+            name, equal, value = word.partition("=")
+            if name in _FOLDER_OPTIONS:
+                yield value if equal else " ".join(words[at + 1:at + 2])
+            elif word[:2] == "-C" and len(word) > 2:
+                yield word[2:]
 
 
 def path_outline(word: str, base: str, home: str | None = None, hidden: bool = False) -> str | None:

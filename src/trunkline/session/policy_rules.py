@@ -31,6 +31,7 @@ from trunkline.session.policy_commands import (
     glob_outline,
     inside,
     mentions,
+    moves,
     outline,
     path_outline,
     pieces,
@@ -54,6 +55,8 @@ COMMAND_CHARS = 64 << 10
 
 WORDS = 300
 """Words of a command that are looked at as paths; what has more may be about any path."""
+BASES = 9
+"""Folders that a line goes to, one after the other; what goes to more may be about any path."""
 BUNDLE_ENDS = 600
 """Ends of bundles of short options that are looked at as paths; what has more may be about any path."""
 _SHOWN = 80
@@ -167,10 +170,20 @@ class Subject:
         return posixpath.join(self.ask.root, self.ask.cwd or "")
 
     @cached_property
+    def bases(self) -> tuple[str, ...]:
+        """Where relative paths in the command may begin: where it runs, and each folder that it goes to."""
+        ask, found = self.ask, [self.base]
+        for folder in islice(moves(self.commands), BASES):
+            found += [globs.place(folder, ask.root, ask.home, base).absolute for base in found]
+        return tuple(dict.fromkeys(found))[:BASES]
+
+    @cached_property
     def mentioned(self) -> tuple[Place, ...]:
         """Every place that is named: by the paths, and by each word of the command read as a path."""
-        ask = self.ask
-        return (*self.places, *(globs.place(word, ask.root, ask.home, self.base) for word in self._words))
+        ask, elsewhere = self.ask, self.bases[1:]
+        named = [globs.place(word, ask.root, ask.home, self.base) for word in self._words]
+        relative = [word for word in self._words if word[:1] not in ("/", "~", "-", "")] if elsewhere else ()
+        return (*self.places, *named, *(globs.place(word, ask.root, ask.home, base) for base in elsewhere for word in relative))
 
     @cached_property
     def may_be_named(self) -> tuple[Place, ...]:
@@ -192,7 +205,9 @@ class Subject:
         if not self.is_whole or len(self._words) + len(hidden) > WORDS or len(self.may_be_named) >= BUNDLE_ENDS:
             return (ANYTHING,)
         with_hidden = any("dotglob" in word or "globdots" in word.replace("_", "").lower() for word in self._words)
-        found = [path_outline(word, self.base, ask.home, with_hidden) for word in self._words]
+        if len(self.bases) >= BASES:
+            return (ANYTHING,)
+        found = [path_outline(word, base, ask.home, with_hidden) for base in self.bases for word in self._words]
         found += self._glob_outlines
         named = [globs.escape(globs.place(piece, ask.root, ask.home, self.base).absolute) for piece in hidden]
         return tuple(dict.fromkeys((*(one for one in found if one is not None), *named)))

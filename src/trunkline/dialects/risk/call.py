@@ -41,12 +41,17 @@ _LOADERS: Final = re.compile(
     r"|PERL5OPT|PERL5LIB|RUBYOPT|NODE_OPTIONS|JAVA_TOOL_OPTIONS|GIT_\w*COMMAND|GIT_PAGER|GIT_EDITOR|GIT_EXTERNAL_DIFF|GIT_CONFIG\w*"
     r"|GIT_EXEC_PATH|GIT_PROXY_COMMAND|GIT_SSH|GIT_ASKPASS|SSH_ASKPASS|SUDO_ASKPASS|PAGER|MANPAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL"
     r"|BROWSER|RUSTC_WRAPPER|CARGO_TARGET_\w+_RUNNER|MAKEFLAGS|MAKESHELL|npm_config_\w+|PIP_INDEX_URL|PIP_EXTRA_INDEX_URL|TAR_OPTIONS"
-    r"|RSYNC_RSH|GREP_OPTIONS|LESS|GCONV_PATH|GOFLAGS|CC|CXX|LD)=(.*)$",
+    r"|RSYNC_RSH|GREP_OPTIONS|LESS|GCONV_PATH|GOFLAGS|CC|CXX|LD|GIT_SEQUENCE_EDITOR|GIT_TEMPLATE_DIR|PYTHONBREAKPOINT|PYTHONHOME"
+    r"|PYTHONUSERBASE|PYTEST_PLUGINS|PYTEST_ADDOPTS|JDK_JAVA_OPTIONS|_JAVA_OPTIONS|RUSTC|RUSTC_WORKSPACE_WRAPPER|RUSTFLAGS|LUA_INIT"
+    r"|VIMINIT|EXINIT|LESSKEY|FZF_DEFAULT_COMMAND|FZF_DEFAULT_OPTS|RIPGREP_CONFIG_PATH|BAT_PAGER|SYSTEMD_PAGER|HGRCPATH|HGEDITOR"
+    r"|SVN_EDITOR|SVN_SSH|CVS_RSH|PHPRC|PHP_INI_SCAN_DIR|PERL5DB)=(.*)$",
     re.DOTALL,
 )
 _LOADING: Final = {
     "NODE_OPTIONS": re.compile(r"(^|[\s'\"])(-r|--require|--import|--loader|--experimental-loader)\b"),
     "GOFLAGS": re.compile(r"-(tool)?exec\b"),
+    "RUSTFLAGS": re.compile(r"\blinker\b|-Z|-B"),
+    "PYTEST_ADDOPTS": re.compile(r"(^|\s)-\w?[pco]|--(config|override|rootdir|confcut)"),
     "MAKEFLAGS": re.compile(r"--eval\b|\bSHELL="),
     "PATH": re.compile(r"(^|:)(\.|(/tmp|/var/tmp|/dev/shm)(/[^:]*)?)(:|$)"),
     "PYTHONPATH": re.compile(r"(^|:)(/tmp|/var/tmp|/dev/shm)(/[^:]*)?(:|$)"),
@@ -176,6 +181,15 @@ class Call(Struct, eq=False, gc=False):
                 option, _, joined = arg.partition("=")
                 if option in options:
                     return joined
+        return None
+
+    def bundled_value(self, letter: str) -> str | None:
+        """The value of a short option wherever it stands in a bundle: ``-xC/srv``, ``-st ..``."""
+        for at, arg in enumerate(self.args if not self.bare else ()):
+            if arg[:1] == "-" and arg[1:2] not in ("", "-"):
+                before, found, rest = arg[1:].partition(letter)
+                if found and before.isalnum():
+                    return rest or " ".join(self.args[at + 1:at + 2])
         return None
 
     def note(self, level: RiskLevel, reason: str, about: str = "") -> None:

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple
 
-Language = Literal["", "sed", "ssh", "code", "editor"]
-"""How code of a program is looked through: by telling words, as sed's, as settings of ssh, as that of an interpreter."""
+Language = Literal["", "sed", "ssh", "code", "editor", "shell"]
+"""How code of a program is looked through: by telling words, as sed's, as settings of ssh, as that of an interpreter. What is a
+shell's own is not looked through: it runs something."""
 
 
 class Runner(NamedTuple):
@@ -45,6 +46,8 @@ class Runner(NamedTuple):
     """An operand ``NAME=value`` sets a variable of what it runs."""
     always: bool = False
     """Whatever its words are, what it runs is in a file."""
+    formats: frozenset[str] = frozenset()
+    """Among ``changes``: a plain word as their value is the name of something that is installed; a path is a file."""
     takes: frozenset[str] = frozenset()
     """Further options whose value is a word of its own."""
 
@@ -56,9 +59,9 @@ class Runner(NamedTuple):
 
 def _row(options: str = "", loads: str = "", code: str = "", *, flags: str = "", changes: str = "", folders: str = "",
          operand: int = 0, stdin: bool = False, rest: int = 0, language: Language = "", dashes: bool = False, sets: bool = False,
-         always: bool = False, takes: str = "") -> Runner:
+         always: bool = False, formats: str = "", takes: str = "") -> Runner:
     lists = [frozenset(one.split()) for one in (options, loads, code, flags, changes, folders)]
-    return Runner(*lists, operand, stdin, rest, language, dashes, sets, always, frozenset(takes.split()))
+    return Runner(*lists, operand, stdin, rest, language, dashes, sets, always, frozenset(formats.split()), frozenset(takes.split()))
 
 
 def _same(names: str, row: Runner) -> dict[str, Runner]:
@@ -125,11 +128,12 @@ _EDITORS: Final[dict[str, Runner]] = {
 """What has commands of its own, some of which run programs."""
 
 _TALKERS: Final[dict[str, Runner]] = {
-    **_same("at batch ftp telnet mail mailx", _row(loads="-f -A", stdin=True)),
+    **_same("ftp telnet mail mailx", _row(loads="-f -A", stdin=True)),
+    **_same("at batch", _row(loads="-f", stdin=True, language="shell")),
     "lftp": _row(loads="-f", code="-c -e", stdin=True),
     "smbclient": _row(loads="-s", code="-c --command", stdin=True),
     **_same("mutt neomutt", _row(loads="-F", code="-e")),
-    "crontab": _row(stdin=True, always=True),
+    "crontab": _row(stdin=True, always=True, language="shell"),
     "socat": _row(operand=1, stdin=True),
     **_same("ssh autossh slogin ssh-copy-id", _row("-S", loads="-F -I", code="-o", language="ssh")),
     **_same("scp", _row("-S -D", loads="-F", code="-o", language="ssh")),
@@ -215,11 +219,14 @@ _CHECKERS: Final[dict[str, Runner]] = {
     "jest": _row(changes="-c --config --globalSetup --globalTeardown --setupFiles --setupFilesAfterEnv --runner --testRunner "
                  "--reporters --transform --resolver --preset --testEnvironment --modulePaths --projects --haste "
                  "--snapshotSerializers --testSequencer --watchPlugins --prettierPath --dependencyExtractor",
-                 folders="--rootDir --roots"),
-    "vitest": _row(changes="-c --config --environment --reporter --globalSetup --runner --pool --workspace", folders="-r --root --dir"),
-    "mocha": _row(changes="-r --require --config --file -R --reporter --package --import --loader -u --ui"),
+                 folders="--rootDir --roots", formats="--reporters --testEnvironment --preset"),
+    "vitest": _row(changes="-c --config --environment --reporter --globalSetup --runner --pool --workspace",
+                   folders="-r --root --dir", formats="--reporter --environment --pool"),
+    "mocha": _row(changes="-r --require --config --file -R --reporter --package --import --loader -u --ui",
+                  formats="-R --reporter -u --ui"),
     **_same("ava tap c8 nyc", _row(changes="-r --require --config --node-arguments")),
-    "eslint": _row(changes="-c --config --rulesdir --plugin -f --format --parser --resolve-plugins-relative-to --flag"),
+    "eslint": _row(changes="-c --config --rulesdir --plugin -f --format --parser --resolve-plugins-relative-to --flag",
+                   formats="-f --format"),
     **_same("prettier stylelint", _row(changes="--config --plugin --plugin-search-dir --custom-formatter --custom-syntax")),
     **_same("webpack rollup vite esbuild parcel babel swc tsup", _row(
         changes="-c --config --config-file --plugin --plugins --presets -p --require -r --loader")),
@@ -230,9 +237,9 @@ _CHECKERS: Final[dict[str, Runner]] = {
     **_same("flake8 isort bandit", _row(changes="--config --append-config --settings-path")),
     "ruff": _row(changes="--config"),
     "coverage": _row(changes="--rcfile"),
-    **_same("rspec cucumber", _row(changes="-r --require -O --options -I -f --format")),
+    **_same("rspec cucumber", _row(changes="-r --require -O --options -I -f --format", formats="-f --format")),
     **_same("gunicorn uvicorn flask celery hypercorn", _row(changes="-c --config --chdir --pythonpath --app-dir --worker-class -k "
-                                                            "--factory --loop")),
+                                                            "--loop", formats="-k --worker-class --loop")),
     **_same("sphinx-build mkdocs alembic", _row(changes="-c -f --config-file -D -x")),
     **_same("nodemon", _row("-x --exec", changes="-r --require --config")),
 }

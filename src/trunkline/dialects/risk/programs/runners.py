@@ -76,8 +76,6 @@ _SHELL_SIGNS: Final = re.compile(r"[;|&`$()<>\n]")
 _MODULES: Final = re.compile(r"python[\d.]*|pypy[\d.]*|coverage")
 _CMAKE_PROGRAMS: Final = re.compile(r"-D\w*(COMPILER|LAUNCHER|TOOLCHAIN_FILE|MAKE_PROGRAM|INCLUDE|LINKER)\w*(:\w+)?=", re.IGNORECASE)
 _PLAIN: Final = re.compile(r"[\w-]+")
-_NAMED_FORMATS: Final = frozenset("--reporter --reporters -R --format -f --ui -u --pool --environment --testEnvironment -k".split())
-"""Among ``changes``: a plain word as their value is the name of something that is installed; a path is a file."""
 _SHELL_KEYS: Final = frozenset("script-shell shell node-options git editor userconfig globalconfig".split())
 """Settings of package managers that say what is run."""
 
@@ -96,11 +94,11 @@ def option_values(word: str) -> tuple[str, ...]:
 
 def runs_other(command: SimpleCommand) -> Ran:
     """The command lines that a command runs in turn, beside those that the line itself shows."""
+    if any(loading_level(one) == "high" for one in command.assignments):
+        return UNKNOWN
     if not command.words:
         return ()
     if command.name is None:
-        return UNKNOWN
-    if any(loading_level(one) == "high" for one in command.assignments):
         return UNKNOWN
     behind = _behind(command)
     if behind:
@@ -142,7 +140,7 @@ def _is_plain(command: SimpleCommand, row: Runner, option: str, value: str | Non
         return False
     if option in row.code:
         return not _may_run(value, row, command.name or "")
-    if option in row.changes and option in _NAMED_FORMATS:
+    if option in row.formats:
         return _PLAIN.fullmatch(value) is not None
     return option == "-p" and value.startswith("no:") and command.name in ("pytest", "py.test")
 
@@ -358,7 +356,7 @@ def _has_script(command: SimpleCommand, row: Runner) -> bool:
         return False
     if row.language == "code":
         return all([word is not None and word[:1] in "-/" for word in command.words[1:]]) and "-c" not in command.words
-    return command.stdin_text is None or _RUNS_IN_CODE.search(command.stdin_text) is not None
+    return row.language == "shell" or command.stdin_text is None or _RUNS_IN_CODE.search(command.stdin_text) is not None
 
 
 def _options(command: SimpleCommand, row: Runner) -> list[tuple[str, str | None]]:
