@@ -207,6 +207,7 @@ def literal(pattern: str) -> str | None:
     return "".join(map(str, tokens)) if all(isinstance(token, str) and token for token in tokens) else None
 
 
+@kept
 def literal_text(pattern: str) -> str | None:
     """The same for a pattern of text."""
     tokens = text_tokens(pattern)

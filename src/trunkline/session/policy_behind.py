@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from trunkline.dialects.shell import SimpleCommand
 
 _DEPTH: Final = 2
+TEXTS_READ: Final = 24
+"""Texts of one line that are read as lines; what has more may run anything. Each takes some tens of microseconds."""
 _BINARIES: Final = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/")
 
 
@@ -36,8 +38,12 @@ class _Read(NamedTuple):
     unknown: bool = False
 
 
-def behind(commands: Sequence[SimpleCommand], depth: int = 0) -> list[Behind]:
+def behind(commands: Sequence[SimpleCommand]) -> list[Behind]:
     """What stands behind each command of a line."""
+    return _behind(commands, 0, [TEXTS_READ])
+
+
+def _behind(commands: Sequence[SimpleCommand], depth: int, left: list[int]) -> list[Behind]:
     from trunkline.dialects.risk.programs.runners import UNKNOWN, line_names, runs_other  # as heavy as the parser
 
     found: list[Behind] = []
@@ -46,7 +52,7 @@ def behind(commands: Sequence[SimpleCommand], depth: int = 0) -> list[Behind]:
         if named is UNKNOWN or ran is UNKNOWN:
             found.append(Behind(unknown=True))
         elif named or ran:
-            names, texts = _read(named, depth), _read(ran, depth)
+            names, texts = _read(named, depth, left), _read(ran, depth, left)
             found.append(Behind(names.texts, texts.texts, names.unknown or texts.unknown or any(map(_is_a_file, ran))))
         else:
             found.append(_NOTHING)
@@ -56,19 +62,22 @@ def behind(commands: Sequence[SimpleCommand], depth: int = 0) -> list[Behind]:
 _NOTHING: Final = Behind()
 
 
-def _read(texts: Iterable[str], depth: int) -> _Read:
-    """Texts as lines: every command in them as a rule may have written it, and what stands behind those."""
+def _read(texts: Iterable[str], depth: int, left: list[int]) -> _Read:
+    """Texts as lines: every command in them as a rule may have written it, and what stands behind those. ``left`` counts."""
     from trunkline.dialects.shell import parse_shell
 
     found: list[str] = []
     unknown = False
     for text in texts:
+        left[0] -= 1
+        if left[0] < 0:
+            return _Read(tuple(dict.fromkeys(found)), True)
         parsed = parse_shell(text)
         found.append(" ".join(text.split()))
         unknown = unknown or not parsed.complete
         if depth >= _DEPTH:
             continue
-        for command, below in zip(parsed.commands, behind(parsed.commands, depth + 1), strict=True):
+        for command, below in zip(parsed.commands, _behind(parsed.commands, depth + 1, left), strict=True):
             bare = without_options(command)
             found += [*spellings(command), *([bare] if bare is not None else []), *below.names, *below.texts]
             unknown = unknown or below.unknown

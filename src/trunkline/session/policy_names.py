@@ -31,12 +31,12 @@ _LISTS: Final[dict[str, tuple[str, ...]]] = {
     "cscope": ("-i",),
     "exiftool": ("-@",),
     **dict.fromkeys(("md5sum", "sha1sum", "sha256sum", "sha512sum", "cksum", "b2sum"), ("-c", "--check")),
-    **dict.fromkeys(("shred", "chmod", "chown"), ()),
 }
 """Options whose value is a list of names, by program."""
 _FROM_INPUT: Final = frozenset({"cpio", "pax", "entr", "afio"})
 """They take the names that they read."""
-_RESPONSE_FILES: Final = frozenset("gcc g++ cc c++ clang clang++ ld ar javac java 7z 7za rustc swiftc ctags mogrify convert".split())
+_RESPONSE_FILES: Final = frozenset(
+    "gcc g++ cc c++ clang clang++ ld ar javac java 7z 7za rustc swiftc ctags mogrify convert".split())
 """A word ``@x`` of theirs is a list of words in a file."""
 _OPEN_TESTS: Final = frozenset("-o -or ! -not , ( ) -prune -path -ipath -wholename -iwholename -regex -iregex -samefile".split())
 

@@ -1,7 +1,8 @@
 """Options that change what is run, held against the pattern that allows the rest of a command.
 
-A pattern with ``*`` covers further words. It does not cover an option that names other code to run (``pytest -p x``, ``make -f x``):
-who writes ``pytest*`` has the project's tests in mind. A pattern that has the option in it covers it, as often as it has it.
+A pattern with ``*`` covers further words. It does not cover an option that names other code to run (``pytest -p x``,
+``make -f x``): who writes ``pytest*`` has the project's tests in mind. A pattern that has the option in it covers it, as often as
+it has it.
 
 Rule 1: pure. Which options those are says ``risk/programs/runner_rows.py``.
 Rule 2: an option that only says which folder or file of the project is worked in is covered where that is inside the root.

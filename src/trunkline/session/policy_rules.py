@@ -173,9 +173,12 @@ class Subject:
     def bases(self) -> tuple[str, ...]:
         """Where relative paths in the command may begin: where it runs, and each folder that it goes to."""
         ask, found = self.ask, [self.base]
-        for folder in islice(moves(self.commands), BASES):
-            found += [globs.place(folder, ask.root, ask.home, base).absolute for base in found]
-        return tuple(dict.fromkeys(found))[:BASES]
+        for folder in moves(self.commands):
+            gone = [globs.place(folder, ask.root, ask.home, base).absolute for base in found]
+            found = list(dict.fromkeys((*found, *gone)))[:BASES]
+            if len(found) == BASES:
+                break
+        return tuple(found)
 
     @cached_property
     def mentioned(self) -> tuple[Place, ...]:
@@ -430,18 +433,26 @@ def _command_allowed(patterns: list[str], one: SimpleCommand, subject: Subject) 
     """The text as written is in the patterns, and so is each option that changes what is run; neither a spelling of it nor what
     it may run in turn is excluded."""
     included, excluded = globs.split(patterns)
-    matching = [pattern for pattern in included if globs.text_matches(pattern, as_written(one))]
-    if not matching:
-        return Fit(False, f"`{as_written(one)}` is not in its commands")
-    options = changing(one, subject.ask.root, subject.base, subject.ask.home)
-    missing = [unnamed(pattern, options) for pattern in matching]
-    if all(missing):
-        return Fit(False, f"`{missing[0]}` {CHANGES}: `{as_written(one)}`")
+    covered = _covered_by(included, one, subject)
+    if not covered.ok:
+        return covered
     if excluded and (subject.runs_unknown(one) or any(
             globs.text_matches(pattern, text, fold=True) for text in (*subject.every_spelling(one), *subject.hidden_in(one))
             for pattern in excluded)):
         return Fit(False, f"`{as_written(one)}` may be what it excludes")
     return Fit(True)
+
+
+def _covered_by(patterns: list[str], one: SimpleCommand, subject: Subject) -> Fit:
+    """Whether one of the patterns matches a command and names each option in it that changes what is run."""
+    text, missing = as_written(one), ""
+    for pattern in patterns:
+        if globs.text_matches(pattern, text):
+            absent = unnamed(pattern, changing(one, subject.ask.root, subject.base, subject.ask.home))
+            if not absent:
+                return Fit(True)
+            missing = missing or absent
+    return Fit(False, f"`{missing}` {CHANGES}: `{text}`" if missing else f"`{text}` is not in its commands")
 
 
 def paths_inside(subject: Subject) -> bool:

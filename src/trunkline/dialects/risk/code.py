@@ -42,7 +42,8 @@ _RUNS: Final = _telling(
     "spawnl spawnv posix_spawn qx shell_exec passthru proc_open pcntl_exec getRuntime ProcessBuilder pty getoutput "
     "getstatusoutput startfile "
     "Open3 PTY ctypes win32api ShellExecute fork multiprocessing",
-    "os.execute", "io.popen", "%x[", "%x{", "%x(", "Deno.run", "Deno.Command", "do shell script", "System.cmd", "os:cmd", "run-program", "cmd.Start", "exec.Command",
+    "os.execute", "io.popen", "%x[", "%x{", "%x(", "Deno.run", "Deno.Command", "do shell script",
+    "System.cmd", "os:cmd", "run-program", "cmd.Start", "exec.Command",
 )  # fmt: skip
 _DELETES: Final = _telling(
     "rmtree unlink unlinkSync rmdir rmdirSync rmSync removedirs removeSync rm_rf rm_r truncate truncateSync chmod "

@@ -3,8 +3,9 @@
 Two kinds of options are told apart, because two kinds of rules look at them:
 
     options, loads, code, flags    they run what nobody sees in the line, so a rule that denies a command may be about it
-    changes, folders               they say which of the project's own code is run (a configuration, a plugin, another folder): to a
-                                   rule that denies that is like a script of the project, but a pattern that allows must name them
+    changes, folders               they say which of the project's own code is run (a configuration, a plugin, another folder):
+                                   to a rule that denies that is like a script of the project, but a pattern that allows must
+                                   name them
 
 Rule: a row has what the program's manual says of it. A program without a row runs nothing that is known of here.
 """
@@ -60,8 +61,13 @@ class Runner(NamedTuple):
 def _row(options: str = "", loads: str = "", code: str = "", *, flags: str = "", changes: str = "", folders: str = "",
          operand: int = 0, stdin: bool = False, rest: int = 0, language: Language = "", dashes: bool = False, sets: bool = False,
          always: bool = False, formats: str = "", takes: str = "") -> Runner:
-    lists = [frozenset(one.split()) for one in (options, loads, code, flags, changes, folders)]
-    return Runner(*lists, operand, stdin, rest, language, dashes, sets, always, frozenset(formats.split()), frozenset(takes.split()))
+    return Runner(
+        _set(options), _set(loads), _set(code), _set(flags), _set(changes), _set(folders), operand, stdin, rest, language, dashes,
+        sets, always, _set(formats), _set(takes))
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
 
 
 def _same(names: str, row: Runner) -> dict[str, Runner]:
@@ -108,11 +114,13 @@ _INTERPRETERS: Final[dict[str, Runner]] = {
 
 _EDITORS: Final[dict[str, Runner]] = {
     **_same("ed ex vi vim nvim view emacs red gvim vimdiff rvim kak", _row(
-        loads="-S -s -u --rcfile -l --load --script", code="-c --cmd --eval --execute -f --funcall", stdin=True, language="editor")),
+        loads="-S -s -u --rcfile -l --load --script", code="-c --cmd --eval --execute -f --funcall", stdin=True,
+        language="editor")),
     "emacsclient": _row("-a --alternate-editor", code="-e --eval"),
     "nano": _row("-s --speller", loads="-f --rcfile"),
     **_same("awk gawk mawk nawk original-awk", _row(
-        loads="-f --file -i --include -l --load -E --exec", code="-e --source", operand=1, takes="-F -v --assign --field-separator")),
+        loads="-f --file -i --include -l --load -E --exec", code="-e --source", operand=1,
+        takes="-F -v --assign --field-separator")),
     **_same("sed gsed ssed", _row(loads="-f --file", code="-e --expression", operand=1, language="sed")),
     **_same("gdb lldb", _row(loads="-x --command -s --source", code="-ex -iex --eval-command -o --one-line -O", stdin=True)),
     **_same("sqlite3 sqlite psql mysql mariadb mongo mongosh duckdb usql", _DATABASE),
@@ -120,7 +128,8 @@ _EDITORS: Final[dict[str, Runner]] = {
     **_same("less more most", _row(loads="-k --lesskey-file --lesskey-src")),
     **_same("groff troff", _row(flags="-U")),
     **_same("pdflatex latex tex xelatex lualatex pdftex luatex latexmk", _row(
-        "-output-format", loads="-r", code="-e", flags="-shell-escape --shell-escape -enable-write18 --enable-write18", dashes=True)),
+        "-output-format", loads="-r", code="-e", flags="-shell-escape --shell-escape -enable-write18 --enable-write18",
+        dashes=True)),
     **_same("gs ghostscript", _row(flags="-dNOSAFER", code="-c", dashes=True)),
     "pandoc": _row("-F --filter --pdf-engine --citeproc-command", loads="-L --lua-filter -d --defaults --data-dir -t --to"),
     **_same("ctags exctags", _row(loads="--options --_prelude")),
@@ -155,7 +164,8 @@ _TALKERS: Final[dict[str, Runner]] = {
 
 _ARCHIVERS: Final[dict[str, Runner]] = {
     **_same("tar gtar bsdtar star", _row(
-        "--to-command --use-compress-program --rsh-command --info-script --new-volume-script --checkpoint-action -I -F --rmt-command")),
+        "--to-command --use-compress-program --rsh-command --info-script --new-volume-script --checkpoint-action -I -F "
+        "--rmt-command")),
     "sort": _row("--compress-program"),
     "cpio": _row("--rsh-command"),
     "zip": _row("--unzip-command -TT"),
@@ -176,20 +186,22 @@ _BUILDERS: Final[dict[str, Runner]] = {
                                                               folders="-d --dir -r --search-root")),
     **_same("npm", _row("--script-shell --git --editor --shell --viewer", loads="--userconfig --globalconfig --node-options",
                         changes="--call -c --init-module", folders="--prefix -C")),
-    **_same("pnpm", _row("--script-shell --shell", loads="--userconfig --globalconfig --node-options --global-pnpmfile --pnpmfile",
+    **_same("pnpm", _row("--script-shell --shell",
+                         loads="--userconfig --globalconfig --node-options --global-pnpmfile --pnpmfile",
                          changes="--config", folders="-C --dir --prefix")),
     **_same("yarn", _row("--script-shell", loads="--userconfig --globalconfig --node-options --use-yarnrc --rc",
                          folders="--cwd")),
-    **_same("npx bunx", _row("--script-shell --shell", loads="--userconfig --globalconfig --node-options", changes="-p --package")),
+    **_same("npx bunx", _row("--script-shell --shell", loads="--userconfig --globalconfig --node-options",
+                             changes="-p --package")),
     "cargo": _row(loads="--config -Z", folders="--manifest-path -C"),
     "rustc": _row(code="-C --codegen -Z", changes="--sysroot"),
     **_same("pytest py.test", _row(loads="-p -c --config-file --rootdir --confcutdir --import-mode -o --override-ini",
                                    changes="--pyargs --pdbcls")),
     **_same("tox nox hatch", _row(changes="-c --conf --runner --workdir -x --override")),
-    "go": _row("-exec -toolexec -vettool", loads="-C -overlay -modfile", code="-ldflags -gcflags -asmflags", changes="-gccgoflags -pkgdir -compiler",
-               dashes=True),
-    **_same("gcc g++ cc c++ clang clang++", _row("-wrapper", loads="-B -fplugin -specs", changes="-fuse-ld -Xclang -ccc-install-dir",
-                                                 dashes=True)),
+    "go": _row("-exec -toolexec -vettool", loads="-C -overlay -modfile", code="-ldflags -gcflags -asmflags",
+               changes="-gccgoflags -pkgdir -compiler", dashes=True),
+    **_same("gcc g++ cc c++ clang clang++", _row("-wrapper", loads="-B -fplugin -specs",
+                                                 changes="-fuse-ld -Xclang -ccc-install-dir", dashes=True)),
     **_same("ld gold lld ld.gold ld.lld", _row(loads="-plugin --plugin", dashes=True)),
     **_same("java javaw", _row("-XX:OnError -XX:OnOutOfMemoryError",
                                changes="-javaagent -agentlib -agentpath -Xbootclasspath/a", dashes=True)),
@@ -238,8 +250,8 @@ _CHECKERS: Final[dict[str, Runner]] = {
     "ruff": _row(changes="--config"),
     "coverage": _row(changes="--rcfile"),
     **_same("rspec cucumber", _row(changes="-r --require -O --options -I -f --format", formats="-f --format")),
-    **_same("gunicorn uvicorn flask celery hypercorn", _row(changes="-c --config --chdir --pythonpath --app-dir --worker-class -k "
-                                                            "--loop", formats="-k --worker-class --loop")),
+    **_same("gunicorn uvicorn flask celery hypercorn", _row(
+        changes="-c --config --chdir --pythonpath --app-dir --worker-class -k --loop", formats="-k --worker-class --loop")),
     **_same("sphinx-build mkdocs alembic", _row(changes="-c -f --config-file -D -x")),
     **_same("nodemon", _row("-x --exec", changes="-r --require --config")),
 }

@@ -33,8 +33,8 @@ from trunkline.dialects.risk.programs.runner_rows import ROWS, Runner
 from trunkline.dialects.shell import SHELLS, SimpleCommand
 from trunkline.dialects.shell.wrappers import unwrap
 
-__all__ = ["BUNDLE_LETTERS", "ROWS", "UNKNOWN", "Changing", "Ran", "Runner", "Unknown", "changing_options", "line_names", "line_runs",
-           "option_values", "runs_other"]
+__all__ = ["BUNDLE_LETTERS", "ROWS", "UNKNOWN", "Changing", "Ran", "Runner", "Unknown", "changing_options", "line_names",
+           "line_runs", "option_values", "runs_other"]
 
 BUNDLE_LETTERS: Final = 64
 """Short options in one word that are tried as the last before a value; of more, the first and the last half."""
@@ -63,7 +63,8 @@ class Changing(NamedTuple):
 _LOADER: Final = re.compile(r"ld(-linux|-musl)?[\w.-]*\.so(\.\d+)*|ld\.so")
 _RUNS_IN_CODE: Final = re.compile(
     r"!|\b(system|shell|popen|exec|eval|spawn|source|load|load_extension|pipe|program|python|perl|ruby|lua|term|terminal|make|run"
-    r"|edit|editor|extld|toolexec|plugin|execute|become|linker|syscmd|esyscmd)\b|\||\bgetline\b|@load|call-process|start-process", re.IGNORECASE)
+    r"|edit|editor|extld|toolexec|plugin|execute|become|linker|syscmd|esyscmd)\b"
+    r"|\||\bgetline\b|@load|call-process|start-process", re.IGNORECASE)
 _SED_RUNS: Final = re.compile(r"(?:^|[;\n{}/\d$])\s?e(?:\s|$|;|\})|[/|#,:][gpiImM0-9]{0,9}e[gpiImM0-9]{0,9}\s?(?:$|[;\n}])")
 _SSH_RUNS: Final = re.compile(r"(?i)(proxy|local|knownhosts|permitlocal)\s{0,9}command|match\s|pkcs11provider|include")
 _WHOLE: Final = frozenset(("--checkpoint",))
@@ -71,10 +72,12 @@ _WHOLE: Final = frozenset(("--checkpoint",))
 _COPIERS: Final = frozenset("cp ln install mv link rsync ditto gcp ginstall".split())
 _PRINTERS: Final = frozenset("cat tee zcat gzip xz base64".split())
 _READS_SCRIPTS: Final = SHELLS | {"source", ".", "exec"}
-_SHELL_VARIABLES: Final = frozenset("SHELL .SHELLFLAGS MAKEFLAGS MAKE CC CXX LD AR AS RM CPP FC PYTHON NODE MAKEFILES VPATH".split())
+_SHELL_VARIABLES: Final = frozenset(
+    "SHELL .SHELLFLAGS MAKEFLAGS MAKE CC CXX LD AR AS RM CPP FC PYTHON NODE MAKEFILES VPATH".split())
 _SHELL_SIGNS: Final = re.compile(r"[;|&`$()<>\n]")
 _MODULES: Final = re.compile(r"python[\d.]*|pypy[\d.]*|coverage")
-_CMAKE_PROGRAMS: Final = re.compile(r"-D\w*(COMPILER|LAUNCHER|TOOLCHAIN_FILE|MAKE_PROGRAM|INCLUDE|LINKER)\w*(:\w+)?=", re.IGNORECASE)
+_CMAKE_PROGRAMS: Final = ("COMPILER", "LAUNCHER", "TOOLCHAIN_FILE", "MAKE_PROGRAM", "INCLUDE", "LINKER")
+_LOADER_CHARS: Final = 80
 _PLAIN: Final = re.compile(r"[\w-]+")
 _SHELL_KEYS: Final = frozenset("script-shell shell node-options git editor userconfig globalconfig".split())
 """Settings of package managers that say what is run."""
@@ -148,7 +151,8 @@ def _is_plain(command: SimpleCommand, row: Runner, option: str, value: str | Non
 def _settings(command: SimpleCommand, row: Runner) -> list[str]:
     """``SHELL=x`` of make, ``-DCMAKE_C_COMPILER=x``: variables that say which programs are run."""
     if command.name == "cmake":
-        return [found[0] for word in command.sketch[1:] if (found := _CMAKE_PROGRAMS.match(word))]
+        given = [word.partition("=")[0] for word in command.sketch[1:] if word[:2] == "-D"]
+        return [f"{name}=" for name in given if any(program in name.upper() for program in _CMAKE_PROGRAMS)]
     found_names = []
     for word in command.sketch[1:] if row.sets else ():
         name, equal, value = word.partition("=")
@@ -173,11 +177,12 @@ class _Known:
         if name is None or not command.words:
             return ()
         if self.copies.get(name, name) != name:
-            return (" ".join((self.copies[name], *map(git.quoted, command.sketch[1:])))[:_CHARS],) if self.copies[name] else UNKNOWN
+            words = (self.copies[name], *map(git.quoted, command.sketch[1:]))
+            return (" ".join(words)[:_CHARS],) if self.copies[name] else UNKNOWN
         if self.aliases and name == "git":
             return git.aliased(command, self.aliases)
         first = command.sketch[0]
-        if self.written and ("/" in first and name in self.written or (
+        if self.written and (("/" in first and name in self.written) or (
                 (name in _READS_SCRIPTS or name in ROWS) and any(_base(word) in self.written for word in command.sketch[1:]
                                                                  if word[:1] != "-"))):
             return UNKNOWN if name in _READS_SCRIPTS or "/" in first or ROWS[name].language == "code" else ()
@@ -248,7 +253,7 @@ def _behind(command: SimpleCommand) -> tuple[str, ...]:
         return git.behind(command)
     if name.startswith("git-"):
         return git.behind_helper(command)
-    if name[:2] == "ld" and _LOADER.fullmatch(name):
+    if name[:2] == "ld" and len(name) < _LOADER_CHARS and _LOADER.fullmatch(name):
         at = 1
         while at < len(command.sketch) and command.sketch[at][:1] == "-":
             at += 2 if command.sketch[at] in ("--library-path", "--preload", "--audit", "--argv0", "--inhibit-rpath") else 1
@@ -265,7 +270,9 @@ def _joined(command: SimpleCommand, at: int) -> Ran:
     if at >= len(command.words):
         return ()
     first = command.words[at]
-    return UNKNOWN if first is None else (" ".join((git.quoted(_base(first)), *map(git.quoted, command.sketch[at + 1:])))[:_CHARS],)
+    if first is None:
+        return UNKNOWN
+    return (" ".join(map(git.quoted, (_base(first), *command.sketch[at + 1:])))[:_CHARS],)
 
 
 def _row_of(command: SimpleCommand) -> tuple[SimpleCommand, Runner | None]:

@@ -19,8 +19,8 @@ CHARS: Final = 400
 _SPECIAL: Final = re.compile(r"[\s;&|<>()'\"\\#!{}]")
 _HELPERS: Final = {"send-pack": "push", "http-push": "push", "fetch-pack": "fetch", "http-fetch": "fetch", "remote-http": "fetch"}
 """Programs that git starts for a verb, and that do the same on their own."""
-_SENDS: Final = {"subtree": ("push", "split"), "lfs": ("push",), "annex": ("sync", "copy", "move", "push", "assist"), "send-email": (),
-                 "imap-send": (), "daemon": ()}
+_SENDS: Final = {"subtree": ("push", "split"), "lfs": ("push",), "annex": ("sync", "copy", "move", "push", "assist"),
+                 "send-email": (), "imap-send": (), "daemon": ()}
 """Verbs that bring commits to others in another way, each with the words behind it that do; none: always."""
 _OPTIONS: Final = frozenset("--upload-pack --receive-pack --exec --extcmd --open-files-in-pager -x -u --tool-cmd".split())
 _VERBS_OF: Final[dict[str, frozenset[str]]] = {
