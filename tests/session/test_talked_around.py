@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+import time
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -68,6 +69,40 @@ def test_a_member_that_nobody_knows_keeps_an_allow_from_matching(member: str) ->
     assert decided("patterns", "npm test").action == "allow"
     verdict = decided("patterns", "npm test", **{member: "root"})
     assert verdict.action == "ask"
+
+
+@pytest.mark.parametrize("unit", [
+    "cd a;", "man -Pa b;", "x -rrrrrrrrrrrr ", "find a -exec cat {} +;", "cat a* ", "git -c alias.p=q p;",
+])
+def test_deciding_takes_time_in_proportion_to_the_line(unit: str) -> None:
+    """Own time, and a bound that only a square would pass: a line four times as long."""
+    decided("paths", "true")
+    short, long = (_own_time_s(unit * (size // len(unit))) for size in (1000, 4000))
+    assert long < max(short, 0.004) * 12
+
+
+def _own_time_s(line: str) -> float:
+    """The least of three, each of a line of its own, for lines are kept parsed."""
+    found = []
+    for number in range(3):
+        before = time.thread_time()
+        decided("paths", f"true {number}; {line}")
+        found.append(time.thread_time() - before)
+    return min(found)
+
+
+def test_old_always_rules_load_and_allow_what_they_named() -> None:
+    line = "pytest -p evil && make -f x.mk > out.txt"
+    policy = parse_policy(f'''[[rules]]
+tool = ["bash"]
+agent = ["demo"]
+command = ["{line}"]
+root = "{ROOT}"
+action = "allow"
+''')
+    for text, action in ((line, "allow"), (f"{line} ", "ask"), ("pytest -p evil", "ask"), (f"{line}; ls", "ask")):
+        ask = policy_ask("bash", "execute", {"command": text}, agent="demo", cwd=ROOT, roots=[ROOT], home=HOME)
+        assert policy.decide(ask, now_us=0).action == action, text
 
 
 def test_a_reason_says_which_names_cannot_be_known() -> None:
