@@ -162,7 +162,7 @@ def test_an_agent_s_own_names_for_its_tools_are_known_where_it_is_named(tmp_path
         async with site(tmp_path) as hub:
             question = {"tool": "run_shell_command", "input": {"command": "npm test"}, "cwd": "/x"}
             assert (await explained(hub, agent="gemini", **question))["tool"] == "bash"
-            assert (await explained(hub, agent="nobody", tool="frobnicate", input={"command": "x"}, cwd="/x"))["tool"] == "frobnicate"
+            assert (await explained(hub, agent="nobody", **{**question, "tool": "frobnicate"}))["tool"] == "frobnicate"
 
     run(check())
 

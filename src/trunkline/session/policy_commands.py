@@ -33,6 +33,8 @@ _CHOICE = re.compile(r"[@+!*?]\([^/]*")
 """The same for a choice (``@(a|b)``)."""
 _STARS = re.compile(r"(?<![^/])\*+(?![^/])")
 _FOLDER_OPTIONS = frozenset("-C --directory --cwd --chdir --work-tree --git-dir --prefix --dir --working-directory -D".split())
+_TAKES_TEXT = frozenset("cat tee read git grep wc head tail sort echo".split())
+"""What they read is text to them: no path in it is opened."""
 _BUNDLE = 64
 """Letters of one option that are looked at; what has more may be about any path."""
 _INSIDE = re.compile(r"[\s'\"(),;:<>|&=`]+")
@@ -78,6 +80,8 @@ def mentions(commands: Iterable[SimpleCommand], home: str | None) -> Iterator[st
         yield from (_known(word, sketch, home) for word, sketch in zip(command.words, command.sketch, strict=True))
         yield from (_known(redirect.target, redirect.sketch, home) for redirect in command.redirects)
         yield from (_known(None if _DYNAMIC.search(one) else one, one, home) for one in command.assignments)
+        if command.redirects and command.name not in _TAKES_TEXT:
+            yield from (redirect.body for redirect in command.redirects if redirect.body is not None)
 
 
 def _known(word: str | None, sketch: str, home: str | None) -> str:

@@ -271,6 +271,17 @@ _STARTERS: Final[dict[str, Runner]] = {
     "ip": _row(),
 }
 
+SCRIPT_OPTIONS: Final = frozenset(
+    option for row in (*_CHECKERS.values(), _BUILDERS["pytest"], _INTERPRETERS["node"]) for option in row.known - row.formats
+    if option[:2] == "--"
+) - _set("--print --eval --projects --dir --project --build --workspace") | _set("-c -r -p")
+"""What a script of the project (``npm test -- x``) may take as such an option: which program that is, is not known."""
+VERBS: Final[dict[str, tuple[str, ...]]] = {
+    "npm": ("publish", "unpublish", "install", "uninstall", "exec", "config", "login", "token", "owner", "deprecate", "access"),
+    "hg": ("push", "pull", "commit", "strip", "purge", "rollback", "update"),
+}
+"""Verbs that a program also takes cut short."""
+
 ROWS: Final[dict[str, Runner]] = {
     **_INTERPRETERS, **_EDITORS, **_TALKERS, **_ARCHIVERS, **_BUILDERS, **_CHECKERS, **_STARTERS,
 }

@@ -29,7 +29,7 @@ from msgspec import structs
 from trunkline.dialects.risk.call import loading_level
 from trunkline.dialects.risk.code import may_run_commands
 from trunkline.dialects.risk.programs import runners_git as git
-from trunkline.dialects.risk.programs.runner_rows import ROWS, Runner
+from trunkline.dialects.risk.programs.runner_rows import ROWS, SCRIPT_OPTIONS, VERBS, Runner
 from trunkline.dialects.shell import SHELLS, SimpleCommand
 from trunkline.dialects.shell.wrappers import unwrap
 
@@ -79,6 +79,12 @@ _MODULES: Final = re.compile(r"python[\d.]*|pypy[\d.]*|coverage")
 _CMAKE_PROGRAMS: Final = ("COMPILER", "LAUNCHER", "TOOLCHAIN_FILE", "MAKE_PROGRAM", "INCLUDE", "LINKER")
 _LOADER_CHARS: Final = 80
 _PLAIN: Final = re.compile(r"[\w-]+")
+_RUN_SCRIPTS: Final = frozenset("npm pnpm yarn tox nox".split())
+_IMPLICIT: Final = frozenset(
+    "makefile gnumakefile package.json .npmrc .yarnrc .yarnrc.yml conftest.py setup.py setup.cfg pyproject.toml pytest.ini "
+    "tox.ini build.rs cargo.toml config.toml justfile rakefile gemfile build.gradle pom.xml cmakelists.txt .gitconfig config "
+    ".gitattributes dockerfile .bashrc .profile sitecustomize.py".split())
+"""Files that programs run, or are told by what to run, without being given them."""
 _SHELL_KEYS: Final = frozenset("script-shell shell node-options git editor userconfig globalconfig".split())
 """Settings of package managers that say what is run."""
 
@@ -134,7 +140,21 @@ def changing_options(command: SimpleCommand) -> list[Changing]:
     found += [Changing(word) for word in command.sketch[1:] if word in row.flags]
     if row.stdin and _has_script(command, row):
         found.append(Changing("its input"))
+    found += [Changing(option) for option in _for_a_script(command)]
     return found + [Changing(name) for name in _settings(command, row)]
+
+
+def _for_a_script(command: SimpleCommand) -> list[str]:
+    """Options behind ``--`` that go to a script of the project; and lists of options in a file."""
+    if command.name in ("pytest", "py.test"):
+        return ["@"] if any(word[:1] == "@" for word in command.sketch[1:]) else []
+    if command.name not in _RUN_SCRIPTS:
+        return []
+    at = command.sketch.index("--") if "--" in command.sketch else 0 if command.name in ("yarn", "pnpm") else len(command.sketch)
+    names = [word.partition("=")[0] for word in command.sketch[at + 1:] if word[:1] == "-"]
+    found = [name if name in SCRIPT_OPTIONS else name[:2] for name in names]
+    known = ROWS[command.name].known
+    return [name for name in found if name in SCRIPT_OPTIONS and (at or (name[:2] == "--" and name not in known))]
 
 
 def _is_plain(command: SimpleCommand, row: Runner, option: str, value: str | None) -> bool:
@@ -181,6 +201,8 @@ class _Known:
             return (" ".join(words)[:_CHARS],) if self.copies[name] else UNKNOWN
         if self.aliases and name == "git":
             return git.aliased(command, self.aliases)
+        if not _IMPLICIT.isdisjoint(self.written) and (name == "git" or name in ROWS):
+            return UNKNOWN
         first = command.sketch[0]
         if self.written and (("/" in first and name in self.written) or (
                 (name in _READS_SCRIPTS or name in ROWS) and any(_base(word) in self.written for word in command.sketch[1:]
@@ -203,10 +225,11 @@ class _Known:
         for redirect in command.redirects:
             if redirect.writes and redirect.sketch and not redirect.sketch.startswith("/dev/"):
                 self.written.add(_base(redirect.sketch))
+                self.written.add(_base(redirect.sketch).lower())
                 if name in _PRINTERS and len(words) == 2:
                     self._named(redirect.sketch, words[1])
         if name == "tee":
-            self.written.update(_base(word) for word in words[1:] if word[:1] != "-")
+            self.written.update(name for word in words[1:] if word[:1] != "-" for name in (_base(word), _base(word).lower()))
 
     def _aliased(self, name: str, words: Sequence[str]) -> None:
         if name == "hash" and "-p" in words:
@@ -253,6 +276,11 @@ def _behind(command: SimpleCommand) -> tuple[str, ...]:
         return git.behind(command)
     if name.startswith("git-"):
         return git.behind_helper(command)
+    if name == "hub":
+        return (" ".join(("git", *map(git.quoted, command.sketch[1:])))[:_CHARS],)
+    if name in VERBS and len(command.sketch) > 1 and len(command.sketch[1]) > 2:
+        return tuple([" ".join((name, verb, *command.sketch[2:]))[:_CHARS] for verb in VERBS[name]
+                      if verb.startswith(command.sketch[1]) and verb != command.sketch[1]])
     if name[:2] == "ld" and len(name) < _LOADER_CHARS and _LOADER.fullmatch(name):
         at = 1
         while at < len(command.sketch) and command.sketch[at][:1] == "-":
