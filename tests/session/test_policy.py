@@ -207,6 +207,8 @@ DENIED = [
     ("git push*", "git -C . push"),
     ("git push*", "git --no-pager push origin"),
     ("git push*", "git -c a=b --git-dir x push"),
+    ("git push*", "git -c alias.p=push p"),
+    ("rm *", "alias q=rm; q x"),
 ]
 
 
@@ -234,10 +236,8 @@ def test_a_deny_rule_finds_a_command_anywhere_in_a_line(pattern: str, command: s
     ("rm *", "git bisect run rm x"),
     ("rm *", "git rebase -x 'rm x'"),
     ("rm *", "git -c core.pager='rm x' log"),
-    ("git push*", "git -c alias.p=push p"),
     ("rm *", "tar --to-command='rm x' -xf a"),
     ("rm *", "tar --checkpoint-action=exec='rm x' -xf a"),
-    ("rm *", "alias q=rm; q x"),
     ("rm *", "python3 -c \"os.system('rm x')\""),
     ("rm *", "some-wrapper --fast rm x"),
     ("npm publish*", "npm --prefix x publish"),

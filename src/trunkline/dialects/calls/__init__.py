@@ -90,9 +90,11 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     command = command_of(members, file_kind)
     doubts: list[str] = []
     if command is None and not members and role == "terminal":
-        command, source, doubts = _in_words(title, shown, named_by)
+        is_title = named_by == "catalog" and names.role_of(title) is None  # the id names the tool, and the title is its command
+        command, source, doubts = _in_words(title, shown, is_title)
     elif command is not None and source == "content" and (said := command_in(shown)) and said != command:
-        command, doubts = f"{command}\n{said}", ["its words name another command than its arguments"]
+        command, doubts = f"{command}
+{said}", ["its words name another command than its arguments"]
     category = _category(tool, kind, role)
     brings = brings_changes or has_new_text(members)
     acts = frozenset(_acts(tool, kind, role, named_by, names, category, command, brings))
@@ -119,9 +121,9 @@ def _members(given: object, role: ToolRole | None, shown: str) -> tuple[Mapping[
     return arguments_in(shown), "content"
 
 
-def _in_words(title: str, shown: str, named_by: Source) -> tuple[str | None, Source, list[str]]:
+def _in_words(title: str, shown: str, is_title: bool) -> tuple[str | None, Source, list[str]]:
     """The command of a call without an input: its title, or what its words announce. A tool's name is never one."""
-    if title and not is_name(title):
+    if title and (is_title or not is_name(title)):
         return _without_label(title), "title", []
     said = command_in(shown)
     return (said, "content", ["its command is only in its words"]) if said else (None, "title", [])

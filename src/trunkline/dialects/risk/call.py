@@ -41,12 +41,17 @@ _LOADERS: Final = re.compile(
     r"|PERL5OPT|PERL5LIB|RUBYOPT|NODE_OPTIONS|JAVA_TOOL_OPTIONS|GIT_\w*COMMAND|GIT_PAGER|GIT_EDITOR|GIT_EXTERNAL_DIFF|GIT_CONFIG\w*"
     r"|GIT_EXEC_PATH|GIT_PROXY_COMMAND|GIT_SSH|GIT_ASKPASS|SSH_ASKPASS|SUDO_ASKPASS|PAGER|MANPAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL"
     r"|BROWSER|RUSTC_WRAPPER|CARGO_TARGET_\w+_RUNNER|MAKEFLAGS|MAKESHELL|npm_config_\w+|PIP_INDEX_URL|PIP_EXTRA_INDEX_URL|TAR_OPTIONS"
-    r"|RSYNC_RSH|GREP_OPTIONS|LESS|GCONV_PATH|GOFLAGS|CC|CXX|LD)=(.*)$",
+    r"|RSYNC_RSH|GREP_OPTIONS|LESS|GCONV_PATH|GOFLAGS|CC|CXX|LD|GIT_SEQUENCE_EDITOR|GIT_TEMPLATE_DIR|PYTHONBREAKPOINT|PYTHONHOME"
+    r"|PYTHONUSERBASE|PYTEST_PLUGINS|PYTEST_ADDOPTS|JDK_JAVA_OPTIONS|_JAVA_OPTIONS|RUSTC|RUSTC_WORKSPACE_WRAPPER|RUSTFLAGS|LUA_INIT"
+    r"|VIMINIT|EXINIT|LESSKEY|FZF_DEFAULT_COMMAND|FZF_DEFAULT_OPTS|RIPGREP_CONFIG_PATH|BAT_PAGER|SYSTEMD_PAGER|HGRCPATH|HGEDITOR"
+    r"|SVN_EDITOR|SVN_SSH|CVS_RSH|PHPRC|PHP_INI_SCAN_DIR|PERL5DB)=(.*)$",
     re.DOTALL,
 )
 _LOADING: Final = {
     "NODE_OPTIONS": re.compile(r"(^|[\s'\"])(-r|--require|--import|--loader|--experimental-loader)\b"),
     "GOFLAGS": re.compile(r"-(tool)?exec\b"),
+    "RUSTFLAGS": re.compile(r"\blinker\b|-Z|-B"),
+    "PYTEST_ADDOPTS": re.compile(r"(^|\s)-\w?[pco]|--(config|override|rootdir|confcut)"),
     "MAKEFLAGS": re.compile(r"--eval\b|\bSHELL="),
     "PATH": re.compile(r"(^|:)(\.|(/tmp|/var/tmp|/dev/shm)(/[^:]*)?)(:|$)"),
     "PYTHONPATH": re.compile(r"(^|:)(/tmp|/var/tmp|/dev/shm)(/[^:]*)?(:|$)"),
@@ -65,6 +70,15 @@ def _noting(noted: Noted[str], one: str) -> list[str]:
         noted.append(one)
         return noted
     return [one]
+
+
+def loading_level(assignment: str) -> RiskLevel | None:
+    """How bad it is that ``NAME=value`` may make other programs load or run something; None: it does not."""
+    found = _LOADERS.match(assignment)
+    if found is None or (found[1] not in _LOADS_MODULES and _QUIET_LOADERS.match(found[2])):
+        return None
+    loading = _LOADING.get(found[1])
+    return "high" if loading is None or loading.search(found[2]) else "medium"
 
 
 class Trait:
@@ -169,6 +183,15 @@ class Call(Struct, eq=False, gc=False):
                     return joined
         return None
 
+    def bundled_value(self, letter: str) -> str | None:
+        """The value of a short option wherever it stands in a bundle: ``-xC/srv``, ``-st ..``."""
+        for at, arg in enumerate(self.args if not self.bare else ()):
+            if arg[:1] == "-" and arg[1:2] not in ("", "-"):
+                before, found, rest = arg[1:].partition(letter)
+                if found and before.isalnum():
+                    return rest or " ".join(self.args[at + 1:at + 2])
+        return None
+
     def note(self, level: RiskLevel, reason: str, about: str = "") -> None:
         """Remember one thing; ``about`` is shown behind it, shortened."""
         shown = about if len(about) <= _SHOWN else about[: _SHOWN - 1] + "…"
@@ -188,10 +211,8 @@ class Call(Struct, eq=False, gc=False):
 
     def assign(self, assignment: str) -> None:
         """It sets a variable; some make other programs load or run something."""
-        found = _LOADERS.match(assignment)
-        if found is not None and (found[1] in _LOADS_MODULES or not _QUIET_LOADERS.match(found[2])):
-            loading = _LOADING.get(found[1])
-            level: RiskLevel = "high" if loading is None or loading.search(found[2]) else "medium"
+        level = loading_level(assignment)
+        if level is not None:
             self.note(level, "changes what other programs load or run", assignment)
 
     def run(self, path: str) -> None:
