@@ -25,10 +25,12 @@ from trunkline.session.globs import Place
 from trunkline.session.policy_commands import (
     ANYTHING,
     as_written,
+    behind_variables,
     doubt,
     glob_outline,
     inside,
     mentions,
+    only_reads_line,
     outline,
     path_outline,
     pieces,
@@ -334,11 +336,13 @@ def command_covered(patterns: list[str], subject: Subject) -> Fit:
         return Fit(not _is_excluded(excluded, subject), "it excludes a command in it")
     if subject.parsed is None or not subject.parsed.complete or not subject.parsed.commands:
         return Fit(False, "the command cannot be read for sure")
-    for one in subject.parsed.commands:
+    commands = subject.parsed.commands
+    anything = ["*", *(f"!{pattern}" for pattern in excluded)]
+    for index, one in enumerate(commands):
         unsure = doubt(one)
         if unsure:
             return Fit(False, unsure)
-        if not _command_allowed(patterns, one):
+        if not _command_allowed(anything if only_reads_line(commands, index) else patterns, one):
             return Fit(False, f"`{as_written(one)}` is not in its commands")
     return Fit(True)
 
@@ -350,9 +354,11 @@ def _is_excluded(excluded: list[str], subject: Subject) -> bool:
 
 
 def _command_allowed(patterns: list[str], one: SimpleCommand) -> bool:
-    """The text as written is in the patterns, and neither a spelling of it nor what it may run in turn is excluded."""
+    """The text as written, or behind harmless variables, is in the patterns, and neither a spelling of it nor what it may run in
+    turn is excluded."""
     included, excluded = globs.split(patterns)
-    if not any(globs.text_matches(pattern, as_written(one)) for pattern in included):
+    written = {as_written(one), behind_variables(one)}
+    if not any(globs.text_matches(pattern, text) for pattern in included for text in written):
         return False
     return not excluded or not (runs_unknown(one) or any(
         globs.text_matches(pattern, text, fold=True) for text in (*_every_spelling(one), *hidden(one)) for pattern in excluded))

@@ -3,6 +3,7 @@
     types.py     what a reading says              names.py     what tools are called, and what they are for
     inputs.py    commands and paths of an input   searches.py  patterns: globs or expressions
     members.py   members that nobody understands  words.py     commands that are only in words
+    variables.py what stands in front of a command and changes nothing of it
 
 What the agent says it is names the call: its ``name``, then a name of the catalog's ``tools`` (in ``_meta``, at the front of the
 id or of the title), then the title it came with where that reads as a name. Only a call that has none of these goes by its kind,
@@ -86,7 +87,7 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
         role = "read"
     members, source = _members(given, role, shown)
     file_kind = kind if kind != "other" else _FILE_KINDS.get(role, kind) if role is not None else kind
-    command = command_of(members, file_kind)
+    command = command_of(members, file_kind, names.members)
     doubts: list[str] = []
     if command is None and not members and role == "terminal":
         command, source, doubts = _in_words(title, shown, named_by)
@@ -95,9 +96,10 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     acts = frozenset(_acts(tool, kind, role, named_by, names, category, command, brings))
     strict = command is None and (category in _STRICT or (brings and category in ("file_read", "search")))
     found = named_in(members, located, tool=tool if named_by in ("name", "catalog", "title") else "", kind=file_kind,
-                     is_command=command is not None, strict=strict)
+                     is_command=command is not None, strict=strict, idle=names.members)
     if role in _UNDERSTOOD:
-        doubts += [f"a member of its input that is not known: {name[:60]}" for name in dict.fromkeys(unknown_members(members))]
+        unknown = dict.fromkeys(unknown_members(members, names.members))
+        doubts += [f"a member of its input that is not known: {name[:60]}" for name in unknown]
     unseen = _unseen(tool, *found.paths[:PATHS])
     doubts += [unseen] if unseen else []
     return Reading(

@@ -1,0 +1,210 @@
+"""What stands in front of a command and is not part of it: harmless variables, and a shell that does nothing but read one line.
+
+Rule 1: pure, and one definition: whoever asks whether two commands are the same, or what a rule's pattern has to match, asks here.
+Rule 2: harmless is what is listed, with a value that is listed. Any other variable may change what a program loads, runs or finds.
+Rule 3: a command is bared only where that is certain. A line in which a shell does more than split words stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, NamedTuple
+
+PLAIN_CHARS: Final = 4 << 10
+"""Characters of a line that is taken apart into its words, on the loop: 1 ms."""
+SHELLS_DEEP: Final = 4
+"""Shells within shells that are looked through; nobody writes more."""
+
+SHELLS: Final = frozenset(folder + name for name in ("sh", "bash", "zsh", "dash", "ksh") for folder in ("", "/bin/", "/usr/bin/"))
+"""The shells that are what they are called; ``./bash`` may be anything."""
+_READS_ONE_LINE: Final = frozenset({("-c",), ("-lc",), ("-l", "-c"), ("--login", "-c")})
+"""The options of a shell that only reads the line behind them. A login shell reads the person's own profile first."""
+
+_SWITCH: Final = re.compile(r"[A-Za-z0-9_.-]{0,32}")
+_NUMBER: Final = re.compile(r"\d{1,5}")
+_LOCALE: Final = re.compile(r"[A-Za-z0-9_.@-]{0,64}")
+_HARMLESS: Final[dict[str, re.Pattern[str]]] = {
+    **dict.fromkeys("CI NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLORTERM".split(), _SWITCH),
+    **dict.fromkeys(("COLUMNS", "LINES"), _NUMBER),
+    "LANG": _LOCALE,
+    "TERM": re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}"),  # the name of a description, not a path to one
+    "TZ": re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,31}(?:/[A-Za-z0-9_+-]{1,31}){0,2}"),  # behind ``:`` or ``/`` it is a file
+    "PAGER": re.compile("cat"),  # any other is a program that is run
+    "DEBIAN_FRONTEND": re.compile("noninteractive"),
+    "RUST_BACKTRACE": re.compile("0|1|full"),
+    "CARGO_TERM_COLOR": re.compile("auto|always|never"),
+}
+_LOCALES: Final = re.compile(r"LC_[A-Z]{1,20}")
+
+NEVER: Final = re.compile(
+    r"PATH|HOME|USER|SHELL|PWD|TMPDIR|IFS|CDPATH|ENV|BASH_\w*|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS\d|FPATH|ZDOTDIR"
+    r"|LD_\w*|DYLD_\w*|\w*_PRELOAD|GCONV_PATH|LOCPATH|NLSPATH|TERMINFO\w*|TERMCAP|GLIBC_TUNABLES|MALLOC_\w*"
+    r"|GIT_\w*|SSH_\w*|\w*_ASKPASS|\w*_RSH|HG\w*|SVN_\w*"
+    r"|NODE_\w*|npm_\w*|NPM_\w*|YARN_\w*|PYTHON\w*|PIP_\w*|UV_\w*|PYTEST_\w*|VIRTUAL_ENV|PERL\w*|RUBY\w*|GEM_\w*|BUNDLE_\w*"
+    r"|JAVA\w*|_JAVA_OPTIONS|JDK_\w*|MAVEN_\w*|GRADLE_\w*|CLASSPATH|GO[A-Z]\w*|RUSTC\w*|RUSTFLAGS|CARGO_(?!TERM_COLOR$)\w*"
+    r"|CC|CXX|LD|AR|CFLAGS|CXXFLAGS|LDFLAGS|MAKE\w*|CMAKE_\w*|PKG_CONFIG\w*|PHP\w*|LUA_\w*|DOTNET_\w*"
+    r"|EDITOR|VISUAL|BROWSER|\w+PAGER|LESS\w*|GREP_\w*|TAR_\w*|ZIPOPT|UNZIP\w*|WGETRC|CURL_HOME|INPUTRC|XDG_\w*|\w*WRAPPER\w*"
+    r"|(?i:\w*_proxy)|SSL_\w*|OPENSSL_\w*|\w*_CA_BUNDLE|AWS_\w*|DOCKER_\w*|KUBECONFIG|SUDO_\w*")
+"""Names that are never harmless, whoever lists them: they say which code is loaded, which program runs, where it looks."""
+
+_LOADERS: Final = re.compile(
+    r"(LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_\w+|BASH_ENV|ENV|PROMPT_COMMAND|PS4|SHELLOPTS|BASHOPTS|PATH|PYTHONSTARTUP|PYTHONPATH"
+    r"|PERL5OPT|PERL5LIB|RUBYOPT|NODE_OPTIONS|JAVA_TOOL_OPTIONS|GIT_\w*COMMAND|GIT_PAGER|GIT_EDITOR|GIT_EXTERNAL_DIFF|GIT_CONFIG\w*"
+    r"|GIT_EXEC_PATH|GIT_PROXY_COMMAND|GIT_SSH|GIT_ASKPASS|SSH_ASKPASS|SUDO_ASKPASS|PAGER|MANPAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL"
+    r"|BROWSER|RUSTC_WRAPPER|CARGO_TARGET_\w+_RUNNER|MAKEFLAGS|MAKESHELL|npm_config_\w+|PIP_INDEX_URL|PIP_EXTRA_INDEX_URL|TAR_OPTIONS"
+    r"|RSYNC_RSH|GREP_OPTIONS|LESS|GCONV_PATH|GOFLAGS|CC|CXX|LD)")
+_LOADING: Final = {
+    "NODE_OPTIONS": re.compile(r"(^|[\s'\"])(-r|--require|--import|--loader|--experimental-loader)\b"),
+    "GOFLAGS": re.compile(r"-(tool)?exec\b"),
+    "MAKEFLAGS": re.compile(r"--eval\b|\bSHELL="),
+    "PATH": re.compile(r"(^|:)(\.|(/tmp|/var/tmp|/dev/shm)(/[^:]*)?)(:|$)"),
+    "PYTHONPATH": re.compile(r"(^|:)(/tmp|/var/tmp|/dev/shm)(/[^:]*)?(:|$)"),
+}
+"""In variables that builds set every day: what makes them load a file, or find programs where anybody can put some."""
+_QUIET_LOADERS: Final = re.compile(r"(?:cat|less|more|true|:|vi|vim|nano|echo|gcc|clang|cc|g\+\+|c\+\+|clang\+\+|)|-[A-Za-z]+")
+_LOADS_MODULES: Final = frozenset(("PERL5OPT", "RUBYOPT"))
+
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_ASSIGNMENT: Final = re.compile(r"[ \t]*([A-Za-z_][A-Za-z0-9_]*)=")
+_BLANKS: Final = re.compile(r"[ \t]+")
+_PIECE: Final = re.compile(
+    r"""'([^']*)'|"((?:[^"$`\\!]|\\["\\])*)"|\\([^\n])|([^\s'"\\$`|&;()<>{}*?\[\]~#!]+)""")
+"""A piece of a word that means the same whatever a shell does: in quotes, behind a backslash, or without a sign of the shell's."""
+_ESCAPED: Final = re.compile(r'\\(["\\])')
+_KEYWORDS: Final = frozenset("if then else elif fi for select while until do done case esac in function time coproc".split())
+_NO_LETTERS: Final = str.maketrans("", "", "'\"\\ \t\r\n")
+"""What a shell takes away when it makes words of a line."""
+
+
+def is_harmless(name: str, value: str) -> bool:
+    """Whether a variable changes nothing but how a program prints, or that it asks nobody."""
+    allowed = _HARMLESS.get(name) or (_LOCALE if _LOCALES.fullmatch(name) else None)
+    return allowed is not None and allowed.fullmatch(value) is not None
+
+
+def is_harmless_assignment(assignment: str) -> bool:
+    """The same for ``NAME=value``; a value that only a shell knows has a sign in it that no harmless value has."""
+    name, equals, value = assignment.partition("=")
+    return equals == "=" and is_harmless(name, value)
+
+
+def loads(name: str, value: str) -> Literal["high", "medium"] | None:
+    """How bad it is that a variable makes other programs load or run something; None where it does not."""
+    if not _LOADERS.fullmatch(name) or (name not in _LOADS_MODULES and _QUIET_LOADERS.fullmatch(value)):
+        return None
+    loading = _LOADING.get(name)
+    return "high" if loading is None or loading.search(value) else "medium"
+
+
+def script_of(words: Sequence[str | None]) -> str | None:
+    """The line that a shell reads and does nothing else: ``/bin/bash -lc LINE``; None where these words are no such shell."""
+    return words[-1] if len(words) > 2 and words[0] in SHELLS and tuple(words[1:-1]) in _READS_ONE_LINE else None
+
+
+class Bare(NamedTuple):
+    """A command without what stands in front of it."""
+
+    line: str
+    """As a shell would read it."""
+    variables: frozenset[str] = frozenset()
+    """``NAME=value`` of those that are not harmless. A line that is more than words keeps its own in front."""
+    words: tuple[str, ...] | None = None
+    """Its words, where it is run without a shell."""
+
+    @property
+    def letters(self) -> str:
+        """What is left of it whatever way its words are quoted."""
+        return self.line.translate(_NO_LETTERS)
+
+
+def bare_line(words: Sequence[str], env: Mapping[str, str] | None = None) -> Bare:
+    """The command that these words run, with these variables. A single word is a line: agents send whole lines as a program."""
+    strange = frozenset(f"{name}={value}" for name, value in (env or {}).items() if not is_harmless(name, value))
+    script = words[0] if len(words) == 1 else script_of(words)
+    if script is None:
+        return Bare(shlex.join(words), strange, tuple(words))
+    found = _read(script, SHELLS_DEEP)
+    return found._replace(variables=found.variables | strange)
+
+
+def is_same(one: Bare, other: Bare) -> bool:
+    """Whether two commands are the same: as lines, else word for word."""
+    if one.variables != other.variables:
+        return False
+    if one.line == other.line:
+        return not one.variables or _words_of(one) is not None
+    if max(len(one.line), len(other.line)) > PLAIN_CHARS or one.letters != other.letters:
+        return False
+    words = _words_of(one)
+    return words is not None and words == _words_of(other)
+
+
+def plain_words(line: str) -> tuple[str, ...] | None:
+    """The words of a line with which a shell does nothing but split it; None where it does more, or where the line is long."""
+    if len(line) > PLAIN_CHARS:
+        return None
+    words: list[str] = []
+    at, end = 0, len(line.rstrip())
+    while at < end:
+        blank = _BLANKS.match(line, at)
+        at = blank.end() if blank else at
+        found = _word(line, at, end)
+        if found is None:
+            return None
+        word, at = found
+        words.append(word)
+    if not words or words[0] in _KEYWORDS or _ASSIGNMENT.match(line):
+        return None
+    return tuple(words)
+
+
+def _words_of(bare: Bare) -> tuple[str, ...] | None:
+    return bare.words if bare.words is not None else plain_words(bare.line)
+
+
+def _word(line: str, at: int, end: int) -> tuple[str, int] | None:
+    """The word that begins here, and where it ends."""
+    start, pieces = at, []
+    while at < end and line[at] not in " \t":
+        found = _PIECE.match(line, at)
+        if found is None:
+            return None
+        quoted, double, escaped, bare = found.groups()
+        pieces.append(_ESCAPED.sub(r"\1", double) if double is not None else next(
+            piece for piece in (quoted, escaped, bare) if piece is not None))
+        at = found.end()
+    return ("".join(pieces), at) if at > start else None
+
+
+def _read(line: str, depth: int) -> Bare:
+    """A line without the harmless variables and the shells in front of it."""
+    rest, strange = _without_assignments(line.strip())
+    if strange is None:
+        return Bare(rest)
+    words = plain_words(rest) if rest.partition(" ")[0] in SHELLS else None
+    script = script_of(words) if words is not None and depth else None
+    if script is None:
+        return Bare(rest, strange)
+    inner = _read(script, depth - 1)
+    return inner._replace(variables=inner.variables | strange)
+
+
+def _without_assignments(line: str) -> tuple[str, frozenset[str] | None]:
+    """A line without the variables in front of it, and those that are not harmless. None in their place: the line is more than
+    words, so that it keeps them, all but the harmless ones at its very front."""
+    at, kept_from, strange, end = 0, 0, [], len(line)
+    while (found := _ASSIGNMENT.match(line, at)) is not None:
+        value = _word(line, found.end(), end) if found.end() < end and line[found.end()] not in " \t" else ("", found.end())
+        if value is None or value[1] >= end:
+            break
+        text, at = value
+        if not is_harmless(found[1], text):
+            strange.append(f"{found[1]}={text}")
+        elif not strange:
+            kept_from = at
+    if not strange:
+        return line[at:].lstrip(), frozenset()
+    rest = line[at:].lstrip()
+    return (rest, frozenset(strange)) if plain_words(rest) is not None else (line[kept_from:].lstrip(), None)
