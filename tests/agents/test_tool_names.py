@@ -42,7 +42,8 @@ def test_a_role_that_does_not_exist_is_refused_by_name() -> None:
 
 @pytest.mark.parametrize(("name", "why"), [
     ("command", "is run"), ("env", "is run"), ("dangerouslyDisableSandbox", "dangerously"), ("run_as", "'as'"),
-    ("after_command", "'command'"), ("sandbox_permissions", "sandbox"), ("", "no name"), ("a b", "no name"), ("x" * 65, "no name"),
+    ("after_command", "'command'"), ("sandbox_permissions", "sandbox"), ("", "no name"), ("a b", "no name"),
+    ("x" * 65, "no name"),
 ])
 def test_a_member_that_says_how_a_call_is_run_cannot_be_listed_as_one_that_changes_nothing(name: str, why: str) -> None:
     with pytest.raises(Invalid, match=r"\[agents\.mine\]: members: .*" + why):

@@ -105,7 +105,7 @@ def test_what_was_approved_as_a_tool_call_is_not_asked_about_again_but_counts_on
     async def scenario() -> None:
         stage = Stage(tmp_path)
         await stage.open()
-        await approved(stage, writing(str(tmp_path / "a.txt")), {"rawInput": {"command": "make all"}}, {"rawInput": {"command": "make all"}})
+        await approved(stage, writing(str(tmp_path / "a.txt")), *[{"rawInput": {"command": "make all"}}] * 2)
         assert await write(stage) == "written"
         assert await execute(stage, "make", "all") == "ran"
         assert await execute(stage, "bash", "-c", "make all") == "ran"
@@ -306,8 +306,7 @@ def test_an_agent_that_changes_ids_is_allowed_what_was_asked_and_not_what_stands
         await stage.send()
         announced = {"title": "make all", "kind": "execute", "status": "pending"}
         stage.driver.say(update(sessionUpdate="tool_call", toolCallId="real-1", rawInput={"command": "make other"}, **announced))
-        stage.driver.say(update(sessionUpdate="tool_call", toolCallId="real-2", title="Write a.txt", kind="edit", status="pending",
-                                content=[{"type": "diff", "path": "a.txt", "newText": "evil"}]))
+        stage.driver.say(update(sessionUpdate="tool_call", toolCallId="real-2", title="Write a.txt", **writing("a.txt", "evil")))
         stage.driver.ask("req-a0", toolCallId="perm-1", title="make all", kind="execute", rawInput={"command": "make all"})
         stage.driver.ask("req-a1", toolCallId="perm-2", title="Write a.txt", kind="edit", rawInput={"path": "a.txt"})
         await stage.packets("approval_requested", 2)

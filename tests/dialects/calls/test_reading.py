@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trunkline.agents import catalog
 from trunkline.dialects import acp, packets
 from trunkline.dialects.acp.calls import CallState, merge
-from trunkline.agents import catalog
 from trunkline.dialects.calls import Reading, ToolNames, name_call, read_call
 from trunkline.dialects.calls.names import is_name, usual_name, verb_in
 from trunkline.dialects.context import PermissionPolicy
@@ -121,7 +121,8 @@ def test_a_member_that_changes_what_a_call_means_is_a_doubt(member: str) -> None
 
 
 @pytest.mark.parametrize("members", [
-    {"sandboxMode": "off"}, {"session_id": "root-shell"}, {"mode": "yolo"}, {"type": "delete"}, {"description": {"run_as": "root"}},
+    {"sandboxMode": "off"}, {"session_id": "root-shell"}, {"mode": "yolo"}, {"type": "delete"},
+    {"description": {"run_as": "root"}},
     {"options": [{"run_as": "root"}]}, {"path": {"then": "x"}}, {"sandbox_permissions": "require_escalated"},
     {"parsed_cmd": ["make"]}, {"call_id": "1"}, {"variant": "x"}, {"content_length": 5},
 ])

@@ -22,7 +22,7 @@ from trunkline.dialects.calls.variables import (
 
 HARMLESS = [
     ("CI", "true"), ("CI", ""), ("NO_COLOR", "1"), ("FORCE_COLOR", "0"), ("CLICOLOR_FORCE", "1"), ("COLORTERM", "truecolor"),
-    ("TERM", "xterm-256color"), ("TERM", "dumb"), ("COLUMNS", "120"), ("LINES", "40"), ("LANG", "C.UTF-8"), ("LANG", "de_DE@euro"),
+    ("TERM", "xterm-256color"), ("TERM", "dumb"), ("COLUMNS", "120"), ("LINES", "40"), ("LANG", "C.UTF-8"), ("LANG", "de@euro"),
     ("LC_ALL", "C"), ("LC_MESSAGES", "en_US.UTF-8"), ("TZ", "UTC"), ("TZ", "America/Argentina/Ushuaia"), ("PAGER", "cat"),
     ("DEBIAN_FRONTEND", "noninteractive"), ("RUST_BACKTRACE", "full"), ("CARGO_TERM_COLOR", "never"),
 ]
@@ -75,7 +75,8 @@ def test_a_shell_that_only_reads_a_line_is_that_line(words: list[str], script: s
     ("gr''ep a\\ b", ("grep", "a b")), ('echo "a \\"b\\" \\\\"', ("echo", 'a "b" \\')), ("echo ''", ("echo", "")),
     ("a=b", None), ("A=b make", None), ("make $X", None), ("ls *.py", None), ("ls ~", None), ("a | b", None), ("a; b", None),
     ("a\nb", None), ('echo "$X"', None), ("echo `x`", None), ("echo 'x", None), ("a > b", None), ("time make", None),
-    ("! make", None), ("a # b", None), ("a {b,c}", None), ("", None), ("x" * (PLAIN_CHARS + 1), None), ("--x=y a=b", ("--x=y", "a=b")),
+    ("! make", None), ("a # b", None), ("a {b,c}", None), ("", None), ("x" * (PLAIN_CHARS + 1), None),
+    ("--x=y a=b", ("--x=y", "a=b")),
 ])
 def test_the_words_of_a_line_are_known_where_a_shell_only_splits_it(line: str, words: tuple[str, ...] | None) -> None:
     assert plain_words(line) == words
@@ -108,4 +109,4 @@ def test_a_line_is_taken_apart_as_a_shell_does_it_or_not_at_all(line: str) -> No
 def test_a_command_is_bared_of_what_changes_nothing_and_of_nothing_else(
         words: list[str], env: dict[str, str], line: str, variables: set[str]) -> None:
     bare = bare_line(words, env)
-    assert (bare.line, bare.variables) == (line, variables)
+    assert (bare.line, set(bare.variables)) == (line, variables)

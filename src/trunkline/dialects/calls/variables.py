@@ -1,7 +1,7 @@
 """What stands in front of a command and is not part of it: harmless variables, and a shell that does nothing but read one line.
 
-Rule 1: pure, and one definition: whoever asks whether two commands are the same, or what a rule's pattern has to match, asks here.
-Rule 2: harmless is what is listed, with a value that is listed. Any other variable may change what a program loads, runs or finds.
+Rule 1: pure, and one definition: who asks whether two commands are the same, or what a rule's pattern has to match, asks here.
+Rule 2: harmless is what is listed, with a value that is listed. Any other may change what a program loads, runs or finds.
 Rule 3: a command is bared only where that is certain. A line in which a shell does more than split words stays as it is.
 """
 
@@ -71,7 +71,7 @@ _ASSIGNMENT: Final = re.compile(r"[ \t]*([A-Za-z_][A-Za-z0-9_]*)=")
 _BLANKS: Final = re.compile(r"[ \t]+")
 _PIECE: Final = re.compile(
     r"""'([^']*)'|"((?:[^"$`\\!]|\\["\\])*)"|\\([^\n])|([^\s'"\\$`|&;()<>{}*?\[\]~#!]+)""")
-"""A piece of a word that means the same whatever a shell does: in quotes, behind a backslash, or without a sign of the shell's."""
+"""A piece of a word with which a shell does nothing: in quotes, behind a backslash, or without a sign of the shell's."""
 _ESCAPED: Final = re.compile(r'\\(["\\])')
 _KEYWORDS: Final = frozenset("if then else elif fi for select while until do done case esac in function time coproc".split())
 _NO_LETTERS: Final = str.maketrans("", "", "'\"\\ \t\r\n")
