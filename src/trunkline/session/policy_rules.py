@@ -337,12 +337,13 @@ def command_covered(patterns: list[str], subject: Subject) -> Fit:
     if subject.parsed is None or not subject.parsed.complete or not subject.parsed.commands:
         return Fit(False, "the command cannot be read for sure")
     commands = subject.parsed.commands
-    anything = ["*", *(f"!{pattern}" for pattern in excluded)]
     for index, one in enumerate(commands):
         unsure = doubt(one)
         if unsure:
             return Fit(False, unsure)
-        if not _command_allowed(anything if only_reads_line(commands, index) else patterns, one):
+        if only_reads_line(commands, index) and not _excludes(excluded, one):
+            continue  # what it reads is in the line, and has to be covered
+        if not _command_allowed(patterns, one):
             return Fit(False, f"`{as_written(one)}` is not in its commands")
     return Fit(True)
 
@@ -360,7 +361,12 @@ def _command_allowed(patterns: list[str], one: SimpleCommand) -> bool:
     written = {as_written(one), behind_variables(one)}
     if not any(globs.text_matches(pattern, text) for pattern in included for text in written):
         return False
-    return not excluded or not (runs_unknown(one) or any(
+    return not _excludes(excluded, one)
+
+
+def _excludes(excluded: list[str], one: SimpleCommand) -> bool:
+    """Whether an exclusion is about a command, or may be about what that runs in turn."""
+    return bool(excluded) and (runs_unknown(one) or any(
         globs.text_matches(pattern, text, fold=True) for text in (*_every_spelling(one), *hidden(one)) for pattern in excluded))
 
 
