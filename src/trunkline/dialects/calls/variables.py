@@ -38,15 +38,16 @@ _HARMLESS: Final[dict[str, re.Pattern[str]]] = {
 }
 _LOCALES: Final = re.compile(r"LC_[A-Z]{1,20}")
 
-NEVER: Final = re.compile(
-    r"PATH|HOME|USER|SHELL|PWD|TMPDIR|IFS|CDPATH|ENV|BASH_\w*|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS\d|FPATH|ZDOTDIR"
-    r"|LD_\w*|DYLD_\w*|\w*_PRELOAD|GCONV_PATH|LOCPATH|NLSPATH|TERMINFO\w*|TERMCAP|GLIBC_TUNABLES|MALLOC_\w*"
-    r"|GIT_\w*|SSH_\w*|\w*_ASKPASS|\w*_RSH|HG\w*|SVN_\w*"
-    r"|NODE_\w*|npm_\w*|NPM_\w*|YARN_\w*|PYTHON\w*|PIP_\w*|UV_\w*|PYTEST_\w*|VIRTUAL_ENV|PERL\w*|RUBY\w*|GEM_\w*|BUNDLE_\w*"
-    r"|JAVA\w*|_JAVA_OPTIONS|JDK_\w*|MAVEN_\w*|GRADLE_\w*|CLASSPATH|GO[A-Z]\w*|RUSTC\w*|RUSTFLAGS|CARGO_(?!TERM_COLOR$)\w*"
-    r"|CC|CXX|LD|AR|CFLAGS|CXXFLAGS|LDFLAGS|MAKE\w*|CMAKE_\w*|PKG_CONFIG\w*|PHP\w*|LUA_\w*|DOTNET_\w*"
-    r"|EDITOR|VISUAL|BROWSER|\w+PAGER|LESS\w*|GREP_\w*|TAR_\w*|ZIPOPT|UNZIP\w*|WGETRC|CURL_HOME|INPUTRC|XDG_\w*|\w*WRAPPER\w*"
-    r"|(?i:\w*_proxy)|SSL_\w*|OPENSSL_\w*|\w*_CA_BUNDLE|AWS_\w*|DOCKER_\w*|KUBECONFIG|SUDO_\w*")
+_NEVER: Final = frozenset(
+    "PATH HOME USER SHELL PWD TMPDIR IFS CDPATH ENV SHELLOPTS BASHOPTS PROMPT_COMMAND FPATH ZDOTDIR GCONV_PATH LOCPATH NLSPATH "
+    "TERMCAP VIRTUAL_ENV CLASSPATH CC CXX LD AR CFLAGS CXXFLAGS LDFLAGS EDITOR VISUAL BROWSER ZIPOPT WGETRC CURL_HOME INPUTRC "
+    "KUBECONFIG _JAVA_OPTIONS".split())
+_NEVER_BEGINS: Final = tuple(
+    "BASH_ PS LD_ DYLD_ TERMINFO GLIBC_ MALLOC_ GIT_ SSH_ HG SVN_ NODE_ npm_ NPM_ YARN_ PYTHON PIP_ UV_ PYTEST_ PERL RUBY GEM_ "
+    "BUNDLE_ JAVA JDK_ MAVEN_ GRADLE_ GO RUSTC RUSTFLAGS MAKE CMAKE_ PKG_CONFIG PHP LUA_ DOTNET_ LESS GREP_ TAR_ UNZIP XDG_ SSL_ "
+    "OPENSSL_ AWS_ DOCKER_ SUDO_".split())
+_NEVER_ENDS: Final = ("_PRELOAD", "_ASKPASS", "_RSH", "_PROXY", "_proxy", "_WRAPPER", "_CA_BUNDLE", "_PATH", "_OPTIONS",
+                      "_OPTS", "_HOME")
 """Names that are never harmless, whoever lists them: they say which code is loaded, which program runs, where it looks."""
 
 _LOADERS: Final = re.compile(
@@ -78,8 +79,15 @@ _NO_LETTERS: Final = str.maketrans("", "", "'\"\\ \t\r\n")
 """What a shell takes away when it makes words of a line."""
 
 
+def is_never_harmless(name: str) -> bool:
+    """Whether a variable says which code is loaded, which program runs or where one looks: nobody may call it harmless."""
+    return name in _NEVER or name.startswith(_NEVER_BEGINS) or name.endswith(_NEVER_ENDS)
+
+
 def is_harmless(name: str, value: str) -> bool:
     """Whether a variable changes nothing but how a program prints, or that it asks nobody."""
+    if is_never_harmless(name):
+        return False
     allowed = _HARMLESS.get(name) or (_LOCALE if _LOCALES.fullmatch(name) else None)
     return allowed is not None and allowed.fullmatch(value) is not None
 
