@@ -57,6 +57,12 @@ def test_the_members_of_an_agent_are_known_however_they_are_spelled() -> None:
         catalog.spec_from_table("mine", {"command": ["x"], "members": "trace_id"})
 
 
+@pytest.mark.parametrize("pair", ["PATH=/x", "LD_PRELOAD=x", "GIT_SSH=x", "GIT_TERMINAL_PROMPT=1", "EDITOR=x", "X", "a b=c"])
+def test_a_variable_that_says_what_is_run_cannot_be_listed_as_one_that_changes_nothing(pair: str) -> None:
+    with pytest.raises(Invalid, match=r"\[agents\.mine\]: variables: "):
+        catalog.spec_from_table("mine", {"command": ["x"], "variables": [pair]})
+
+
 def test_there_are_names_to_look_for() -> None:
     assert len(DISTINCT) > 40 and "run_shell_command" in DISTINCT
 

@@ -9,10 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.aio import run
 from tests.session.script import Stage, update
+from trunkline.agents import catalog
 from trunkline.errors import Forbidden, Invalid
 from trunkline.session.acts import Decision
 from trunkline.session.policy import Rule
@@ -158,15 +160,19 @@ def test_the_same_command_in_another_folder_or_with_variables_that_change_it_is_
     ("make all && echo 'a b' | tail", ("bash -c 'CI=1 make all && echo '\"'\"'a b'\"'\"' | tail'",), {}),
     ("make all > log", ("bash", "-lc", "make all > log"), {"CI": "1"}),
     ("X=1 make", ("make",), {"X": "1", "CI": "true"}),
+    ("make all", ("/bin/bash", "-c", "cd HERE && make all"), {"SHELL": "/bin/bash"}),
+    ("make all; make x", ("cd -- 'HERE' && CI=1 make all; make x",), {}),
+    ("cd HERE && make all", ("bash", "-c", "cd HERE && make all"), {}),
 ])
 def test_what_was_approved_covers_the_same_behind_harmless_variables_and_a_shell(
         tmp_path: Path, asked: str, words: tuple[str, ...], env: dict[str, str]) -> None:
     async def scenario() -> None:
         stage = Stage(tmp_path)
         await stage.open()
-        await approved(stage, {"rawInput": {"command": asked}})
-        assert await execute(stage, *words, **env) == "ran"
-        await refused(stage, execute(stage, *words, **env))
+        here = [word.replace("HERE", str(tmp_path)) for word in words]
+        await approved(stage, {"rawInput": {"command": asked.replace("HERE", str(tmp_path))}})
+        assert await execute(stage, *here, **env) == "ran"
+        await refused(stage, execute(stage, *here, **env))
 
     run(scenario())
 
@@ -183,14 +189,39 @@ def test_what_was_approved_covers_the_same_behind_harmless_variables_and_a_shell
     ("touch a; touch b", ("touch", "a;", "touch", "b"), {}),
     ("X=1 make && make x", ("make && make x",), {"X": "1"}),
     ("X=1 make", ("make",), {"X": "2"}),
+    ("make all", ("cd / && make all",), {}),
+    ("make all", ("cd HERE/sub && make all",), {}),
+    ("make all", ("cd HERE; make all",), {}),
+    ("make all", ("cd HERE || make all",), {}),
+    ("make all", ("cd . && make all",), {}),
+    ("make all", ("cd $X && make all",), {}),
+    ("cd HERE && make all", ("make all",), {}),
+    ("make all", ("make", "all"), {"SHELL": "./bash"}),
+    ("make all", ("make", "all"), {"GIT_TERMINAL_PROMPT": "0"}),
 ])
 def test_what_only_looks_like_the_approved_command_is_asked_about(
         tmp_path: Path, asked: str, words: tuple[str, ...], env: dict[str, str]) -> None:
     async def scenario() -> None:
         stage = Stage(tmp_path)
         await stage.open()
-        await approved(stage, {"rawInput": {"command": asked}})
-        await refused(stage, execute(stage, *words, **env))
+        (tmp_path / "sub").mkdir()
+        await approved(stage, {"rawInput": {"command": asked.replace("HERE", str(tmp_path))}})
+        await refused(stage, execute(stage, *(word.replace("HERE", str(tmp_path)) for word in words), **env))
+
+    run(scenario())
+
+
+def test_variables_that_an_agent_is_known_to_give_to_every_command_change_nothing(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        names = catalog.load()["kimi"].tool_names
+        stage.lent = msgspec.structs.replace(stage.lent, tool_names=lambda agent: names)
+        stage.session = stage.new(tmp_path)
+        await stage.open()
+        await approved(stage, {"rawInput": {"command": "make all"}})
+        kimis = {"NO_COLOR": "1", "TERM": "dumb", "GIT_TERMINAL_PROMPT": "0", "SHELL": "/bin/bash"}
+        await refused(stage, execute(stage, "make", "all", **{**kimis, "GIT_TERMINAL_PROMPT": "1"}))
+        assert await execute(stage, "/bin/bash", "-c", f"cd '{tmp_path}' && make all", **kimis) == "ran"
 
     run(scenario())
 

@@ -91,9 +91,9 @@ class Grant:
         del self.texts[real]
         return True
 
-    def take_run(self, request: _Request, cwd: str) -> bool:
-        """Whether this lets the command be run there; it counts once."""
-        if self.command is None or cwd != self.cwd or not request.is_same(self.command):
+    def take_run(self, request: _Request) -> bool:
+        """Whether this lets the command be run in its folder; it counts once."""
+        if self.command is None or self.cwd is None or request.folder_as(self.command) != self.cwd:
             return False
         self.command = None
         return True
@@ -146,11 +146,13 @@ class Permits:
         async with self._in_order:
             await self._caught_up()
             where = await self._workspace.lane.run(self._workspace.resolve, cwd or self._workspace.roots[0])
-            request, facts = _Request(command, args, env), self._pen.at().tools.facts
-            call = next((call for call in self._open_calls() if request.is_same(facts(call).command)), None)
+            request, facts = _Request(command, args, env, self._reading.names.variables, str(where)), self._pen.at().tools.facts
+            if request.goes_to is not None:
+                request.ends_up = await self._real_folder(request.goes_to)
+            call = next((call for call in self._open_calls() if request.folder_as(facts(call).command) is not None), None)
             given = {"command": request.line, **({"cwd": cwd} if cwd else {}), **({"env": dict(env)} if env else {})}
             about = {"kind": "execute", "title": f"Run {request.line}"[:200], "rawInput": given}
-            asked = await self._ask(call, about, Look(), lambda grant: grant.take_run(request, str(where)))
+            asked = await self._ask(call, about, Look(), lambda grant: grant.take_run(request))
         async with self._allowed(asked):
             yield where
 
@@ -192,6 +194,13 @@ class Permits:
             self._finish(asked, "failed", error.message)
             raise
         self._finish(asked, "completed", None)
+
+    async def _real_folder(self, folder: str) -> str | None:
+        """Where a folder is that a command goes to first; None where that is outside, or not known."""
+        try:
+            return str(await self._workspace.lane.run(self._workspace.resolve, folder))
+        except TrunklineError:
+            return None
 
     def _look_at_file(self, path: str, others: Sequence[str]) -> tuple[Path, str | None, Look]:
         """Where a file is that shall be written, what is in it, and where the paths lead that the agent told of. Blocks."""
@@ -279,15 +288,26 @@ class _Request:
     What is not taken apart is not the same, and is asked about.
     """
 
-    def __init__(self, command: str, args: Sequence[str], env: Mapping[str, str]) -> None:
+    def __init__(self, command: str, args: Sequence[str], env: Mapping[str, str], own: frozenset[str], where: str) -> None:
         self.line = shlex.join([command, *args]) if args else command
-        self._bare = bare_line([command, *args], env)
+        self._bare = bare_line([command, *args], env, own)
         self._letters = self._bare.letters
+        self._where = where
         self._left = TAKEN_APART
+        self.ends_up: str | None = None
+        """Where the folder is that it goes to first, found out by who asks."""
 
-    def is_same(self, asked: str) -> bool:
-        """Whether a command that was asked for is this one."""
+    @property
+    def goes_to(self) -> str | None:
+        """The folder that it goes to first."""
+        return self._bare.folder
+
+    def folder_as(self, asked: str) -> str | None:
+        """The folder in which a command that was asked for runs, if this is it; None where it is another one."""
         if not asked or self._left == 0 or self._letters not in Bare(asked).letters:
-            return False
+            return None
         self._left -= 1
-        return is_same(bare_line([asked]), self._bare)
+        other = bare_line([asked])
+        if not is_same(other, self._bare) or other.folder not in (None, self.goes_to):
+            return None
+        return self._where if other.folder == self.goes_to else self.ends_up

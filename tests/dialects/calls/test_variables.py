@@ -24,12 +24,13 @@ HARMLESS = [
     ("CI", "true"), ("CI", ""), ("NO_COLOR", "1"), ("FORCE_COLOR", "0"), ("CLICOLOR_FORCE", "1"), ("COLORTERM", "truecolor"),
     ("TERM", "xterm-256color"), ("TERM", "dumb"), ("COLUMNS", "120"), ("LINES", "40"), ("LANG", "C.UTF-8"), ("LANG", "de@euro"),
     ("LC_ALL", "C"), ("LC_MESSAGES", "en_US.UTF-8"), ("TZ", "UTC"), ("TZ", "America/Argentina/Ushuaia"), ("PAGER", "cat"),
-    ("DEBIAN_FRONTEND", "noninteractive"), ("RUST_BACKTRACE", "full"), ("CARGO_TERM_COLOR", "never"),
+    ("SHELL", "/usr/bin/zsh"), ("DEBIAN_FRONTEND", "noninteractive"), ("RUST_BACKTRACE", "full"), ("CARGO_TERM_COLOR", "never"),
 ]
 NOT_HARMLESS = [
     ("CI", "$(touch x)"), ("CI", "true; touch x"), ("TERM", "../x"), ("TERM", "/tmp/x"), ("TERM", ""), ("COLUMNS", "x"),
     ("LANG", "/tmp/x"), ("LC_ALL", "../x"), ("LC_", "C"), ("LOCPATH", "C"), ("TZ", ":/etc/x"), ("TZ", "/etc/x"),
-    ("TZ", "../../x"), ("PAGER", "less"), ("PAGER", "cat x"), ("MANPAGER", "cat"), ("GIT_PAGER", "cat"), ("ci", "true"),
+    ("TZ", "../../x"), ("PAGER", "less"), ("SHELL", "/tmp/sh"), ("SHELL", "sh"),
+    ("PAGER", "cat x"), ("MANPAGER", "cat"), ("GIT_PAGER", "cat"), ("ci", "true"),
     ("DEBIAN_FRONTEND", "x"), ("PYTHONUNBUFFERED", "1"), ("NODE_ENV", "test"), ("HOME", "/x"), ("WHATEVER", "1"), ("", ""),
 ]
 NEVERS = ["PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "MY_PRELOAD", "GIT_SSH", "GIT_PAGER", "NODE_OPTIONS",

@@ -16,6 +16,7 @@ A file (or table) has these keys; ``command`` is the only one that must be there
 | quirks       | table            | where it needs other treatment than the protocol says, see below                      |
 | tools        | table of strings | its names for its tools, each with the tool's role (``ToolRole`` of ``dialects.roles``)   |
 | members      | list of strings  | members of its tools' inputs that change nothing; others keep rules from allowing |
+| variables    | list of strings  | ``NAME=value`` that it gives to every command it has the hub run, which change nothing |
 | parent_call  | string           | where in a tool call's ``_meta`` it names the call whose sub-agent makes it: ``a.b``   |
 | features     | list of strings  | what its runs have shown beyond what every agent does: ``git``, ``approval.preview``    |
 | paths        | table of strings | its ``sessions``, ``config``, ``logs``; ``~`` and ``${NAME:-default}`` are filled in       |
@@ -70,6 +71,7 @@ from trunkline.agents.resources import Resources, resources_from_table
 from trunkline.dialects.calls import ToolNames, ToolRole
 from trunkline.dialects.calls.inputs import bare_key
 from trunkline.dialects.calls.members import why_not_harmless
+from trunkline.dialects.calls.variables import why_not_listed
 from trunkline.dialects.outside import BROKEN, NOT_TOML
 from trunkline.errors import AgentNotInstalled, Invalid, TrunklineError, Unavailable
 from trunkline.threads import Lane, check_off_loop
@@ -139,6 +141,7 @@ class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     store: str = ""
     tools: dict[str, ToolRole] = {}
     members: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
     parent_call: str = ""
     driver: Speaks = "acp"
     sandbox: SandboxKind = "none"
@@ -167,6 +170,7 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     store: str = ""
     tools: dict[str, ToolRole] = {}
     members: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
     parent_call: str = ""
     driver: Speaks = "acp"
     sandbox: SandboxKind = "none"
@@ -183,7 +187,8 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def tool_names(self) -> ToolNames:
         """The agent's names for its tools, as the fold takes them."""
-        return ToolNames(roles=self.tools, parent_call=self.parent_call, members=frozenset(map(bare_key, self.members)))
+        return ToolNames(roles=self.tools, parent_call=self.parent_call, members=frozenset(map(bare_key, self.members)),
+                         variables=frozenset(self.variables))
 
 
 class Detection(msgspec.Struct, frozen=True, kw_only=True):
@@ -226,6 +231,7 @@ def spec_from_table(name: str, table: Mapping[str, Any], *, source: str = "") ->
         store=entry.store,
         tools=entry.tools,
         members=_harmless_members(where, entry.members),
+        variables=_own_variables(where, entry.variables),
         parent_call=entry.parent_call,
         driver=entry.driver,
         sandbox=entry.sandbox,
@@ -342,6 +348,14 @@ def _harmless_members(where: str, members: tuple[str, ...]) -> tuple[str, ...]:
         if why is not None:
             raise Invalid(f"{where}: members: {name[:64]!r} cannot be listed: {why}", details={"source": where})
     return members
+
+
+def _own_variables(where: str, variables: tuple[str, ...]) -> tuple[str, ...]:
+    for pair in variables:
+        why = why_not_listed(pair)
+        if why is not None:
+            raise Invalid(f"{where}: variables: {pair[:64]!r} cannot be listed: {why}", details={"source": where})
+    return variables
 
 
 def _resources(where: str, table: dict[str, int]) -> Resources:

@@ -1,4 +1,4 @@
-"""What stands in front of a command and is not part of it: harmless variables, and a shell that does nothing but read one line.
+"""What stands in front of a command and is not part of it: harmless variables, a shell that only reads one line, a folder.
 
 Rule 1: pure, and one definition: who asks whether two commands are the same, or what a rule's pattern has to match, asks here.
 Rule 2: harmless is what is listed, with a value that is listed. Any other may change what a program loads, runs or finds.
@@ -31,6 +31,7 @@ _HARMLESS: Final[dict[str, re.Pattern[str]]] = {
     "LANG": _LOCALE,
     "TERM": re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}"),  # the name of a description, not a path to one
     "TZ": re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,31}(?:/[A-Za-z0-9_+-]{1,31}){0,2}"),  # behind ``:`` or ``/`` it is a file
+    "SHELL": re.compile(r"(?:/usr)?/bin/(?:sh|bash|zsh|dash|ksh)"),  # a shell where shells are
     "PAGER": re.compile("cat"),  # any other is a program that is run
     "DEBIAN_FRONTEND": re.compile("noninteractive"),
     "RUST_BACKTRACE": re.compile("0|1|full"),
@@ -39,7 +40,7 @@ _HARMLESS: Final[dict[str, re.Pattern[str]]] = {
 _LOCALES: Final = re.compile(r"LC_[A-Z]{1,20}")
 
 _NEVER: Final = frozenset(
-    "PATH HOME USER SHELL PWD TMPDIR IFS CDPATH ENV SHELLOPTS BASHOPTS PROMPT_COMMAND FPATH ZDOTDIR GCONV_PATH LOCPATH NLSPATH "
+    "PATH HOME USER PWD TMPDIR IFS CDPATH ENV SHELLOPTS BASHOPTS PROMPT_COMMAND FPATH ZDOTDIR GCONV_PATH LOCPATH NLSPATH "
     "TERMCAP VIRTUAL_ENV CLASSPATH CC CXX LD AR CFLAGS CXXFLAGS LDFLAGS EDITOR VISUAL BROWSER ZIPOPT WGETRC CURL_HOME INPUTRC "
     "KUBECONFIG _JAVA_OPTIONS".split())
 _NEVER_BEGINS: Final = tuple(
@@ -49,6 +50,9 @@ _NEVER_BEGINS: Final = tuple(
 _NEVER_ENDS: Final = ("_PRELOAD", "_ASKPASS", "_RSH", "_PROXY", "_proxy", "_WRAPPER", "_CA_BUNDLE", "_PATH", "_OPTIONS",
                       "_OPTS", "_HOME")
 """Names that are never harmless, whoever lists them: they say which code is loaded, which program runs, where it looks."""
+
+_ASKS_NOBODY: Final = frozenset({"GIT_TERMINAL_PROMPT=0"})
+"""Of the names that are never harmless: what an agent's catalog entry may list all the same, with this value."""
 
 _LOADERS: Final = re.compile(
     r"(LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_\w+|BASH_ENV|ENV|PROMPT_COMMAND|PS4|SHELLOPTS|BASHOPTS|PATH|PYTHONSTARTUP|PYTHONPATH"
@@ -70,6 +74,8 @@ _LOADS_MODULES: Final = frozenset(("PERL5OPT", "RUBYOPT"))
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ASSIGNMENT: Final = re.compile(r"[ \t]*([A-Za-z_][A-Za-z0-9_]*)=")
 _BLANKS: Final = re.compile(r"[ \t]+")
+_GOES_TO: Final = re.compile(r"cd[ \t]+(?:--[ \t]+)?")
+_AND_THEN: Final = re.compile(r"[ \t]*&&[ \t]*")
 _PIECE: Final = re.compile(
     r"""'([^']*)'|"((?:[^"$`\\!]|\\["\\])*)"|\\([^\n])|([^\s'"\\$`|&;()<>{}*?\[\]~#!]+)""")
 """A piece of a word with which a shell does nothing: in quotes, behind a backslash, or without a sign of the shell's."""
@@ -90,6 +96,16 @@ def is_harmless(name: str, value: str) -> bool:
         return False
     allowed = _HARMLESS.get(name) or (_LOCALE if _LOCALES.fullmatch(name) else None)
     return allowed is not None and allowed.fullmatch(value) is not None
+
+
+def why_not_listed(pair: str) -> str | None:
+    """Why a catalog entry may not list ``NAME=value`` as one that its agent gives to every command; None where it may."""
+    name, equals, value = pair.partition("=")
+    if not equals or not _NAME.fullmatch(name):
+        return "that is not NAME=value"
+    if pair not in _ASKS_NOBODY and (is_never_harmless(name) or loads(name, value) is not None):
+        return "it says which code is loaded, which program runs, or where one looks"
+    return None
 
 
 def is_harmless_assignment(assignment: str) -> bool:
@@ -120,6 +136,8 @@ class Bare(NamedTuple):
     """``NAME=value`` of those that are not harmless. A line that is more than words keeps its own in front."""
     words: tuple[str, ...] | None = None
     """Its words, where it is run without a shell."""
+    folder: str | None = None
+    """Where it goes first: ``cd FOLDER && …``."""
 
     @property
     def letters(self) -> str:
@@ -127,9 +145,11 @@ class Bare(NamedTuple):
         return self.line.translate(_NO_LETTERS)
 
 
-def bare_line(words: Sequence[str], env: Mapping[str, str] | None = None) -> Bare:
-    """The command that these words run, with these variables. A single word is a line: agents send whole lines as a program."""
-    strange = frozenset(f"{name}={value}" for name, value in (env or {}).items() if not is_harmless(name, value))
+def bare_line(words: Sequence[str], env: Mapping[str, str] | None = None, own: frozenset[str] = frozenset()) -> Bare:
+    """The command that these words run, with these variables. A single word is a line: agents send whole lines as a program.
+    ``own`` are the variables that the agent is known to give to every command."""
+    given = {f"{name}={value}": is_harmless(name, value) for name, value in (env or {}).items()}
+    strange = frozenset(pair for pair, harmless in given.items() if not harmless and pair not in own)
     script = words[0] if len(words) == 1 else script_of(words)
     if script is None:
         return Bare(shlex.join(words), strange, tuple(words))
@@ -138,7 +158,7 @@ def bare_line(words: Sequence[str], env: Mapping[str, str] | None = None) -> Bar
 
 
 def is_same(one: Bare, other: Bare) -> bool:
-    """Whether two commands are the same: as lines, else word for word."""
+    """Whether two commands are the same, wherever they run: as lines, else word for word."""
     if one.variables != other.variables:
         return False
     if one.line == other.line:
@@ -193,10 +213,21 @@ def _read(line: str, depth: int) -> Bare:
         return Bare(rest)
     words = plain_words(rest) if rest.partition(" ")[0] in SHELLS else None
     script = script_of(words) if words is not None and depth else None
-    if script is None:
-        return Bare(rest, strange)
-    inner = _read(script, depth - 1)
-    return inner._replace(variables=inner.variables | strange)
+    if script is not None:
+        inner = _read(script, depth - 1)
+        return inner._replace(variables=inner.variables | strange)
+    folder, behind = _in_folder(rest) if depth and not strange else (None, rest)
+    return _read(behind, 0)._replace(folder=folder) if folder is not None else Bare(rest, strange)
+
+
+def _in_folder(line: str) -> tuple[str | None, str]:
+    """The folder that a line goes to before anything else, and the rest of it; only a full path is one."""
+    found = _GOES_TO.match(line)
+    word = _word(line, found.end(), len(line)) if found is not None else None
+    then = _AND_THEN.match(line, word[1]) if word is not None else None
+    if word is None or then is None or not word[0].startswith("/"):
+        return None, line
+    return word[0], line[then.end():]
 
 
 def _without_assignments(line: str) -> tuple[str, frozenset[str] | None]:
