@@ -81,6 +81,22 @@ model = "fake-model"
 max_context_size = 200000
 '''
 
+VIBE = '''
+active_model = "fake"
+enable_update_checks = false
+enable_telemetry = false
+[[providers]]
+name = "fake"
+api_base = "MODEL/v1"
+api_key_env_var = "FAKE_KEY"
+api_style = "openai"
+backend = "generic"
+[[models]]
+name = "fake-model"
+provider = "fake"
+alias = "fake"
+'''
+
 
 class Recipe(NamedTuple):
     """One agent. ``MODEL`` in files, environment and command is the scripted model's address, ``HOME`` the agent's home."""
@@ -131,6 +147,11 @@ def _npm(name: str, package: str, program: str, *arguments: str, scripts: tuple[
     return command
 
 
+def _python(name: str, package: str, program: str, *arguments: str, least: tuple[int, int]) -> Callable[[], list[str]]:
+    """A program of a Python package, run by a Python that is new enough for it."""
+    return lambda: [str(python_with(name, package, least=least).with_name(program)), *arguments]
+
+
 def _deepagents() -> list[str]:
     python = python_with("deepagents", "deepagents-acp==0.0.13", "langchain-openai==1.7.3")
     return [str(python), "HOME/deep_agent.py", "MODEL"]
@@ -176,29 +197,13 @@ KIMI_CODE = Recipe(
     command=_npm("kimi", "@moonshot-ai/kimi-code@2.1.0", "kimi", "acp"), comes_back="resumed",
     env={"KIMI_CODE_HOME": "HOME/.kimi-code", "KIMI_DISABLE_TELEMETRY": "1"}, files={".kimi-code/config.toml": KIMI})
 
-VIBE = """
-active_model = "fake"
-enable_update_checks = false
-enable_telemetry = false
-[[providers]]
-name = "fake"
-api_base = "MODEL/v1"
-api_key_env_var = "FAKE_KEY"
-api_style = "openai"
-backend = "generic"
-[[models]]
-name = "fake-model"
-provider = "fake"
-alias = "fake"
-"""
-
 MISTRAL_VIBE = Recipe(
-    "vibe-peer", entry="mistral-vibe", command=lambda: [str(python_with("vibe", "mistral-vibe==3.0.2").with_name("vibe-acp"))],
+    "vibe-peer", entry="mistral-vibe", command=_python("vibe", "mistral-vibe==3.0.2", "vibe-acp", least=(3, 12)),
     env={"VIBE_HOME": "HOME/.vibe", "FAKE_KEY": "sk-fake"}, files={".vibe/config.toml": VIBE})
 
 FAST_AGENT = Recipe(
-    "fast-agent-peer", entry="fast-agent", command=lambda: [
-        str(python_with("fast-agent", "fast-agent-mcp==0.10.46").with_name("fast-agent-acp")), "-x", "--model", "generic.fake-model"],
+    "fast-agent-peer", entry="fast-agent", command=_python("fast-agent", "fast-agent-mcp==0.10.46", "fast-agent-acp", "-x",
+                                                           "--model", "generic.fake-model", least=(3, 13)),
     env={"GENERIC_BASE_URL": "MODEL/v1", "GENERIC_API_KEY": "sk-fake"})
 
 CLAUDE_ZED = Recipe(

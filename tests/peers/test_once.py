@@ -57,7 +57,7 @@ def asked(packets: list[dict[str, Any]]) -> int:
 
 @pytest.mark.parametrize("line", [
     "touch {made}", "touch {made} && echo 'it is  made' | tail -n 1", "CI=true touch {made}",
-    "touch {made} # and a line that is longer than what an ask in words shows of it, which is its first fifty characters",
+    "touch {made} && echo 'a line that is longer than what an ask in words shows of it, which is its first fifty characters'",
 ])
 def test_a_command_is_asked_about_once_and_runs(asker: Asker, line: str) -> None:
     session = asker.session()

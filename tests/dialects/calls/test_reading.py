@@ -14,6 +14,7 @@ from trunkline.dialects import acp, packets
 from trunkline.dialects.acp.calls import CallState, merge
 from trunkline.dialects.calls import Reading, ToolNames, name_call, read_call
 from trunkline.dialects.calls.names import is_name, usual_name, verb_in
+from trunkline.dialects.calls.words import is_told_by
 from trunkline.dialects.context import PermissionPolicy
 from trunkline.dialects.context.types import AutoApprove
 from trunkline.dialects.risk import Places, judge, rank
@@ -109,6 +110,20 @@ def test_a_command_that_is_only_in_words_is_found_and_is_not_sure() -> None:
     assert (words.command, words.sure) == ("touch x", False)
     told = read_call("bash", "execute", None, title="Bash", shown='{"command": "touch x"}')
     assert told.command == "touch x"
+
+
+@pytest.mark.parametrize("shown", ["Requesting approval to Running: touch x…", "Running: touch x..."])
+def test_the_beginning_of_a_command_is_no_command(shown: str) -> None:
+    words = read_call("bash", "execute", None, title="Bash", shown=shown)
+    assert (words.command, words.sure) == (None, False)
+
+
+@pytest.mark.parametrize(("said", "command", "told"), [
+    ("touch x", "touch x", True), ("touch x…", "touch xyz", True), ("touch x...", "touch x y", True), ("touch x", "touch xyz", False),
+    ("touch x…", "touch y", False), ("…", "touch x", False),
+])
+def test_words_tell_a_command_or_its_beginning(said: str, command: str, told: bool) -> None:
+    assert is_told_by(said, command) is told
 
 
 @pytest.mark.parametrize("member", ["dangerouslyDisableSandbox", "run_as", "after_command"])

@@ -26,7 +26,7 @@ from trunkline.dialects.calls.inputs import PATHS, command_of, folder_of, has_ne
 from trunkline.dialects.calls.members import unknown_members
 from trunkline.dialects.calls.names import ToolNames, is_name, name_of_kind, role_of_kind, verb_in
 from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, Reading, Source, ToolRole
-from trunkline.dialects.calls.words import arguments_in, command_in
+from trunkline.dialects.calls.words import arguments_in, command_in, is_cut
 from trunkline.dialects.context.categories import categorize_tool
 from trunkline.dialects.context.types import ToolCategory
 from trunkline.dialects.visible import looks_alike, unseen_in
@@ -123,6 +123,8 @@ def _in_words(title: str, shown: str, named_by: Source) -> tuple[str | None, Sou
     if title and not is_name(title):
         return _without_label(title), "title", []
     said = command_in(shown)
+    if is_cut(said):
+        return None, "content", ["its words show only the beginning of its command"]
     return (said, "content", ["its command is only in its words"]) if said else (None, "title", [])
 
 
