@@ -94,8 +94,7 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
         is_title = named_by == "catalog" and names.role_of(title) is None  # the id names the tool, and the title is its command
         command, source, doubts = _in_words(title, shown, is_title)
     elif command is not None and source == "content" and (said := command_in(shown)) and said != command:
-        command, doubts = f"{command}
-{said}", ["its words name another command than its arguments"]
+        command, doubts = f"{command}\n{said}", ["its words name another command than its arguments"]
     category = _category(tool, kind, role)
     brings = brings_changes or has_new_text(members)
     acts = frozenset(_acts(tool, kind, role, named_by, names, category, command, brings))
