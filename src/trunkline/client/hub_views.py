@@ -112,8 +112,19 @@ class RuleLookedAt(HubView):
     why: str = ""
 
 
+class PolicyPiece(HubView):
+    """One command of a line, as rules see it: other names of it, what it may run in turn, options that a pattern has to name."""
+
+    text: str
+    also: list[str] = []
+    runs: list[str] = []
+    runs_unknown: bool = False
+    changing: list[str] = []
+    doubt: str = ""
+
+
 class Explanation(HubView):
-    """What the policy would say, which rule says so, and why."""
+    """What the policy would say, which rule says so, and why; and how the call was read."""
 
     action: Literal["allow", "ask", "deny"]
     source: str = ""
@@ -122,6 +133,12 @@ class Explanation(HubView):
     risk: str = ""
     risk_reason: str = ""
     considered: list[RuleLookedAt] = []
+    tool: str = ""
+    category: str = ""
+    command: str | None = None
+    paths: list[str] = []
+    doubts: list[str] = []
+    pieces: list[PolicyPiece] = []
 
 
 class Caps(HubView, omit_defaults=True):

@@ -16,12 +16,13 @@ from typing import Any
 
 import msgspec
 
-from trunkline.dialects.context import PermissionPolicy, RiskLevel
-from trunkline.dialects.roles import name_of_kind, usual_name
+from trunkline.dialects.context import PermissionPolicy, RiskLevel, ToolCategory
+from trunkline.dialects.roles import ToolNames, name_of_kind
 from trunkline.errors import Invalid
 from trunkline.hub import Hub, guarded_folders
 from trunkline.server.call import Call, Reply, reply
 from trunkline.session.policy import Action, Considered, Policy, PolicyAsk, Rule, Source, policy_ask
+from trunkline.session.policy_explained import Piece, pieces_of
 from trunkline.session.policy_text import written_auto_approve, written_rule
 
 
@@ -76,7 +77,8 @@ class RuleLookedAt(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class Explanation(msgspec.Struct, rename="camel", kw_only=True):
-    """What would happen, which rule says so, and why."""
+    """What would happen, which rule says so, and why; and how the call was read: its tool, its command, what is not sure about it
+    (``doubts``), and each command of its line (``pieces``)."""
 
     action: Action
     source: Source
@@ -85,6 +87,12 @@ class Explanation(msgspec.Struct, rename="camel", kw_only=True):
     risk: RiskLevel
     risk_reason: str
     considered: list[RuleLookedAt]
+    tool: str
+    category: ToolCategory
+    command: str | None
+    paths: list[str]
+    doubts: list[str]
+    pieces: list[Piece]
 
 
 async def show(call: Call) -> Reply:
@@ -149,7 +157,9 @@ class _Asked:
 
     def __init__(self, hub: Hub, question: Question, *, agent: str, cwd: str, session_id: str, turn_id: str | None) -> None:
         self._hub = hub
-        self._tool, self._kind, self._input = _call_of(question)
+        spec = hub.agents.get(agent)
+        self._names = spec.tool_names if spec is not None else ToolNames()
+        self._tool, self._kind, self._input = _call_of(question, self._names)
         self._agent = agent
         self._cwd = cwd
         self._session_id = session_id
@@ -164,37 +174,38 @@ class _Asked:
         looked_at = policy.consider(ask, session_rules=rules, now_us=now_us)
         return Explanation(
             action=verdict.action, source=verdict.source, why=verdict.why, rule=verdict.rule, risk=ask.risk,
-            risk_reason=ask.risk_reason, considered=[_looked_at(each) for each in looked_at])
+            risk_reason=ask.risk_reason, considered=[_looked_at(each) for each in looked_at], tool=ask.tool,
+            category=ask.category, command=ask.command, paths=list(ask.paths), doubts=list(ask.doubts), pieces=pieces_of(ask))
 
     def _ask(self) -> PolicyAsk:
         return policy_ask(
             self._tool, self._kind, self._input, agent=self._agent, cwd=self._cwd, roots=[self._cwd], home=self._home,
             session_id=self._session_id, turn_id=self._turn_id, resolve=os.path.realpath,
-            guarded=guarded_folders(self._hub.options))
+            guarded=guarded_folders(self._hub.options), names=self._names)
 
 
 def _looked_at(one: Considered) -> RuleLookedAt:
     return RuleLookedAt(rule=one.rule, source=one.source, fits=one.fit.ok, why=one.fit.why)
 
 
-def _call_of(question: Question) -> tuple[str, str | None, dict[str, Any]]:
+def _call_of(question: Question, names: ToolNames) -> tuple[str, str | None, dict[str, Any]]:
     """The tool call that a question is about: its usual name, as in events and rules, its kind, its input."""
     given = [name for name in ("command", "path", "input") if getattr(question, name) is not None]
     if len(given) != 1:
         raise Invalid("exactly one of command, path and input is needed", details={"field": given[1] if given else "command"})
     if question.command is not None:
         kind = question.kind or "execute"
-        return _name(question.tool, kind), kind, {"command": question.command}
+        return _name(question.tool, kind, names), kind, {"command": question.command}
     if question.path is not None:
         kind = question.kind or "edit"
-        return _name(question.tool, kind), kind, {"path": question.path}
+        return _name(question.tool, kind, names), kind, {"path": question.path}
     if question.tool is None:
         raise Invalid("tool is needed beside input", details={"field": "tool"})
-    return _name(question.tool, ""), question.kind, question.input or {}
+    return _name(question.tool, "", names), question.kind, question.input or {}
 
 
-def _name(tool: str | None, kind: str) -> str:
-    return usual_name(tool, None) if tool else name_of_kind(kind) or kind
+def _name(tool: str | None, kind: str, names: ToolNames) -> str:
+    return names.usual(tool) if tool else name_of_kind(kind) or kind
 
 
 def _folder(cwd: str | None) -> str:
