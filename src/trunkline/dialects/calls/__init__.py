@@ -26,7 +26,7 @@ from trunkline.dialects.calls.inputs import PATHS, command_of, folder_of, has_ne
 from trunkline.dialects.calls.members import unknown_members
 from trunkline.dialects.calls.names import ToolNames, is_name, name_of_kind, role_of_kind, verb_in
 from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, Reading, Source, ToolRole
-from trunkline.dialects.calls.words import arguments_in, command_in, is_cut
+from trunkline.dialects.calls.words import arguments_in, command_in, is_cut, is_told_by
 from trunkline.dialects.context.categories import categorize_tool
 from trunkline.dialects.context.types import ToolCategory
 from trunkline.dialects.visible import looks_alike, unseen_in
@@ -93,7 +93,7 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     if command is None and not members and role == "terminal":
         is_title = named_by == "catalog" and names.role_of(title) is None  # the id names the tool, and the title is its command
         command, source, doubts = _in_words(title, shown, is_title)
-    elif command is not None and source == "content" and (said := command_in(shown)) and said != command:
+    elif command is not None and source == "content" and (said := command_in(shown)) and not is_told_by(said, command):
         command, doubts = f"{command}\n{said}", ["its words name another command than its arguments"]
     category = _category(tool, kind, role)
     brings = brings_changes or has_new_text(members)
