@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from trunkline.dialects.calls.variables import is_harmless_assignment, script_of
 from trunkline.session import globs
 from trunkline.session.globs import Place
 
@@ -44,6 +45,19 @@ _PIECES = re.compile(r"[;&|\n(){}`]+")
 def as_written(command: SimpleCommand) -> str:
     """What a pattern has to match: the command with the assignments in front of it, without its redirections."""
     return " ".join((*command.assignments, command.text))
+
+
+def behind_variables(command: SimpleCommand) -> str:
+    """The same without the variables that change nothing of what it does: ``CI=true npm test`` is ``npm test``."""
+    return " ".join((*(one for one in command.assignments if not is_harmless_assignment(one)), command.text))
+
+
+def only_reads_line(commands: Sequence[SimpleCommand], index: int) -> bool:
+    """Whether a command is a shell that does nothing but read a line (``bash -lc 'npm test'``) whose commands are known too."""
+    command = commands[index]
+    if script_of(command.words) is None or not all(map(is_harmless_assignment, command.assignments)):
+        return False
+    return any(one.parent == index for one in commands)
 
 
 def spellings(command: SimpleCommand) -> list[str]:

@@ -26,12 +26,14 @@ from trunkline.session.policy_behind import Behind, behind
 from trunkline.session.policy_commands import (
     ANYTHING,
     as_written,
+    behind_variables,
     bundle_ends,
     doubt,
     glob_outline,
     inside,
     mentions,
     moves,
+    only_reads_line,
     outline,
     path_outline,
     pieces,
@@ -111,6 +113,8 @@ class Rule(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True
     expires_at: str | None = None
     session: str | None = None
     turn: str | None = None
+    saved_by: str | None = None
+    """Who decided it for longer than once; limits nothing."""
     reason: str | None = None
     id: str | None = None
 
@@ -413,10 +417,13 @@ def command_covered(patterns: list[str], subject: Subject) -> Fit:
         return Fit(not _is_excluded(excluded, subject), "it excludes a command in it")
     if subject.parsed is None or not subject.parsed.complete or not subject.parsed.commands:
         return Fit(False, "the command cannot be read for sure")
-    for one in subject.parsed.commands:
+    commands = subject.parsed.commands
+    for index, one in enumerate(commands):
         unsure = doubt(one)
         if unsure:
             return Fit(False, unsure)
+        if only_reads_line(commands, index) and not _excludes(excluded, one, subject):
+            continue  # what it reads is in the line, and has to be covered
         fit = _command_allowed(patterns, one, subject)
         if not fit.ok:
             return fit
@@ -430,24 +437,28 @@ def _is_excluded(excluded: list[str], subject: Subject) -> bool:
 
 
 def _command_allowed(patterns: list[str], one: SimpleCommand, subject: Subject) -> Fit:
-    """The text as written is in the patterns, and so is each option that changes what is run; neither a spelling of it nor what
-    it may run in turn is excluded."""
+    """The text as written, or behind harmless variables, is in the patterns, and so is each option that changes what is run;
+    neither a spelling of it nor what it may run in turn is excluded."""
     included, excluded = globs.split(patterns)
     covered = _covered_by(included, one, subject)
-    if not covered.ok:
-        return covered
-    if excluded and (subject.runs_unknown(one) or any(
-            globs.text_matches(pattern, text, fold=True) for text in (*subject.every_spelling(one), *subject.hidden_in(one))
-            for pattern in excluded)):
+    if covered.ok and _excludes(excluded, one, subject):
         return Fit(False, f"`{as_written(one)}` may be what it excludes")
-    return Fit(True)
+    return covered
+
+
+def _excludes(excluded: list[str], one: SimpleCommand, subject: Subject) -> bool:
+    """Whether an exclusion is about a command, or may be about what that runs in turn."""
+    return bool(excluded) and (subject.runs_unknown(one) or any(
+        globs.text_matches(pattern, text, fold=True) for text in (*subject.every_spelling(one), *subject.hidden_in(one))
+        for pattern in excluded))
 
 
 def _covered_by(patterns: list[str], one: SimpleCommand, subject: Subject) -> Fit:
     """Whether one of the patterns matches a command and names each option in it that changes what is run."""
     text, missing = as_written(one), ""
+    written = {text, behind_variables(one)}
     for pattern in patterns:
-        if globs.text_matches(pattern, text):
+        if any(globs.text_matches(pattern, each) for each in written):
             absent = unnamed(pattern, changing(one, subject.ask.root, subject.base, subject.ask.home))
             if not absent:
                 return Fit(True)

@@ -3,6 +3,7 @@
     types.py     what a reading says              names.py     what tools are called, and what they are for
     inputs.py    commands and paths of an input   searches.py  patterns: globs or expressions
     members.py   members that nobody understands  words.py     commands that are only in words
+    variables.py what stands in front of a command and changes nothing of it
 
 What the agent says it is names the call: its ``name``, then a name of the catalog's ``tools`` (in ``_meta``, at the front of the
 id or of the title), then the title it came with where that reads as a name. Only a call that has none of these goes by its kind,
@@ -25,7 +26,7 @@ from trunkline.dialects.calls.inputs import PATHS, command_of, folder_of, has_ne
 from trunkline.dialects.calls.members import unknown_members
 from trunkline.dialects.calls.names import ToolNames, is_name, name_of_kind, role_of_kind, verb_in
 from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, Reading, Source, ToolRole
-from trunkline.dialects.calls.words import arguments_in, command_in
+from trunkline.dialects.calls.words import arguments_in, command_in, is_cut
 from trunkline.dialects.context.categories import categorize_tool
 from trunkline.dialects.context.types import ToolCategory
 from trunkline.dialects.visible import looks_alike, unseen_in
@@ -77,28 +78,32 @@ def _agree(shape: ToolRole | None, kind: ToolRole | None) -> bool:
 
 def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = "name", names: ToolNames | None = None,
               located: Sequence[str] = (), brings_changes: bool = False, title: str = "", shown: str = "",
-              cut: bool = False) -> Reading:
+              arguments: str = "", cut: bool = False) -> Reading:
     """Read a call that is named ``tool``. ``located`` are the files that it points at beside its input, ``brings_changes``
-    says that it shows changes of files; ``title`` and ``shown`` are looked at only where there is no input."""
+    says that it shows changes of files; ``title``, ``shown`` and ``arguments`` (a text that an earlier update showed) are looked
+    at only where there is no input."""
     names, kind = names or ToolNames(), kind or "other"
     role = names.role_of(tool) or role_of_kind(kind)
     if role in ("write", "edit") and isinstance(given, Mapping) and given.get("command") in _VIEWS:
         role = "read"
-    members, source = _members(given, role, shown)
+    members, source = _members(given, role, arguments or shown)
     file_kind = kind if kind != "other" else _FILE_KINDS.get(role, kind) if role is not None else kind
-    command = command_of(members, file_kind)
+    command = command_of(members, file_kind, names.members)
     doubts: list[str] = []
     if command is None and not members and role == "terminal":
         is_title = named_by == "catalog" and names.role_of(title) is None  # the id names the tool, and the title is its command
         command, source, doubts = _in_words(title, shown, is_title)
+    elif command is not None and source == "content" and (said := command_in(shown)) and said != command:
+        command, doubts = f"{command}\n{said}", ["its words name another command than its arguments"]
     category = _category(tool, kind, role)
     brings = brings_changes or has_new_text(members)
     acts = frozenset(_acts(tool, kind, role, named_by, names, category, command, brings))
     strict = command is None and (category in _STRICT or (brings and category in ("file_read", "search")))
     found = named_in(members, located, tool=tool if named_by in ("name", "catalog", "title") else "", kind=file_kind,
-                     is_command=command is not None, strict=strict)
+                     is_command=command is not None, strict=strict, idle=names.members)
     if role in _UNDERSTOOD:
-        doubts += [f"a member of its input that is not known: {name[:60]}" for name in dict.fromkeys(unknown_members(members))]
+        unknown = dict.fromkeys(unknown_members(members, names.members))
+        doubts += [f"a member of its input that is not known: {name[:60]}" for name in unknown]
     unseen = _unseen(tool, *found.paths[:PATHS])
     doubts += [unseen] if unseen else []
     return Reading(
@@ -122,6 +127,8 @@ def _in_words(title: str, shown: str, is_title: bool) -> tuple[str | None, Sourc
     if title and (is_title or not is_name(title)):
         return _without_label(title), "title", []
     said = command_in(shown)
+    if is_cut(said):
+        return None, "content", ["its words show only the beginning of its command"]
     return (said, "content", ["its command is only in its words"]) if said else (None, "title", [])
 
 

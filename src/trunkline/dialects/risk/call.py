@@ -6,11 +6,11 @@ Rule 1: a judge only notes. What follows from several commands together (a downl
 
 from __future__ import annotations
 
-import re
 from typing import Final, TypeVar
 
 from msgspec import Struct
 
+from trunkline.dialects.calls.variables import loading_level
 from trunkline.dialects.context.types import RiskLevel
 from trunkline.dialects.risk.levels import Finding, rank
 from trunkline.dialects.risk.places import Places, look
@@ -36,30 +36,6 @@ _WRITE_LEVELS: Final[dict[str, tuple[RiskLevel, str]]] = {
     "unknown": ("medium", "writes a file that only the run knows"),
 }
 
-_LOADERS: Final = re.compile(
-    r"^(LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_\w+|BASH_ENV|ENV|PROMPT_COMMAND|PS4|SHELLOPTS|BASHOPTS|PATH|PYTHONSTARTUP|PYTHONPATH"
-    r"|PERL5OPT|PERL5LIB|RUBYOPT|NODE_OPTIONS|JAVA_TOOL_OPTIONS|GIT_\w*COMMAND|GIT_PAGER|GIT_EDITOR|GIT_EXTERNAL_DIFF|GIT_CONFIG\w*"
-    r"|GIT_EXEC_PATH|GIT_PROXY_COMMAND|GIT_SSH|GIT_ASKPASS|SSH_ASKPASS|SUDO_ASKPASS|PAGER|MANPAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL"
-    r"|BROWSER|RUSTC_WRAPPER|CARGO_TARGET_\w+_RUNNER|MAKEFLAGS|MAKESHELL|npm_config_\w+|PIP_INDEX_URL|PIP_EXTRA_INDEX_URL|TAR_OPTIONS"
-    r"|RSYNC_RSH|GREP_OPTIONS|LESS|GCONV_PATH|GOFLAGS|CC|CXX|LD|GIT_SEQUENCE_EDITOR|GIT_TEMPLATE_DIR|PYTHONBREAKPOINT|PYTHONHOME"
-    r"|PYTHONUSERBASE|PYTEST_PLUGINS|PYTEST_ADDOPTS|JDK_JAVA_OPTIONS|_JAVA_OPTIONS|RUSTC|RUSTC_WORKSPACE_WRAPPER|RUSTFLAGS|LUA_INIT"
-    r"|VIMINIT|EXINIT|LESSKEY|FZF_DEFAULT_COMMAND|FZF_DEFAULT_OPTS|RIPGREP_CONFIG_PATH|BAT_PAGER|SYSTEMD_PAGER|HGRCPATH|HGEDITOR"
-    r"|SVN_EDITOR|SVN_SSH|CVS_RSH|PHPRC|PHP_INI_SCAN_DIR|PERL5DB)=(.*)$",
-    re.DOTALL,
-)
-_LOADING: Final = {
-    "NODE_OPTIONS": re.compile(r"(^|[\s'\"])(-r|--require|--import|--loader|--experimental-loader)\b"),
-    "GOFLAGS": re.compile(r"-(tool)?exec\b"),
-    "RUSTFLAGS": re.compile(r"\blinker\b|-Z|-B"),
-    "PYTEST_ADDOPTS": re.compile(r"(^|\s)-\w?[pco]|--(config|override|rootdir|confcut)"),
-    "MAKEFLAGS": re.compile(r"--eval\b|\bSHELL="),
-    "PATH": re.compile(r"(^|:)(\.|(/tmp|/var/tmp|/dev/shm)(/[^:]*)?)(:|$)"),
-    "PYTHONPATH": re.compile(r"(^|:)(/tmp|/var/tmp|/dev/shm)(/[^:]*)?(:|$)"),
-}
-"""In variables that builds set every day: what makes them load a file, or find programs where anybody can put some."""
-_QUIET_LOADERS: Final = re.compile(r"^(cat|less|more|true|:|vi|vim|nano|echo|gcc|clang|cc|g\+\+|c\+\+|clang\+\+|)$|^-[A-Za-z]+$")
-_LOADS_MODULES: Final = frozenset(("PERL5OPT", "RUBYOPT"))
-
 
 Noted = list[T] | tuple[()]
 """What was noted of one kind. Most calls have nothing of most kinds, so that a list is made only for the first."""
@@ -70,15 +46,6 @@ def _noting(noted: Noted[str], one: str) -> list[str]:
         noted.append(one)
         return noted
     return [one]
-
-
-def loading_level(assignment: str) -> RiskLevel | None:
-    """How bad it is that ``NAME=value`` may make other programs load or run something; None: it does not."""
-    found = _LOADERS.match(assignment)
-    if found is None or (found[1] not in _LOADS_MODULES and _QUIET_LOADERS.match(found[2])):
-        return None
-    loading = _LOADING.get(found[1])
-    return "high" if loading is None or loading.search(found[2]) else "medium"
 
 
 class Trait:

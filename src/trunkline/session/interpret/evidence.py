@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from trunkline.dialects import acp, packets
 from trunkline.dialects.calls import ToolNames, name_call
+from trunkline.dialects.calls.words import arguments_in
 from trunkline.session.fold import Evidence, OpenCall
 
 DEPTH: Final = 3
@@ -64,9 +65,18 @@ def _content(call: OpenCall, content: list[acp.ToolCallContent]) -> None:
     diffs = [item for item in content if isinstance(item, acp.Diff)]
     if diffs:
         evidence_of(call).diffs = diffs
+    if call.state.raw_input is None and not call.approved and call.state.status not in ("completed", "failed"):
+        _arguments(call, content)
     for item in content:
         if isinstance(item, acp.Terminal) and item.terminal_id not in evidence_of(call).terminals:
             evidence_of(call).terminals.append(item.terminal_id)
+
+
+def _arguments(call: OpenCall, content: list[acp.ToolCallContent]) -> None:
+    """Some agents tell what a call is made with as a text that is JSON, which the words of their ask take the place of."""
+    texts = [item.content.text for item in content if isinstance(item, acp.Content) and isinstance(item.content, acp.TextContent)]
+    if len(texts) == 1 and arguments_in(texts[0]):
+        evidence_of(call).arguments = texts[0]
 
 
 def _remarks(call: OpenCall, meta: dict[str, Any], names: ToolNames) -> None:

@@ -26,7 +26,7 @@ from typing import Final, Literal, NamedTuple
 
 from msgspec import structs
 
-from trunkline.dialects.risk.call import loading_level
+from trunkline.dialects.calls.variables import loading_level
 from trunkline.dialects.risk.code import may_run_commands
 from trunkline.dialects.risk.programs import runners_git as git
 from trunkline.dialects.risk.programs.runner_rows import ROWS, SCRIPT_OPTIONS, VERBS, Runner
