@@ -20,8 +20,8 @@ from msgspec import structs
 from trunkline.cli.command import output, print_json, setting_flags
 from trunkline.cli.datadir import DataDir
 from trunkline.cli.settings import Settings, load
+from trunkline.dialects.calls.names import name_of_kind, usual_name
 from trunkline.dialects.context import PermissionPolicy
-from trunkline.dialects.roles import name_of_kind, usual_name
 from trunkline.dialects.visible import one_line
 from trunkline.errors import Invalid, TrunklineError
 from trunkline.session.policy import Considered, Policy, PolicyAsk, Rule, Verdict, expired, policy_ask

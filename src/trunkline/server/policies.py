@@ -16,8 +16,8 @@ from typing import Any
 
 import msgspec
 
+from trunkline.dialects.calls.names import name_of_kind, usual_name
 from trunkline.dialects.context import PermissionPolicy, RiskLevel
-from trunkline.dialects.roles import name_of_kind, usual_name
 from trunkline.errors import Invalid
 from trunkline.hub import Hub, guarded_folders
 from trunkline.server.call import Call, Reply, reply

@@ -14,7 +14,7 @@ A file (or table) has these keys; ``command`` is the only one that must be there
 | env          | table of strings | variables set for it                                                                  |
 | detect       | table            | how to find it, see below                                                             |
 | quirks       | table            | where it needs other treatment than the protocol says, see below                      |
-| tools        | table of strings | its names for its tools, each with the tool's role (``ToolRole`` of ``dialects.roles``)   |
+| tools        | table of strings | its names for its tools, each with the tool's role (``ToolRole`` of ``dialects.calls``)   |
 | parent_call  | string           | where in a tool call's ``_meta`` it names the call whose sub-agent makes it: ``a.b``   |
 | features     | list of strings  | what its runs have shown beyond what every agent does: ``git``, ``approval.preview``    |
 | paths        | table of strings | its ``sessions``, ``config``, ``logs``; ``~`` and ``${NAME:-default}`` are filled in       |
@@ -66,8 +66,8 @@ from trunkline.agents.daemons import Daemon
 from trunkline.agents.environment import clean_env
 from trunkline.agents.process import ChildCommand
 from trunkline.agents.resources import Resources, resources_from_table
+from trunkline.dialects.calls import ToolNames, ToolRole
 from trunkline.dialects.outside import BROKEN, NOT_TOML
-from trunkline.dialects.roles import ToolNames, ToolRole
 from trunkline.errors import AgentNotInstalled, Invalid, TrunklineError, Unavailable
 from trunkline.threads import Lane, check_off_loop
 

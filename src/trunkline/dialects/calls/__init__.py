@@ -3,6 +3,7 @@
     types.py     what a reading says              names.py     what tools are called, and what they are for
     inputs.py    commands and paths of an input   searches.py  patterns: globs or expressions
     members.py   members that nobody understands  words.py     commands that are only in words
+    files.py     which file, which text: what was done    describe.py  a call in words, and what events carry of its reading
 
 What the agent says it is names the call: its ``name``, then a name of the catalog's ``tools`` (in ``_meta``, at the front of the
 id or of the title), then the title it came with where that reads as a name. Only a call that has none of these goes by its kind,
@@ -21,8 +22,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from trunkline.dialects.calls.describe import describe, reading_meta, risk_meta, subject_of
 from trunkline.dialects.calls.inputs import PATHS, command_of, folder_of, has_new_text, named_in
-from trunkline.dialects.calls.members import unknown_members
+from trunkline.dialects.calls.members import says_more, unknown_members
 from trunkline.dialects.calls.names import ToolNames, is_name, name_of_kind, role_of_kind, verb_in
 from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, Reading, Source, ToolRole
 from trunkline.dialects.calls.words import arguments_in, command_in
@@ -30,7 +32,7 @@ from trunkline.dialects.context.categories import categorize_tool
 from trunkline.dialects.context.types import ToolCategory
 from trunkline.dialects.visible import looks_alike, unseen_in
 
-__all__ = ["Act", "Reading", "Source", "ToolNames", "ToolRole", "name_call", "read_call"]
+__all__ = ["Act", "Reading", "Source", "ToolNames", "ToolRole", "name_call", "read_call", "reading_meta", "risk_meta"]
 
 _CATEGORY_OF_ROLE: Final[dict[ToolRole, ToolCategory]] = {
     "read": "file_read", "search": "search", "write": "file_write", "edit": "file_edit", "patch": "file_edit",
@@ -103,7 +105,10 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     return Reading(
         tool=tool, named_by=named_by, role=role, kind=kind, category=category, acts=acts, command=command, command_from=source,
         folder=folder_of(members) if command is not None else None, paths=found.paths, globs=found.globs,
-        queries=tuple(_statements(members, role)), unseen=unseen, doubts=tuple(doubts[:DOUBTS]), cut=cut)
+        queries=tuple(_statements(members, role)), unseen=unseen, doubts=tuple(doubts[:DOUBTS]), cut=cut,
+        description=describe(tool, members, command, found.paths),
+        subject="" if command is not None else subject_of(members, found.paths),
+        beside=brings or bool(found.globs) or not set(found.paths) <= set(located) or says_more(members))
 
 
 def _members(given: object, role: ToolRole | None, shown: str) -> tuple[Mapping[str, Any], Source]:

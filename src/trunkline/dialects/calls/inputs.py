@@ -346,9 +346,13 @@ def _role_of_pattern(words: tuple[str, ...]) -> Role:
 
 def is_looked_at(key: str) -> bool:
     """Whether what stands under a name is looked at by somebody: as a command, a path, a pattern or a text."""
+    return is_of_command(key) or _role(key) in ("path", "glob", "pattern", "query", "body")
+
+
+def is_of_command(key: str) -> bool:
+    """Whether what stands under a name is part of a command: its words, its variables, its folder, or these told again."""
     bare = bare_key(key)
-    return (bare in _COMMANDS | _ARGUMENTS | _VARIABLES | _RETOLD | _PROPOSALS or key in _FOLDER_KEYS
-            or _role(key) in ("path", "glob", "pattern", "query", "body"))
+    return bare in _COMMANDS | _ARGUMENTS | _VARIABLES | _RETOLD | _PROPOSALS or key in _FOLDER_KEYS
 
 
 def bare_key(key: object) -> str:

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trunkline.dialects.calls.inputs import DEPTH, MEMBERS, bare_key, is_looked_at
+from trunkline.dialects.calls.inputs import DEPTH, MEMBERS, bare_key, is_looked_at, is_of_command
 from trunkline.dialects.calls.searches import words_of
 
 _HARMLESS: Final = frozenset(
@@ -37,6 +37,11 @@ def unknown_members(value: Any, depth: int = DEPTH) -> Iterator[str]:
     elif isinstance(value, list | tuple) and depth:
         for inner in itertools.islice(value, MEMBERS):
             yield from unknown_members(inner, depth - 1)
+
+
+def says_more(members: Mapping[str, Any]) -> bool:
+    """Whether an input says more than a command, the folder that it runs in, and what changes nothing of it."""
+    return any(value and not is_of_command(str(key)) and not _is_harmless(str(key)) for key, value in members.items())
 
 
 def _holds_records(value: Any) -> bool:

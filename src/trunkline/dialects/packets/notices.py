@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw
 
-from trunkline.dialects.context import ApprovalPreview, RiskLevel
+from trunkline.dialects.context import ApprovalPreview, RiskLevel, ToolCategory
 from trunkline.dialects.packets.contents import one_line
 from trunkline.dialects.packets.shapes import (
     AnswerAction,
@@ -56,6 +56,8 @@ def approval_requested_packet(
     title: str,
     description: str,
     risk_level: RiskLevel,
+    risk_reason: str,
+    tool_category: ToolCategory,
     options: Iterable[PermissionOption],
     expires_at: str,
     preview: ApprovalPreview | None = None,
@@ -70,6 +72,8 @@ def approval_requested_packet(
             title=title,
             description=description,
             risk_level=risk_level,
+            risk_reason=risk_reason,
+            tool_category=tool_category,
             options=[PermissionOption(option_id=offer.option_id, name=offer.name, kind=offer.kind) for offer in options],
             preview=preview or UNSET,
             expires_at=expires_at,

@@ -21,7 +21,7 @@ import msgspec
 
 from trunkline.dialects import acp, packets
 from trunkline.dialects.acp.usage import chunk_usage
-from trunkline.dialects.roles import ToolNames
+from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import (
     AskWithdrawn,
     LargeUpdate,

@@ -16,6 +16,7 @@ import msgspec
 
 from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import LOCATIONS, CallState
+from trunkline.dialects.calls import Reading, reading_meta, risk_meta
 from trunkline.dialects.parts import CommandPart
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, QuestionAsk
 from trunkline.errors import Invalid
@@ -108,7 +109,7 @@ class AskStory:
         preview = self._preview(call, about, read)
         view = ApprovalView(
             request_id=ask.request_id, tool_call_id=state.tool_call_id, tool_name=name_of(state),
-            title=state.title or name_of(state), description=_describe(state, about.command), risk_level=about.risk,
+            title=state.title or name_of(state), description=_describe(self._tools.reading(call), state), risk_level=about.risk,
             risk_reason=about.risk_reason, options=_shown_options(ask.options), tool_input=shown_input(state),
             preview=preview, parts=self._parts(preview, about), about=about, always=_always(about), editable=ask.editable,
             beyond_turn=ask.beyond_turn,
@@ -116,9 +117,12 @@ class AskStory:
         )
         writer.fold.approvals[ask.request_id] = view
         self._held[ask.request_id] = len(ask.tool_call)
-        writer.add(_requested_event(view, cut_input(state)), seal=self._seal, packet=packets.approval_requested_packet(
+        reading = self._tools.reading(call)
+        beside = {"risk": risk_meta(reading, view.risk_reason), "reading": reading_meta(reading), **cut_input(state)}
+        writer.add(_requested_event(view, beside), seal=self._seal, packet=packets.approval_requested_packet(
             at_us=writer.at, request_id=view.request_id, tool_call_id=view.tool_call_id, tool_name=view.tool_name,
-            title=view.title, description=view.description, risk_level=view.risk_level, options=view.options,
+            title=view.title, description=view.description, risk_level=view.risk_level, risk_reason=view.risk_reason,
+            tool_category=reading.category, options=view.options,
             preview=view.preview, expires_at=view.expires_at,
         ))
         if writer.fold.paused is None:
@@ -321,16 +325,16 @@ def _answered_by(action: str, who: str, at: int) -> Decided:
     return Decided(action == "accept", who, context.iso_ms(at), "timeout" if who == "timeout" else "user")
 
 
-def _requested_event(view: ApprovalView, cut: dict[str, Any]) -> context.ApprovalRequestedEvent:
+def _requested_event(view: ApprovalView, beside: dict[str, Any]) -> context.ApprovalRequestedEvent:
     return context.ApprovalRequestedEvent(
         request_id=view.request_id, tool_call_id=view.tool_call_id, tool_name=view.tool_name, tool_input=view.tool_input,
         description=view.description, risk_level=view.risk_level,
-        expires_at=view.expires_at, preview=view.preview or msgspec.UNSET, meta={**_requested_meta(view), **cut},
+        expires_at=view.expires_at, preview=view.preview or msgspec.UNSET, meta={**_requested_meta(view), **beside},
     )
 
 
 def _requested_meta(view: ApprovalView) -> dict[str, Any]:
-    meta: dict[str, Any] = {"options": view.options, "title": view.title, "risk": {"reason": view.risk_reason}}
+    meta: dict[str, Any] = {"options": view.options, "title": view.title}
     if view.parts:
         meta["parts"] = view.parts
     if view.always is not None:
@@ -340,10 +344,9 @@ def _requested_meta(view: ApprovalView) -> dict[str, Any]:
     return meta
 
 
-def _describe(state: CallState, command: str | None) -> str:
-    if command:
-        return f"Run: {command[:200]}"
-    return state.title or name_of(state)
+def _describe(reading: Reading, state: CallState) -> str:
+    """The call's line; its title where that has more to say than a tool's name."""
+    return reading.description if reading.description != reading.tool else state.title or reading.tool
 
 
 def _asked_for(ask: PermissionAsk) -> acp.ToolCallUpdate:

@@ -15,10 +15,10 @@ from typing import Any, Final
 import msgspec
 
 from trunkline.dialects import context
-from trunkline.dialects.packets.detect import CONTENT_KEYS, NEW_TEXT_KEYS, OLD_TEXT_KEYS
+from trunkline.dialects.calls.files import ends_of_move, file_in, patch_in, replaced_in, whole_text_in
 from trunkline.session.fold import KEPT_FILES, FileTally, Fold
 from trunkline.session.interpret.diff import DIFF_CHARS, DIFF_LINES, Compared, compare, line_count
-from trunkline.session.interpret.facts import PATH_KEYS, Facts
+from trunkline.session.interpret.facts import Facts
 from trunkline.session.interpret.languages import language_of
 from trunkline.session.interpret.outcome import failure_of
 from trunkline.session.interpret.patches import Piece, pieces_of
@@ -36,8 +36,6 @@ CHANGING: Final = frozenset({"write", "edit", "patch", "delete", "move"})
 _BEFORE_KEYS: Final = ("originalFile", "originalContent", "original_content", "previousContent", "previous_content", "oldContent",
                        "old_content")
 """Members that hold all of a file as it was."""
-_FROM_KEYS: Final = ("source", "from", "src", "old_path", "oldPath", "source_path", "sourcePath")
-_TO_KEYS: Final = ("destination", "to", "dest", "dst", "new_path", "newPath", "destination_path", "destinationPath", "target")
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -163,7 +161,7 @@ def _recorded(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
     listed = facts.look("files", kind=list) or []
     named_by_patch = _paths_of_patch(facts, len(listed))
     for index, item in enumerate(listed):
-        if isinstance(item, dict) and (path := facts.look_in(item, PATH_KEYS) or named_by_patch.get(index, "")):
+        if isinstance(item, dict) and (path := file_in(item) or named_by_patch.get(index, "")):
             yield from _record(facts, facts.absolute(path), item)
     named = facts.look("changes", kind=dict) or facts.input.get("changes")
     for path, item in (named.items() if isinstance(named, dict) else ()):
@@ -208,7 +206,7 @@ def _patched(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
 
 
 def _patch_of(facts: Facts) -> str:
-    text = facts.look_in(facts.input, ("patchText", "patch_text", "patch", "diff", "unified_diff"))
+    text = patch_in(facts.input)
     if not text and facts.role == "patch":
         text = facts.look_in(facts.input, ("input", "content", "command"))
     return text
@@ -231,7 +229,7 @@ def _of_piece(facts: Facts, piece: Piece) -> Change:
 def _written(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
     if facts.role not in ("write", "edit") or not facts.paths:
         return
-    content = next((value for key in CONTENT_KEYS if isinstance(value := facts.input.get(key), str)), None)
+    content = whole_text_in(facts.input)
     if content is not None:
         path = facts.paths[0]
         before = _text_before(facts, path)
@@ -243,11 +241,7 @@ def _written(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
 def _edited(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
     if not facts.paths:
         return
-    edits = facts.input.get("edits")
-    steps = [step for step in edits if isinstance(step, dict)] if isinstance(edits, list) else [facts.input]
-    for step in steps:
-        old = next((value for key in OLD_TEXT_KEYS if isinstance(value := step.get(key), str)), None)
-        new = next((value for key in NEW_TEXT_KEYS if isinstance(value := step.get(key), str)), None)
+    for old, new in replaced_in(facts.input):
         if old is not None and new is not None:
             # The place in the file is not known: the diff is of the piece that was replaced.
             yield _change(facts, facts.paths[0], "modified" if old else "created", old or None, new, {"fragment": True})
@@ -262,10 +256,9 @@ def _deleted(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
 def _moved(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
     if facts.role != "move":
         return
-    source, target = facts.look_in(facts.input, _FROM_KEYS), facts.look_in(facts.input, _TO_KEYS)
-    if not (source and target) and len(facts.paths) == 2:
-        source, target = facts.paths
-    if source and target:
+    ends = ends_of_move(facts.input) or (tuple(facts.paths) if len(facts.paths) == 2 else None)
+    if ends is not None:
+        source, target = ends
         yield Change(facts.absolute(source), "deleted", meta={"movedTo": facts.absolute(target)})
         yield Change(facts.absolute(target), "created", meta={"movedFrom": facts.absolute(source)})
 

@@ -17,13 +17,10 @@ from msgspec import Raw
 from trunkline.dialects import acp
 from trunkline.dialects.acp.calls import LOCATIONS, CallState
 from trunkline.dialects.calls import Reading, ToolNames, read_call
+from trunkline.dialects.calls.files import files_in
 from trunkline.dialects.outside import BROKEN
-from trunkline.dialects.packets.detect import FILE_PATH_KEYS
 from trunkline.session.fold import Evidence, OpenCall
 
-PATH_KEYS: Final = (
-    *FILE_PATH_KEYS, "filepath", "filename", "file", "absolute_path", "absolutePath", "target_file", "notebook_path",
-)
 _FENCE = re.compile(r"\A\s*```[^\n`]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _TEXT_KEYS: Final = ("output", "aggregated_output", "stdout", "text", "error", "message")
 _BEGINS: Final[dict[type, tuple[bytes, ...]]] = {
@@ -136,12 +133,7 @@ class Facts:
     @cached_property
     def paths(self) -> list[str]:
         """The files that the input names, else those that the agent pointed at; absolute where the folder is known."""
-        named = self.input.get("paths") or self.input.get("files")
-        found = [path for path in named if isinstance(path, str)] if isinstance(named, list) else []
-        if not found and (path := self.look_in(self.input, PATH_KEYS)):
-            found = [path]
-        if not found:
-            found = [place.path for place in self.state.locations or []]
+        found = files_in(self.input) or [place.path for place in self.state.locations or []]
         return [self.absolute(path) for path in dict.fromkeys(found) if path]
 
     def look(self, *keys: str, kind: type = str) -> Any:

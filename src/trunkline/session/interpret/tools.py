@@ -24,7 +24,7 @@ import msgspec
 
 from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import CallState, merge, names_too_much
-from trunkline.dialects.calls import Reading, ToolNames
+from trunkline.dialects.calls import Reading, ToolNames, reading_meta, risk_meta
 from trunkline.session.fold import OpenCall, remember
 from trunkline.session.interpret import changes, git, subagents, web
 from trunkline.session.interpret.asked import NEAR_CALLS, joined_to
@@ -157,10 +157,11 @@ class ToolStory:
         if requires_approval:
             call.asked, call.denied, call.denial = True, False, None
         state = call.state
-        level, reason = self.risk(call)
+        (level, reason), reading = self.risk(call), self.reading(call)
         event = context.ToolCallExecutingEvent(
             tool_call_id=state.tool_call_id, name=name_of(state), input=shown_input(state), risk_level=level,
-            requires_approval=requires_approval, meta={"risk": {"reason": reason}, **cut_input(state), **title_news(call)},
+            requires_approval=requires_approval,
+            meta={"risk": risk_meta(reading, reason), "reading": reading_meta(reading), **cut_input(state), **title_news(call)},
         )
         self._writer.add(event, update=wire, packet=packet, raw=raw)
 
@@ -308,10 +309,13 @@ class ToolStory:
         self._merge(call, update, asks=asks)
         if writer.fold.turn is not None:
             writer.fold.turn.said_something = True
-        name, call.told_title = name_of(state), state.title
+        name, call.told_title, reading = name_of(state), state.title, self.reading(call)
+        meta = {"parentToolCallId": call.parent} if call.parent else {}
+        if state.title and state.title != reading.description:
+            meta["title"] = state.title
         event = context.ToolCallStartEvent(
-            tool_call_id=state.tool_call_id, name=name, category=self.reading(call).category,
-            description=state.title or msgspec.UNSET, meta={"parentToolCallId": call.parent} if call.parent else msgspec.UNSET,
+            tool_call_id=state.tool_call_id, name=name, category=reading.category,
+            description=reading.description or msgspec.UNSET, meta=meta or msgspec.UNSET,
         )
         writer.add(event, update=wire, packet=packets.start_packet(state, writer.at), raw=raw)
         if call.parent is not None:
