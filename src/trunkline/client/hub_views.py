@@ -96,9 +96,11 @@ class RuleLookedAt(HubView):
 
 
 class Explanation(HubView):
-    """What the policy would say, which rule says so, and why."""
+    """What the policy would say, which rule says so, and why; with the call's name and category as events have them."""
 
     action: Literal["allow", "ask", "deny"]
+    tool: str = ""
+    category: str = ""
     source: str = ""
     why: str = ""
     rule: PolicyRule | None = None

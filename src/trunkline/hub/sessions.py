@@ -27,6 +27,7 @@ from trunkline.agents.family import end_leftover
 from trunkline.agents.process import close_nursery
 from trunkline.agents.resources import check_resources
 from trunkline.dialects import acp
+from trunkline.dialects.calls import ToolNames
 from trunkline.discovery.base import FoundSession
 from trunkline.errors import (
     HubRestarted,
@@ -128,7 +129,7 @@ class Hub:
                           cancel_grace_s=options.cancel_grace_s, silence_grace_s=options.silence_grace_s),
             policies=self.policies, chain_key=key, raw_as_sent=options.packets_raw == "agent", guarded=guarded_folders(options),
             preview_url=lambda session_id, artifact: self.preview_url(session_id, artifact), turn_ended=self._count_turn,
-            tool_names=self._drivers.tool_names, confine=self._drivers.confine, hider=self._drivers.hider,
+            tool_names=self.tool_names, confine=self._drivers.confine, hider=self._drivers.hider,
             home=self.environ.get("HOME"))
 
     async def __aenter__(self) -> Self:
@@ -194,6 +195,10 @@ class Hub:
             found += [pending_ask(fold, approval=approval) for approval in fold.approvals.values()]
             found += [pending_ask(fold, question=question) for question in fold.questions.values()]
         return found
+
+    def tool_names(self, agent: str) -> ToolNames:
+        """What an agent calls its tools."""
+        return self._drivers.tool_names(agent)
 
     async def agent_infos(self) -> list[AgentInfo]:
         """The catalog, with what is on this machine."""

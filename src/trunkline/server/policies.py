@@ -16,8 +16,9 @@ from typing import Any
 
 import msgspec
 
-from trunkline.dialects.calls.names import name_of_kind, usual_name
-from trunkline.dialects.context import PermissionPolicy, RiskLevel
+from trunkline.dialects.calls import ToolNames
+from trunkline.dialects.calls.names import name_of_kind
+from trunkline.dialects.context import PermissionPolicy, RiskLevel, ToolCategory
 from trunkline.errors import Invalid
 from trunkline.hub import Hub, guarded_folders
 from trunkline.server.call import Call, Reply, reply
@@ -76,8 +77,10 @@ class RuleLookedAt(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class Explanation(msgspec.Struct, rename="camel", kw_only=True):
-    """What would happen, which rule says so, and why."""
+    """What would happen, which rule says so, and why; with the call's name and category as events have them."""
 
+    tool: str
+    category: ToolCategory
     action: Action
     source: Source
     why: str
@@ -149,7 +152,8 @@ class _Asked:
 
     def __init__(self, hub: Hub, question: Question, *, agent: str, cwd: str, session_id: str, turn_id: str | None) -> None:
         self._hub = hub
-        self._tool, self._kind, self._input = _call_of(question)
+        self._names = hub.tool_names(agent)
+        self._tool, self._kind, self._input = call_of(question, self._names)
         self._agent = agent
         self._cwd = cwd
         self._session_id = session_id
@@ -163,38 +167,39 @@ class _Asked:
         verdict = policy.decide(ask, session_rules=rules, session_policy=own, now_us=now_us)
         looked_at = policy.consider(ask, session_rules=rules, now_us=now_us)
         return Explanation(
-            action=verdict.action, source=verdict.source, why=verdict.why, rule=verdict.rule, risk=ask.risk,
+            tool=ask.tool, category=ask.told_as or ask.category, action=verdict.action,
+            source=verdict.source, why=verdict.why, rule=verdict.rule, risk=ask.risk,
             risk_reason=ask.risk_reason, considered=[_looked_at(each) for each in looked_at])
 
     def _ask(self) -> PolicyAsk:
         return policy_ask(
             self._tool, self._kind, self._input, agent=self._agent, cwd=self._cwd, roots=[self._cwd], home=self._home,
             session_id=self._session_id, turn_id=self._turn_id, resolve=os.path.realpath,
-            guarded=guarded_folders(self._hub.options))
+            guarded=guarded_folders(self._hub.options), names=self._names)
 
 
 def _looked_at(one: Considered) -> RuleLookedAt:
     return RuleLookedAt(rule=one.rule, source=one.source, fits=one.fit.ok, why=one.fit.why)
 
 
-def _call_of(question: Question) -> tuple[str, str | None, dict[str, Any]]:
+def call_of(question: Question, names: ToolNames) -> tuple[str, str | None, dict[str, Any]]:
     """The tool call that a question is about: its usual name, as in events and rules, its kind, its input."""
     given = [name for name in ("command", "path", "input") if getattr(question, name) is not None]
     if len(given) != 1:
         raise Invalid("exactly one of command, path and input is needed", details={"field": given[1] if given else "command"})
     if question.command is not None:
         kind = question.kind or "execute"
-        return _name(question.tool, kind), kind, {"command": question.command}
+        return _name(question.tool, kind, names), kind, {"command": question.command}
     if question.path is not None:
         kind = question.kind or "edit"
-        return _name(question.tool, kind), kind, {"path": question.path}
+        return _name(question.tool, kind, names), kind, {"path": question.path}
     if question.tool is None:
         raise Invalid("tool is needed beside input", details={"field": "tool"})
-    return _name(question.tool, ""), question.kind, question.input or {}
+    return _name(question.tool, "", names), question.kind, question.input or {}
 
 
-def _name(tool: str | None, kind: str) -> str:
-    return usual_name(tool, None) if tool else name_of_kind(kind) or kind
+def _name(tool: str | None, kind: str, names: ToolNames) -> str:
+    return names.usual(tool) if tool else name_of_kind(kind) or kind
 
 
 def _folder(cwd: str | None) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from trunkline.dialects.calls import Reading, read_call
+from trunkline.dialects.calls import Reading, ToolNames, read_call
 from trunkline.dialects.calls.inputs import BEYOND_RULES, PATHS
 from trunkline.dialects.context import RiskLevel, ToolCategory
 from trunkline.session import globs
@@ -37,12 +37,15 @@ class Where(Struct, frozen=True, kw_only=True):
 def policy_ask(tool: str, kind: str | None, tool_input: Mapping[str, Any], *, agent: str, cwd: str, roots: Sequence[str] = (),
                home: str | None = None, session_id: str = "", turn_id: str | None = None, locations: Sequence[str] = (),
                category: ToolCategory | None = None, resolve: Callable[[str], str] | None = None,
-               guarded: Sequence[str] = (), writes: bool = False, guessed: bool = False, at_once: bool = False) -> PolicyAsk:
+               guarded: Sequence[str] = (), writes: bool = False, guessed: bool = False, at_once: bool = False,
+               names: ToolNames | None = None) -> PolicyAsk:
     """The ask behind a call of which only its tool and its input are known. ``locations`` are paths known from elsewhere;
-    ``writes`` says that it brings changes of files beside its input; ``guessed`` that its name is by its input."""
+    ``writes`` says that it brings changes of files beside its input; ``guessed`` that its name is by its input; ``names`` are the
+    agent's own for its tools."""
     from trunkline.dialects.risk import Places, judge  # only a call that asks needs the shell's parser
 
-    reading = read_call(tool, kind, tool_input, named_by="input" if guessed else "name", located=locations, brings_changes=writes)
+    reading = read_call(tool, kind, tool_input, named_by="input" if guessed else "name", located=locations, brings_changes=writes,
+                        names=names)
     where = Where(agent=agent, cwd=cwd, roots=tuple(roots), home=home, session_id=session_id, turn_id=turn_id,
                   guarded=tuple(guarded))
     risk = judge(reading, Places.of(cwd, list(roots) or [cwd], home), at_once=at_once)

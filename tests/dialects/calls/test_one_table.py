@@ -44,7 +44,8 @@ def literals_in(path: Path) -> Iterator[tuple[int, set[str]]]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         parts = [*node.keys, *node.values] if isinstance(node, ast.Dict) else getattr(node, "elts", [])
         if parts:
-            yield node.lineno, {each.value for each in parts if isinstance(each, ast.Constant) and isinstance(each.value, str)}
+            texts = (each.value for each in parts if isinstance(each, ast.Constant))
+            yield getattr(node, "lineno", 0), {text for text in texts if isinstance(text, str)}
 
 
 def literals_in_page(path: Path) -> Iterator[tuple[int, set[str]]]:

@@ -205,6 +205,8 @@ def _rank(key: str) -> int:
 
 def _arguments(mapping: Mapping[str, Any]) -> _Arguments:
     given = [value for key, value in mapping.items() if bare_key(key) in _ARGUMENTS]
+    if mapping.get("shell") is True:  # which takes words apart that are not quoted
+        given = [" ".join(map(str, value)) if _is_flat(value) else value for value in given]
     words = tuple(str(word) for value in given if isinstance(value, list | tuple) for word in value)
     return _Arguments(words, " ".join(value for value in given if isinstance(value, str) and value))
 

@@ -32,6 +32,15 @@ _LOOKS: Final[frozenset[ToolCategory]] = frozenset({"file_read", "search"})
 _OWN: Final[frozenset[ToolCategory]] = frozenset({"git", "mcp", "agent"})
 
 
+class Claims(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What was said of a call and is said no more, or was said beside what names it: it can only make the call worse."""
+
+    names: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+
+
 class CarriedReading(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """What ``_meta.reading`` of an event says of a call, for faces that would have to look into its input otherwise."""
 

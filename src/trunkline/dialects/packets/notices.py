@@ -56,11 +56,11 @@ def approval_requested_packet(
     title: str,
     description: str,
     risk_level: RiskLevel,
-    risk_reason: str,
-    tool_category: ToolCategory,
     options: Iterable[PermissionOption],
     expires_at: str,
     preview: ApprovalPreview | None = None,
+    risk_reason: str | None = None,
+    tool_category: ToolCategory | None = None,
 ) -> bytes:
     """A tool call waits for a decision."""
     return _encode(
@@ -72,8 +72,8 @@ def approval_requested_packet(
             title=title,
             description=description,
             risk_level=risk_level,
-            risk_reason=risk_reason,
-            tool_category=tool_category,
+            risk_reason=risk_reason or UNSET,
+            tool_category=tool_category or UNSET,
             options=[PermissionOption(option_id=offer.option_id, name=offer.name, kind=offer.kind) for offer in options],
             preview=preview or UNSET,
             expires_at=expires_at,

@@ -176,6 +176,7 @@ class AskStory:
         if call is not None:
             call.denied, call.approved = not approved and not acp.is_other(view.options, option_id), approved
             call.denial = denial_of(who, resolved_by, reason) if call.denied else None
+            call.claims = None  # what was said before is decided
         meta: dict[str, Any] = {"by": who}
         if option_id is not None:
             meta["optionId"] = option_id

@@ -4,7 +4,8 @@ Rule 1: a diff that the agent showed at any time of the call counts, also one th
 Rule 2: a change is told once per file and call; several pieces of one file are one change.
 Rule 3: a call that says itself that it failed (``outcome.failure_of``) changed nothing, whatever its status.
 Rule 4: an overwrite is told with the text that was there, where anybody has it: the agent, or the hub, which read it to show it.
-Rule 5: a diff over DIFF_LINES lines is not in the event; its counts are.
+Rule 5: what only the input tells, and the disk does not have (``seen``), is no change.
+Rule 6: a diff over DIFF_LINES lines is not in the event; its counts are.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from trunkline.session.interpret.facts import Facts
 from trunkline.session.interpret.languages import language_of
 from trunkline.session.interpret.outcome import failure_of
 from trunkline.session.interpret.patches import Piece, pieces_of
+from trunkline.session.interpret.seen import standing_of
 from trunkline.session.interpret.writer import Writer
 
 FILES: Final = 500
@@ -57,8 +59,16 @@ def changes_of(facts: Facts, files: Mapping[str, FileTally]) -> list[Change]:
     for source in (_shown, _recorded, _patched, _written, _edited, _deleted, _moved):
         found = list(source(facts, files))
         if found:
-            return _by_file(found)[:FILES]
+            return list(_still_there(_by_file(found)[:FILES], facts))
     return []
+
+
+def _still_there(changes: list[Change], facts: Facts) -> Iterator[Change]:
+    """Those that the disk does not contradict, with what was seen there."""
+    for change in changes:
+        standing = standing_of(change.path, change.kind, facts)
+        if standing is not None:
+            yield msgspec.structs.replace(change, meta={**change.meta, **standing}) if standing else change
 
 
 def tell(writer: Writer, facts: Facts, changes: list[Change], shown_by: int, extra: dict[str, Any] | None = None) -> None:

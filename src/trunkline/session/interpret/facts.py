@@ -16,7 +16,7 @@ from msgspec import Raw
 
 from trunkline.dialects import acp
 from trunkline.dialects.acp.calls import LOCATIONS, CallState
-from trunkline.dialects.calls import Reading, ToolNames, read_call
+from trunkline.dialects.calls import Claims, Reading, ToolNames, read_call
 from trunkline.dialects.calls.files import files_in
 from trunkline.dialects.outside import BROKEN
 from trunkline.session.fold import Evidence, OpenCall
@@ -45,7 +45,8 @@ def read_open_call(call: OpenCall, names: ToolNames) -> Reading:
     return read_call(
         name_of(state), state.kind, decoded(state.raw_input), named_by=state.named_by or "name", names=names,
         located=tuple(dict.fromkeys([*changed[:LOCATIONS], *located])), brings_changes=bool(changed),
-        title=_title_with_command(state), shown=shown_text(state) if state.raw_input is None else "", cut=call.input_cut)
+        title=_title_with_command(state), shown=shown_text(state) if state.raw_input is None else "", cut=call.input_cut,
+        claims=call.claims or Claims())
 
 
 def _title_with_command(state: CallState) -> str:

@@ -16,16 +16,17 @@ that it asks for counts as known.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
 from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import CallState, merge, names_too_much
-from trunkline.dialects.calls import Reading, ToolNames, reading_meta, risk_meta
-from trunkline.session.fold import OpenCall, remember
+from trunkline.dialects.calls import Claims, Reading, ToolNames, reading_meta, risk_meta
+from trunkline.dialects.calls.claims import with_kind, with_reading
+from trunkline.session.fold import OpenCall, SeenFile, remember
 from trunkline.session.interpret import changes, git, subagents, web
 from trunkline.session.interpret.asked import NEAR_CALLS, joined_to
 from trunkline.session.interpret.bodies import Bodies
@@ -36,6 +37,7 @@ from trunkline.session.interpret.facts import Facts, name_of, read_open_call, sh
 from trunkline.session.interpret.outcome import failure_of
 from trunkline.session.interpret.output import news_of, title_news
 from trunkline.session.interpret.plans import write_plan
+from trunkline.session.interpret.seen import open_paths
 from trunkline.session.interpret.spliced import long_text, spliceable
 from trunkline.session.interpret.structured import command_output, run_of, structured_of
 from trunkline.session.interpret.text import TextStory
@@ -89,6 +91,16 @@ def cut_input(state: CallState) -> dict[str, Any]:
     return {"truncated": {"bytes": size}} if size > TEXT_LIMIT else {}
 
 
+class Wanted(NamedTuple):
+    """A result that is told once it is known what of it is on the disk."""
+
+    paths: list[str]
+    call: OpenCall
+    changed: frozenset[str]
+    wire: bytes | None
+    raw: bytes | None
+
+
 class ToolStory:
     """The calls of the current turn. ``names`` are the agent's own names for its tools; ``home`` and ``roots`` judge paths."""
 
@@ -107,6 +119,10 @@ class ToolStory:
         """The ids of those calls of the fold that have ended, oldest first."""
         self._bodies = Bodies()
         self._readings: dict[str, Reading] = {}
+        self.looks = False
+        """Whether somebody looks at the disk for a result that leaves open what it changed."""
+        self.wanted: Wanted | None = None
+        """The result that waits for that."""
 
     def told(self, update: acp.ToolCall | acp.ToolCallUpdate, wire: bytes, raw: bytes | None, *, input_cut: bool = False) -> None:
         """The agent said something about a call. ``input_cut``: not all of its input is in the update."""
@@ -244,16 +260,28 @@ class ToolStory:
         return known
 
     def _merge(self, call: OpenCall, update: acp.ToolCall | acp.ToolCallUpdate, *, asks: bool = False) -> frozenset[str]:
+        kind, claimed, known = call.state.kind, call.claims, self._readings.get(update.tool_call_id)
         changed = merge(call.state, update)
+        self._keep_claims(call, changed, kind, known)
         call.input_cut = call.input_cut or names_too_much(update)
         if "content" in changed:
             call.shows_ask = asks
         observe(call, update, self._names)
         self._bodies.weigh(call)
-        if changed & _READ or (update.content and (asks or any(isinstance(item, acp.Diff) for item in update.content))):
+        shows = update.content and (asks or any(isinstance(item, acp.Diff) for item in update.content))
+        if changed & _READ or call.claims != claimed or shows:
             self._readings.pop(update.tool_call_id, None)
             call.risk_level = None
         return changed
+
+    def _keep_claims(self, call: OpenCall, changed: frozenset[str], kind: str, known: Reading | None) -> None:
+        """Remember what an update takes back: it was said, and nobody has decided since."""
+        claims = call.claims or Claims()
+        if "kind" in changed:
+            claims = with_kind(claims, kind)
+        if known is not None and changed & {"raw_input", "content", "locations"}:
+            claims = with_reading(claims, known)
+        call.claims = claims if claims != Claims() else None
 
     def _count(self, call: OpenCall) -> None:
         if not call.counted:
@@ -328,6 +356,9 @@ class ToolStory:
         """Tell what is new about a known call, on one entry that carries its update and packet."""
         state = call.state
         finished = state.status in ("completed", "failed") and not call.finished
+        if finished and self.looks and (paths := self._open_paths(call)):
+            self.wanted = Wanted(paths, call, changed, wire, raw)
+            return
         runs = not call.executing and (finished or state.status == "in_progress" or _has_input(state))
         token = long_text(state, wire) if "content" in changed else None
         packet = self._packet(call, token, finished=finished) if changed or finished or runs else None
@@ -346,6 +377,16 @@ class ToolStory:
             subagents.spawn(self._writer, self.facts(call))
         if "raw_input" in changed:
             self._todos(state)
+
+    def seen(self, files: Mapping[str, SeenFile]) -> None:
+        """Go on with the result that waited for a look at the disk; no files: nothing is known."""
+        wanted, self.wanted, self.looks = self.wanted, None, False
+        if wanted is not None:
+            evidence_of(wanted.call).seen = dict(files)
+            self._go_on(wanted.call, wanted.changed, wanted.wire, wanted.raw)
+
+    def _open_paths(self, call: OpenCall) -> list[str]:
+        return open_paths(self.facts(call), changes.CHANGING) if call.state.status == "completed" and not call.denied else []
 
     def _packet(self, call: OpenCall, token: memoryview | None, *, finished: bool) -> bytes:
         """All that is known of a call, as packets have it."""
