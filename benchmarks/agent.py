@@ -61,11 +61,13 @@ def play(session_id: str, words: list[str]) -> None:
 
 
 def long_line(session_id: str, mib: int) -> bytes:
-    """A call's result, as one line."""
+    """A call's result, as one line of so many MiB, its end included."""
     update = {"sessionUpdate": "tool_call_update", "toolCallId": "long", "status": "completed",
-              "content": [{"type": "content", "content": {"type": "text", "text": "lorem ip" * (mib << 17)}}]}
+              "content": [{"type": "content", "content": {"type": "text", "text": "@"}}]}
     message = {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": session_id, "update": update}}
-    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+    frame = json.dumps(message, separators=(",", ":")).encode() + b"\n"
+    size = (mib << 20) - len(frame) + 1
+    return frame.replace(b"@", b"lorem ip" * (size // 8) + b"." * (size % 8))
 
 
 def ask(session_id: str, number: int) -> bytes:

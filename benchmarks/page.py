@@ -143,7 +143,7 @@ def _long_session(page: Page, api: Api, scale: Scale) -> list[Figure]:
     slow = frames[int(len(frames) * 0.95)]
     p50 = statistics.median(opened)
     return [
-        Figure(f"l  opening {events:,} events, p50", f"{p50:.0f} ms", f"< {OPEN_MS:.0f} ms", p50 < OPEN_MS),
+        Figure(f"l  opening {round(events, -3):,} events, p50", f"{p50:.0f} ms", f"< {OPEN_MS:.0f} ms", p50 < OPEN_MS),
         Figure("l  the same with a reload of the page, p50", f"{statistics.median(cold):.0f} ms", f"< {OPEN_MS:.0f} ms",
                statistics.median(cold) < OPEN_MS),
         Figure("l  frame while scrolling, p50 / p95", f"{statistics.median(frames):.1f} / {slow:.1f} ms", "reported", None),

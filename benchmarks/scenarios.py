@@ -292,8 +292,8 @@ def _latencies_ms(agent: BareAgent, count: int) -> list[float]:
 
 
 def long_line(scale: Scale) -> list[Figure]:
-    """(p) one line of 60 MiB: the memory that it takes, and how long others wait."""
-    size = max(16, scale.of(60))
+    """(p) one line of 64 MiB: the memory that it takes, and how long others wait."""
+    size = max(16, scale.of(64))
     with HubProcess() as hub:
         api = Api(hub)
         session = api.new_session()

@@ -281,3 +281,42 @@ def test_always_in_one_session_answers_the_same_ask_in_another_of_the_same_folde
                 (True, "user"), (True, "policy")]
 
     run(check())
+
+
+@pytest.mark.parametrize("allow", [True, False])
+def test_what_an_always_would_answer_is_told_before_it_is_said(tmp_path: Path, allow: bool) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            first, second = await hub.session(), await hub.session()
+            request_id, other = await asked(hub, first, second)
+            body = {"decision": "allow" if allow else "deny", "scope": "always"}
+            said = await hub.ask("POST", f"/approvals/{request_id}/always-preview", json_body=body)
+            assert said.status == 200, said.body
+            found = said.json()
+            assert [(one["requestId"], one["sessionId"], one["decision"]) for one in found["answers"]] == [
+                (request_id, first.id, body["decision"]), (other, second.id, body["decision"])]
+            assert all(one["description"].startswith("Run: ") for one in found["answers"])
+            assert (found["rule"]["action"], found["rule"]["savedBy"]) == (body["decision"], "main")
+            assert (await hub.ask("GET", "/policy")).json()["rules"] == [], "nothing is saved"
+            own = await hub.ask("POST", f"/approvals/{request_id}/always-preview", json_body={**body, "scope": "session"})
+            assert [one["requestId"] for one in own.json()["answers"]] == [request_id], "a session's rule reaches no other"
+            await hub.ask("POST", f"/sessions/{first.id}/permissions/{request_id}", json_body=body)
+            event = await resolved(second)
+            assert isinstance(event.meta, dict) and (event.approved, event.meta["rule"]["savedBy"]) == (allow, "main")
+            late = await hub.ask("POST", f"/approvals/{request_id}/always-preview", json_body=body)
+            assert (late.status, late.json()["code"]) == (409, "already_resolved")
+
+    run(check())
+
+
+def test_a_preview_is_of_an_ask_that_waits_and_of_a_decision_for_longer_than_once(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            (request_id,) = await asked(hub, await hub.session())
+            body = {"decision": "allow", "scope": "always"}
+            assert (await hub.ask("POST", "/approvals/req_none/always-preview", json_body=body)).status == 404
+            for wrong in ({"decision": "allow", "scope": "once"}, {"decision": "perhaps"}, {}):
+                assert (await hub.ask("POST", f"/approvals/{request_id}/always-preview", json_body=wrong)).status == 400
+            assert (await hub.ask("POST", f"/approvals/{request_id}/always-preview", json_body=body, token=None)).status == 401
+
+    run(check())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from trunkline.hub.shapes import pending_ask
+from trunkline.hub.shapes import pending_in
 from trunkline.session.fold import ApprovalView, Fold, checkpoint, restore, view_of
 from trunkline.session.policy import policy_ask
 
@@ -26,7 +26,7 @@ def waiting() -> Fold:
 def test_clients_do_not_learn_where_the_hub_keeps_its_files() -> None:
     fold = waiting()
     view = view_of(fold)
-    for seen in (view, pending_ask(fold, approval=fold.approvals["req_1"])):
+    for seen in (view, *pending_in(fold)):
         text = msgspec.json.encode(seen).decode()
         assert "npm test" in text
         assert HOME not in text and "guarded" not in text

@@ -34,9 +34,10 @@ def verdicts(case: Case) -> list[str]:
             continue
         request_id = f"r{number}"
         player.play(PermissionAsk(request_id, msgspec.json.encode(said), OPTIONS))
-        about = player.fold.approvals[request_id].about
-        assert about is not None
-        found.append(RULES.decide(about, now_us=0).action)
+        view = player.fold.approvals[request_id]
+        abouts = [view.about] if view.about is not None else [call.about for call in view.calls]
+        actions = {RULES.decide(about, now_us=0).action for about in abouts if about is not None}
+        found.append("allow" if actions == {"allow"} else "ask")  # what is about several calls is allowed where each of them is
         yes = found[-1] == "allow"
         player.act(lambda now, ask=request_id, yes=yes: now.asks.resolve(  # type: ignore[misc]
             ask, approved=yes, resolved_by="policy", who="hub"))

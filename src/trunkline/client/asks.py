@@ -87,8 +87,11 @@ def _id_of(ask: PendingAsk) -> str:
 
 def _approval(event: ContextEvent) -> ApprovalView:
     meta = _part(event, "_meta")
-    return converted({"requestedAt": event.get("timestamp", ""), **event, "title": meta.get("title", ""),
-                      "options": meta.get("options", [])}, ApprovalView)
+    risk: dict[str, Any] = meta["risk"] if isinstance(meta.get("risk"), dict) else {}
+    told = {key: meta[key] for key in ("calls", "disk", "parts", "always", "editable") if key in meta}
+    sure = {key: risk[key] for key in ("sure", "doubts") if key in risk}
+    return converted({"requestedAt": event.get("timestamp", ""), **event, **told, **sure, "title": meta.get("title", ""),
+                      "riskReason": risk.get("reason", ""), "options": meta.get("options", [])}, ApprovalView)
 
 
 def _question(event: ContextEvent) -> QuestionView:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from trunkline.client.http import Request
 from trunkline.client.hub_views import (
@@ -20,6 +20,7 @@ from trunkline.client.hub_views import (
     PermissionPolicy,
     PolicyRule,
     PolicyView,
+    RulePreview,
     SearchPage,
 )
 from trunkline.client.views import AgentView, Code, PendingAsk, SessionView
@@ -58,6 +59,12 @@ class HubCalls(Wire):
     async def approvals(self) -> list[PendingAsk]:
         """Every approval and question that waits, in all sessions, the one that expires first at the top."""
         return (await self._get("/approvals", PendingList)).pending
+
+    async def preview_rule(self, request_id: str, *, allow: bool, scope: Literal["turn", "session", "always"] = "always"
+                           ) -> RulePreview:
+        """The rule that a decision for longer than once would save, and every ask that waits and that it would answer."""
+        body = {"decision": "allow" if allow else "deny", "scope": scope}
+        return read(await self._ask(post(path_of("approvals", request_id, "always-preview"), body)), RulePreview)
 
     # rules
 

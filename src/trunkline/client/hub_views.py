@@ -56,8 +56,25 @@ class PolicyRule(HubView, omit_defaults=True):
     expires_at: str | None = None
     session: str | None = None
     turn: str | None = None
+    saved_by: str | None = None
     reason: str | None = None
     id: str | None = None
+
+
+class RuleAnswer(HubView):
+    """An ask that waits and that a rule would answer."""
+
+    request_id: str
+    session_id: str = ""
+    description: str = ""
+    decision: Literal["allow", "deny"] = "deny"
+
+
+class RulePreview(HubView):
+    """The rule that a decision for longer than once would save, and what it would answer: its own ask, and others."""
+
+    rule: PolicyRule
+    answers: list[RuleAnswer] = []
 
 
 class AutoApprove(HubView):

@@ -76,6 +76,19 @@ class OptionView(View):
     kind: str = ""
 
 
+class AskedCall(View):
+    """One of the calls that an ask is about which says nothing of its own."""
+
+    tool_call_id: str = ""
+    tool_name: str = ""
+    description: str = ""
+    command: str | None = None
+    paths: list[str] = []
+    risk_level: str = ""
+    risk_reason: str = ""
+    doubts: list[str] = []
+
+
 class ApprovalView(View):
     """A permission that waits for a decision."""
 
@@ -86,11 +99,15 @@ class ApprovalView(View):
     description: str = ""
     risk_level: str = ""
     risk_reason: str = ""
+    sure: bool = True
+    doubts: list[str] = []
+    calls: list[AskedCall] = []
     options: list[OptionView] = []
     tool_input: Any = None
     preview: Any = None
     parts: list[dict[str, Any]] = []
     about: dict[str, Any] | None = None
+    disk: dict[str, Any] | None = None
     always: dict[str, Any] | None = None
     editable: bool = False
     beyond_turn: bool = False

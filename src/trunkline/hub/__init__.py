@@ -2,7 +2,7 @@
 
     sessions.py   the hub: sessions made, found, joined, deleted, recovered
     drivers.py    which driver a session gets         shapes.py   what a hub takes and tells
-    loading.py    what is loaded when it is first needed
+    loading.py    what is loaded when it is first needed    rule_preview.py  what a rule would answer
     setup.py      a hub put together from its options  noting.py  how far approvals have come, outside the database
 """
 

@@ -45,6 +45,7 @@ from trunkline.hub.loading import session_type
 from trunkline.hub.noting import Noting
 from trunkline.hub.restoring import restored
 from trunkline.hub.rows import stored_view
+from trunkline.hub.rule_preview import RulePreview, preview_rule
 from trunkline.hub.setup import (
     allowed_env,
     audit_log,
@@ -57,13 +58,13 @@ from trunkline.hub.setup import (
     mcp_server,
     now_us,
 )
-from trunkline.hub.shapes import AgentInfo, HubMetrics, HubOptions, NewSession, PendingAsk, content_blocks, pending_ask
+from trunkline.hub.shapes import AgentInfo, HubMetrics, HubOptions, NewSession, PendingAsk, content_blocks, pending_in
 from trunkline.hub.starting import Starts, digest_of
 from trunkline.journal.base import Journal, RowFilter, SessionRow
 from trunkline.journal.committer import Committer
 from trunkline.journal.newest import NewestIds
 from trunkline.journal.search import SearchIndex
-from trunkline.session.acts import check_title
+from trunkline.session.acts import Scope, check_title
 from trunkline.session.driver import AgentSession
 from trunkline.session.feed import TailBudget
 from trunkline.session.fold import IS_OPEN, NULL, Artifact, Fold, SessionView, restore
@@ -189,12 +190,11 @@ class Hub:
 
     def pending(self) -> list[PendingAsk]:
         """Every approval and question that waits, in every session. (Who is waited for is in memory.)"""
-        found: list[PendingAsk] = []
-        for session in self._sessions.values():
-            fold = session.fold
-            found += [pending_ask(fold, approval=approval) for approval in fold.approvals.values()]
-            found += [pending_ask(fold, question=question) for question in fold.questions.values()]
-        return found
+        return [ask for session in self._sessions.values() for ask in pending_in(session.fold)]
+
+    async def preview_rule(self, request_id: str, *, allow: bool, scope: Scope, by: str) -> RulePreview:
+        """What deciding an approval so, for longer than once, would save and answer."""
+        return await preview_rule([*self._sessions.values()], request_id, allow=allow, scope=scope, by=by)
 
     def tool_names(self, agent: str) -> ToolNames:
         """What an agent calls its tools."""

@@ -110,11 +110,11 @@ class HubMetrics(msgspec.Struct):
     turns: dict[str, int] = msgspec.field(default_factory=dict)
 
 
-def pending_ask(fold: Fold, approval: ApprovalView | msgspec.UnsetType = msgspec.UNSET,
-             question: QuestionView | msgspec.UnsetType = msgspec.UNSET) -> PendingAsk:
-    """One thing that waits in a session."""
-    return PendingAsk(session_id=fold.session_id, agent=fold.agent, title=fold.title, cwd=fold.cwd, question=question,
-                      approval=shown(approval) if isinstance(approval, ApprovalView) else approval)
+def pending_in(fold: Fold) -> list[PendingAsk]:
+    """Everything that waits in a session."""
+    where = PendingAsk(session_id=fold.session_id, agent=fold.agent, title=fold.title, cwd=fold.cwd)
+    return [*(msgspec.structs.replace(where, approval=shown(view)) for view in fold.approvals.values()),
+            *(msgspec.structs.replace(where, question=view) for view in fold.questions.values())]
 
 
 def content_blocks(prompt: str | list[acp.ContentBlock]) -> list[acp.ContentBlock]:

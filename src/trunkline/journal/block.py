@@ -104,6 +104,14 @@ def decode(body: bytes) -> list[Entry]:
     return _decode_entries(_plain(body))
 
 
+def most_bytes(block: Block, entries: list[Entry]) -> int:
+    """What the entries that were read from a block have at most together. Bytes that are compressed, or stand for a gap, do not
+    tell: there they are weighed."""
+    if len(entries) > 1 and block.body[:1] != _ZLIB_FIRST_BYTE:
+        return len(block.body)
+    return sum(entry.size() for entry in entries)
+
+
 def blocks_of(session: str, entries: list[Entry]) -> Iterator[Block]:
     """Entries that have their pos, as blocks within the limits. A gap in their seqs may be filled by another block, so none
     spans one: blocks of a session never overlap."""

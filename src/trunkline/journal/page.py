@@ -1,6 +1,8 @@
 """A page: the entries that one read returns, within its limits.
 
-Rule: the first entry is always taken, whatever its size, so that a reader never stands still.
+Rule 1: the first entry is always taken, whatever its size, so that a reader never stands still.
+Rule 2: entries that fit together are not weighed one by one; a long replay is made of nothing else.
+Rule 3: a page ends with a block where another one as large would not fit: what is read of that would be read again.
 """
 
 from __future__ import annotations
@@ -15,6 +17,14 @@ class Page:
         self.entries: list[Entry] = []
         self._limit = limit
         self._bytes_left = max_bytes
+
+    def add_block(self, entries: list[Entry], most_bytes: int) -> bool:
+        """Take what fits of entries that have at most ``most_bytes`` together; False when the page is full."""
+        if most_bytes > self._bytes_left or len(self.entries) + len(entries) >= self._limit:
+            return self.add_all(entries)
+        self.entries += entries
+        self._bytes_left -= most_bytes
+        return most_bytes <= self._bytes_left
 
     def add_all(self, entries: list[Entry]) -> bool:
         """Take what fits; False when the page is full."""

@@ -25,7 +25,17 @@ from typing import Any
 import msgspec
 
 from trunkline.journal.base import Damage, Entry, RowFilter, SessionRow
-from trunkline.journal.block import POS_SPAN, UNREADABLE, Block, decode, decode_parts, is_whole, stored_block, sum_of_parts
+from trunkline.journal.block import (
+    POS_SPAN,
+    UNREADABLE,
+    Block,
+    decode,
+    decode_parts,
+    is_whole,
+    most_bytes,
+    stored_block,
+    sum_of_parts,
+)
 from trunkline.journal.gap import gap_entry
 from trunkline.journal.page import Page
 from trunkline.journal.rows import matches, row_of
@@ -137,8 +147,10 @@ class Reader:
         try:
             for row in found:
                 block = stored_block(row)
-                entries = _cut(block, self._entries_of(block), asked)
-                if not page.add_all(entries[::-1] if asked.tail else entries):
+                held = self._entries_of(block)
+                entries = _cut(block, held, asked)
+                size = most_bytes(block, held) if len(entries) == len(held) else sum(entry.size() for entry in entries)
+                if not page.add_block(entries[::-1] if asked.tail else entries, size):
                     return False
         finally:
             found.close()  # ends the snapshot: an open one would keep the write-ahead log from starting again

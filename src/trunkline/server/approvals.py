@@ -5,6 +5,8 @@ Rule: what waits is told whichever sessions a client follows. An approval that n
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from trunkline.hub import PendingAsk
@@ -15,6 +17,20 @@ class PendingAsks(msgspec.Struct):
     """Approvals and questions that wait, the one that expires first at the top."""
 
     pending: list[PendingAsk]
+
+
+class RuleDecision(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
+    """A decision for longer than once that somebody thinks of."""
+
+    decision: Literal["allow", "deny"]
+    scope: Literal["turn", "session", "always"] = "always"
+
+
+async def always_preview(call: Call) -> Reply:
+    """What a decision would save, and which asks that would answer."""
+    wanted = await call.body(RuleDecision)
+    return reply(await call.hub.preview_rule(call.part("requestId"), allow=wanted.decision == "allow", scope=wanted.scope,
+                                             by=call.caller.name))
 
 
 async def pending(call: Call) -> Reply:

@@ -14,6 +14,7 @@ import msgspec
 from trunkline.dialects.context import CommandEnvelope
 from trunkline.errors import TrunklineError
 from trunkline.hub import Accepted, AgentInfo, Answer, Decision, NewSession, SessionView
+from trunkline.hub.rule_preview import RulePreview
 from trunkline.server import (
     adapters,
     approvals,
@@ -217,6 +218,9 @@ ROUTES: tuple[Route, ...] = (
           gives=("*/*",)),
     Route("GET", "/approvals", approvals.pending, "view", "Every approval and question that waits, in all sessions.",
           response=approvals.PendingAsks),
+    Route("POST", "/approvals/{requestId}/always-preview", approvals.always_preview, "view",
+          "The rule that a decision for longer than once would save, and every ask that waits and that it would answer.",
+          request=approvals.RuleDecision, response=RulePreview),
     Route("GET", "/policy", policies.show, "view", "The rules that are in force, and the file that they are in.",
           response=policies.PolicyView),
     Route("PUT", "/policy", policies.replace, "admin", "Replace the policy, as the file's text or as rules.",

@@ -35,7 +35,8 @@ from trunkline.session.deadlines import Alarms, SilenceWatch
 from trunkline.session.errands import Errands
 from trunkline.session.fold import KEPT_RULES, ApprovalView
 from trunkline.session.forms import check_content
-from trunkline.session.gatekeeper import Gatekeeper
+from trunkline.session.gatekeeper import Gatekeeper, told_rule
+from trunkline.session.interpret.subjects import NOT_KNOWN
 from trunkline.session.link import AgentLink
 from trunkline.session.looking import Look
 from trunkline.session.pen import Pen
@@ -45,9 +46,6 @@ WARN_AT = 0.75
 """The share of its time after which an open approval is called to mind."""
 LOOK_AT_RULES_S = 2.0
 """How far apart it is looked whether the policy was edited on the disk while an approval waits: one look at a time stamp."""
-
-KEPT_LOOKS = 512
-"""What the disk said of this many asks is kept before those are looked for that their agent withdrew."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -61,6 +59,8 @@ class Resolution(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
     option_id: str | None = None
     updated_input: msgspec.Raw | None = None
+    rules: tuple[dict[str, str], ...] = ()
+    """The rules that decided it, as its end tells them."""
 
 
 class Approvals:
@@ -76,8 +76,6 @@ class Approvals:
         self._gate = gate
         self._timeout_s = timeout_s
         self._our_asks: dict[str, asyncio.Future[Resolution]] = {}
-        self._looks: dict[str, Look] = {}
-        """What the disk said of each open approval when it was asked for."""
         self._deciding: set[str] = set()
         """Those that a person is deciding for good just now: the rule of that is being written, and must not be quicker."""
         self.asked_for: Callable[[ApprovalView, Look], None] = lambda view, look: None
@@ -108,10 +106,8 @@ class Approvals:
     def asked(self, ask: PermissionAsk, look: Look) -> None:
         """A permission was just asked for and written down: answer it by rule, or wait for a person."""
         turn = self._pen.fold.turn
-        self._looks[ask.request_id] = look
-        if len(self._looks) > KEPT_LOOKS:
-            self._looks = {key: each for key, each in self._looks.items() if key in self._pen.fold.approvals}
-        self.asked_for(self._pen.fold.approvals[ask.request_id], look)
+        for each in _each_call(self._pen.fold.approvals[ask.request_id]):
+            self.asked_for(each, look)
         if turn is None and not ask.beyond_turn:
             self._end(ask.request_id, Resolution(approved=False, resolved_by="policy", who="hub", reason="no turn is running"))
         elif turn is not None and turn.cancelled and not ask.beyond_turn:
@@ -142,7 +138,8 @@ class Approvals:
         answer.add_done_callback(lambda _: self._our_asks.pop(ask.request_id, None))
         self._our_asks[ask.request_id] = answer
         asks = self._pen.at().asks
-        asks.request(asks.announce(ask), look.texts.get)
+        announced = asks.announce(ask)
+        asks.request(announced, look.texts.get, look.to_keep(announced.abouts))
         self._pen.write()
         self.asked(ask, look)
         return answer
@@ -201,8 +198,8 @@ class Approvals:
         questions = [question_id for question_id in fold.agent_questions() if question_id not in but]
         interpret = self._pen.at()
         for request_id in asks:
-            self._forget(request_id)
-            self.allowed(request_id, False)
+            self._silence(request_id)
+            self._tell_allowed(fold.approvals[request_id], allowed=False)
             resolver: context.Resolver = "policy" if by in ("hub", "agent") else "user"
             interpret.asks.resolve(request_id, approved=False, resolved_by=resolver, who=by, reason=reason)
         for question_id in questions:
@@ -231,37 +228,40 @@ class Approvals:
 
     async def _look_again_at(self, view: ApprovalView, edited: msgspec.Raw | None) -> Look:
         """What the disk says of an approval at the moment of its decision; links may have changed since it was asked for."""
-        about = self._about(view, edited)
-        return await self._gate.look(about) if about is not None else Look()
+        return await self._gate.look_at_all(self._abouts(view, edited))
 
-    def _about(self, view: ApprovalView, edited: msgspec.Raw | None) -> PolicyAsk | None:
-        return view.about if edited is None else self._pen.at().asks.about_edited(view, bytes(edited))
+    def _abouts(self, view: ApprovalView, edited: msgspec.Raw | None) -> tuple[PolicyAsk, ...]:
+        return view.abouts if edited is None else (self._pen.at().asks.about_edited(view, bytes(edited)),)
 
     def _decided_by_rule(self, request_id: str) -> bool:
         view = self._pen.fold.approvals[request_id]
-        look = self._looks.get(request_id, Look())
-        return view.about is not None and self._ended_by_rule(view, self._gate.verdict(view.about, look))
+        verdicts = self._gate.verdicts(view.abouts, Look.kept(view.disk, view.abouts))
+        return bool(verdicts) and self._ended_by_rule(view, verdicts)
 
     def _check_rules(self, view: ApprovalView, edited: msgspec.Raw | None, look: Look) -> None:
         """Forbidden where a rule denies by now what is about to be approved; unless it was edited, it has ended with that."""
-        about = self._about(view, edited)
-        verdict = self._gate.verdict(about, look) if about is not None else None
-        if verdict is None or verdict.action != "deny":
+        verdicts = self._gate.verdicts(self._abouts(view, edited), look)
+        if not verdicts or verdicts[0].action != "deny":
             return
         if edited is not None:
-            raise Forbidden(f"the edited input may not be run: {verdict.why}")
-        self._ended_by_rule(view, verdict)
-        raise Forbidden(f"it may not be approved any more: {verdict.why}")
+            raise Forbidden(f"the edited input may not be run: {verdicts[0].why}")
+        self._ended_by_rule(view, verdicts)
+        raise Forbidden(f"it may not be approved any more: {verdicts[0].why}")
 
-    def _ended_by_rule(self, view: ApprovalView, verdict: Verdict) -> bool:
-        if verdict.action == "ask":
+    def _ended_by_rule(self, view: ApprovalView, verdicts: Sequence[Verdict]) -> bool:
+        """``verdicts`` all do the same; whether that ends it."""
+        action = verdicts[0].action
+        if action == "ask":
             return False
-        allow = verdict.action == "allow"
+        allow = action == "allow"
         option = acp.choose_option(view.options, allow=allow)
         if allow and (option is None or option.kind == "allow_always"):
             return False  # the agent would remember it in settings of its own: that is for a person to choose
-        self._end(view.request_id, Resolution(approved=allow, resolved_by="policy", who="policy", reason=verdict.why,
-                                               option_id=option.option_id if option else None))
+        why = "; ".join(dict.fromkeys(verdict.why for verdict in verdicts))
+        told = [told_rule(verdict) for verdict in verdicts]
+        self._end(view.request_id, Resolution(
+            approved=allow, resolved_by="policy", who="policy", reason=why, option_id=option.option_id if option else None,
+            rules=tuple(rule for at, rule in enumerate(told) if rule not in told[:at])))
         return True
 
     def _wait_for_person(self, request_id: str) -> None:
@@ -313,11 +313,12 @@ class Approvals:
         """Write down how it ends; False where somebody was first."""
         if request_id not in self._pen.fold.approvals:
             return False
-        self._forget(request_id)
-        self.allowed(request_id, resolution.approved and resolution.updated_input is None)
+        self._silence(request_id)
+        self._tell_allowed(self._pen.fold.approvals[request_id], allowed=resolution.approved and resolution.updated_input is None)
         self._pen.at().asks.resolve(
             request_id, approved=resolution.approved, resolved_by=resolution.resolved_by, who=resolution.who,
-            reason=resolution.reason, option_id=resolution.option_id, updated_input=resolution.updated_input)
+            reason=resolution.reason, option_id=resolution.option_id, updated_input=resolution.updated_input,
+            rules=resolution.rules)
         self._pen.write()
         return True
 
@@ -351,10 +352,9 @@ class Approvals:
         self._watch.heard()
         tell()
 
-    def _forget(self, request_id: str) -> None:
-        """Nothing more is waited for in this approval."""
-        self._silence(request_id)
-        self._looks.pop(request_id, None)
+    def _tell_allowed(self, view: ApprovalView, *, allowed: bool) -> None:
+        for each in _each_call(view):
+            self.allowed(each.request_id, allowed)
 
     def _silence(self, request_id: str) -> None:
         self._alarms.clear(request_id)
@@ -379,14 +379,37 @@ class Approvals:
     async def _decide_for_longer(self, view: ApprovalView, look: Look, allow: bool, scope: Scope, reason: str | None,
                                  by: str) -> None:
         """Write the rule that the decision stands for. Another may decide meanwhile: then the rule stands all the same."""
-        if view.about is None:
-            raise Unsupported("there is nothing that a rule could be about in this request; decide once")
         if scope != "always" and len(self._pen.fold.rules) >= KEPT_RULES:
             raise TooManyRequests(f"this session has {KEPT_RULES} rules of its own; decide once, or for always")
-        rule = self._gate.rule_for(view.about, look, allow=allow, scope=scope, reason=reason or f"decided by {by}")
+        rule = self._rule_for(view, look, allow, scope, reason or f"decided by {by}", by)
         if scope == "always":
             await self._write_rule(view.request_id, rule)
         self._pen.at().asks.rule(rule, kept=scope != "always", who=by)
+
+    def _rule_for(self, view: ApprovalView, look: Look, allow: bool, scope: Scope, reason: str | None, by: str) -> Rule:
+        """The rule that a decision for longer than once stands for; Invalid where no rule could be about it."""
+        if len(view.calls) > 1:
+            raise Invalid(f"this is about {len(view.calls)} calls, and a rule is about one; decide once")
+        if view.about is None:
+            raise Unsupported("there is nothing that a rule could be about in this request; decide once")
+        if NOT_KNOWN in view.about.doubts:
+            raise Invalid("it is not known what this does, so there is nothing that a rule could be about; decide once")
+        return self._gate.rule_for(view.about, look, allow=allow, scope=scope, reason=reason, by=by)
+
+    async def rule_of(self, request_id: str, *, allow: bool, scope: Scope, by: str) -> Rule:
+        """The rule that somebody would write by deciding this so, which is not written."""
+        view = self._open(request_id)
+        return self._rule_for(view, await self._look_again_at(view, None), allow, scope, f"decided by {by}", by)
+
+    async def answered_by(self, rule: Rule) -> list[tuple[ApprovalView, bool]]:
+        """The approvals that wait and that this rule would answer if it were in force, and whether with yes."""
+        found: list[tuple[ApprovalView, bool]] = []
+        for view in list(self._pen.fold.approvals.values()):
+            if view.abouts and (rule.session is None or rule.session == self._pen.fold.session_id):
+                action = await self._gate.answer_with(rule, view.abouts, Look.kept(view.disk, view.abouts))
+                if action != "ask":
+                    found.append((view, action == "allow"))
+        return found
 
     async def _write_rule(self, request_id: str, rule: Rule) -> None:
         if request_id in self._deciding:
@@ -407,6 +430,14 @@ class Approvals:
             return Expired(f"{what} {key} expired at {decided.at}: nobody had answered", details=details)
         outcome = "approved" if decided.approved else "not approved"
         return AlreadyResolved(f"{what} {key} was {outcome} by {decided.by} at {decided.at}", details=details)
+
+
+def _each_call(view: ApprovalView) -> list[ApprovalView]:
+    """The approval once for each call that it is about, each by an id of its own."""
+    if len(view.calls) <= 1:
+        return [view]
+    return [msgspec.structs.replace(view, request_id=f"{view.request_id}/{call.tool_call_id}", tool_call_id=call.tool_call_id,
+                                    about=call.about, calls=[]) for call in view.calls]
 
 
 def _chosen(options: Sequence[PermissionOption], decision: Decision) -> tuple[PermissionOption | None, Scope]:

@@ -5,21 +5,27 @@ Rule 1: a verdict is asked for once per call and moment; nothing is remembered, 
 Rule 2: a held session (paused) allows nothing by rule, nor does one in whose turn not all calls are followed; a rule that denies
 still denies.
 Rule 3: a rule has to be about every place that a path leads to. Where one is not known, nothing is allowed by rule.
+Rule 4: an ask about several calls is allowed where each of them is, and denied where one is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
 
-import msgspec
+from msgspec.structs import replace
 
 from trunkline.session.fold import Fold
 from trunkline.session.interpret.tools import UNTRACKED
 from trunkline.session.long_asks import LongAsks, RulesNow
 from trunkline.session.looking import Look, look_at
-from trunkline.session.policy import PolicyAsk, Rule, Verdict, always_rule
+from trunkline.session.policy import Action, PolicyAsk, Rule, Verdict, always_rule
 from trunkline.session.policy_book import PolicyBook
+from trunkline.session.policy_text import written_rule
 from trunkline.session.workspace import Workspace
+
+TOLD_CHARS = 1000
+"""Characters of a rule that the end of an approval tells; the whole rule is in the policy, or in the session."""
 
 
 class Gatekeeper:
@@ -50,6 +56,29 @@ class Gatekeeper:
             return Verdict("ask", None, "default", "where its paths lead could not be found out, so a person decides")
         return verdict
 
+    async def look_at_all(self, asks: Sequence[PolicyAsk]) -> Look:
+        """Find out what a verdict on these calls needs."""
+        look = Look()
+        for ask in asks:
+            look = await self.look(ask, look)
+        return look
+
+    def verdicts(self, asks: Sequence[PolicyAsk], look: Look) -> list[Verdict]:
+        """What is to be done with these calls as one: the verdicts that decide it, all of which do the same."""
+        return deciding([self.verdict(ask, look) for ask in asks])
+
+    async def answer_with(self, rule: Rule, asks: Sequence[PolicyAsk], look: Look) -> Action:
+        """What would be done with these calls as one if this rule were in force, too."""
+        now = self._rules()
+        if rule.session is None:
+            rules = replace(now, policy=replace(now.policy, rules=(*now.policy.rules, rule)))
+        else:
+            rules = replace(now, session_rules=(*now.session_rules, rule))
+        held = self._fold.paused is not None or self._fold.calls_untracked or not all(look.knows(ask.paths) for ask in asks)
+        given = [_with_real_paths(ask, look) for ask in asks]
+        action = (await asyncio.to_thread(lambda: deciding([rules.verdict(ask) for ask in given])))[0].action
+        return "ask" if action == "allow" and held else action
+
     def _rules(self) -> RulesNow:
         fold = self._fold
         return RulesNow(self._book.policy, tuple(fold.rules), fold.permission_policy, self._clock())
@@ -62,14 +91,33 @@ class Gatekeeper:
         """Keep a rule that is meant for good; the others are in the session's fold."""
         self._book.append(rule)
 
-    def rule_for(self, ask: PolicyAsk, look: Look, *, allow: bool, scope: str, reason: str | None) -> Rule:
+    def rule_for(self, ask: PolicyAsk, look: Look, *, allow: bool, scope: str, reason: str | None, by: str) -> Rule:
         """The rule that a person's decision stands for; where a path is a link, it is about what that leads to as well."""
         turn = self._fold.turn
-        return always_rule(_with_real_paths(ask, look), allow=allow, scope=scope,  # type: ignore[arg-type]
+        rule = always_rule(_with_real_paths(ask, look), allow=allow, scope=scope,  # type: ignore[arg-type]
                            session_id=self._fold.session_id, turn_id=turn.turn_id if turn else None, reason=reason)
+        return replace(rule, saved_by=by)
+
+
+def deciding(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Of the verdicts on several calls those that decide: one that denies, else one that asks, else all that allow."""
+    for action in ("deny", "ask"):
+        for verdict in verdicts:
+            if verdict.action == action:
+                return [verdict]
+    return list(verdicts)
+
+
+def told_rule(verdict: Verdict) -> dict[str, str]:
+    """A verdict as an approval's end tells it: by which rule, from where, and who saved it."""
+    rule, told = verdict.rule, {"source": verdict.source}
+    if rule is None:
+        return {"text": verdict.why, **told}
+    name = {"id": rule.id} if rule.id else {"text": ", ".join(written_rule(rule).splitlines()[1:])[:TOLD_CHARS]}
+    return {**name, **told, **({"savedBy": rule.saved_by} if rule.saved_by else {})}
 
 
 def _with_real_paths(ask: PolicyAsk, look: Look) -> PolicyAsk:
     """The ask with the places that its paths lead to by symlinks, so that a pattern has to cover those too."""
     real = [place for path in ask.paths if (place := look.real(path)) is not None]
-    return msgspec.structs.replace(ask, paths=tuple(dict.fromkeys((*ask.paths, *real))))
+    return replace(ask, paths=tuple(dict.fromkeys((*ask.paths, *real))))

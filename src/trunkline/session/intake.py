@@ -289,7 +289,7 @@ class Intake:
     async def _look_at(self, announced: Announced) -> Look:
         if self._hurried:
             return Look()
-        looking = look_at(self._workspace, announced.about.root, announced.paths, announced.file)
+        looking = look_at(self._workspace, announced.own.about.root, announced.paths, announced.file)
         self._look = asyncio.get_running_loop().create_task(looking)
         await asyncio.wait([self._look])
         look, self._look = self._look, None
@@ -302,7 +302,7 @@ class Intake:
         return found
 
     def _ask(self, announced: Announced, look: Look) -> None:
-        self._pen.at().request(announced, look.texts.get)
+        self._pen.at().request(announced, look.texts.get, look.to_keep(announced.abouts))
         self._approvals.asked(announced.ask, look)
 
 

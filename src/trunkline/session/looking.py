@@ -2,18 +2,21 @@
 
 Rule 1: it is found out off the loop and before the ask is judged or written down; whoever judges looks at no disk.
 Rule 2: what cannot be found out in time is not known, and what is not known allows nothing.
+Rule 3: what was found out is kept with the ask (``Disk``), in the journal too: a rule that decides later decides from the same.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from stat import S_ISREG
 
 import msgspec
 
 from trunkline.errors import TrunklineError, Unavailable
-from trunkline.session.fold import SeenFile
+from trunkline.session.fold import DISK_PLACES, Disk, SeenFile
+from trunkline.session.policy import PolicyAsk
 from trunkline.session.workspace import Workspace
 from trunkline.threads import check_off_loop
 
@@ -36,6 +39,29 @@ class Look(msgspec.Struct, frozen=True):
     def knows(self, paths: Iterable[str]) -> bool:
         """Whether all of these were looked up."""
         return all(path in self.places for path in paths)
+
+
+    @staticmethod
+    def kept(disk: Disk | None, asks: Sequence[PolicyAsk]) -> Look:
+        """What was found when these were asked."""
+        if disk is None:
+            return Look()
+        unknown = frozenset(disk.unknown)
+        places = {path: place for ask in asks for path in ask.paths if path not in unknown
+                  and (place := disk.real.get(path) or (None if disk.cut else spelled_place(ask.root, path))) is not None}
+        return Look(places)
+
+    def to_keep(self, asks: Sequence[PolicyAsk]) -> Disk | None:
+        """What is kept with these; None where they name no path."""
+        named = {path: ask.root for ask in asks for path in ask.paths}
+        if not named:
+            return None
+        unknown = [path for path in named if path not in self.places]
+        real = {path: self.places[path] for path, root in named.items()
+                if path in self.places and self.places[path] != spelled_place(root, path)}
+        if len(real) + len(unknown) <= DISK_PLACES:
+            return Disk(real, unknown)
+        return Disk(dict(islice(((path, self.places[path]) for path in named if path in self.places), DISK_PLACES)), cut=True)
 
 
 async def look_at(space: Workspace, root: str, paths: Sequence[str], file: str | None = None, known: Look | None = None) -> Look:
@@ -76,6 +102,11 @@ def _see(space: Workspace, paths: Sequence[str]) -> dict[str, SeenFile]:
 def _look(space: Workspace, root: str, paths: Sequence[str], file: str | None) -> Look:
     text = space.glance(file) if file is not None else None
     return Look(places_of(root, paths), {file: text} if file is not None and text is not None else {})
+
+
+def spelled_place(root: str, path: str) -> str:
+    """Where a path leads by its spelling alone."""
+    return os.path.normpath(os.path.join(root, os.path.expanduser(path)))
 
 
 def places_of(root: str, paths: Iterable[str]) -> dict[str, str]:

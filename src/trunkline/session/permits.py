@@ -228,8 +228,9 @@ class Permits:
         self._pen.write()
 
     def _open_calls(self) -> list[OpenCall]:
-        """The agent's own calls that something may belong to, for people to see; what they say now allows nothing."""
-        return [call for call in self._pen.fold.calls.values() if not call.finished]
+        """The agent's own calls that something may belong to, for people to see; what they say now allows nothing. A permission
+        under an id that no call has is none of them: what comes of this is no end of that."""
+        return [call for call in self._pen.fold.calls.values() if call.counted and not call.finished]
 
 
 def _paths_in(calls: Sequence[OpenCall]) -> list[str]:

@@ -228,4 +228,4 @@ def _check_owner(path: Path, found: os.stat_result) -> None:
 
 
 def _same(rule: Rule, other: Rule) -> bool:
-    return replace(rule, id=None, reason=None) == replace(other, id=None, reason=None)
+    return replace(rule, id=None, reason=None, saved_by=None) == replace(other, id=None, reason=None, saved_by=None)

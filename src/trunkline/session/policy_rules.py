@@ -98,6 +98,8 @@ class Rule(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True
     expires_at: str | None = None
     session: str | None = None
     turn: str | None = None
+    saved_by: str | None = None
+    """Who decided it for longer than once; limits nothing."""
     reason: str | None = None
     id: str | None = None
 

@@ -30,7 +30,7 @@ NOTE_CHARS = 1000
 _FIELDS = {field.name: field.encode_name for field in msgspec.structs.fields(Rule)}
 _LISTS = ("category", "tool", "agent", "command", "path", "risk")
 _HEADER = re.compile(r"^[ \t]*\[\[[ \t]*rules[ \t]*\]\]", re.MULTILINE)
-_WRITTEN_ORDER = ("id", *_LISTS, "root", "session", "turn", "expires_at", "reason", "action")
+_WRITTEN_ORDER = ("id", *_LISTS, "root", "session", "turn", "expires_at", "saved_by", "reason", "action")
 
 
 def parse_policy(text: str) -> Policy:

@@ -28,7 +28,7 @@ from trunkline.agents.sandbox import Confine
 from trunkline.dialects import acp, context
 from trunkline.dialects.signals import Signal
 from trunkline.errors import NotFound, StorageError, TooManyRequests, TrunklineError
-from trunkline.session.acts import Accepted, Answer, Decision, check_title
+from trunkline.session.acts import Accepted, Answer, Decision, Scope, check_title
 from trunkline.session.approvals import Approvals
 from trunkline.session.artifacts import ArtifactFinder
 from trunkline.session.beginnings import Beginnings
@@ -39,7 +39,7 @@ from trunkline.session.driver import AgentSession, Driver
 from trunkline.session.editors import Editors
 from trunkline.session.errands import Errands
 from trunkline.session.feed import Feed
-from trunkline.session.fold import KEPT_RULES, Artifact, Fold, SessionView, Waits
+from trunkline.session.fold import KEPT_RULES, ApprovalView, Artifact, Fold, SessionView, Waits
 from trunkline.session.gatekeeper import Gatekeeper
 from trunkline.session.hold import Hold
 from trunkline.session.intake import Intake
@@ -48,7 +48,7 @@ from trunkline.session.link import AgentLink
 from trunkline.session.offered import offered_commands
 from trunkline.session.pen import Pen
 from trunkline.session.permits import Permits
-from trunkline.session.policy import Verdict
+from trunkline.session.policy import Rule, Verdict
 from trunkline.session.policy_text import check_permission_policy
 from trunkline.session.prompts import Prompts
 from trunkline.session.read_ahead import Reading
@@ -260,6 +260,14 @@ class Session:
         """Answer an approval; returns whether that approved it."""
         self._check_driven()
         return await self._approvals.decide(request_id, decision, by=by)
+
+    async def rule_of(self, request_id: str, *, allow: bool, scope: Scope, by: str) -> Rule:
+        """The rule that somebody would save by deciding an approval so; nothing is saved."""
+        return await self._approvals.rule_of(request_id, allow=allow, scope=scope, by=by)
+
+    async def answered_by(self, rule: Rule) -> list[tuple[ApprovalView, bool]]:
+        """The approvals that wait here and that a rule would answer, and whether with yes."""
+        return await self._approvals.answered_by(rule)
 
     async def answer(self, question_id: str, answer: Answer, *, by: str) -> None:
         """Answer a question."""

@@ -261,7 +261,7 @@ class TurnPlayer:
         """End what the turn left open in pieces, where that is much; what was asked about ends with the asks."""
         stop = end.stop if isinstance(end, TurnEnd) else None
         cancelled = turn.cancelled or stop == "cancelled"
-        asked = {view.tool_call_id for view in self._pen.fold.approvals.values()}
+        asked = {key for view in self._pen.fold.approvals.values() for key in view.call_ids}
         calls = [call for call in self._pen.at().tools.of_turn(cancelled=cancelled) if call.state.tool_call_id not in asked]
         if len(calls) <= CALLS_AT_ONCE:
             return

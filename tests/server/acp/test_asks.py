@@ -186,3 +186,50 @@ def test_a_question_answered_elsewhere_is_taken_back(tmp_path: Path) -> None:
             assert made.notified("$/cancel_request") == [{"requestId": ask["id"]}]
 
     run(check())
+
+
+CONFIRM = {"title": "Confirm Agent Actions", "kind": "other"}
+
+
+def tells(call_id: str, command: str) -> list[Any]:
+    """The puppet's step that announces a call."""
+    return ["update", {"sessionUpdate": "tool_call", "toolCallId": call_id, "title": command, "kind": "execute",
+                       "rawInput": {"command": command}}]
+
+
+@pytest.mark.parametrize("option", ["y", "a", "n"])
+def test_an_ask_that_says_nothing_shows_every_call_that_it_is_about_and_always_counts_once(tmp_path: Path, option: str) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site, "puppet") as made:
+            session_id, before = await made.new(site.folder), site.hub.policies.policy
+            turn = made.play(session_id, tells("a", "touch one"), tells("b", "touch two"), permission("confirm-1", **CONFIRM))
+            ask = await made.asked()
+            shown = ask["params"]["toolCall"]
+            assert (shown["toolCallId"], shown["title"]) == ("confirm-1", "Confirm Agent Actions")
+            words = shown["content"][0]["content"]["text"]
+            assert "touch one" in words and "touch two" in words
+            about = ask["params"]["_meta"]["trunkline"]
+            assert [each["command"] for each in about["calls"]] == ["touch one", "touch two"]
+            made.answer(ask, choice(option))
+            await turn
+            assert f'"optionId": "{"n" if option == "n" else "y"}"' in made.text(session_id)
+            ends = [each["status"] for each in made.updates(session_id, "tool_call_update") if each["toolCallId"] == "confirm-1"]
+            assert ends == ["completed"], "the editor is left with nothing that waits"
+            session = await site.hub.session(session_id)
+            assert site.hub.policies.policy == before and session.fold.rules == []
+
+    run(check())
+
+
+def test_an_editor_is_told_what_is_not_sure(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site, "puppet") as made:
+            session_id = await made.new(site.folder)
+            turn = made.play(session_id, permission("confirm-1", **CONFIRM))
+            ask = await made.asked()
+            about = ask["params"]["_meta"]["trunkline"]
+            assert (about["riskLevel"], about["sure"], about["doubts"]) == ("high", False, ["not known what this does"])
+            made.answer(ask, choice("n"))
+            await turn
+
+    run(check())

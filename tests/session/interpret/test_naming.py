@@ -206,3 +206,15 @@ def test_a_doubt_is_told_with_the_risk() -> None:
     found = events(Told().turn().hear(call(name="Bash", kind="execute", rawInput={"command": "ls", "run_as": "root"})))
     assert found[1]["_meta"]["risk"]["sure"] is False
     assert found[1]["_meta"]["risk"]["doubts"] == ["a member of its input that is not known: run_as"]
+
+
+@pytest.mark.parametrize(("said", "name"), [
+    ({"title": "ls", "kind": "execute", "rawInput": {"command": "ls"}}, "bash"),
+    ({"title": "make", "kind": "execute", "rawInput": {"command": "make all"}}, "bash"),
+    ({"title": "Makefile", "kind": "read", "locations": [{"path": "/w/Makefile"}]}, "read"),
+    ({"title": "Makefile", "kind": "read", "rawInput": {"path": "/w/Makefile"}}, "read"),
+    ({"title": "TODO", "kind": "search", "rawInput": {"pattern": "TODO"}}, "grep"),
+    ({"title": "purge", "kind": "read", "rawInput": {"path": "a", "description": "purge"}}, "purge"),
+])
+def test_a_title_that_is_what_the_call_is_about_is_no_tool(said: dict[str, Any], name: str) -> None:
+    assert events(Told().turn().hear(call(**said)))[0]["name"] in (name, "glob")

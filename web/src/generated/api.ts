@@ -76,11 +76,15 @@ export interface ApprovalView {
   description: string;
   riskLevel: RiskLevel;
   riskReason?: string;
+  sure?: boolean;
+  doubts?: string[];
+  calls?: AskedCall[];
   options: PermissionOption[];
   toolInput: Record<string, unknown>;
   preview?: ApprovalPreview | null;
   parts?: CommandPart[];
   about?: PolicyAsk | null;
+  disk?: Disk | null;
   always?: Rule | null;
   editable?: boolean;
   beyondTurn?: boolean;
@@ -99,6 +103,19 @@ export interface ArtifactView {
   version: number;
   createdAt: string;
   updatedAt: string;
+}
+
+/** One of the calls that an ask is about which says nothing of its own. */
+export interface AskedCall {
+  toolCallId: string;
+  toolName: string;
+  description: string;
+  command?: string | null;
+  paths?: string[];
+  riskLevel: RiskLevel;
+  riskReason?: string;
+  doubts?: string[];
+  about?: PolicyAsk | null;
 }
 
 /** How to attach. `watch`: only follow what the agent writes elsewhere; without it, whichever is safe. `projectPath` goes */
@@ -239,6 +256,13 @@ export interface Diff {
   diff: string;
   truncated: boolean;
   reason: string | null;
+}
+
+/** What the disk said of the paths of an ask when it was asked: a rule decides later from the same. */
+export interface Disk {
+  real?: Record<string, string>;
+  unknown?: string[];
+  cut?: boolean;
 }
 
 /** What a waiting prompt says from now on. */
@@ -431,6 +455,7 @@ export interface NewRule {
   expiresAt?: string | null;
   session?: string | null;
   turn?: string | null;
+  savedBy?: string | null;
   reason?: string | null;
   id?: string | null;
 }
@@ -658,8 +683,23 @@ export interface Rule {
   expiresAt?: string | null;
   session?: string | null;
   turn?: string | null;
+  savedBy?: string | null;
   reason?: string | null;
   id?: string | null;
+}
+
+/** One ask that a rule would answer, and how. */
+export interface RuleAnswer {
+  requestId: string;
+  sessionId: string;
+  description: string;
+  decision: 'allow' | 'deny';
+}
+
+/** A decision for longer than once that somebody thinks of. */
+export interface RuleDecision {
+  decision: 'allow' | 'deny';
+  scope?: 'always' | 'session' | 'turn';
 }
 
 /** A rule in the order in which it counts; `why` says what stands against it. */
@@ -668,6 +708,12 @@ export interface RuleLookedAt {
   source: 'default' | 'permission policy' | 'policy file' | 'session';
   fits: boolean;
   why: string;
+}
+
+/** The rule that a decision for longer than once would save, and every ask that it would answer: its own, and others. */
+export interface RulePreview {
+  rule: Rule;
+  answers: RuleAnswer[];
 }
 
 /** The sandbox that a session's agent and commands run in. */

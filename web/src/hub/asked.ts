@@ -3,26 +3,12 @@
  *
  * Rule: pure, and what came is looked at before it is believed. An older hub says nothing of this, and then there is nothing.
  */
-import type { RiskLevel } from '../generated/agent-context';
-import type { ApprovalView } from '../generated/api';
+import type { ApprovalView, AskedCall } from '../generated/api';
 
-/** One of several calls that an ask is about. */
-export interface AskedCall {
-  toolCallId: string;
-  toolName: string;
-  description: string;
-  riskLevel: RiskLevel;
-  reason?: string;
-  command?: string;
-  paths?: string[];
-}
+export type { AskedCall };
 
-/** What an ask that waits may carry beside the fields of its view. */
-export interface AskedMore {
-  sure?: boolean;
-  doubts?: string[];
-  calls?: AskedCall[];
-}
+/** What an ask that waits says of this. */
+export type AskedMore = Pick<ApprovalView, 'sure' | 'doubts' | 'calls'>;
 
 const LEVELS: readonly unknown[] = ['low', 'medium', 'high', 'critical'];
 
@@ -37,14 +23,26 @@ export function moreOf(meta: Record<string, unknown> | undefined): AskedMore {
 }
 
 /** What the hub is not sure of; null where it is sure. */
-export function doubtsOf(approval: ApprovalView & AskedMore): string[] | null {
+export function doubtsOf(approval: ApprovalView): string[] | null {
   return approval.sure === false ? textsIn(approval.doubts) : null;
 }
 
 /** The calls that an ask covers, where they are several. */
-export function callsOf(approval: ApprovalView & AskedMore): AskedCall[] {
+export function callsOf(approval: ApprovalView): AskedCall[] {
   const calls = Array.isArray(approval.calls) ? approval.calls.filter(isCall) : [];
   return calls.length > 1 || calls.some((call) => call.toolCallId !== approval.toolCallId) ? calls : [];
+}
+
+/** The ids of the calls that the event of an ask is about. */
+export function askedIds(event: { toolCallId: string; _meta?: Record<string, unknown> }): string[] {
+  const calls = moreOf(event._meta).calls?.map((call) => call.toolCallId) ?? [];
+  return calls.length ? calls : [event.toolCallId];
+}
+
+/** Who saved the rule that answered an ask, where a rule did and somebody saved it. */
+export function savedByOf(event: { _meta?: Record<string, unknown> }): string | undefined {
+  const rule = event._meta?.['rule'] as { savedBy?: unknown } | undefined;
+  return typeof rule?.savedBy === 'string' ? rule.savedBy : undefined;
 }
 
 function textsIn(value: unknown): string[] {

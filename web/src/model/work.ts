@@ -4,6 +4,7 @@
 
 import { signal } from '@preact/signals';
 import type { ACPEvent, ACPEventByPrefix, CustomEvent, FileBatchChange } from '../generated/agent-context';
+import { askedIds } from '../hub/asked';
 import type { Asides } from './asides';
 import { defined, entitled, isOver, newCall, tell } from './calls';
 import type { ApprovalItem, Call, Change, ToolItem } from './items';
@@ -63,7 +64,9 @@ export class Work {
       };
       this.shelf.addBeside(item, call?.key);
     }
-    if (call !== undefined && !isOver(call.call.peek())) change(call, { waits: true });
+    for (const each of this.askedCalls(event)) {
+      if (!isOver(each.call.peek())) change(each, { waits: true });
+    }
     return key;
   }
 
@@ -71,10 +74,15 @@ export class Work {
     const call = this.shelf.callOf(event.toolCallId);
     const item = this.shelf.find(`a:${event.requestId}`) as ApprovalItem | undefined;
     this.shelf.changed = true;
-    if (call !== undefined) change(call, { waits: false, decisions: [...call.call.peek().decisions, event] });
+    for (const each of this.askedCalls(item?.asked ?? event)) change(each, { waits: false, decisions: [...each.call.peek().decisions, event] });
     if (item !== undefined) item.resolved.value = event;
     else if (call === undefined) return this.asides.notice(event, { name: 'decided', tone: 'quiet', aside: false, state: { data: event } });
     return item?.key ?? call?.key;
+  }
+
+  /** The calls that an answer is for: an ask that says nothing of its own is about several. */
+  private askedCalls(event: Event<'approval:requested' | 'approval:resolved'>): ToolItem[] {
+    return askedIds(event).map((id) => this.shelf.callOf(id)).filter((call): call is ToolItem => call !== undefined);
   }
 
   file(event: Event<'file:change'>): string {

@@ -24,7 +24,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from trunkline.dialects.calls.claims import claimed_acts, claimed_doubts, contradictions
-from trunkline.dialects.calls.describe import describe, reading_meta, risk_meta, subject_of
+from trunkline.dialects.calls.describe import describe, reading_meta, subject_of
 from trunkline.dialects.calls.inputs import PATHS, command_of, folder_of, has_new_text, named_in
 from trunkline.dialects.calls.members import says_more, unknown_members
 from trunkline.dialects.calls.names import ToolNames, is_name, name_of_kind, role_of_kind
@@ -34,7 +34,7 @@ from trunkline.dialects.context.categories import categorize_tool
 from trunkline.dialects.context.types import ToolCategory
 from trunkline.dialects.visible import looks_alike, unseen_in
 
-__all__ = ["Act", "Claims", "Reading", "Source", "ToolNames", "ToolRole", "name_call", "read_call", "reading_meta", "risk_meta"]
+__all__ = ["Act", "Claims", "Reading", "Source", "ToolNames", "ToolRole", "name_call", "read_call", "reading_meta"]
 
 _CATEGORY_OF_ROLE: Final[dict[ToolRole, ToolCategory]] = {
     "read": "file_read", "search": "search", "write": "file_write", "edit": "file_edit", "patch": "file_edit",
@@ -83,20 +83,22 @@ def _agree(shape: ToolRole | None, kind: ToolRole | None) -> bool:
 
 def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = "name", names: ToolNames | None = None,
               located: Sequence[str] = (), brings_changes: bool = False, title: str = "", shown: str = "",
-              cut: bool = False, claims: Claims = _NO_CLAIMS) -> Reading:
+              arguments: str = "", cut: bool = False, claims: Claims = _NO_CLAIMS) -> Reading:
     """Read a call that is named ``tool``. ``located`` are the files that it points at beside its input, ``brings_changes``
-    says that it shows changes of files; ``title`` and ``shown`` are looked at only where there is no input. ``claims`` is what
-    else was ever said of it."""
+    says that it shows changes of files; ``title``, ``shown`` and ``arguments`` (a text that an earlier update showed) are looked
+    at only where there is no input. ``claims`` is what else was ever said of it."""
     names, kind = names or ToolNames(), kind or "other"
     role = names.role_of(tool) or role_of_kind(kind)
     if role in ("write", "edit") and isinstance(given, Mapping) and given.get("command") in _VIEWS:
         role = "read"
-    members, source = _members(given, role, shown)
+    members, source = _members(given, role, arguments or shown)
     file_kind = kind if kind != "other" else _FILE_KINDS.get(role, kind) if role is not None else kind
     command = command_of(members, file_kind)
     doubts: list[str] = []
     if command is None and not members and role == "terminal":
         command, source, doubts = _in_words(title, shown, named_by)
+    elif command is not None and source == "content" and (said := command_in(shown)) and said != command:
+        command, doubts = f"{command}\n{said}", ["its words name another command than its arguments"]
     category = _category(tool, kind, role)
     brings = brings_changes or has_new_text(members)
     acts = frozenset(_acts(tool, kind, role, named_by, names, category, command, brings)) | claimed_acts(claims, names)
@@ -107,8 +109,6 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
         doubts += [f"a member of its input that is not known: {name[:60]}" for name in dict.fromkeys(unknown_members(members))]
     doubts += contradictions(role if named_by not in ("kind", "input") else None, kind, acts, members)
     doubts += claimed_doubts(claims, command, found.paths, acts)
-    if role in _UNDERSTOOD and command is None and not members and not located and not brings:
-        doubts.append("it does not say what it is about")
     if given and not isinstance(given, str | Mapping):
         doubts.append("its input is of no form that is known")
     unseen = _unseen(tool, *found.paths[:PATHS])

@@ -68,8 +68,3 @@ def _beginning(command: str) -> str:
     """As much of a command as is repeated; who reads it has to see that there is more."""
     left = len(command) - COMMAND_CHARS
     return command if left <= 0 else f"{command[:COMMAND_CHARS]}\n… and {left} more characters"
-
-
-def risk_meta(reading: Reading, reason: str) -> dict[str, Any]:
-    """What ``_meta.risk`` of an event says: why the level is what it is, and what is not sure about the call."""
-    return {"reason": reason} if reading.sure else {"reason": reason, "sure": False, "doubts": list(reading.doubts)}

@@ -2,7 +2,9 @@
 
 Rule 1: an ask is a request that waits for an answer. The first answer counts, wherever it comes from; the others' is taken back.
 Rule 2: an editor that joins is asked what is open.
-Rule 3: an editor is asked only what it can show and its token may answer, with the answers that its token may give.
+Rule 3: "always" of something that no rule can be about counts once: an editor has no way to be told so. Other faces refuse it.
+Rule 4: an ask about no call of its own is shown as one while it waits, with all that it is about, and ends with its answer.
+Rule 5: an editor is asked only what it can show and its token may answer, with the answers that its token may give.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from trunkline.dialects import acp, jsonrpc
+from trunkline.dialects import acp, context, jsonrpc
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import PermissionOption
 from trunkline.errors import AlreadyResolved, Expired, Forbidden, Invalid, LocalError, NotFound, Unsupported
@@ -21,7 +23,7 @@ from trunkline.server.acp.line import GONE, EditorLine
 from trunkline.server.acp.updates import UpdateView
 from trunkline.server.scopes import answer_scope, decision_scope
 from trunkline.server.tokens import Scope, allows
-from trunkline.session.fold import ApprovalView, QuestionView
+from trunkline.session.fold import ApprovalView, QuestionView, shown
 
 if TYPE_CHECKING:
     from trunkline.hub import Session
@@ -55,6 +57,8 @@ class OpenAsks:
         self._open: dict[str, int] = {}
         self._asked: dict[str, int] = {}
         """How often each was put; also those that are settled, while the session has them open."""
+        self._stands_for_itself: dict[str, str] = {}
+        """The ids under which asks are shown that are about no call of their own."""
 
     def everything(self) -> list[bytes]:
         """Ask what is open now."""
@@ -72,6 +76,8 @@ class OpenAsks:
         if view is None or request_id in self._asked or not self._offered(view):
             return []
         lines = self._view.announced(view.tool_call_id)
+        if view.tool_call_id not in self._session.fold.calls:
+            self._stands_for_itself[request_id] = view.tool_call_id
         return lines + self._put(request_id, acp.SESSION_REQUEST_PERMISSION, self._permission_params(view), self._permitted)
 
     def question(self, question_id: str) -> list[bytes]:
@@ -85,7 +91,9 @@ class OpenAsks:
         """Somebody answered, or nobody needs to any more: the editor need not."""
         self._asked.pop(ask_id, None)
         rpc_id = self._open.pop(ask_id, None)
-        return [] if rpc_id is None else self._line.take_back(rpc_id)
+        call_id = self._stands_for_itself.pop(ask_id, None)
+        ended = self._view.completed(call_id) if call_id is not None else []
+        return ended if rpc_id is None else [*self._line.take_back(rpc_id), *ended]
 
     def _put(self, ask_id: str, method: str, params: dict[str, Any], heard: Callable[[str, bytes], Coroutine[Any, Any, None]]
              ) -> list[bytes]:
@@ -153,11 +161,12 @@ class OpenAsks:
         told = acp.ToolCallUpdate(
             tool_call_id=view.tool_call_id, title=state.title or view.title, name=state.name,
             kind=state.kind, status=state.status,  # type: ignore[arg-type]  # the state has the schema's words
-            content=self._view.shown(state.content, b""), locations=state.locations,
+            content=self._view.shown(state.content, b"") if call is not None else _in_words(view), locations=state.locations,
             raw_input=msgspec.Raw(state.raw_input) if state.raw_input is not None else view.tool_input)
         options = [{"optionId": option.option_id, "name": option.name, "kind": option.kind} for option in self._offered(view)]
         about = {"requestId": view.request_id, "riskLevel": view.risk_level, "riskReason": view.risk_reason,
-                 "expiresAt": view.expires_at}
+                 "expiresAt": view.expires_at, **({} if view.sure else {"sure": False, "doubts": view.doubts}),
+                 **({"calls": shown(view).calls} if view.calls else {})}
         return {"sessionId": self._session.id, "toolCall": msgspec.Raw(acp.tool_call_members(told)), "options": options,
                 "_meta": {"trunkline": about}}
 
@@ -184,3 +193,8 @@ class OpenAsks:
             return {**params, "mode": "url", "elicitationId": view.question_id, "url": view.url}
         return {**params, "mode": "form", "requestedSchema": view.schema}
 
+
+def _in_words(view: ApprovalView) -> list[acp.ToolCallContent] | None:
+    """What an ask without a call of its own is about."""
+    text = view.preview.text if isinstance(view.preview, context.DescriptionPreview) else ""
+    return [acp.Content(content=acp.TextContent(text=text))] if text else None

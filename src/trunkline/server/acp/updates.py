@@ -87,6 +87,10 @@ class UpdateView:
             return []
         return [self._line(acp.encode(acp.ToolCallUpdate(tool_call_id=tool_call_id, status="failed")))]
 
+    def completed(self, tool_call_id: str) -> list[bytes]:
+        """The message that ends what an ask was shown as that is about no call of its own."""
+        return [self._line(acp.encode(acp.ToolCallUpdate(tool_call_id=tool_call_id, status="completed")))]
+
     def shown(self, content: list[acp.ToolCallContent] | None, event: bytes) -> list[acp.ToolCallContent] | None:
         """A call's content with terminals as this editor knows them."""
         if content is None or not any(isinstance(item, acp.Terminal) for item in content):

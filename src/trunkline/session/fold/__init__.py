@@ -14,7 +14,7 @@ Rule 4: what a write changed is stored with it as a step, whose size is that of 
 
 from __future__ import annotations
 
-from trunkline.session.fold.asks import KEPT_DECISIONS, ApprovalView, Decided, QuestionView
+from trunkline.session.fold.asks import DISK_PLACES, KEPT_DECISIONS, ApprovalView, AskedCall, Decided, Disk, QuestionView
 from trunkline.session.fold.kept import (
     KEPT_ARTIFACTS,
     KEPT_COMMANDS,
@@ -45,8 +45,9 @@ from trunkline.session.fold.state import IS_OPEN, LIGHT_BODY, NULL, Fold, checkp
 from trunkline.session.fold.steps import Steps
 from trunkline.session.fold.view import SessionView, TurnView, shown, view_of
 
-__all__ = ["IS_OPEN", "KEPT_ARTIFACTS", "KEPT_COMMANDS", "KEPT_CURRENCIES", "KEPT_DECISIONS", "KEPT_FILES", "KEPT_KEYS",
-           "KEPT_RULES", "LIGHT_BODY", "NULL", "Account", "ApprovalView", "Artifact", "Changes", "CommandDone", "Cost",
-           "Decided", "Denial", "Evidence", "Failure", "FileTally", "Fold", "OpenCall", "OpenText", "OpenUserMessage", "Pause",
-           "QuestionView", "QueuedPrompt", "Sandboxed", "SeenFile", "Sent", "SessionView", "Steps", "Todo", "TokenReports",
-           "Told", "Turn", "TurnView", "Usage", "Waits", "checkpoint", "remember", "restore", "shown", "view_of"]
+__all__ = ["DISK_PLACES", "IS_OPEN", "KEPT_ARTIFACTS", "KEPT_COMMANDS", "KEPT_CURRENCIES", "KEPT_DECISIONS", "KEPT_FILES",
+           "KEPT_KEYS", "KEPT_RULES", "LIGHT_BODY", "NULL", "Account", "ApprovalView", "Artifact", "AskedCall", "Changes",
+           "CommandDone", "Cost", "Decided", "Denial", "Disk", "Evidence", "Failure", "FileTally", "Fold", "OpenCall",
+           "OpenText", "OpenUserMessage", "Pause", "QuestionView", "QueuedPrompt", "Sandboxed", "SeenFile", "Sent",
+           "SessionView", "Steps", "Todo", "TokenReports", "Told", "Turn", "TurnView", "Usage", "Waits", "checkpoint",
+           "remember", "restore", "shown", "view_of"]

@@ -9,8 +9,38 @@ from trunkline.dialects.parts import CommandPart
 from trunkline.dialects.signals import PermissionOption
 from trunkline.session.policy import PolicyAsk, Rule
 
+DISK_PLACES = 200
+"""Places of one ask that are kept as the disk had them: as many as one call may name (``dialects.calls.inputs.PATHS``). Of what
+is beyond, nothing is known."""
+
 KEPT_DECISIONS = 256
 """Resolved approvals that can still be told "already resolved, by whom"; older ones are in the journal."""
+
+
+class Disk(msgspec.Struct, rename="camel", omit_defaults=True):
+    """What the disk said of the paths of an ask when it was asked: a rule decides later from the same."""
+
+    real: dict[str, str] = {}
+    """Where a path really leads, where that is not what its spelling says."""
+    unknown: list[str] = []
+    """Paths of which that could not be found out."""
+    cut: bool = False
+    """There were more than are kept: what is not in ``real`` is not known."""
+
+
+class AskedCall(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=True):
+    """One of the calls that an ask is about which says nothing of its own."""
+
+    tool_call_id: str
+    tool_name: str
+    description: str
+    command: str | None = None
+    paths: list[str] = []
+    risk_level: RiskLevel
+    risk_reason: str = ""
+    doubts: list[str] = []
+    about: PolicyAsk | None = None
+    """What the rules look at."""
 
 
 class ApprovalView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=True):
@@ -23,13 +53,20 @@ class ApprovalView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=T
     description: str
     risk_level: RiskLevel
     risk_reason: str = ""
+    sure: bool = True
+    """Whether all is known that this would do; ``doubts`` says what is not."""
+    doubts: list[str] = []
+    calls: list[AskedCall] = []
+    """The calls that it is about, where it says nothing of its own: whoever answers it answers for all of them."""
     options: list[PermissionOption]
     tool_input: msgspec.Raw
     preview: ApprovalPreview | None = None
     parts: list[CommandPart] = []
     """The command that is shown, in its parts."""
     about: PolicyAsk | None = None
-    """What the rules look at."""
+    """What the rules look at; of several calls, each has its own."""
+    disk: Disk | None = None
+    """What the disk said of its paths; None where nobody looked."""
     always: Rule | None = None
     """The rule that "always allow" would write."""
     editable: bool = False
@@ -38,6 +75,17 @@ class ApprovalView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=T
     """Something in the background asks: it still waits when the turn has ended."""
     requested_at: str
     expires_at: str
+
+    @property
+    def call_ids(self) -> tuple[str, ...]:
+        """The ids of the calls that an answer decides."""
+        return tuple(call.tool_call_id for call in self.calls) or (self.tool_call_id,)
+
+    @property
+    def abouts(self) -> tuple[PolicyAsk, ...]:
+        """What the rules look at, of every call that an answer decides; empty where they have nothing to look at."""
+        own = () if self.about is None else (self.about,)
+        return tuple(call.about for call in self.calls if call.about is not None) or own
 
 
 class QuestionView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=True):

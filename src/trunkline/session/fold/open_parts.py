@@ -56,6 +56,8 @@ class Evidence(msgspec.Struct):
     printed: str = ""
     exit_code: int | None = None
     response: dict[str, Any] = msgspec.field(default_factory=dict)
+    arguments: str = ""
+    """The JSON of its arguments, where an update told them as a text and not as an input."""
     before: dict[str, str] = msgspec.field(default_factory=dict)
     """Texts of files as they were when the call was asked about, by path."""
     seen: dict[str, SeenFile] = msgspec.field(default_factory=dict)

@@ -73,9 +73,9 @@ class SessionView(msgspec.Struct, kw_only=True, rename="camel"):
 
 def shown(view: ApprovalView) -> ApprovalView:
     """An approval as clients see it: where the hub keeps its own files is for the rules alone."""
-    if view.about is None:
-        return view
-    return msgspec.structs.replace(view, about=msgspec.structs.replace(view.about, guarded=(), home=None))
+    calls = [msgspec.structs.replace(call, about=None) for call in view.calls]
+    about = None if view.about is None else msgspec.structs.replace(view.about, guarded=(), home=None)
+    return msgspec.structs.replace(view, about=about, calls=calls)
 
 
 def view_of(fold: Fold) -> SessionView:

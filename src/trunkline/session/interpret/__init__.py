@@ -34,7 +34,7 @@ from trunkline.dialects.signals import (
     Update,
 )
 from trunkline.journal.base import Entry
-from trunkline.session.fold import KEPT_ARTIFACTS, Artifact, Fold, remember
+from trunkline.session.fold import KEPT_ARTIFACTS, Artifact, Disk, Fold, remember
 from trunkline.session.interpret.asks import Announced, AskStory
 from trunkline.session.interpret.conditions import ConditionStory
 from trunkline.session.interpret.evidence import remembering
@@ -115,10 +115,10 @@ class Interpreter:
                 return signal
         return None
 
-    def request(self, announced: Announced, read: ReadText = lambda path: None) -> None:
+    def request(self, announced: Announced, read: ReadText = lambda path: None, disk: Disk | None = None) -> None:
         """Put an ask to a person that was announced (``asks.announce``)."""
-        self.asks.request(announced, remembering(announced.call, read))
-        self._call_told(announced.call.state.tool_call_id)
+        self.asks.request(announced, remembering(announced.own.call, read), disk)
+        self._call_told(announced.own.call.state.tool_call_id)
 
     def replayed(self) -> None:
         """The agent has told all of its history: what is open in it will not be told on."""

@@ -3,7 +3,9 @@
 Rule 1: an approval is keyed by the hub's request id; agents give one toolCallId to several asks.
 Rule 2: an ask is resolved once. Who resolved it is remembered, so that a late answer can be told.
 Rule 3: asks and their resolutions form a keyed hash chain, so that a rewritten journal shows.
-Rule 4: what waits is bounded (``room_for``). What is beyond is refused by whoever hears it, and written down (``refused``).
+Rule 4: an ask that says nothing of its own is about every call that waits to run (``subjects.py``): each is judged, the worst
+gives the level, and the answer is for all of them. It is no call itself.
+Rule 5: what waits is bounded (``room_for``). What is beyond is refused by whoever hears it, and written down (``refused``).
 """
 
 from __future__ import annotations
@@ -16,17 +18,18 @@ import msgspec
 
 from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import LOCATIONS, CallState
-from trunkline.dialects.calls import Reading, reading_meta, risk_meta
+from trunkline.dialects.calls import DOUBTS, Reading, reading_meta
 from trunkline.dialects.parts import CommandPart
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, QuestionAsk
 from trunkline.errors import Invalid
 from trunkline.session.chain import sealed
-from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, Decided, OpenCall, QuestionView, remember
+from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, AskedCall, Decided, Disk, OpenCall, QuestionView, remember
 from trunkline.session.forms import choices_of, fields_of, main_field
 from trunkline.session.interpret.denied import denial_of
 from trunkline.session.interpret.lifecycle import standing
 from trunkline.session.interpret.preview import TEXT_MOST, ReadText, changed_file, is_shown_whole, preview_of
-from trunkline.session.interpret.tools import ID_CHARS, ToolStory, cut_input, name_of, shown_input
+from trunkline.session.interpret.subjects import ASKED_CALLS, NOT_KNOWN, asked_call, listed, says_nothing, worst_of
+from trunkline.session.interpret.tools import ID_CHARS, ToolStory, cut_input, name_of, risk_meta, shown_input
 from trunkline.session.interpret.writer import TEXT_LIMIT, Writer
 from trunkline.session.policy import PolicyAsk, Rule, always_rule
 from trunkline.session.policy_asks import BEYOND_RULES, PATHS, Where, policy_ask_of
@@ -56,24 +59,44 @@ OPTION_CHARS: Final = 200
 HELD_BYTES: Final = 32 << 20
 """What all permissions that wait may say of their calls: changes are kept until they are decided, to be held against writes."""
 
+ASKED_BYTES: Final = 1 << 20
+"""What the inputs of all calls say together that one ask may be about (``subjects.ASKED_CALLS``): it is kept with the ask."""
+
 ALWAYS_PATHS: Final = 40
 """Paths of an ask that "always" is offered for: each is held against each pattern of the rule, on the loop."""
+
+DESCRIPTION_CHARS: Final = 500
+"""Characters of the line that describes several calls: it is a note on a phone, too."""
 
 _encode = msgspec.json.Encoder().encode
 
 _TOO_MUCH: Final = f"what waits for a person in this session would say more than {PENDING_BYTES >> 20} MiB"
 
 
-class Announced(NamedTuple):
-    """An ask whose call is told of, and what the disk has to be asked before it is put to a person."""
+class Subject(NamedTuple):
+    """A call that is asked about, and what the rules look at in it."""
 
-    ask: PermissionAsk
     call: OpenCall
     about: PolicyAsk
+
+
+class Announced(NamedTuple):
+    """An ask whose calls are told of, and what the disk has to be asked before it is put to a person."""
+
+    ask: PermissionAsk
+    own: Subject
+    """What is shown: the call that the ask tells of, the only one that it is about, or the ask itself."""
+    covers: tuple[Subject, ...]
+    """The calls that it is about, where it says nothing itself."""
     paths: tuple[str, ...]
     """Where these lead has to be known."""
     file: str | None
     """The file that it changes, whose text is shown."""
+
+    @property
+    def abouts(self) -> tuple[PolicyAsk, ...]:
+        """What the rules look at."""
+        return tuple(subject.about for subject in self.covers) or (self.own.about,)
 
 
 class AskStory:
@@ -94,31 +117,50 @@ class AskStory:
         """What the permissions among them said of their calls."""
 
     def announce(self, ask: PermissionAsk) -> Announced:
-        """The agent wants a decision before it goes on: its call is told of, and what has to be known to put it to a person."""
-        call = self._tools.announced(_asked_for(ask))
-        self._tools.executing(call, requires_approval=True)
-        about = self._about(call)
-        folder = (about.cwd,) if about.cwd is not None else ()
-        return Announced(ask, call, about, tuple(dict.fromkeys((*about.paths, *paths_of(call.state)[:PATHS], *folder))),
-                         changed_file(self._tools.facts(call)))
+        """The agent wants a decision before it goes on: its calls are told of, and what has to be known to put it to a person."""
+        own, covered = self._subjects(ask)
+        for call in covered or ([own] if own.risk_reason != NOT_KNOWN else []):
+            self._tools.executing(call, requires_approval=True)
+        covers = tuple(Subject(call, self._about(call)) for call in covered)
+        shown = covers[0] if len(covers) == 1 else Subject(own, self._about(own))
+        paths = [path for subject in covers or (shown,) for path in _places_of(subject)]
+        return Announced(ask, shown, covers, tuple(dict.fromkeys(paths)),
+                         changed_file(self._tools.facts(shown.call)) if len(covers) <= 1 else None)
 
-    def request(self, announced: Announced, read: ReadText = lambda path: None) -> None:
-        """Put it to a person; ``read`` gives the text of the file that it changes."""
-        ask, call, about = announced.ask, announced.call, announced.about
+    def _subjects(self, ask: PermissionAsk) -> tuple[OpenCall, list[OpenCall]]:
+        """The ask as a call, and the calls that it is about where it says nothing itself; then it is not made one of them."""
+        asked = _asked_for(ask)
+        known = self._tools.told_of(asked.tool_call_id)
+        own = self._tools.announced(asked) if known is not None else self._tools.not_told(asked)
+        if not says_nothing(own.state, self._tools.reading(own)):
+            return own if known is not None else self._tools.announced(asked), []
+        waiting = self._tools.waiting(in_background=ask.beyond_turn) or ([known] if known is not None else [])
+        if not waiting:
+            own.risk_level, own.risk_reason = "high", NOT_KNOWN
+        return own, waiting
+
+    def request(self, announced: Announced, read: ReadText = lambda path: None, disk: Disk | None = None) -> None:
+        """Put it to a person; ``read`` gives the text of the file that it changes, ``disk`` where its paths lead."""
+        ask, (call, about) = announced.ask, announced.own
         state, writer = call.state, self._writer
-        preview = self._preview(call, about, read)
+        calls = self._calls(announced)
+        several = len(calls) > 1
+        worst, doubts = worst_of(announced.abouts), _doubts_of(announced.abouts)
+        preview = context.DescriptionPreview(text=listed(calls)[:TEXT_MOST]) if several else self._preview(call, about, read)
         view = ApprovalView(
             request_id=ask.request_id, tool_call_id=state.tool_call_id, tool_name=name_of(state),
-            title=state.title or name_of(state), description=_describe(self._tools.reading(call), state), risk_level=about.risk,
-            risk_reason=about.risk_reason, options=_shown_options(ask.options), tool_input=shown_input(state),
-            preview=preview, parts=self._parts(preview, about), about=about, always=_always(about), editable=ask.editable,
-            beyond_turn=ask.beyond_turn,
+            title=state.title or name_of(state),
+            description=_describe_all(calls) if several else _describe(self._tools.reading(call), state),
+            risk_level=worst.risk, risk_reason=worst.risk_reason, sure=not doubts, doubts=doubts, calls=calls,
+            options=_shown_options(ask.options), tool_input=shown_input(state), preview=preview,
+            parts=self._parts(preview, about), about=None if several else about, disk=disk,
+            always=None if several else _always(about), editable=ask.editable and not several, beyond_turn=ask.beyond_turn,
             requested_at=context.iso_ms(writer.at), expires_at=self._expiry(),
         )
         writer.fold.approvals[ask.request_id] = view
         self._held[ask.request_id] = len(ask.tool_call)
         reading = self._tools.reading(call)
-        beside = {"risk": risk_meta(reading, view.risk_reason), "reading": reading_meta(reading), **cut_input(state)}
+        beside = {**({} if several else {"reading": reading_meta(reading)}), **cut_input(state)}
         writer.add(_requested_event(view, beside), seal=self._seal, packet=packets.approval_requested_packet(
             at_us=writer.at, request_id=view.request_id, tool_call_id=view.tool_call_id, tool_name=view.tool_name,
             title=view.title, description=view.description, risk_level=view.risk_level, risk_reason=view.risk_reason,
@@ -127,6 +169,12 @@ class AskStory:
         ))
         if writer.fold.paused is None:
             writer.status("waiting_for_approval")
+
+    def _calls(self, announced: Announced) -> list[AskedCall]:
+        """The calls that it is about where it says nothing itself, as they are shown and kept."""
+        covers = announced.covers
+        return [asked_call(call, about, _describe(self._tools.reading(call), call.state), TEXT_MOST // len(covers))
+                for call, about in covers]
 
     def room_for(self, ask: PermissionAsk | QuestionAsk) -> str | None:
         """Why one more ask cannot wait for a person; None where it can."""
@@ -150,7 +198,21 @@ class AskStory:
             self._held = {key: held for key, held in self._held.items() if key in fold.approvals}
             if sum(self._held.values()) + len(ask.tool_call) > HELD_BYTES:
                 return _TOO_MUCH
+            if (why := self._room_for_calls(ask)) is not None:
+                return why
         return None if size + self._waiting_bytes() <= PENDING_BYTES else _TOO_MUCH
+
+    def _room_for_calls(self, ask: PermissionAsk) -> str | None:
+        """Why an ask that says nothing itself cannot be about all that waits to run; None where it can, or says something."""
+        waiting = self._tools.waiting(in_background=ask.beyond_turn)
+        size = sum(len(call.state.raw_input or b"") for call in waiting)
+        if len(waiting) <= ASKED_CALLS and size <= ASKED_BYTES:
+            return None
+        asked = _asked_for(ask)
+        own = self._tools.told_of(asked.tool_call_id) or self._tools.not_told(asked)
+        if not says_nothing(own.state, self._tools.reading(own)):
+            return None
+        return f"a permission that names no call would be about {len(waiting)} calls of {size} bytes, more than can be shown"
 
     def _waiting_bytes(self) -> int:
         """What all that waits says; each is counted once, and in all that is kept of it."""
@@ -166,18 +228,20 @@ class AskStory:
         self._writer.custom(name, {"requestId": ask.request_id, "reason": why, **about})
 
     def resolve(self, request_id: str, *, approved: bool, resolved_by: context.Resolver, who: str, reason: str | None = None,
-                option_id: str | None = None, updated_input: msgspec.Raw | None = None) -> None:
-        """A decision was made. The caller has checked that the approval is open."""
+                option_id: str | None = None, updated_input: msgspec.Raw | None = None,
+                rules: Sequence[dict[str, str]] = ()) -> None:
+        """A decision was made; by ``rules``, where it was not a person. The caller has checked that the approval is open."""
         writer = self._writer
         view = writer.fold.approvals.pop(request_id)
         decided = Decided(approved, who, context.iso_ms(writer.at), resolved_by)
         remember(writer.fold.decided, request_id, decided, KEPT_DECISIONS)
-        call = writer.fold.calls.get(view.tool_call_id)
-        if call is not None:
+        for call in self._decides(view):
             call.denied, call.approved = not approved and not acp.is_other(view.options, option_id), approved
             call.denial = denial_of(who, resolved_by, reason) if call.denied else None
             call.claims = None  # what was said before is decided
         meta: dict[str, Any] = {"by": who}
+        if rules:
+            meta |= {"rule": rules[0], **({"rules": list(rules)} if len(rules) > 1 else {})}
         if option_id is not None:
             meta["optionId"] = option_id
         if updated_input is not None:
@@ -191,6 +255,11 @@ class AskStory:
             resolved_by=resolved_by, reason=reason,
         ))
         self.back_to_work()
+
+    def _decides(self, view: ApprovalView) -> list[OpenCall]:
+        """The calls that an answer is for; of several, what another ask decided meanwhile stays as it is."""
+        calls = [call for key in view.call_ids if (call := self._writer.fold.calls.get(key)) is not None]
+        return [call for call in calls if not view.calls or not (call.approved or call.denied or call.finished)]
 
     def called_to_mind(self, view: ApprovalView, message: str) -> None:
         """An approval has waited for long."""
@@ -231,7 +300,8 @@ class AskStory:
         reading = self._tools.reading(call)
         level, reason = self._tools.risk(call)
         about = policy_ask_of(reading, level, reason, where)
-        return about if not call.input_cut else msgspec.structs.replace(about, paths=(*about.paths, BEYOND_RULES))
+        paths = (*about.paths, BEYOND_RULES) if call.input_cut else about.paths
+        return msgspec.structs.replace(about, paths=paths, doubts=self._tools.doubts(call))
 
     def _preview(self, call: OpenCall, about: PolicyAsk, read: ReadText) -> context.ApprovalPreview:
         folder = posixpath.join(self._writer.fold.cwd, about.cwd or "").rstrip("/")
@@ -335,7 +405,11 @@ def _requested_event(view: ApprovalView, beside: dict[str, Any]) -> context.Appr
 
 
 def _requested_meta(view: ApprovalView) -> dict[str, Any]:
-    meta: dict[str, Any] = {"options": view.options, "title": view.title}
+    meta: dict[str, Any] = {"options": view.options, "title": view.title, "risk": risk_meta(view.risk_reason, view.doubts)}
+    if view.calls:
+        meta["calls"] = [msgspec.structs.replace(call, about=None) for call in view.calls]
+    if view.disk is not None:
+        meta["disk"] = view.disk
     if view.parts:
         meta["parts"] = view.parts
     if view.always is not None:
@@ -348,6 +422,21 @@ def _requested_meta(view: ApprovalView) -> dict[str, Any]:
 def _describe(reading: Reading, state: CallState) -> str:
     """The call's line; its title where that has more to say than a tool's name."""
     return reading.description if reading.description != reading.tool else state.title or reading.tool
+
+
+def _describe_all(calls: Sequence[AskedCall]) -> str:
+    """Several calls in a line."""
+    return f"{len(calls)} calls: {'; '.join(call.description for call in calls)}"[:DESCRIPTION_CHARS]
+
+
+def _doubts_of(abouts: Sequence[PolicyAsk]) -> list[str]:
+    return list(dict.fromkeys(doubt for about in abouts for doubt in about.doubts))[:DOUBTS]
+
+
+def _places_of(subject: Subject) -> tuple[str, ...]:
+    """The paths of a call, and the folder its command runs in."""
+    call, about = subject
+    return (*about.paths, *paths_of(call.state)[:PATHS], *((about.cwd,) if about.cwd is not None else ()))
 
 
 def _asked_for(ask: PermissionAsk) -> acp.ToolCallUpdate:

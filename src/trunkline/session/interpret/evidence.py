@@ -12,9 +12,15 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from trunkline.dialects import acp, packets
+from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.calls import Claims, ToolNames, name_call
 from trunkline.dialects.calls.claims import with_name
+from trunkline.dialects.calls.files import file_in
+from trunkline.dialects.calls.inputs import command_of
+from trunkline.dialects.calls.names import is_name
+from trunkline.dialects.calls.words import arguments_in
 from trunkline.session.fold import Evidence, OpenCall
+from trunkline.session.interpret.facts import decoded
 
 DEPTH: Final = 3
 PRINTED_CHARS: Final = 256 << 10
@@ -25,6 +31,9 @@ BEFORE_CHARS: Final = 256 << 10
 
 NAMED_PLACES: Final = 8
 """Places of a call whose names its title may be instead of a tool's."""
+
+NAMED_BYTES: Final = 4096
+"""Bytes of an input that is looked through for that: a title that is in a longer one is no single word."""
 
 _NAME_KEYS: Final = ("toolName", "tool_name")
 _RESPONSE_KEYS: Final = ("toolResponse", "tool_response", "toolResult")
@@ -68,9 +77,18 @@ def _content(call: OpenCall, content: list[acp.ToolCallContent]) -> None:
     diffs = [item for item in content if isinstance(item, acp.Diff)]
     if diffs:
         evidence_of(call).diffs = diffs
+    if call.state.raw_input is None and not call.approved and call.state.status not in ("completed", "failed"):
+        _arguments(call, content)
     for item in content:
         if isinstance(item, acp.Terminal) and item.terminal_id not in evidence_of(call).terminals:
             evidence_of(call).terminals.append(item.terminal_id)
+
+
+def _arguments(call: OpenCall, content: list[acp.ToolCallContent]) -> None:
+    """Some agents tell what a call is made with as a text that is JSON, which the words of their ask take the place of."""
+    texts = [item.content.text for item in content if isinstance(item, acp.Content) and isinstance(item.content, acp.TextContent)]
+    if len(texts) == 1 and arguments_in(texts[0]):
+        evidence_of(call).arguments = texts[0]
 
 
 def _remarks(call: OpenCall, meta: dict[str, Any], names: ToolNames) -> list[str]:
@@ -104,9 +122,19 @@ def _name(call: OpenCall, names: ToolNames) -> None:
     state = call.state
     view = packets.input_view(state.raw_input)
     shape = packets.tool_by_input(view, state.kind)
-    about = {os.path.basename(place.path.rstrip("/")) for place in (state.locations or ())[:NAMED_PLACES]}
-    about.update(value for value in view.values() if isinstance(value, str))
+    about = _subjects(state) if is_name(state.first_title) else ()
     state.tool, state.named_by = name_call(state.name, state.first_title, state.kind, shape, names, state.tool_call_id, about)
+
+
+def _subjects(state: CallState) -> set[str]:
+    """What a title of one word may be instead of a tool's name: a file, a pattern, a command or its program."""
+    found = {os.path.basename(place.path.rstrip("/")) for place in (state.locations or ())[:NAMED_PLACES]}
+    if state.raw_input is not None and len(state.raw_input) <= NAMED_BYTES:
+        given = decoded(state.raw_input)
+        members = given if isinstance(given, dict) else {}
+        found.update((os.path.basename(file_in(members)), str(members.get("pattern", ""))))
+        found.update((command_of(members) or "").split()[:1])
+    return found
 
 
 def _claim_names(call: OpenCall, update: acp.ToolCall | acp.ToolCallUpdate, others: list[str], names: ToolNames) -> None:

@@ -42,11 +42,13 @@ def read_open_call(call: OpenCall, names: ToolNames) -> Reading:
     diffs = [item for item in state.content or () if isinstance(item, acp.Diff)]
     changed = [item.path for item in (diffs or (call.evidence.diffs if call.evidence else []))]
     located = [place.path for place in state.locations or []]
+    in_words = state.raw_input is None
+    arguments = call.evidence.arguments if in_words and call.evidence is not None else ""
     return read_call(
         name_of(state), state.kind, decoded(state.raw_input), named_by=state.named_by or "name", names=names,
         located=tuple(dict.fromkeys([*changed[:LOCATIONS], *located])), brings_changes=bool(changed),
-        title=_title_with_command(state), shown=shown_text(state) if state.raw_input is None else "", cut=call.input_cut,
-        claims=call.claims or Claims())
+        title=_title_with_command(state), shown=shown_text(state) if in_words and (call.shows_ask or not arguments) else "",
+        arguments=arguments, cut=call.input_cut, claims=call.claims or Claims())
 
 
 def _title_with_command(state: CallState) -> str:

@@ -1,6 +1,7 @@
 """Tool calls: from the first sign of one to its result, whatever order the agent tells it in.
 
     evidence.py    what updates say beside their fields      facts.py       one call, looked at once
+    endings.py     how a call ends, and what it did          subjects.py    which calls an ask is about
     structured.py  outputs that a program can use            changes.py     files
     git.py, web.py what was done there                       subagents.py   agents that the agent started
     untold.py      what no other event tells                 bodies.py      how much of all this is kept
@@ -8,8 +9,7 @@
 Rule 1: calls are keyed by toolCallId within a turn; agents use ids again in the next.
 Rule 2: an update carries what changed, a packet carries everything: packets come from the merged state.
 Rule 3: every call that starts also ends, at the latest with its turn.
-Rule 4: what a call did (files, git, web, sub-agents) is told after its result, by entries without update and packet.
-Rule 5: at most OPEN_CALLS are followed. More are written down as they come, which is told once; until the turn has ended nothing
+Rule 4: at most OPEN_CALLS are followed. More are written down as they come, which is told once; until the turn has ended nothing
 that it asks for counts as known.
 """
 
@@ -17,41 +17,33 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from itertools import islice
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import CallState, merge, names_too_much
-from trunkline.dialects.calls import Claims, Reading, ToolNames, reading_meta, risk_meta
+from trunkline.dialects.calls import Claims, Reading, ToolNames, reading_meta
 from trunkline.dialects.calls.claims import with_kind, with_reading
 from trunkline.session.fold import OpenCall, SeenFile, remember
-from trunkline.session.interpret import changes, git, subagents, web
-from trunkline.session.interpret.asked import NEAR_CALLS, joined_to
+from trunkline.session.interpret import subagents
 from trunkline.session.interpret.bodies import Bodies
-from trunkline.session.interpret.changes import Change, changes_of
-from trunkline.session.interpret.denied import denial_of, denied_message, denied_meta
+from trunkline.session.interpret.changes import CHANGING
+from trunkline.session.interpret.denied import denial_of
+from trunkline.session.interpret.endings import Ending, Endings, waits
 from trunkline.session.interpret.evidence import evidence_of, observe, printed
 from trunkline.session.interpret.facts import Facts, name_of, read_open_call, shown_text
-from trunkline.session.interpret.outcome import failure_of
 from trunkline.session.interpret.output import news_of, title_news
 from trunkline.session.interpret.plans import write_plan
 from trunkline.session.interpret.seen import open_paths
-from trunkline.session.interpret.spliced import long_text, spliceable
-from trunkline.session.interpret.structured import command_output, run_of, structured_of
+from trunkline.session.interpret.spliced import long_text
+from trunkline.session.interpret.structured import run_of
+from trunkline.session.interpret.subjects import NOT_KNOWN, has_input, says_nothing, waiting_calls
 from trunkline.session.interpret.text import TextStory
 from trunkline.session.interpret.untold import untold_of
 from trunkline.session.interpret.writer import NOTHING_CARRIED, TEXT_LIMIT, Carried, Writer
 
 __all__ = ["ToolNames", "ToolStory", "name_of"]
-
-Ending = Literal["denied", "cancelled", "abandoned"]
-
-_ENDINGS: dict[str, str] = {
-    "cancelled": "The turn was cancelled before the tool call ended.",
-    "abandoned": "The turn ended and the agent never said how this tool call went.",
-}
 
 _READ: Final = frozenset({"raw_input", "kind", "name", "title", "locations"})
 """What a call's reading is made from, beside changes of files that it shows and the words of an ask."""
@@ -91,6 +83,11 @@ def cut_input(state: CallState) -> dict[str, Any]:
     return {"truncated": {"bytes": size}} if size > TEXT_LIMIT else {}
 
 
+def risk_meta(reason: str, doubts: Sequence[str]) -> dict[str, Any]:
+    """What ``_meta.risk`` says beside the level."""
+    return {"reason": reason, **({"sure": False, "doubts": list(doubts)} if doubts else {})}
+
+
 class Wanted(NamedTuple):
     """A result that is told once it is known what of it is on the disk."""
 
@@ -119,6 +116,7 @@ class ToolStory:
         """The ids of those calls of the fold that have ended, oldest first."""
         self._bodies = Bodies()
         self._readings: dict[str, Reading] = {}
+        self._endings = Endings(writer, self.facts)
         self.looks = False
         """Whether somebody looks at the disk for a result that leaves open what it changed."""
         self.wanted: Wanted | None = None
@@ -151,8 +149,27 @@ class ToolStory:
         if call is None:
             self._text.close()
             return self._open(update, None, None, asks=True)
+        if call.finished or not call.counted:
+            self._clear(call)
         self._merge(call, update, asks=True)
         return call
+
+    def told_of(self, tool_call_id: str) -> OpenCall | None:
+        """The agent's own open call of this id; None where only asks have it, or it is over."""
+        call = self._writer.fold.calls.get(tool_call_id)
+        return call if call is not None and call.counted and not call.finished else None
+
+    def waiting(self, *, in_background: bool) -> list[OpenCall]:
+        """The calls that an ask which says nothing is about."""
+        self._in_background()
+        return waiting_calls(self._writer.fold.calls.values(), in_background=in_background)
+
+    def _clear(self, call: OpenCall) -> None:
+        """Agents use one id for all their asks: what an earlier one said, or a call that is over, is no part of the next."""
+        old = call.state
+        call.state = CallState(tool_call_id=old.tool_call_id, status=old.status)
+        call.evidence, call.input_cut, call.risk_level = None, False, None
+        self._readings.pop(old.tool_call_id, None)
 
     def args_delta(self, tool_call_id: str, delta: str) -> None:
         """The next piece of a call's arguments, while the model writes them."""
@@ -173,11 +190,14 @@ class ToolStory:
         if requires_approval:
             call.asked, call.denied, call.denial = True, False, None
         state = call.state
-        (level, reason), reading = self.risk(call), self.reading(call)
+        if requires_approval and says_nothing(state, self.reading(call)):
+            call.risk_level, call.risk_reason = "high", NOT_KNOWN
+        level, reason = self.risk(call)
         event = context.ToolCallExecutingEvent(
             tool_call_id=state.tool_call_id, name=name_of(state), input=shown_input(state), risk_level=level,
             requires_approval=requires_approval,
-            meta={"risk": risk_meta(reading, reason), "reading": reading_meta(reading), **cut_input(state), **title_news(call)},
+            meta={"risk": risk_meta(reason, self.doubts(call)), "reading": reading_meta(self.reading(call)), **cut_input(state),
+                  **title_news(call)},
         )
         self._writer.add(event, update=wire, packet=packet, raw=raw)
 
@@ -194,6 +214,14 @@ class ToolStory:
             judged = judge(self.reading(call), Places.of(cwd, self._roots or (cwd,), self._home), at_once=True)
             call.risk_level, call.risk_reason = judged.level, judged.reason
         return call.risk_level, call.risk_reason
+
+    def doubts(self, call: OpenCall) -> tuple[str, ...]:
+        """What is not sure about a call, for people."""
+        if self._writer.fold.calls_untracked:
+            return (UNTRACKED,)
+        known = self.reading(call).doubts
+        unknown = [NOT_KNOWN] if call.risk_level is not None and call.risk_reason == NOT_KNOWN else []
+        return tuple(dict.fromkeys((*unknown, *([INPUT_CUT] if call.input_cut else []), *known)))
 
     def close_all(self, *, cancelled: bool) -> None:
         """End every call that is still open: nobody else will."""
@@ -260,27 +288,29 @@ class ToolStory:
         return known
 
     def _merge(self, call: OpenCall, update: acp.ToolCall | acp.ToolCallUpdate, *, asks: bool = False) -> frozenset[str]:
-        kind, claimed, known = call.state.kind, call.claims, self._readings.get(update.tool_call_id)
+        kind, claimed, before = call.state.kind, call.claims, self._readings.get(update.tool_call_id)
         changed = merge(call.state, update)
-        self._keep_claims(call, changed, kind, known)
+        self._keep_claims(call, changed, kind, before)
         call.input_cut = call.input_cut or names_too_much(update)
         if "content" in changed:
             call.shows_ask = asks
+        known = call.evidence.arguments if call.evidence else ""
         observe(call, update, self._names)
         self._bodies.weigh(call)
+        told = call.evidence is not None and call.evidence.arguments != known
         shows = update.content and (asks or any(isinstance(item, acp.Diff) for item in update.content))
-        if changed & _READ or call.claims != claimed or shows:
+        if changed & _READ or told or call.claims != claimed or shows:
             self._readings.pop(update.tool_call_id, None)
             call.risk_level = None
         return changed
 
-    def _keep_claims(self, call: OpenCall, changed: frozenset[str], kind: str, known: Reading | None) -> None:
+    def _keep_claims(self, call: OpenCall, changed: frozenset[str], kind: str, before: Reading | None) -> None:
         """Remember what an update takes back: it was said, and nobody has decided since."""
         claims = call.claims or Claims()
         if "kind" in changed:
             claims = with_kind(claims, kind)
-        if known is not None and changed & {"raw_input", "content", "locations"}:
-            claims = with_reading(claims, known)
+        if before is not None and changed & {"raw_input", "content", "locations"}:
+            claims = with_reading(claims, before)
         call.claims = claims if claims != Claims() else None
 
     def _count(self, call: OpenCall) -> None:
@@ -326,7 +356,7 @@ class ToolStory:
         call = self._open(update, wire, raw)
         call.input_cut = call.input_cut or input_cut
         self._count(call)
-        if call.state.status != "pending" or _has_input(call.state):
+        if call.state.status != "pending" or has_input(call.state):
             self._go_on(call, frozenset({"raw_input"}), None, None)
 
     def _open(self, update: acp.ToolCall | acp.ToolCallUpdate, wire: bytes | None, raw: bytes | None, *,
@@ -359,7 +389,7 @@ class ToolStory:
         if finished and self.looks and (paths := self._open_paths(call)):
             self.wanted = Wanted(paths, call, changed, wire, raw)
             return
-        runs = not call.executing and (finished or state.status == "in_progress" or _has_input(state))
+        runs = not call.executing and (finished or state.status == "in_progress" or has_input(state))
         token = long_text(state, wire) if "content" in changed else None
         packet = self._packet(call, token, finished=finished) if changed or finished or runs else None
         if finished:
@@ -373,7 +403,7 @@ class ToolStory:
             self._tell_update(call, changed, Carried(wire, packet, raw))
             if call.spawned and "content" in changed:
                 self._sub_agent_said(call)
-        if not call.finished and not self._waits(call):
+        if not call.finished and not waits(self._writer.fold, call):
             subagents.spawn(self._writer, self.facts(call))
         if "raw_input" in changed:
             self._todos(state)
@@ -386,7 +416,7 @@ class ToolStory:
             self._go_on(wanted.call, wanted.changed, wanted.wire, wanted.raw)
 
     def _open_paths(self, call: OpenCall) -> list[str]:
-        return open_paths(self.facts(call), changes.CHANGING) if call.state.status == "completed" and not call.denied else []
+        return open_paths(self.facts(call), CHANGING) if call.state.status == "completed" and not call.denied else []
 
     def _packet(self, call: OpenCall, token: memoryview | None, *, finished: bool) -> bytes:
         """All that is known of a call, as packets have it."""
@@ -395,10 +425,10 @@ class ToolStory:
 
     def _beside(self, call: OpenCall, *, finished: bool) -> packets.Beside:
         """What packets cannot know from the call alone; looked for where it counts, a command without an input or at its end."""
-        has_input = _has_input(call.state)
+        given = has_input(call.state)
         if not finished and call.finished and call.state.tool_call_id in self._ran:
             return self._ran[call.state.tool_call_id]
-        if not finished and has_input:
+        if not finished and given:
             return packets.Beside(shows_ask=call.shows_ask)
         if finished:
             self._take_terminals(call)
@@ -406,7 +436,7 @@ class ToolStory:
         if facts.role != "terminal":
             return packets.Beside(shows_ask=call.shows_ask)
         code, printed = run_of(facts) if call.state.status == "completed" else (None, None)
-        beside = packets.Beside(command="" if has_input else facts.command, exit_code=code, printed=printed,
+        beside = packets.Beside(command="" if given else facts.command, exit_code=code, printed=printed,
                                 shows_ask=call.shows_ask)
         if finished:
             remember(self._ran, call.state.tool_call_id, beside, KEPT_TERMINALS)
@@ -466,113 +496,12 @@ class ToolStory:
     def _finish(self, call: OpenCall, carried: Carried, token: memoryview | None) -> None:
         self._has_ended(call)
         self._take_terminals(call)
-        facts = self.facts(call)
-        done: list[Change] = []
-        output: bytes | memoryview | None = None
-        event: context.Event
-        if call.state.status == "completed" and not self._was_denied(call):
-            done = changes_of(facts, self._writer.fold.files)
-            output = spliceable(token if token is not None else facts.text_token)
-            event = self._result(facts, done, whole=output is None)
-        else:
-            event = self._error(facts)
-        call.changed_files = bool(done)
-        seq = self._writer.add(event, update=carried.update, packet=carried.packet, raw=carried.raw, output=output)
-        self._aftermath(facts, done, seq, isinstance(event, context.ToolCallResultEvent))
-        call.evidence = None
-
-    def _result(self, facts: Facts, done: list[Change], *, whole: bool) -> context.Event:
-        """The result's event; unless ``whole``, its output is put in by the writer."""
-        output, cut = self._writer.cut(facts.text) if whole else ("", None)
-        structured, more = structured_of(facts, done)
-        if len(done) == 1:
-            more = {**more, **changes.diff_left_out(done[0], changes.diff_url(self._writer.fold, self._writer.fold.seq + 1))}
-        failure = failure_of(facts) if facts.role in changes.CHANGING else None
-        meta = {**(cut or {}), **({"structured": more} if more else {}), **({"failed": failure} if failure else {}),
-                **title_news(facts.call)}
-        return context.ToolCallResultEvent(
-            tool_call_id=facts.state.tool_call_id, name=name_of(facts.state), output=output, duration=self._took_ms(facts.call),
-            structured=structured or msgspec.UNSET, meta=meta or msgspec.UNSET,
-        )
-
-    def _error(self, facts: Facts) -> context.Event:
-        turn, output, cut = self._writer.fold.turn, *self._writer.cut(facts.text)
-        code = "denied" if facts.call.denied else "cancelled" if turn is not None and turn.cancelled else "tool_failed"
-        if code == "tool_failed":
-            self._writer.fold.errors += 1
-        ended = command_output(facts)[0] if facts.role == "terminal" and not facts.call.denied else None
-        unsaid = denied_message(facts.call.denial) if code == "denied" else "The tool failed."
-        error = context.ErrorInfo(
-            code=code, message=output or unsaid, recoverable=True,
-            details=context.to_raw(ended) if ended is not None else msgspec.UNSET,
-        )
-        return context.ToolCallErrorEvent(
-            tool_call_id=facts.state.tool_call_id, name=name_of(facts.state), error=error, duration=self._took_ms(facts.call),
-            meta={**(cut or {}), **denied_meta(facts.call.denial), **title_news(facts.call)} or msgspec.UNSET,
-        )
-
-    def _aftermath(self, facts: Facts, done: list[Change], seq: int, succeeded: bool) -> None:
-        """What the call did, beyond its result."""
-        writer, call_id = self._writer, facts.state.tool_call_id
-        changes.tell(writer, facts, done, seq)
-        if not facts.call.denied:
-            for operation in git.operations_of(facts):
-                writer.add(context.GitOperationEvent(operation=operation, tool_call_id=call_id))
-        if succeeded and (visited := web.operation_of(facts)) is not None:
-            writer.add(context.WebOperationEvent(operation=visited, tool_call_id=call_id))
-        if not facts.call.denied:
-            subagents.spawn(writer, facts)
-        subagents.complete(writer, facts, failed=None if succeeded else facts.text or "The task failed.")
+        self._endings.finish(call, carried, token)
 
     def _end_open(self, call: OpenCall, ending: Ending) -> None:
-        state = call.state
-        self._writer.fold.calls[state.tool_call_id] = call
+        self._writer.fold.calls[call.state.tool_call_id] = call
         self._has_ended(call)
-        facts = self.facts(call)
-        # Some agents ask for an edit under an id of its own and never say how it went. It was allowed, so it is told, with doubt.
-        allowed = ending == "abandoned" and call.asked and not self._waits(call)
-        joined = joined_to(call, reversed(self._writer.fold.calls.values()), self.facts) if allowed else None
-        untold = joined is None or not joined.changed_files
-        done = changes_of(facts, self._writer.fold.files) if allowed and untold and facts.evidence.diffs else []
-        event = self._ended_ask(facts, joined) if allowed and not call.counted else self._ended_call(facts, ending)
-        seq = self._writer.add(event, packet=self._packet(call, None, finished=True))
-        changes.tell(self._writer, facts, done, seq, {"unconfirmed": True})
-        subagents.complete(self._writer, facts, failed=_ENDINGS.get(ending, "It was not allowed."))
-        call.evidence = None
-
-    def _ended_ask(self, facts: Facts, joined: OpenCall | None) -> context.Event:
-        """A permission that was given under an id which no call has: nobody said that anything failed."""
-        facts.state.status = "completed"
-        about = {"joinedTo": joined.state.tool_call_id} if joined is not None else {"unconfirmed": True}
-        meta = {"ask": about, **title_news(facts.call)}
-        return context.ToolCallResultEvent(tool_call_id=facts.state.tool_call_id, name=name_of(facts.state), output="",
-                                           duration=self._took_ms(facts.call), meta=meta)
-
-    def _ended_call(self, facts: Facts, ending: Ending) -> context.Event:
-        call, state = facts.call, facts.state
-        message = denied_message(call.denial) if ending == "denied" else _ENDINGS[ending]
-        state.status = "failed"
-        if state.raw_output is None:
-            state.raw_output = bytes(context.to_raw({"error": message}))
-        return context.ToolCallErrorEvent(
-            tool_call_id=state.tool_call_id, name=name_of(state), duration=self._took_ms(call),
-            error=context.ErrorInfo(code=ending, message=message, recoverable=True),
-            meta={**denied_meta(call.denial), **title_news(call)} or msgspec.UNSET)
-
-    def _took_ms(self, call: OpenCall) -> int:
-        return (self._writer.at - call.since) // 1000
-
-    def _waits(self, call: OpenCall) -> bool:
-        return any(view.tool_call_id == call.state.tool_call_id for view in self._writer.fold.approvals.values())
-
-    def _was_denied(self, call: OpenCall) -> bool:
-        """Whether a call was not allowed, though its agent calls it completed; the no may stand under the ask's own id."""
-        if not call.denied and not call.asked and call.state.raw_input is not None:
-            near = islice(reversed(self._writer.fold.calls.values()), NEAR_CALLS)
-            asks = (each for each in near if each.denied and not each.counted and each.since >= call.since)
-            about = next((each for each in asks if each.state.raw_input == call.state.raw_input), None)
-            call.denied, call.denial = about is not None, about.denial if about is not None else None
-        return call.denied
+        self._endings.end_open(call, ending, lambda: self._packet(call, None, finished=True))
 
     def _take_terminals(self, call: OpenCall) -> None:
         """What the hub's own terminals printed for the call."""
@@ -587,7 +516,3 @@ class ToolStory:
         plan = packets.plan_of_todos(state.raw_input)
         if plan is not None:
             write_plan(self._writer, plan, None, None)
-
-
-def _has_input(state: CallState) -> bool:
-    return state.raw_input is not None and state.raw_input.strip() not in (b"{}", b"null", b"[]", b'""')

@@ -81,6 +81,7 @@ export const approvals = {
   over: 'No longer waits for anybody',
   timedOut: 'Nobody answered in time, so it was denied',
   byPolicy: 'the policy',
+  byRuleOf: 'a rule that {who} saved',
   byYou: 'you',
   somebody: 'somebody',
   noScopeApprove: 'This device may watch, but not decide.',

@@ -103,6 +103,7 @@ export const session = {
   deniedBy: 'Denied by {who}',
   timedOut: 'Nobody answered in time',
   byPolicy: 'the policy',
+  byRuleOf: 'a rule that {who} saved',
   withdrawn: 'Withdrawn',
   because: '{what}: {why}',
   longDiff: 'Show the whole diff ({lines} lines)',

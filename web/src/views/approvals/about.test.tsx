@@ -2,7 +2,7 @@ import { render } from 'preact';
 import { act } from 'preact/test-utils';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ApprovalView } from '../../generated/api';
-import { callsOf, doubtsOf, moreOf } from '../../hub/asked';
+import { askedIds, callsOf, doubtsOf, moreOf } from '../../hub/asked';
 import { http, HubError } from '../../hub/http';
 import { CodeView } from '../../matter/code';
 import { AskedCalls, Doubts } from './about_view';
@@ -12,8 +12,8 @@ const ASK: ApprovalView = {
   requestId: 'r1', toolCallId: 'confirm-1', toolName: 'x', title: 'Confirm', description: 'Confirm', riskLevel: 'high', options: [], toolInput: {}, requestedAt: '', expiresAt: '',
 };
 const CALLS = [
-  { toolCallId: 'a', toolName: 'bash', description: 'Run: touch a', riskLevel: 'low', reason: 'writes a file', command: 'touch a' },
-  { toolCallId: 'b', toolName: 'write', description: 'Write b\u202e', riskLevel: 'high', reason: 'outside', paths: ['/etc/b'] },
+  { toolCallId: 'a', toolName: 'bash', description: 'Run: touch a', riskLevel: 'low', riskReason: 'writes a file', command: 'touch a' },
+  { toolCallId: 'b', toolName: 'write', description: 'Write b\u202e', riskLevel: 'high', riskReason: 'outside', paths: ['/etc/b'], doubts: ['a member that is not known: mode'] },
 ];
 const root = document.createElement('div');
 const shown = async (node: Parameters<typeof render>[0]): Promise<string> => {
@@ -40,7 +40,11 @@ describe('an ask for several calls', () => {
   it('lists them all, each with its command, its paths and its risk', async () => {
     expect(callsOf(several).map((call) => call.toolCallId)).toEqual(['a', 'b']);
     const text = await shown(<AskedCalls approval={several} />);
-    for (const part of ['Run: touch a', 'touch a', 'writes a file', '/etc/b', 'High risk', 'U+202E']) expect(text).toContain(part);
+    for (const part of ['Run: touch a', 'touch a', 'writes a file', '/etc/b', 'High risk', 'U+202E', 'a member that is not known: mode']) expect(text).toContain(part);
+  });
+  it('is about each of them, and else about its own', () => {
+    expect(askedIds({ toolCallId: 'confirm-1', _meta: { calls: CALLS } })).toEqual(['a', 'b']);
+    expect(askedIds({ toolCallId: 'c' })).toEqual(['c']);
   });
   it('lists nothing where it is about its own call only', () => {
     expect([callsOf(ASK), callsOf({ ...ASK, ...moreOf({ calls: [{ ...CALLS[0], toolCallId: ASK.toolCallId }] }) })]).toEqual([[], []]);

@@ -37,9 +37,10 @@ function OneCall({ call }: { call: AskedCall }): JSX.Element {
       <p class="approvals-risk">
         <strong><Unseen text={call.description || call.toolName} /></strong>
         <Badge tone={risk.tone}>{t(risk.words)}</Badge>
-        {call.reason && <span><Unseen text={call.reason} /></span>}
+        {call.riskReason && <span><Unseen text={call.riskReason} /></span>}
       </p>
       {call.command && <Folded><Unseen text={call.command} /></Folded>}
+      {call.doubts?.map((doubt) => <p key={doubt} class="approvals-note"><Unseen text={doubt} /></p>)}
       {call.paths?.map((path) => <code key={path}><Unseen text={path} /></code>)}
     </li>
   );

@@ -7,16 +7,10 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { http, pathOf } from '../../hub/http';
 import { sessions } from '../../hub/sessions';
+import type { RuleAnswer, RulePreview } from '../../generated/api';
 import { t } from '../../i18n';
 import type { Scope } from './rule';
 import { Unseen } from './unseen_view';
-
-export interface RuleAnswer {
-  requestId: string;
-  sessionId: string;
-  description: string;
-  decision: 'allow' | 'deny' | 'ask';
-}
 
 export interface RuleAnswersProps {
   requestId: string;
@@ -44,7 +38,7 @@ export function RuleAnswers({ requestId, allow, scope }: RuleAnswersProps): JSX.
 
 async function answersTo(requestId: string, allow: boolean, scope: Scope): Promise<RuleAnswer[]> {
   try {
-    const said = await http.post<{ answers?: RuleAnswer[] } | undefined>(
+    const said = await http.post<Partial<RulePreview> | undefined>(
       pathOf(['approvals', requestId, 'always-preview']), { decision: allow ? 'allow' : 'deny', scope });
     return Array.isArray(said?.answers) ? said.answers : [];
   } catch {

@@ -10,7 +10,8 @@ const ICONS: Record<Resolution['how'], IconName> = {
 };
 
 export function resolutionWords(resolution: Resolution): string {
-  const who = resolution.here ? t('approvals.byYou') : resolution.by === 'policy' ? t('approvals.byPolicy') : resolution.by ?? t('approvals.somebody');
+  const policy = resolution.savedBy ? t('approvals.byRuleOf', { who: resolution.savedBy }) : t('approvals.byPolicy');
+  const who = resolution.here ? t('approvals.byYou') : resolution.by === 'policy' ? policy : resolution.by ?? t('approvals.somebody');
   switch (resolution.how) {
     case 'approved': return t('approvals.approvedBy', { who });
     case 'denied': return t('approvals.deniedBy', { who });

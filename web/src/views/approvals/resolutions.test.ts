@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ACPEvent } from '../../generated/agent-context';
 import { HubError } from '../../hub/http';
+import { resolutionWords } from './resolution_view';
 import { answeredHere, note, noteEvent, resolutionIn, resolutions } from './resolutions';
 
 const resolved = (requestId: string, more: object): ACPEvent => ({
@@ -16,6 +17,12 @@ describe('how an ask ended', () => {
     noteEvent(resolved('b', { resolvedBy: 'policy', _meta: { by: 'policy' } }));
     noteEvent(resolved('c', { resolvedBy: 'timeout', approved: false }));
     expect([resolutions.value.get('b')?.by, resolutions.value.get('c')?.how]).toEqual(['policy', 'timeout']);
+  });
+  it('by a rule names who saved it', () => {
+    noteEvent(resolved('r', { resolvedBy: 'policy', _meta: { by: 'policy', rule: { text: 'x', source: 'session', savedBy: 'ann' } } }));
+    const end = resolutions.value.get('r');
+    expect(end).toMatchObject({ by: 'policy', savedBy: 'ann' });
+    expect(resolutionWords(end!)).toBe('Approved by a rule that ann saved');
   });
   it('is ours where we answered and nobody was faster', () => {
     answeredHere('d');

@@ -5,6 +5,7 @@
  */
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { ACPEvent } from '../../generated/agent-context';
+import { savedByOf } from '../../hub/asked';
 import type { HubError } from '../../hub/http';
 import { store } from '../../hub/sessions';
 import { typedIn } from './typing';
@@ -12,6 +13,8 @@ import { typedIn } from './typing';
 export interface Resolution {
   how: 'approved' | 'denied' | 'answered' | 'declined' | 'withdrawn' | 'timeout';
   by?: string;
+  /** Who saved the rule that decided it. */
+  savedBy?: string;
   reason?: string;
   at: number;
   /** It was decided on this page. */
@@ -56,7 +59,8 @@ export function noteEvent(event: ACPEvent): void {
   const by = typeof event._meta?.['by'] === 'string' ? event._meta['by'] : undefined;
   if (event.type === 'approval:resolved') {
     const how = event.resolvedBy === 'timeout' ? 'timeout' : event.approved ? 'approved' : 'denied';
-    note(event.requestId, { how, by: event.resolvedBy === 'policy' ? 'policy' : by, reason: event.reason, at });
+    const savedBy = event.resolvedBy === 'policy' ? savedByOf(event) : undefined;
+    note(event.requestId, { how, by: event.resolvedBy === 'policy' ? 'policy' : by, reason: event.reason, at, ...(savedBy ? { savedBy } : {}) });
   } else if (event.type === 'custom' && event.eventName === 'question_resolved') {
     const action = String(event.data['action']);
     const how = by === 'timeout' ? 'timeout' : action === 'accept' ? 'answered' : action === 'decline' ? 'declined' : 'withdrawn';

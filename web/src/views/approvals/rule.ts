@@ -22,7 +22,7 @@ const LIMITS: Limit['key'][] = ['command', 'path', 'tool', 'category', 'agent', 
 /** The order and the names of the file; the action is last, so that a file cut off in the middle has a rule without one. */
 const WRITTEN: [keyof Rule, string][] = [
   ['id', 'id'], ['category', 'category'], ['tool', 'tool'], ['agent', 'agent'], ['command', 'command'], ['path', 'path'],
-  ['risk', 'risk'], ['root', 'root'], ['session', 'session'], ['turn', 'turn'], ['expiresAt', 'expires_at'],
+  ['risk', 'risk'], ['root', 'root'], ['session', 'session'], ['turn', 'turn'], ['expiresAt', 'expires_at'], ['savedBy', 'saved_by'],
   ['reason', 'reason'], ['action', 'action'],
 ];
 

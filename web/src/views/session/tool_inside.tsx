@@ -4,6 +4,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ApprovalResolvedEvent } from '../../generated/agent-context';
 import type { Diff } from '../../generated/api';
+import { savedByOf } from '../../hub/asked';
 import { asHubError } from '../../hub/http';
 import { t } from '../../i18n';
 import { CodeView } from '../../matter/code';
@@ -69,7 +70,9 @@ export function decidedInWords(decision: ApprovalResolvedEvent): string {
   if (decision.resolvedBy === 'timeout') return t('session.timedOut');
   const by = decision._meta?.['by'];
   if (by === 'agent') return t('session.withdrawn');
-  const who = decision.resolvedBy === 'policy' ? t('session.byPolicy') : typeof by === 'string' ? by : t('session.notice_somebody');
+  const saved = savedByOf(decision);
+  const policy = saved === undefined ? t('session.byPolicy') : t('session.byRuleOf', { who: saved });
+  const who = decision.resolvedBy === 'policy' ? policy : typeof by === 'string' ? by : t('session.notice_somebody');
   return t(decision.approved ? 'session.approvedBy' : 'session.deniedBy', { who });
 }
 

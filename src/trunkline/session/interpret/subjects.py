@@ -1,0 +1,79 @@
+"""Which calls an ask is about: the one that it tells of or, where it says nothing of its own, every call that waits to run.
+
+Some agents put one question for all that they are about to do ("Confirm Agent Actions"), under an id that no call has, or the
+same id each time. Whoever answers that answers for all of it.
+
+Rule 1: an ask says something by an input, a path, a change, a command, or as a tool that the agent itself names and that needs
+none of these. A title, a kind and a text without a command say nothing.
+Rule 2: what waits to run is what the agent announced in this turn and what is neither over nor decided. What works in the
+background is asked about by itself.
+Rule 3: where nothing waits, it is not known what the ask would do. That is high, and no rule allows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from trunkline.dialects import context
+from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.calls import Reading, ToolRole
+from trunkline.session.fold import AskedCall, OpenCall
+from trunkline.session.policy import PolicyAsk
+
+NOT_KNOWN: Final = "not known what this does"
+
+ASKED_CALLS: Final = 50
+"""Calls that one ask may be about: more nobody looks through, and the busiest real turns have some dozens in all."""
+
+SHOWN_PATHS: Final = 20
+"""Paths of each of them that a card shows."""
+
+_TAKES_SOMETHING: Final[frozenset[ToolRole]] = frozenset({
+    "read", "search", "write", "edit", "patch", "delete", "move", "terminal", "fetch", "web_search", "task"})
+"""Roles that do nothing without being told what with: without that, their name says nothing."""
+_LEVELS: Final[tuple[context.RiskLevel, ...]] = ("low", "medium", "high", "critical")
+
+
+def has_input(state: CallState) -> bool:
+    """Whether a call has an input with something in it."""
+    return state.raw_input is not None and state.raw_input.strip() not in (b"{}", b"null", b"[]", b'""')
+
+
+def says_nothing(state: CallState, reading: Reading) -> bool:
+    """Whether nothing is told of what the call would do."""
+    if has_input(state) or reading.command is not None or reading.paths or reading.globs or reading.queries or reading.cut:
+        return False
+    if state.kind == "switch_mode":
+        return False
+    named = reading.named_by in ("name", "catalog", "meta") or reading.tool.startswith("mcp__")
+    return not named or reading.role in _TAKES_SOMETHING
+
+
+def waiting_calls(calls: Iterable[OpenCall], *, in_background: bool = False) -> list[OpenCall]:
+    """The calls that an ask which says nothing is about."""
+    return [call for call in calls if call.counted and not call.finished and not call.approved and not call.denied
+            and not call.spawned and call.in_background is in_background]
+
+
+def worst_of(abouts: Sequence[PolicyAsk]) -> PolicyAsk:
+    """The one that decides the level: the first of the worst."""
+    return max(abouts, key=lambda about: _LEVELS.index(about.risk))
+
+
+def asked_call(call: OpenCall, about: PolicyAsk, description: str, most_chars: int) -> AskedCall:
+    """One of the calls that an ask is about, as a card shows it; a long command by its first ``most_chars``."""
+    paths = list(about.paths[:SHOWN_PATHS])
+    if len(about.paths) > SHOWN_PATHS:
+        paths.append(f"… and {len(about.paths) - SHOWN_PATHS} more")
+    command = about.command
+    if command is not None and len(command) > most_chars:
+        command = f"{command[:most_chars]}\n… and {len(command) - most_chars} more characters"
+    return AskedCall(tool_call_id=call.state.tool_call_id, tool_name=about.tool, description=description, command=command,
+                     paths=paths, risk_level=about.risk, risk_reason=about.risk_reason, doubts=list(about.doubts), about=about)
+
+
+def listed(calls: Sequence[AskedCall]) -> str:
+    """All of them in words, for whoever is shown a text."""
+    return "\n".join(f"{number}. {call.description} ({call.risk_level}: {call.risk_reason})"
+                     for number, call in enumerate(calls, 1))
