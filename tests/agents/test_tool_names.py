@@ -40,6 +40,29 @@ def test_a_role_that_does_not_exist_is_refused_by_name() -> None:
         catalog.spec_from_table("mine", {"command": ["x"], "tools": {"go": "everything"}})
 
 
+@pytest.mark.parametrize(("name", "why"), [
+    ("command", "is run"), ("env", "is run"), ("dangerouslyDisableSandbox", "dangerously"), ("run_as", "'as'"),
+    ("after_command", "'command'"), ("sandbox_permissions", "sandbox"), ("", "no name"), ("a b", "no name"),
+    ("x" * 65, "no name"),
+])
+def test_a_member_that_says_how_a_call_is_run_cannot_be_listed_as_one_that_changes_nothing(name: str, why: str) -> None:
+    with pytest.raises(Invalid, match=r"\[agents\.mine\]: members: .*" + why):
+        catalog.spec_from_table("mine", {"command": ["x"], "members": ["trace", name]})
+
+
+def test_the_members_of_an_agent_are_known_however_they_are_spelled() -> None:
+    spec = catalog.spec_from_table("mine", {"command": ["x"], "members": ["trace_id", "isLoud"]})
+    assert spec.tool_names.members == {"traceid", "isloud"}
+    with pytest.raises(Invalid, match=r"members"):
+        catalog.spec_from_table("mine", {"command": ["x"], "members": "trace_id"})
+
+
+@pytest.mark.parametrize("pair", ["PATH=/x", "LD_PRELOAD=x", "GIT_SSH=x", "GIT_TERMINAL_PROMPT=1", "EDITOR=x", "X", "a b=c"])
+def test_a_variable_that_says_what_is_run_cannot_be_listed_as_one_that_changes_nothing(pair: str) -> None:
+    with pytest.raises(Invalid, match=r"\[agents\.mine\]: variables: "):
+        catalog.spec_from_table("mine", {"command": ["x"], "variables": [pair]})
+
+
 def test_there_are_names_to_look_for() -> None:
     assert len(DISTINCT) > 40 and "run_shell_command" in DISTINCT
 

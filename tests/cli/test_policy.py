@@ -117,6 +117,14 @@ def test_explain_without_an_agent_says_for_whom_the_answer_is_another_one(place:
     assert explained(place, "pwd")["agents"] == {}
 
 
+def test_explain_says_how_a_line_was_read(place: Place) -> None:
+    said = place.call("policy", "explain", "npm test --userconfig=x").stdout.decode()
+    assert "`npm test --userconfig=x` --userconfig changes what is run: a pattern has to name it" in said
+    found = explained(place, "git -c alias.p=push p")
+    assert found["ask"]["pieces"][0]["also"][0] == "git push" and found["ask"]["doubts"] == []
+    assert explained(place, "ls", "--agent", "gemini", "--tool", "run_shell_command")["ask"]["tool"] == "bash"
+
+
 def test_explain_follows_links_in_the_folder_it_is_told(place: Place, tmp_path: Path) -> None:
     (place.work / "src").mkdir()
     (place.work / "src" / "link").symlink_to(tmp_path)

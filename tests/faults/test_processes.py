@@ -224,6 +224,74 @@ def test_cancel_ends_the_commands_of_its_turn_and_no_other(new_hub: NewHub, repo
     report(5, "a command outlives the cancel of its turn", tried=1, held=1, worst_ms=took_ms)
 
 
+SLEEPS = {
+    "behind a shell": {"command": "/bin/sh", "args": ["-c", "sleep 57; true"]},
+    "behind a shell, in one string": {"command": "/bin/bash -lc 'sleep 57; true'"},
+    "in the background of a shell that has ended": {"command": "sh", "args": ["-c", "sleep 57 & true"]},
+    "in a session of its own": {"command": "sh", "args": ["-c", "setsid sleep 57 & wait"]},
+    "started twice away": {"command": "sh", "args": ["-c", "setsid sh -c 'sleep 57 & sleep 57' & true"]},
+}
+
+
+@pytest.mark.parametrize("how", SLEEPS)
+def test_cancel_ends_a_command_whatever_its_family_does(new_hub: NewHub, report: Report, how: str) -> None:
+    hub = new_hub()
+    session = hub.new_session("trusted")
+    with session.send(prompt(["ask", "terminal/create", SLEEPS[how]], ["wait"])) as stream:
+        eventually(lambda: sleeping(hub, "57"), "the command runs")
+        session.post("cancel")
+        assert stream.rest()[-1].value["stopReason"] == "cancelled"
+    eventually(lambda: not sleeping(hub, "57"), "nothing of it is left")
+    report(5, f"a command outlives the cancel of its turn: {how}", tried=1, held=1)
+
+
+def test_a_command_that_is_being_started_at_the_cancel_is_not_left_running(new_hub: NewHub, report: Report) -> None:
+    hub, tried = new_hub(), 4
+    session = hub.new_session("trusted")
+    starts = [["request", "terminal/create", {"command": "sleep", "args": ["56"]}] for _ in range(8)]
+    for _ in range(tried):
+        with session.send(prompt(["say", "on it"], *starts, ["wait"])) as stream:
+            stream.until("agent_message_chunk")  # what it asks for then is at any point of its start
+            session.post("cancel")
+            assert stream.rest()[-1].value["stopReason"] == "cancelled"
+    assert "still here" in text_of(session.say(prompt(["say", "still here"])))
+    eventually(lambda: not sleeping(hub, "56"), "none of them is left")
+    report(5, "commands are being started when their turn is cancelled", tried=tried * len(starts), held=tried * len(starts))
+
+
+def test_a_turn_that_its_agent_ended_as_cancelled_takes_its_commands_with_it(new_hub: NewHub, report: Report,
+                                                                            tmp_path: Path) -> None:
+    hub = new_hub()
+    session = hub.new_session("trusted")
+    create = ["ask", "terminal/create", {"command": "sleep", "args": ["55"]}]
+    packets = session.say(prompt(create, ["end", {"stopReason": "cancelled"}]))
+    assert packets[-1]["stopReason"] == "cancelled"
+    eventually(lambda: not sleeping(hub, "55"), "it ended with its turn")
+    packets = session.say(prompt(create, ["end", {"stopReason": "end_turn"}]))
+    assert sleeping(hub, "55"), "of a turn that was not cancelled it goes on"
+    report(5, "an agent ends its turn as cancelled by itself", tried=1, held=1)
+
+
+def test_a_cancel_that_meets_the_end_of_its_turn_ends_its_commands_or_nothing_was_cancelled(new_hub: NewHub, report: Report,
+                                                                                           tmp_path: Path) -> None:
+    hub, tried = new_hub(), 6
+    session = hub.new_session("trusted")
+    create = ["ask", "terminal/create", {"command": "sleep", "args": ["54"]}]
+    for number in range(tried):
+        go = tmp_path / f"go-{number}"
+        with session.send(prompt(create, ["await", str(go)], ["end", {"stopReason": "end_turn"}])) as stream:
+            eventually(lambda: sleeping(hub, "54"), "the command runs")
+            go.touch()
+            was = session.post("cancel")["cancelled"]
+            stream.rest()
+        if was:
+            eventually(lambda: not sleeping(hub, "54"), "what was cancelled has ended")
+        else:
+            session.delete()
+            session = hub.new_session("trusted")
+    report(5, "a cancel meets the end of its turn", tried=tried, held=tried)
+
+
 def sleeping(hub: HubProcess, seconds: str) -> list[Any]:
     ours = {process.pid for process in processes_with(f"HOME={hub.home}")}
     return [process for process in processes_named(seconds) if process.pid in ours]

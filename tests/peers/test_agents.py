@@ -11,6 +11,7 @@ from tests.dialects.packets.shapes_check import validate_packet
 from tests.peers.recipes import TALKERS, WORKERS, Recipe
 from tests.tooling.events import events_of, ways_back
 from tests.tooling.hub_process import HubProcess, Session, text_of, types_of
+from tests.tooling.messages_api import MessagesApi
 from tests.tooling.scripted_model import ScriptedModel
 from tests.tooling.wire import Stream
 
@@ -36,7 +37,7 @@ def model() -> Iterator[ScriptedModel]:
         yield model
 
 
-def started(recipe: Recipe, model: ScriptedModel, factory: pytest.TempPathFactory) -> Iterator[Peer]:
+def started(recipe: Recipe, model: ScriptedModel | MessagesApi, factory: pytest.TempPathFactory) -> Iterator[Peer]:
     hub = HubProcess(factory.mktemp(recipe.name))
     settings = hub.home / "config" / "trunkline" / "config.toml"
     settings.parent.mkdir(parents=True)

@@ -125,6 +125,48 @@ def test_the_policy_says_what_it_would_do_and_why(tmp_path: Path) -> None:
     run(check())
 
 
+def test_it_is_explained_how_a_call_was_read_and_what_keeps_an_allow_away(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            text = TEXT + '\n[[rules]]\ncommand = ["git push*"]\naction = "deny"\n'
+            await hub.ask("PUT", "/policy", json_body={"text": text})
+            option = await explained(hub, command="npm test --userconfig=x", cwd="/x")
+            assert (option["action"], option["pieces"][0]["changing"]) == ("ask", ["--userconfig"])
+            assert "`--userconfig` changes what is run" in option["considered"][1]["why"]
+            alias = await explained(hub, command="git -c alias.p=push p", cwd="/x")
+            assert (alias["action"], alias["pieces"][0]["also"][0]) == ("deny", "git push")
+            behind = await explained(hub, command="man -P 'git push' ls", cwd="/x")
+            assert (behind["action"], behind["pieces"][0]["runs"][0]) == ("ask", "git push")
+            member = await explained(hub, tool="bash", input={"command": "npm test", "run_as": "root"}, cwd="/x")
+            assert member["action"] == "ask" and "run_as" in member["doubts"][0]
+            assert any("run_as" in each["why"] for each in member["considered"])
+            assert (await explained(hub, tool="bash", input={"command": "npm test"}, cwd="/x"))["doubts"] == []
+
+    run(check())
+
+
+def test_a_member_that_nobody_knows_keeps_a_session_s_own_rule_away(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await hub.session()
+            session.fold.rules.append(Rule(action="allow", command=["make*"]))
+            plain = await explained(hub, sessionId=session.id, tool="bash", input={"command": "make"})
+            more = await explained(hub, sessionId=session.id, tool="bash", input={"command": "make", "after_command": "x"})
+            assert (plain["action"], plain["source"], more["action"]) == ("allow", "session", "ask")
+
+    run(check())
+
+
+def test_an_agent_s_own_names_for_its_tools_are_known_where_it_is_named(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            question = {"tool": "run_shell_command", "input": {"command": "npm test"}, "cwd": "/x"}
+            assert (await explained(hub, agent="gemini", **question))["tool"] == "bash"
+            assert (await explained(hub, agent="nobody", **{**question, "tool": "frobnicate"}))["tool"] == "frobnicate"
+
+    run(check())
+
+
 def test_a_rule_that_always_made_of_a_command_is_explained_as_one_that_allows(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:

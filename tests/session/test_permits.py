@@ -9,10 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.aio import run
 from tests.session.script import Stage, update
+from trunkline.agents import catalog
 from trunkline.errors import Forbidden, Invalid
 from trunkline.session.acts import Decision
 from trunkline.session.policy import Rule
@@ -23,9 +25,14 @@ async def write(stage: Stage, path: str = "a.txt", content: str = "new\n") -> st
         return "written"
 
 
-async def execute(stage: Stage, command: str, *args: str) -> str:
-    async with stage.session.permits.run(command, args, None, {}):
+async def execute(stage: Stage, command: str, *args: str, **env: str) -> str:
+    async with stage.session.permits.run(command, args, None, env):
         return "ran"
+
+
+def writing(path: str, text: str = "new\n", **more: Any) -> dict[str, Any]:
+    """An ask for a write that shows what would be written."""
+    return {"kind": "edit", "rawInput": {}, "content": [{"type": "diff", "path": path, "newText": text}], **more}
 
 
 def test_a_write_that_nobody_asked_about_is_asked_about_with_a_diff_and_told_as_a_call(tmp_path: Path) -> None:
@@ -100,8 +107,7 @@ def test_what_was_approved_as_a_tool_call_is_not_asked_about_again_but_counts_on
     async def scenario() -> None:
         stage = Stage(tmp_path)
         await stage.open()
-        edit = {"kind": "edit", "rawInput": {}, "locations": [{"path": str(tmp_path / "a.txt")}]}
-        await approved(stage, edit, {"rawInput": {"command": "make all"}}, {"rawInput": {"command": "make all"}})
+        await approved(stage, writing(str(tmp_path / "a.txt")), *[{"rawInput": {"command": "make all"}}] * 2)
         assert await write(stage) == "written"
         assert await execute(stage, "make", "all") == "ran"
         assert await execute(stage, "bash", "-c", "make all") == "ran"
@@ -123,7 +129,7 @@ def test_another_command_than_the_approved_one_is_asked_about(tmp_path: Path, wo
     run(scenario())
 
 
-def test_the_same_command_in_another_folder_or_with_variables_is_asked_about(tmp_path: Path) -> None:
+def test_the_same_command_in_another_folder_or_with_variables_that_change_it_is_asked_about(tmp_path: Path) -> None:
     async def scenario() -> None:
         stage = Stage(tmp_path)
         await stage.open()
@@ -135,7 +141,227 @@ def test_the_same_command_in_another_folder_or_with_variables_is_asked_about(tmp
                 pass
 
         await refused(stage, elsewhere("sub", {}))
-        await refused(stage, elsewhere(None, {"PATH": "/evil"}))
+        for name, value in [("PATH", "/evil"), ("LD_PRELOAD", "x.so"), ("GIT_SSH", "x"), ("NODE_OPTIONS", "-r x"), ("TZ", ":/x"),
+                            ("PAGER", "less"), ("WHATEVER", "1")]:
+            await refused(stage, elsewhere(None, {"CI": "true", name: value}))
+
+    run(scenario())
+
+
+@pytest.mark.parametrize(("asked", "words", "env"), [
+    ("make all", ("make", "all"), {"CI": "true", "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}),
+    ("CI=true make all", ("make", "all"), {}),
+    ("make all", ("CI=true make all",), {}),
+    ("make all", ("/bin/bash", "-lc", "make all"), {"TERM": "dumb"}),
+    ("make all", ("bash", "-l", "-c", "CI=1 make all"), {}),
+    ("make all", ("/bin/bash -lc 'make all'",), {}),
+    ("/bin/bash -lc 'make all'", ("make", "all"), {"PAGER": "cat"}),
+    ("/bin/bash -lc \"make all\"", ("sh", "-c", "make all"), {}),
+    ("make all && echo 'a b' | tail", ("bash -c 'CI=1 make all && echo '\"'\"'a b'\"'\"' | tail'",), {}),
+    ("make all > log", ("bash", "-lc", "make all > log"), {"CI": "1"}),
+    ("X=1 make", ("make",), {"X": "1", "CI": "true"}),
+    ("make all", ("/bin/bash", "-c", "cd HERE && make all"), {"SHELL": "/bin/bash"}),
+    ("make all; make x", ("cd -- 'HERE' && CI=1 make all; make x",), {}),
+    ("cd HERE && make all", ("bash", "-c", "cd HERE && make all"), {}),
+])
+def test_what_was_approved_covers_the_same_behind_harmless_variables_and_a_shell(
+        tmp_path: Path, asked: str, words: tuple[str, ...], env: dict[str, str]) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        here = [word.replace("HERE", str(tmp_path)) for word in words]
+        await approved(stage, {"rawInput": {"command": asked.replace("HERE", str(tmp_path))}})
+        assert await execute(stage, *here, **env) == "ran"
+        await refused(stage, execute(stage, *here, **env))
+
+    run(scenario())
+
+
+@pytest.mark.parametrize(("asked", "words", "env"), [
+    ("make all", ("bash", "-ic", "make all"), {}),
+    ("make all", ("bash", "-c", "make all", "x"), {}),
+    ("make all", ("./bash", "-c", "make all"), {}),
+    ("make all", ("bash -c 'make all'; touch x",), {}),
+    ("make all", ("bash -c 'make all'>x",), {}),
+    ("make all", ("X=1 make all",), {}),
+    ("make $X", ("make", "$X"), {}),
+    ("ls *.py", ("ls", "*.py"), {}),
+    ("touch a; touch b", ("touch", "a;", "touch", "b"), {}),
+    ("X=1 make && make x", ("make && make x",), {"X": "1"}),
+    ("X=1 make", ("make",), {"X": "2"}),
+    ("make all", ("cd / && make all",), {}),
+    ("make all", ("cd HERE/sub && make all",), {}),
+    ("make all", ("cd HERE; make all",), {}),
+    ("make all", ("cd HERE || make all",), {}),
+    ("make all", ("cd . && make all",), {}),
+    ("make all", ("cd $X && make all",), {}),
+    ("cd HERE && make all", ("make all",), {}),
+    ("make all", ("make", "all"), {"SHELL": "./bash"}),
+    ("make all", ("make", "all"), {"GIT_TERMINAL_PROMPT": "0"}),
+])
+def test_what_only_looks_like_the_approved_command_is_asked_about(
+        tmp_path: Path, asked: str, words: tuple[str, ...], env: dict[str, str]) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        (tmp_path / "sub").mkdir()
+        await approved(stage, {"rawInput": {"command": asked.replace("HERE", str(tmp_path))}})
+        await refused(stage, execute(stage, *(word.replace("HERE", str(tmp_path)) for word in words), **env))
+
+    run(scenario())
+
+
+def test_variables_that_an_agent_is_known_to_give_to_every_command_change_nothing(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        names = catalog.load()["kimi"].tool_names
+        stage.lent = msgspec.structs.replace(stage.lent, tool_names=lambda agent: names)
+        stage.session = stage.new(tmp_path)
+        await stage.open()
+        await approved(stage, {"rawInput": {"command": "make all"}})
+        kimis = {"NO_COLOR": "1", "TERM": "dumb", "GIT_TERMINAL_PROMPT": "0", "SHELL": "/bin/bash"}
+        await refused(stage, execute(stage, "make", "all", **{**kimis, "GIT_TERMINAL_PROMPT": "1"}))
+        assert await execute(stage, "/bin/bash", "-c", f"cd '{tmp_path}' && make all", **kimis) == "ran"
+
+    run(scenario())
+
+
+def test_what_the_hub_asked_about_is_asked_about_again_when_it_is_wanted_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        for _ in range(2):
+            for act in (execute(stage, "make", "all"), write(stage)):
+                doing = asyncio.create_task(act)
+                await stage.until(lambda: bool(session.view().pending_approvals))
+                await session.decide(session.view().pending_approvals[0].request_id, Decision(decision="allow"), by="ann")
+                assert await doing in ("ran", "written")
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("call", [
+    {"title": "mcp__files__put", "kind": "other", "rawInput": {"file_path": "a.txt", "content": "new\n"}},
+    {"title": "Whatever it is", "kind": "other", "rawInput": {"path": "a.txt", "content": "new\n"}},
+    {"title": "Write", "kind": "edit", "rawInput": {"path": "a.txt", "content": "new\n"}},
+    {"title": "Write", "kind": "edit", "rawInput": {"tool": "write_file", "arguments": {"path": "a.txt", "content": "new\n"}}},
+    {"title": "Edit", "kind": "edit", "rawInput": {"path": "a.txt", "old_string": "old", "new_string": "new"}},
+    {"title": "Edit", "kind": "edit", "rawInput": {"path": "a.txt", "edits": [
+        {"old_string": "o", "new_string": "n"}, {"old_string": "ld", "new_string": "ew"}]}},
+])
+def test_an_approved_write_of_any_kind_covers_the_content_that_was_shown(tmp_path: Path, call: dict[str, Any]) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        (tmp_path / "a.txt").write_text("old\n")
+        await approved(stage, call)
+        await refused(stage, write(stage, "a.txt", "other\n"))
+        assert await write(stage, "a.txt", "new\n") == "written"
+        await refused(stage, write(stage, "a.txt", "new\n"))
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("call", [
+    {"kind": "edit", "rawInput": {}, "locations": [{"path": "a.txt"}]},
+    {"kind": "edit", "rawInput": {"path": "a.txt", "bytes": 4}},
+    {"kind": "read", "rawInput": {"path": "a.txt"}, "locations": [{"path": "a.txt"}]},
+    {"kind": "execute", "rawInput": {"command": "make", "path": "a.txt", "content": "new\n"}},
+    {"kind": "edit", "rawInput": {}, "content": [{"type": "diff", "path": "a.txt", "oldText": "l", "newText": "new\n"}]},
+], ids=["only the place", "only the length", "a read", "a command", "a piece of it"])
+def test_an_approval_that_did_not_show_the_content_covers_no_write(tmp_path: Path, call: dict[str, Any]) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        (tmp_path / "a.txt").write_text("old\n")
+        await approved(stage, call)
+        await refused(stage, write(stage, "a.txt", "new\n"))
+
+    run(scenario())
+
+
+def test_an_approved_write_is_about_the_place_that_it_led_to(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        for name in ("one", "two"):
+            (tmp_path / name).mkdir()
+        (tmp_path / "link").symlink_to("one")
+        await approved(stage, writing("link/a.txt"))
+        (tmp_path / "link").unlink()
+        (tmp_path / "link").symlink_to("two")
+        await refused(stage, write(stage, "link/a.txt"))
+        assert await write(stage, "one/a.txt") == "written", "by whatever name"
+
+    run(scenario())
+
+
+def test_what_was_approved_is_over_with_its_turn(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        await approved(stage, writing("b.txt"), {"rawInput": {"command": "make all"}})
+        stage.driver.end()
+        await stage.packets("prompt_response")
+        await stage.send()
+        await refused(stage, write(stage, "b.txt"))
+        await refused(stage, execute(stage, "make", "all", CI="1"))
+
+    run(scenario())
+
+
+def test_a_call_that_a_write_belongs_to_is_found_by_its_input_too(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        stage.driver.say(update(sessionUpdate="tool_call", toolCallId="looks", title="Read", kind="read", status="in_progress",
+                                rawInput={"path": "a.txt"}))
+        stage.driver.say(update(sessionUpdate="tool_call", toolCallId="mine", title="Edit", kind="edit", status="in_progress",
+                                rawInput={"path": "a.txt"}))
+        doing = asyncio.create_task(write(stage))
+        await stage.packets("approval_requested")
+        (view,) = session.view().pending_approvals
+        assert view.tool_call_id == "mine"
+        await session.decide(view.request_id, Decision(decision="allow"), by="ann")
+        assert await doing == "written"
+
+    run(scenario())
+
+
+def test_an_agent_that_changes_ids_is_allowed_what_was_asked_and_not_what_stands_under_another_id(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        await stage.send()
+        announced = {"title": "make all", "kind": "execute", "status": "pending"}
+        stage.driver.say(update(sessionUpdate="tool_call", toolCallId="real-1", rawInput={"command": "make other"}, **announced))
+        stage.driver.say(update(sessionUpdate="tool_call", toolCallId="real-2", title="Write a.txt", **writing("a.txt", "evil")))
+        stage.driver.ask("req-a0", toolCallId="perm-1", title="make all", kind="execute", rawInput={"command": "make all"})
+        stage.driver.ask("req-a1", toolCallId="perm-2", title="Write a.txt", kind="edit", rawInput={"path": "a.txt"})
+        await stage.packets("approval_requested", 2)
+        for number in range(2):
+            await stage.session.decide(f"req-a{number}", Decision(decision="allow"), by="ann")
+        await refused(stage, execute(stage, "make", "other"))
+        await refused(stage, write(stage, "a.txt", "evil"))
+        assert await execute(stage, "make", "all") == "ran", "what was asked is allowed, by whatever id"
+        await refused(stage, execute(stage, "make", "all"))
+
+    run(scenario())
+
+
+def test_a_command_that_was_only_in_the_words_of_an_ask_covers_that_command(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        await stage.send()
+        words = [{"type": "content", "content": {"type": "text", "text": "Requesting approval to Running: make all"}}]
+        stage.driver.ask("req-a0", toolCallId="0/1", title="Bash", kind="execute", rawInput=None, content=words)
+        await stage.packets("approval_requested")
+        await stage.session.decide("req-a0", Decision(decision="allow"), by="ann")
+        await refused(stage, execute(stage, "make", "all", "install"))
+        assert await execute(stage, "/bin/bash", "-c", "make all", CI="1") == "ran"
 
     run(scenario())
 
@@ -145,8 +371,7 @@ def test_an_approved_call_that_turns_into_another_covers_only_what_was_asked(tmp
         stage = Stage(tmp_path)
         await stage.open()
         read = {"kind": "read", "rawInput": {"path": "a.txt"}, "locations": [{"path": "a.txt"}]}
-        edit = {"kind": "edit", "rawInput": {"path": "b.txt"}, "locations": [{"path": "b.txt"}]}
-        await approved(stage, read, edit, {"rawInput": {"command": "ls"}})
+        await approved(stage, read, writing("b.txt", rawInput={"path": "b.txt"}), {"rawInput": {"command": "ls"}})
         changes: list[dict[str, Any]] = [{"locations": [{"path": "a.txt"}]}, {"locations": [{"path": ".env"}]},
                                          {"rawInput": {"command": "rm x"}}]
         for number, change in enumerate(changes):
@@ -180,7 +405,7 @@ def test_a_rule_that_denies_counts_also_for_what_was_approved_and_for_reading(tm
     async def scenario() -> None:
         stage = Stage(tmp_path)
         session = await stage.open()
-        await approved(stage, {"kind": "edit", "rawInput": {}, "locations": [{"path": ".env"}]})
+        await approved(stage, writing(".env"))
         session.fold.rules.append(Rule(action="deny", path=[".env"], reason="secret"))
         with pytest.raises(Forbidden):
             await write(stage, ".env")
@@ -277,7 +502,7 @@ def test_two_writes_of_one_file_take_one_grant(tmp_path: Path) -> None:
     async def scenario() -> None:
         stage = Stage(tmp_path)
         await stage.open()
-        await approved(stage, {"kind": "edit", "rawInput": {}, "locations": [{"path": "a.txt"}]})
+        await approved(stage, writing("a.txt"))
         both = [asyncio.create_task(write(stage)) for _ in range(2)]
         await stage.until(lambda: bool(stage.session.view().pending_approvals))
         assert [task.done() for task in both] == [True, False], "the first one takes it, the second is asked about"
@@ -293,7 +518,7 @@ def test_what_may_be_written_is_the_place_that_was_looked_at(tmp_path: Path) -> 
         stage = Stage(tmp_path / "root")
         (tmp_path / "root" / "sub").mkdir(parents=True)
         session = await stage.open()
-        await approved(stage, {"kind": "edit", "rawInput": {}, "locations": [{"path": "sub/a.txt"}]})
+        await approved(stage, writing("sub/a.txt"))
         async with session.permits.write("sub/a.txt", "new\n") as real:
             (tmp_path / "root" / "sub").rmdir()
             (tmp_path / "root" / "sub").symlink_to(tmp_path)

@@ -55,7 +55,7 @@ COMMANDS = [
     ({"command": ["/usr/bin/bash", "-lc", "npm test"]}, "npm test"),
     ({"command": "npm test", "shell": "/bin/bash"}, "npm test"),
     ({"command": "npm test", "shell": "./bash"}, "npm test\n./bash"),
-    ({"command": ["bash", "-lc", "npm test | cat"], "parsed_cmd": [{"cmd": "npm test"}]}, "npm test | cat"),
+    ({"command": ["bash", "-lc", "npm test | cat"], "parsed_cmd": [{"cmd": "npm test"}]}, "npm test | cat\nnpm test"),
     ({"steps": [{"run": "npm test"}, {"code": "rm x"}]}, "npm test\nrm x"),
     ({"command": {"line": "rm x"}}, "rm x"),
     ({"command": "  "}, None),
@@ -163,7 +163,7 @@ HIDDEN = [
 ]
 PLAIN = [
     ("edit", {"tool": "write_file", "arguments": {"path": "src/a", "content": "x"}}),
-    ("execute", {"command": "npm test", "proposed_execpolicy_amendment": ["npm", "test", "/etc"]}),
+    ("execute", {"command": "npm test", "background": True}),
     ("edit", {"file_path": "src/a", "content": "see /etc/passwd", "encoding": "utf-8", "replace_all": True}),
     ("edit", {"file_path": "src/a", "old_string": "a/b", "new_string": ".env", "description": "as in a/b"}),
     ("edit", {"patch": DIFF}),
@@ -171,7 +171,7 @@ PLAIN = [
     ("read", {"path": "lib/a", "offset": 1, "limit": 20}),
     ("search", {"pattern": "a/b", "glob": "*.ts", "path": "lib", "output_mode": "content", "type": "py"}),
     ("execute", {"command": "npm test", "description": "Run the tests in a/b", "timeout": 1000, "cwd": "."}),
-    ("execute", {"command": ["bash", "-lc", "npm test"], "workdir": ROOT, "parsed_cmd": [{"type": "x", "cmd": "npm test"}]}),
+    ("execute", {"command": ["bash", "-lc", "npm test"], "workdir": ROOT}),
 ]
 
 

@@ -20,12 +20,14 @@ from msgspec import structs
 from trunkline.cli.command import output, print_json, setting_flags
 from trunkline.cli.datadir import DataDir
 from trunkline.cli.settings import Settings, load
-from trunkline.dialects.calls.names import name_of_kind, usual_name
+from trunkline.dialects.calls import ToolNames
+from trunkline.dialects.calls.names import name_of_kind
 from trunkline.dialects.context import PermissionPolicy
 from trunkline.dialects.visible import one_line
 from trunkline.errors import Invalid, TrunklineError
 from trunkline.session.policy import Considered, Policy, PolicyAsk, Rule, Verdict, expired, policy_ask
 from trunkline.session.policy_book import POLICY_FILE, PolicyBook
+from trunkline.session.policy_explained import pieces_of, told
 from trunkline.session.policy_text import parse_policy
 
 STARTER = """\
@@ -103,13 +105,14 @@ def explain(words: tuple[str, ...], agent_name: str | None, tool: str | None, cw
     book = _book(settings)
     policy, problem = _in_force(book, settings)
     root = str((cwd or Path.cwd()).absolute())
-    ask = _ask(words, agent_name or "", tool, root, guarded=str(book.path.parent) if book.path else "")
+    ask = _ask(words, agent_name or "", tool, root, guarded=str(book.path.parent) if book.path else "",
+               names=_tool_names(agent_name, settings))
     now_us = time.time_ns() // 1000
     verdict, looked_at = policy.decide(ask, now_us=now_us), policy.consider(ask, now_us=now_us)
     others = _for_agents(policy, ask, verdict, now_us) if agent_name is None else {}
     if as_json:
         about = {"tool": ask.tool, "category": ask.told_as or ask.category, "risk": ask.risk, "riskReason": ask.risk_reason,
-                 "command": ask.command, "paths": ask.paths}
+                 "command": ask.command, "paths": ask.paths, "doubts": ask.doubts, "pieces": pieces_of(ask)}
         print_json({"action": verdict.action, "source": verdict.source, "why": verdict.why, "rule": verdict.rule, "ask": about,
                     "rules": [{"rule": one.rule, "fits": one.fit.ok, "why": one.fit.why} for one in looked_at],
                     "agents": {name: {"action": one.action, "source": one.source, "why": one.why, "rule": one.rule}
@@ -197,15 +200,25 @@ def _for_agents(policy: Policy, ask: PolicyAsk, verdict: Verdict, now_us: int) -
     return {name: other for name, other in verdicts.items() if other.rule is not verdict.rule}
 
 
-def _ask(words: Sequence[str], agent: str, tool: str | None, root: str, guarded: str) -> PolicyAsk:
+def _tool_names(agent: str | None, settings: Settings) -> ToolNames:
+    """What an agent calls its tools, where one is named that is known."""
+    if agent is None:
+        return ToolNames()
+    from trunkline.agents import catalog  # only who names an agent pays for the catalog
+
+    spec = {**catalog.load(), **settings.agents}.get(agent)
+    return spec.tool_names if spec is not None else ToolNames()
+
+
+def _ask(words: Sequence[str], agent: str, tool: str | None, root: str, guarded: str, names: ToolNames) -> PolicyAsk:
     """What the words mean: a path for a file tool, else a command line. The tool has its usual name, as in events and rules."""
     home = os.path.expanduser("~")
     line = words[0] if len(words) == 1 else " ".join(words)
     kind = _file_kind(line, len(words) == 1, tool, root)
     given = {"command": line} if kind is None else {"path": line}
-    name = usual_name(tool, None) if tool else name_of_kind(kind or "execute") or ""
+    name = names.usual(tool) if tool else name_of_kind(kind or "execute") or ""
     return policy_ask(name, kind or "execute", given, agent=agent, cwd=root, roots=[root], home=home,
-                      resolve=os.path.realpath, guarded=[guarded] if guarded else [])
+                      resolve=os.path.realpath, guarded=[guarded] if guarded else [], names=names)
 
 
 def _file_kind(line: str, single: bool, tool: str | None, root: str) -> str | None:
@@ -228,6 +241,11 @@ def _say_verdict(ask: PolicyAsk, verdict: Verdict, looked_at: Sequence[Considere
     click.echo(f"{verdict.action:6} {one_line(about)}")
     click.echo(f"       {one_line(verdict.why)}")
     click.echo(f"       {ask.risk} risk: {one_line(ask.risk_reason)} (tool {ask.tool}, category {ask.told_as or ask.category})")
+    for why in ask.doubts:
+        click.echo(f"       not sure: {one_line(why)}")
+    for piece in pieces_of(ask) if ask.command is not None else ():
+        for line in told(piece):
+            click.echo(f"       `{one_line(piece.text)}` {one_line(line)}")
     for one in looked_at:
         mark = "*" if one.rule is verdict.rule else " "
         what = "fits" if one.fit.ok else one_line(one.fit.why)

@@ -112,18 +112,33 @@ class RuleLookedAt(HubView):
     why: str = ""
 
 
+class PolicyPiece(HubView):
+    """One command of a line, as rules see it: other names of it, what it may run in turn, options that a pattern has to name."""
+
+    text: str
+    also: list[str] = []
+    runs: list[str] = []
+    runs_unknown: bool = False
+    changing: list[str] = []
+    doubt: str = ""
+
+
 class Explanation(HubView):
-    """What the policy would say, which rule says so, and why; with the call's name and category as events have them."""
+    """What the policy would say, which rule says so, and why; and how the call was read, its name and category as in events."""
 
     action: Literal["allow", "ask", "deny"]
-    tool: str = ""
-    category: str = ""
     source: str = ""
     why: str = ""
     rule: PolicyRule | None = None
     risk: str = ""
     risk_reason: str = ""
     considered: list[RuleLookedAt] = []
+    tool: str = ""
+    category: str = ""
+    command: str | None = None
+    paths: list[str] = []
+    doubts: list[str] = []
+    pieces: list[PolicyPiece] = []
 
 
 class Caps(HubView, omit_defaults=True):

@@ -75,10 +75,13 @@ def chars_meet(one: Token, other: Token) -> bool:
 
 
 def segments_meet(pattern: Segment, outline: Segment) -> bool:
-    """A shell's wildcard does not stand for the dot of a hidden name."""
+    """``?env`` and ``*env`` may be ``.env``: some shells and many programs take them so. But a star alone does not stand for
+    hidden names, and ``*.ts`` not for those of a pattern such as ``.env.*``, or nothing could be said of any file."""
     assert pattern is not None and outline is not None
-    if pattern[:1] == (".",) and outline[:1] != (".",):
-        return False
+    if pattern[:1] == (".",) and outline[:1] == (STAR,):
+        is_one_name = all(isinstance(one, str) and one for one in pattern)
+        if not any(outline) or not is_one_name:
+            return False
     return overlap(pattern, outline, chars_meet)
 
 

@@ -23,6 +23,7 @@ from trunkline.errors import Invalid
 from trunkline.hub import Hub, guarded_folders
 from trunkline.server.call import Call, Reply, reply
 from trunkline.session.policy import Action, Considered, Policy, PolicyAsk, Rule, Source, policy_ask
+from trunkline.session.policy_explained import Piece, pieces_of
 from trunkline.session.policy_text import written_auto_approve, written_rule
 
 
@@ -77,10 +78,9 @@ class RuleLookedAt(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class Explanation(msgspec.Struct, rename="camel", kw_only=True):
-    """What would happen, which rule says so, and why; with the call's name and category as events have them."""
+    """What would happen, which rule says so, and why; and how the call was read: its tool and category as in events, its command,
+    what is not sure about it (``doubts``), and each command of its line (``pieces``)."""
 
-    tool: str
-    category: ToolCategory
     action: Action
     source: Source
     why: str
@@ -88,6 +88,12 @@ class Explanation(msgspec.Struct, rename="camel", kw_only=True):
     risk: RiskLevel
     risk_reason: str
     considered: list[RuleLookedAt]
+    tool: str
+    category: ToolCategory
+    command: str | None
+    paths: list[str]
+    doubts: list[str]
+    pieces: list[Piece]
 
 
 async def show(call: Call) -> Reply:
@@ -167,9 +173,10 @@ class _Asked:
         verdict = policy.decide(ask, session_rules=rules, session_policy=own, now_us=now_us)
         looked_at = policy.consider(ask, session_rules=rules, now_us=now_us)
         return Explanation(
-            tool=ask.tool, category=ask.told_as or ask.category, action=verdict.action,
-            source=verdict.source, why=verdict.why, rule=verdict.rule, risk=ask.risk,
-            risk_reason=ask.risk_reason, considered=[_looked_at(each) for each in looked_at])
+            action=verdict.action, source=verdict.source, why=verdict.why, rule=verdict.rule, risk=ask.risk,
+            risk_reason=ask.risk_reason, considered=[_looked_at(each) for each in looked_at], tool=ask.tool,
+            category=ask.told_as or ask.category, command=ask.command, paths=list(ask.paths), doubts=list(ask.doubts),
+            pieces=pieces_of(ask))
 
     def _ask(self) -> PolicyAsk:
         return policy_ask(

@@ -178,7 +178,10 @@ class AcpDriver:
         self._flush()
 
     def cancel(self) -> None:
-        """Ask the agent to end the turn."""
+        """Ask the agent to end the turn. Where it has just done so, and the session has yet to hear of it, its commands end."""
+        if self._prompt_id is None:
+            self.cancel_late()
+            return
         self._peer.send_notification(acp.SESSION_CANCEL, _encode({"sessionId": self._inbox.session_id}))
         self._flush()
         for ending in self._calls.turn_cancelled():
@@ -324,7 +327,10 @@ class AcpDriver:
             fault = AgentFault(message.error.code, message.error.message, _raw_bytes(message.error.data))
             self._turn_signals.append(TurnEnd(error=fault))
             return
-        self._turn_signals.append(self._turn_end(bytes(message.result) if message.result is not None else b"{}"))
+        end = self._turn_end(bytes(message.result) if message.result is not None else b"{}")
+        if end.stop == "cancelled":  # also where nobody but the agent itself did that
+            self.cancel_late()
+        self._turn_signals.append(end)
 
     def _turn_end(self, result: bytes) -> TurnEnd:
         try:

@@ -107,6 +107,8 @@ class EditorCalls(ClientCalls):
         self.session_id = session_id
         self._before: frozenset[str] = frozenset()
         """Their terminals that were there when the turn began."""
+        self._of_ended: frozenset[str] = frozenset()
+        """Those of the turn that is over."""
 
     def turn_began(self) -> None:
         """Commands that are started from now on belong to a new turn."""
@@ -115,10 +117,18 @@ class EditorCalls(ClientCalls):
 
     def turn_cancelled(self, *, ended: bool = False) -> list[Coroutine[Any, Any, Any]]:
         """What ends the commands that were started in this turn. An editor that does not answer keeps its own."""
-        if ended:  # of theirs it is not known any more which are of that turn
-            return super().turn_cancelled(ended=True)
-        theirs = [terminal_id for terminal_id in self.editors.terminals if terminal_id not in self._before]
-        return [*super().turn_cancelled(), *(self._their(terminal_id, acp.TERMINAL_KILL) for terminal_id in theirs)]
+        theirs = [key for key in self.editors.terminals if key in (self._of_ended if ended else self._of_turn())]
+        kills = [self._their(terminal_id, acp.TERMINAL_KILL) for terminal_id in theirs]
+        return [*super().turn_cancelled(ended=ended), *kills]
+
+    def turn_ended(self) -> None:
+        """Commands that are started from now on belong to no turn."""
+        super().turn_ended()
+        self._of_ended = self._of_turn()
+        self._before = frozenset(self.editors.terminals)
+
+    def _of_turn(self) -> frozenset[str]:
+        return frozenset(self.editors.terminals) - self._before
 
     async def close(self) -> None:
         """End every terminal; the agent is going. An editor that does not answer has to look after its terminal itself."""

@@ -163,17 +163,30 @@ def _may_be(pattern: str, holes: Sequence[Token]) -> bool:
 
 
 def path_may_match(patterns: Sequence[str], outline: str, root: str, home: str | None = None) -> bool:
-    """The same for an absolute path of which only an outline is known; ``**`` in it is anything at all."""
-    parts = segments_of(folded(outline))
-    inside = relative_to(folded(outline), folded(root)) is not None
+    """The same for an absolute path of which only an outline is known; ``**`` in it is anything at all.
+
+    An outline with a slash at its end stands for all that lies below as well. That finds what a pattern names from the top
+    (``~/.ss*`` and ``~/.ssh/key``), and not a name that is meant at any depth: that lies below everything."""
+    shown = outline.rstrip("/") or "/"
+    parts = segments_of(folded(shown))
+    inside = relative_to(folded(shown), folded(root)) is not None
     for pattern in split(patterns)[0]:
         meant = alternatives(folded(pattern))
         if not meant:
             return True
         for one in meant:
-            if overlap((*_full_segments(one, root if inside else None, home), None), parts, segments_meet):
+            below = outline != shown and _is_anchored(one, inside)
+            if overlap((*_full_segments(one, root if inside else None, home), None), (*parts, None) if below else parts,
+                       segments_meet):
                 return True
     return False
+
+
+def _is_anchored(pattern: str, inside: bool) -> bool:
+    """Whether a pattern says from the top where something lies."""
+    if pattern.startswith(("/", "~/")):
+        return True
+    return inside and "/" in pattern.rstrip("/") and not pattern.startswith("**")
 
 
 def text_matches(pattern: str, text: str, *, fold: bool = False) -> bool:
@@ -194,6 +207,7 @@ def literal(pattern: str) -> str | None:
     return "".join(map(str, tokens)) if all(isinstance(token, str) and token for token in tokens) else None
 
 
+@kept
 def literal_text(pattern: str) -> str | None:
     """The same for a pattern of text."""
     tokens = text_tokens(pattern)

@@ -1,9 +1,12 @@
 """What an agent has the hub do for it (write a file, run a command, read a file) passes the same rules as its own tools.
 
 Rule 1: what a person or a rule allowed as a tool call is not asked about again, but only exactly that: it is kept as it was when
-it was asked for, since the agent may say otherwise later. It counts once, and a rule that denies still denies.
+it was asked for, since the agent may say otherwise later. A command counts for the same one behind harmless variables and a
+plain shell (``dialects/calls/variables.py``), a write for the content that was shown, where its path led to. It counts once, in
+its turn, and a rule that denies still denies. What the hub itself asked about is done with its answer, and allows nothing more.
 Rule 2: everything else is asked about, by rule or by people, and is in the journal like any other approval.
-Rule 3: an ask of ours is about the agent's own call where it told of one, else about one that we tell of in its place.
+Rule 3: an ask of ours is about the agent's own call where it told of one, else about one that we tell of in its place. That is
+for people to see: which call it is found to belong to allows nothing.
 Rule 4: what is allowed is what was looked at: the place that a path led to then, and no other, is written. The looks are off the
 loop, one at a time, so that asks are written down in the order in which the agent made them.
 """
@@ -12,20 +15,21 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
-from trunkline.dialects.acp import Diff
+from trunkline.dialects.calls.variables import Bare, bare_line, is_same
+from trunkline.dialects.context import ToolCategory
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, Update
 from trunkline.errors import Forbidden, TrunklineError
 from trunkline.session.approvals import Approvals, Resolution
 from trunkline.session.fold import ApprovalView, OpenCall
 from trunkline.session.gatekeeper import Gatekeeper
-from trunkline.session.interpret.asks import paths_of
+from trunkline.session.interpret.preview import TEXT_MOST, Piece, pieces_of
 from trunkline.session.looking import Look, places_of
 from trunkline.session.pen import Pen
 from trunkline.session.policy import PolicyAsk
@@ -35,21 +39,17 @@ from trunkline.session.workspace import Workspace
 PREVIEW_BYTES = 64 << 10
 """A file up to this size is shown as a diff when its writing is asked about."""
 
-SHELLS = frozenset({"sh", "bash", "zsh", "dash"} | {f"{folder}/{name}" for folder in ("/bin", "/usr/bin")
-                                                     for name in ("sh", "bash", "zsh", "dash")})
-"""Programs whose ``-c`` is the command itself; a file of the project that is called so is not one of them."""
+SHOWN_CHARS = 4 * TEXT_MOST
+"""Characters of a file that people are shown; of a longer one they are told its length, so that nothing of it was shown."""
 
-WRITING = frozenset({"file_write", "file_edit", "other"})
-"""Categories of calls whose approval can be one to write; an approved read never is."""
+NO_WRITES: frozenset[ToolCategory] = frozenset({"file_read", "search", "terminal"})
+"""Categories whose approval is never one to write a file, whatever texts are in their inputs."""
 
 CALLS_LOOKED_UP = 200
 """Open calls that are looked at to find the one that a write or a command belongs to, the newest; agents have a few."""
 
-SPLIT_CHARS = 4 << 10
-"""Characters of a command that is taken apart to compare it word for word: 2 ms."""
-
-SPLIT_MOST = 8
-"""Commands that are taken apart for one request. They have its letters, so there is rarely more than one."""
+TAKEN_APART = 8
+"""Commands that are taken apart for one request, 2 ms each. They have its letters, so there is rarely more than one."""
 
 KEPT_GRANTS = 512
 """Approved calls of a turn that may still allow something, the newest."""
@@ -73,28 +73,29 @@ class _Asked(NamedTuple):
 class Grant:
     """What was allowed, as it was when it was asked for; a path whose place was not known then is not allowed."""
 
-    def __init__(self, about: PolicyAsk, paths: Sequence[str], diffs: Sequence[Diff], look: Look, root: str) -> None:
-        self.about = about
-        self.paths = {real for path in paths if (real := look.real(path)) is not None}
-        self.diffs = {real: diff for diff in diffs if (real := look.real(diff.path)) is not None}
+    def __init__(self, about: PolicyAsk, pieces: Iterable[Piece], look: Look, root: str) -> None:
+        """``pieces`` are the changes that the ask showed."""
         self.command = about.command
         self.cwd = root if about.cwd is None else look.real(about.cwd)
+        self.texts: dict[str, list[Piece]] = {}
+        if about.command is None and about.category not in NO_WRITES:
+            for piece in pieces:
+                if (real := look.real(piece[0])) is not None:
+                    self.texts.setdefault(real, []).append(piece)
 
     def take_write(self, real: str, content: str | msgspec.Raw, before: str | None) -> bool:
         """Whether this lets the file be written so; a path counts once."""
-        if self.command is not None or self.about.category not in WRITING or real not in self.paths:
+        pieces = self.texts.get(real)
+        if pieces is None or not isinstance(content, str) or not _as_shown(pieces, content, before):
             return False
-        if not _as_shown(self.diffs.get(real), content, before):
-            return False
-        self.paths.discard(real)
+        del self.texts[real]
         return True
 
-    def take_run(self, request: _Request, cwd: str) -> bool:
-        """Whether this lets the command be run there; it counts once."""
-        if self.command is None or cwd != self.cwd or not request.is_same(self.command):
+    def take_run(self, request: _Request) -> bool:
+        """Whether this lets the command be run in its folder; it counts once."""
+        if self.command is None or self.cwd is None or request.folder_as(self.command) != self.cwd:
             return False
         self.command = None
-        self.paths.clear()
         return True
 
 
@@ -113,6 +114,8 @@ class Permits:
         self._new_id = new_id
         self._reading = reading
         self._asked: dict[str, Grant] = {}
+        self._ours: set[str] = set()
+        """Asks of the hub itself that are being written down: their answers are for one act, which waits for them."""
         self._grants: list[Grant] = []
         self._turn_id: str | None = None
         approvals.asked_for = self._remember
@@ -124,9 +127,11 @@ class Permits:
         JSON string: nobody is shown it, nor is it what somebody was shown."""
         async with self._in_order:
             await self._caught_up()
-            told = self._open_calls()
-            real, before, look = await self._workspace.lane.run(self._look_at_file, path, _paths_in(told))
-            call = next((call for call in told if any(look.real(each) == str(real) for each in paths_of(call.state))), None)
+            told = self._told_writes()
+            named = [each for paths in told.values() for each in paths]
+            real, before, look = await self._workspace.lane.run(self._look_at_file, path, named)
+            found = next((key for key, paths in told.items() if any(look.real(each) == str(real) for each in paths)), None)
+            call = self._pen.fold.calls.get(found) if found is not None else None
             about: dict[str, Any] = {"kind": "edit", "title": f"Write {path}", "locations": [{"path": str(real)}],
                                      "rawInput": {"path": path, "bytes": _size_of(content)}}
             if isinstance(content, str) and len(content) <= PREVIEW_BYTES:
@@ -141,11 +146,13 @@ class Permits:
         async with self._in_order:
             await self._caught_up()
             where = await self._workspace.lane.run(self._workspace.resolve, cwd or self._workspace.roots[0])
-            request, facts = _Request(command, args), self._pen.at().tools.facts
-            call = next((call for call in self._open_calls()[-CALLS_LOOKED_UP:] if request.is_same(facts(call).command)), None)
+            request, facts = _Request(command, args, env, self._reading.names.variables, str(where)), self._pen.at().tools.facts
+            if request.goes_to is not None:
+                request.ends_up = await self._real_folder(request.goes_to)
+            call = next((call for call in self._open_calls() if request.folder_as(facts(call).command) is not None), None)
             given = {"command": request.line, **({"cwd": cwd} if cwd else {}), **({"env": dict(env)} if env else {})}
             about = {"kind": "execute", "title": f"Run {request.line}"[:200], "rawInput": given}
-            asked = await self._ask(call, about, Look(), lambda grant: not env and grant.take_run(request, str(where)))
+            asked = await self._ask(call, about, Look(), lambda grant: grant.take_run(request))
         async with self._allowed(asked):
             yield where
 
@@ -167,7 +174,11 @@ class Permits:
         denied = self._gate.verdict(judged, look).action == "deny"
         if not denied and any(covers(grant) for grant in self._of_this_turn()):
             return _Asked(None, tool_call_id, call is not None)
-        return _Asked(self._approvals.ask_people(ask, look), tool_call_id, call is not None)
+        self._ours.add(ask.request_id)
+        try:
+            return _Asked(self._approvals.ask_people(ask, look), tool_call_id, call is not None)
+        finally:
+            self._ours.discard(ask.request_id)
 
     @asynccontextmanager
     async def _allowed(self, asked: _Asked) -> AsyncIterator[None]:
@@ -184,6 +195,13 @@ class Permits:
             raise
         self._finish(asked, "completed", None)
 
+    async def _real_folder(self, folder: str) -> str | None:
+        """Where a folder is that a command goes to first; None where that is outside, or not known."""
+        try:
+            return str(await self._workspace.lane.run(self._workspace.resolve, folder))
+        except TrunklineError:
+            return None
+
     def _look_at_file(self, path: str, others: Sequence[str]) -> tuple[Path, str | None, Look]:
         """Where a file is that shall be written, what is in it, and where the paths lead that the agent told of. Blocks."""
         real = self._workspace.resolve(path)
@@ -195,10 +213,9 @@ class Permits:
     def _remember(self, view: ApprovalView, look: Look) -> None:
         """Something is asked for: keep it as it is now."""
         call = self._pen.fold.calls.get(view.tool_call_id)
-        if call is not None and view.about is not None:
-            diffs = [item for item in call.state.content or [] if isinstance(item, Diff)]
-            paths = paths_of(call.state) or view.about.paths
-            self._asked[view.request_id] = Grant(view.about, paths, diffs, look, self._workspace.roots[0])
+        if call is not None and view.about is not None and view.request_id not in self._ours:
+            pieces = [piece for piece in pieces_of(self._pen.at().tools.facts(call)) if len(piece[2]) <= SHOWN_CHARS]
+            self._asked[view.request_id] = Grant(view.about, pieces, look, self._workspace.roots[0])
         if len(self._asked) > KEPT_ASKED:
             self._asked = {key: each for key, each in self._asked.items() if key in self._pen.fold.approvals}
 
@@ -228,14 +245,15 @@ class Permits:
         self._pen.write()
 
     def _open_calls(self) -> list[OpenCall]:
-        """The agent's own calls that something may belong to, for people to see; what they say now allows nothing. A permission
-        under an id that no call has is none of them: what comes of this is no end of that."""
-        return [call for call in self._pen.fold.calls.values() if call.counted and not call.finished]
+        """The agent's own calls that something may belong to, for people to see, the newest; what they say now allows nothing. A
+        permission under an id that no call has is none of them: what comes of this is no end of that."""
+        return [call for call in self._pen.fold.calls.values() if call.counted and not call.finished][-CALLS_LOOKED_UP:]
 
-
-def _paths_in(calls: Sequence[OpenCall]) -> list[str]:
-    """The paths that the newest calls tell of."""
-    return [path for call in calls[-CALLS_LOOKED_UP:] for path in paths_of(call.state)]
+    def _told_writes(self) -> dict[str, tuple[str, ...]]:
+        """The paths of those open calls that may write, by the calls' ids."""
+        read = self._pen.at().tools.reading
+        readings = {call.state.tool_call_id: read(call) for call in self._open_calls()}
+        return {key: found.paths for key, found in readings.items() if found.command is None and not found.only_looks}
 
 
 def _not_approved(reason: str | None) -> Forbidden:
@@ -249,50 +267,48 @@ def _size_of(content: str | msgspec.Raw) -> int:
     return len(content) if isinstance(content, str) else len(memoryview(content)) - 2
 
 
-def _as_shown(diff: Diff | None, content: str | msgspec.Raw, before: str | None) -> bool:
-    """Whether what is written is what a person was shown: the whole new text, or the file with the piece put in its place."""
-    if diff is None or content == diff.new_text:
-        return True
-    if not isinstance(content, str) or not diff.old_text or before is None or diff.old_text not in before:
-        return False
-    return content in (before.replace(diff.old_text, diff.new_text, 1), before.replace(diff.old_text, diff.new_text))
+def _as_shown(pieces: Sequence[Piece], content: str, before: str | None) -> bool:
+    """Whether what is written is what a person was shown: the whole new text, or the file with the pieces put in their places."""
+    _, old, new = pieces[0]
+    if len(pieces) == 1 and (not old or old == before or (before is None and len(old) > PREVIEW_BYTES)):
+        return content == new  # a longer text than that is not one out of a file which is too long to be looked at
+    if len(pieces) == 1 and old and before is not None and content == before.replace(old, new):
+        return old in before
+    after = before
+    for _, old, new in pieces:
+        if after is None or not old or old not in after:
+            return False
+        after = after.replace(old, new, 1)
+    return content == after
 
 
 class _Request:
-    """A command to be run, to be found among those that were asked for: the line itself, as a shell's script, or word for word.
+    """A command to be run, to be found among those that were asked for.
 
-    Taking a line apart is slow and done on the loop: only for a line that is not long and has the same letters, and for a few.
+    Taking a line apart is slow and done on the loop: only for one that has the letters of this one, and for a few.
     What is not taken apart is not the same, and is asked about.
     """
 
-    def __init__(self, command: str, args: Sequence[str]) -> None:
+    def __init__(self, command: str, args: Sequence[str], env: Mapping[str, str], own: frozenset[str], where: str) -> None:
         self.line = shlex.join([command, *args]) if args else command
-        self._words = [command, *args]
-        is_script = len(args) == 2 and args[0] in ("-c", "-lc") and command in SHELLS
-        self._exact = args[1] if is_script else None if args else command
-        self._letters = None if self._exact is not None else _letters(" ".join(self._words))
-        self._splits_left = SPLIT_MOST
+        self._bare = bare_line([command, *args], env, own)
+        self._letters = self._bare.letters
+        self._where = where
+        self._left = TAKEN_APART
+        self.ends_up: str | None = None
+        """Where the folder is that it goes to first, found out by who asks."""
 
-    def is_same(self, asked: str) -> bool:
-        """Whether a command that was asked for is this one."""
-        if not asked:
-            return False
-        if self._exact is not None:
-            return asked == self._exact
-        if asked == self.line:
-            return True
-        if len(asked) > SPLIT_CHARS or self._splits_left == 0 or _letters(asked) != self._letters:
-            return False
-        self._splits_left -= 1
-        try:
-            return shlex.split(asked) == self._words
-        except ValueError:
-            return False
+    @property
+    def goes_to(self) -> str | None:
+        """The folder that it goes to first."""
+        return self._bare.folder
 
-
-_NO_LETTERS = str.maketrans("", "", "'\"\\ \t\r\n")
-"""What a shell takes away when it makes words of a line."""
-
-
-def _letters(line: str) -> str:
-    return line.translate(_NO_LETTERS)
+    def folder_as(self, asked: str) -> str | None:
+        """The folder in which a command that was asked for runs, if this is it; None where it is another one."""
+        if not asked or self._left == 0 or self._letters not in Bare(asked).letters:
+            return None
+        self._left -= 1
+        other = bare_line([asked])
+        if not is_same(other, self._bare) or other.folder not in (None, self.goes_to):
+            return None
+        return self._where if other.folder == self.goes_to else self.ends_up

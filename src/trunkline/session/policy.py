@@ -24,6 +24,7 @@ from trunkline.errors import Invalid
 from trunkline.session import globs
 from trunkline.session.policy_asks import policy_ask
 from trunkline.session.policy_rules import (
+    CHANGES,
     UNNAMED_RISKS,
     Action,
     Fit,
@@ -199,7 +200,7 @@ def _write_covered(writes: bool | list[str], subject: Subject) -> bool:
 def _nobody(looked_at: Sequence[Considered], ask: PolicyAsk) -> Verdict:
     """Nothing fits: a person decides, and hears of the rule that came close."""
     for one in looked_at:
-        if one.rule.action == "allow" and one.fit.why.startswith("the risk is"):
+        if one.rule.action == "allow" and (one.fit.why.startswith("the risk is") or CHANGES in one.fit.why):
             name = f"rule {one.rule.id}" if one.rule.id else "an allow rule"
             return Verdict("ask", None, "default", f"{name} is about this, but {one.fit.why}")
     return Verdict("ask", None, "default", f"no rule is about this ({ask.category}, {ask.risk} risk), so a person decides")

@@ -40,12 +40,12 @@ def policy_ask(tool: str, kind: str | None, tool_input: Mapping[str, Any], *, ag
                guarded: Sequence[str] = (), writes: bool = False, guessed: bool = False, at_once: bool = False,
                names: ToolNames | None = None) -> PolicyAsk:
     """The ask behind a call of which only its tool and its input are known. ``locations`` are paths known from elsewhere;
-    ``writes`` says that it brings changes of files beside its input; ``guessed`` that its name is by its input; ``names`` are the
-    agent's own for its tools."""
+    ``writes`` says that it brings changes of files beside its input; ``guessed`` that its name is by its input; ``names`` are
+    what the agent calls its tools."""
     from trunkline.dialects.risk import Places, judge  # only a call that asks needs the shell's parser
 
-    reading = read_call(tool, kind, tool_input, named_by="input" if guessed else "name", located=locations, brings_changes=writes,
-                        names=names)
+    reading = read_call(tool, kind, tool_input, named_by="input" if guessed else "name", names=names,
+                        located=locations, brings_changes=writes)
     where = Where(agent=agent, cwd=cwd, roots=tuple(roots), home=home, session_id=session_id, turn_id=turn_id,
                   guarded=tuple(guarded))
     risk = judge(reading, Places.of(cwd, list(roots) or [cwd], home), at_once=at_once)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from trunkline.dialects.calls.variables import is_harmless_assignment, script_of
 from trunkline.session import globs
 from trunkline.session.globs import Place
 
@@ -26,9 +27,17 @@ VALUES = 16
 _HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 _HOME = re.compile(r"\$HOME(?![A-Za-z0-9_])|\$\{HOME\}")
 _DYNAMIC = re.compile(r"[$`]")
-_WILD = re.compile(r"[*?\[]")
+_WILD = re.compile(r"[*?\[]|[@+!]\(")
 _CLASS = re.compile(r"\[[^/]*")
 """A class of characters and, since where it ends is hard to say, the rest of its part of the path."""
+_CHOICE = re.compile(r"[@+!*?]\([^/]*")
+"""The same for a choice (``@(a|b)``)."""
+_STARS = re.compile(r"(?<![^/])\*+(?![^/])")
+_FOLDER_OPTIONS = frozenset("-C --directory --cwd --chdir --work-tree --git-dir --prefix --dir --working-directory -D".split())
+_TAKES_TEXT = frozenset("cat tee read git grep wc head tail sort echo".split())
+"""What they read is text to them: no path in it is opened."""
+_BUNDLE = 64
+"""Letters of one option that are looked at; what has more may be about any path."""
 _INSIDE = re.compile(r"[\s'\"(),;:<>|&=`]+")
 _PIECES = re.compile(r"[;&|\n(){}`]+")
 
@@ -36,6 +45,19 @@ _PIECES = re.compile(r"[;&|\n(){}`]+")
 def as_written(command: SimpleCommand) -> str:
     """What a pattern has to match: the command with the assignments in front of it, without its redirections."""
     return " ".join((*command.assignments, command.text))
+
+
+def behind_variables(command: SimpleCommand) -> str:
+    """The same without the variables that change nothing of what it does: ``CI=true npm test`` is ``npm test``."""
+    return " ".join((*(one for one in command.assignments if not is_harmless_assignment(one)), command.text))
+
+
+def only_reads_line(commands: Sequence[SimpleCommand], index: int) -> bool:
+    """Whether a command is a shell that does nothing but read a line (``bash -lc 'npm test'``) whose commands are known too."""
+    command = commands[index]
+    if script_of(command.words) is None or not all(map(is_harmless_assignment, command.assignments)):
+        return False
+    return any(one.parent == index for one in commands)
 
 
 def spellings(command: SimpleCommand) -> list[str]:
@@ -62,8 +84,8 @@ def outline(command: SimpleCommand) -> str | None:
 def _opened(word: str | None) -> str:
     if word is None:
         return "*"
-    word = _CLASS.sub("*", word)
-    return "".join("*" if char in "*?" else globs.escape(char) for char in word)
+    word = _CLASS.sub("?*", _CHOICE.sub("*", word))
+    return "".join(char if char in "*?" else globs.escape(char) for char in word)
 
 
 def mentions(commands: Iterable[SimpleCommand], home: str | None) -> Iterator[str]:
@@ -72,6 +94,8 @@ def mentions(commands: Iterable[SimpleCommand], home: str | None) -> Iterator[st
         yield from (_known(word, sketch, home) for word, sketch in zip(command.words, command.sketch, strict=True))
         yield from (_known(redirect.target, redirect.sketch, home) for redirect in command.redirects)
         yield from (_known(None if _DYNAMIC.search(one) else one, one, home) for one in command.assignments)
+        if command.redirects and command.name not in _TAKES_TEXT:
+            yield from (redirect.body for redirect in command.redirects if redirect.body is not None)
 
 
 def _known(word: str | None, sketch: str, home: str | None) -> str:
@@ -81,13 +105,33 @@ def _known(word: str | None, sketch: str, home: str | None) -> str:
     return ANYTHING if _DYNAMIC.search(settled) else settled
 
 
-def path_outline(word: str, base: str) -> str | None:
-    """The pattern of the absolute paths that a word with wildcards may stand for; None where it has none."""
+def moves(commands: Iterable[SimpleCommand]) -> Iterator[str]:
+    """The folders that a line goes to, or has a program go to: a relative path behind that begins there."""
+    for command in commands:
+        words = command.sketch
+        if command.name in ("cd", "pushd"):
+            yield next((word for word in words[1:] if word[:1] != "-"), "~")
+            continue
+        for at, word in enumerate(words[1:], 1):
+            name, equal, value = word.partition("=")
+            if name in _FOLDER_OPTIONS:
+                yield value if equal else " ".join(words[at + 1:at + 2])
+            elif word[:2] == "-C" and len(word) > 2:
+                yield word[2:]
+
+
+def path_outline(word: str, base: str, home: str | None = None, hidden: bool = False) -> str | None:
+    """The pattern of the absolute paths that a word with wildcards may stand for, and of all below; None where it has none.
+    ``hidden``: a star stands for hidden names as well."""
     if word == ANYTHING:
         return ANYTHING
     if not _WILD.search(word):
         return None
-    return globs.clean(posixpath.join(globs.escape(base), _opened(word).replace("**", "*")))
+    at_home = word.startswith("~/") and home is not None
+    opened = _opened(word[2:] if at_home else word).replace("**", "*")
+    if hidden:
+        opened = _STARS.sub("?*", opened)
+    return globs.clean(posixpath.join(globs.escape(home or "" if at_home else base), opened)).rstrip("/") + "/"
 
 
 def glob_outline(where: Place, root: str) -> str | None:
@@ -118,7 +162,30 @@ def _read_as_value(word: str) -> Iterator[str]:
     if word[:1] == "@" and len(word) > 1:
         yield word[1:]
     if word[:1] == "-" and word[1:2] not in ("", "-") and len(word) > 2:
-        yield word[2:]
+        yield from _with_sign(word[2:])
+        letters = _letters(word)
+        if 2 < letters < len(word):
+            yield from _with_sign(word[letters:])
+        if letters > _BUNDLE:
+            yield ANYTHING
+
+
+def _with_sign(value: str) -> Iterator[str]:
+    yield value
+    if value[:1] in "@=" and len(value) > 1:
+        yield value[1:]
+
+
+def _letters(word: str) -> int:
+    """Where the letters of a bundle of short options end."""
+    return next((at for at, sign in enumerate(word) if at and not sign.isalnum()), len(word))
+
+
+def bundle_ends(words: Iterable[str]) -> Iterator[str]:
+    """What a bundle of short options may end with, beside what is told by its signs: ``-czfsecrets`` may give ``secrets``."""
+    for word in words:
+        if word[:1] == "-" and word[1:2] not in ("", "-"):
+            yield from (word[at:] for at in range(3, min(_letters(word), _BUNDLE)))
 
 
 def inside(word: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ Rule 4: what touches the hub's own files (``guarded``) is never allowed by a rul
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import islice
@@ -22,13 +22,18 @@ from trunkline.dialects.context import RiskLevel, ToolCategory
 from trunkline.errors import Invalid
 from trunkline.session import globs
 from trunkline.session.globs import Place
+from trunkline.session.policy_behind import Behind, behind
 from trunkline.session.policy_commands import (
     ANYTHING,
     as_written,
+    behind_variables,
+    bundle_ends,
     doubt,
     glob_outline,
     inside,
     mentions,
+    moves,
+    only_reads_line,
     outline,
     path_outline,
     pieces,
@@ -36,6 +41,8 @@ from trunkline.session.policy_commands import (
     values,
 )
 from trunkline.session.policy_hidden import TEXTS, hidden, runs_unknown, without_options
+from trunkline.session.policy_names import fed_outlines
+from trunkline.session.policy_options import changing, unnamed
 
 if TYPE_CHECKING:
     from trunkline.dialects.shell import ParsedLine, SimpleCommand
@@ -50,6 +57,15 @@ COMMAND_CHARS = 64 << 10
 
 WORDS = 300
 """Words of a command that are looked at as paths; what has more may be about any path."""
+BASES = 9
+"""Folders that a line goes to, one after the other; what goes to more may be about any path."""
+BUNDLE_ENDS = 600
+"""Ends of bundles of short options that are looked at as paths; what has more may be about any path."""
+_SHOWN = 80
+CHANGES = "changes what is run, and its pattern does not name that"
+"""Said of an option that no pattern covers by a wildcard."""
+_FED = "it takes names that come from elsewhere, and one of them may match"
+_OPEN = "only what runs it knows whether it matches"
 
 
 class PolicyAsk(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -154,25 +170,54 @@ class Subject:
         return tuple(dict.fromkeys(values(found)))[:WORDS + 1]
 
     @cached_property
-    def _base(self) -> str:
+    def base(self) -> str:
+        """Where a relative path in the command begins."""
         return posixpath.join(self.ask.root, self.ask.cwd or "")
+
+    @cached_property
+    def bases(self) -> tuple[str, ...]:
+        """Where relative paths in the command may begin: where it runs, and each folder that it goes to."""
+        ask, found = self.ask, [self.base]
+        for folder in moves(self.commands):
+            gone = [globs.place(folder, ask.root, ask.home, base).absolute for base in found]
+            found = list(dict.fromkeys((*found, *gone)))[:BASES]
+            if len(found) == BASES:
+                break
+        return tuple(found)
 
     @cached_property
     def mentioned(self) -> tuple[Place, ...]:
         """Every place that is named: by the paths, and by each word of the command read as a path."""
+        ask, elsewhere = self.ask, self.bases[1:]
+        named = [globs.place(word, ask.root, ask.home, self.base) for word in self._words]
+        relative = [word for word in self._words if word[:1] not in ("/", "~", "-", "")] if elsewhere else ()
+        return (*self.places, *named, *(globs.place(word, ask.root, ask.home, base) for base in elsewhere for word in relative))
+
+    @cached_property
+    def may_be_named(self) -> tuple[Place, ...]:
+        """Places that the end of a bundle of options may be (``-czfsecrets``)."""
         ask = self.ask
-        return (*self.places, *(globs.place(word, ask.root, ask.home, self._base) for word in self._words))
+        ends = dict.fromkeys(islice(bundle_ends(self._words), BUNDLE_ENDS))
+        return tuple(globs.place(end, ask.root, ask.home, self.base) for end in ends)
+
+    @cached_property
+    def fed(self) -> tuple[str, ...]:
+        """Patterns of the names that come out of a pipe, a list or ``find``."""
+        return tuple(dict.fromkeys(fed_outlines(self.commands, self.base, self.ask.home)))
 
     @cached_property
     def path_outlines(self) -> tuple[str, ...]:
         """Patterns of the places that are not named but may be meant."""
         ask = self.ask
         hidden = list(dict.fromkeys(piece for word in self._words for piece in inside(word)))
-        if not self.is_whole or len(self._words) + len(hidden) > WORDS:
+        if not self.is_whole or len(self._words) + len(hidden) > WORDS or len(self.may_be_named) >= BUNDLE_ENDS:
             return (ANYTHING,)
-        found = [path_outline(word, self._base) for word in self._words]
+        with_hidden = any("dotglob" in word or "globdots" in word.replace("_", "").lower() for word in self._words)
+        if len(self.bases) >= BASES:
+            return (ANYTHING,)
+        found = [path_outline(word, base, ask.home, with_hidden) for base in self.bases for word in self._words]
         found += self._glob_outlines
-        named = [globs.escape(globs.place(piece, ask.root, ask.home, self._base).absolute) for piece in hidden]
+        named = [globs.escape(globs.place(piece, ask.root, ask.home, self.base).absolute) for piece in hidden]
         return tuple(dict.fromkeys((*(one for one in found if one is not None), *named)))
 
     @cached_property
@@ -183,9 +228,23 @@ class Subject:
         return [*unsure, *(glob_outline(globs.place(path, ask.root), ask.root) for path in ask.globs)]
 
     @cached_property
+    def behind(self) -> dict[int, Behind]:
+        """What stands behind the commands, by their identity."""
+        return dict(zip(map(id, self.commands), behind(self.commands), strict=True))
+
+    def runs_unknown(self, one: SimpleCommand) -> bool:
+        """Whether a command of the line may run what its words do not say."""
+        return runs_unknown(one) or self.behind[id(one)].unknown
+
+    def hidden_in(self, one: SimpleCommand) -> Iterator[str]:
+        """What a command of the line may run in turn."""
+        yield from hidden(one)
+        yield from self.behind[id(one)].texts
+
+    @cached_property
     def outlines(self) -> tuple[str, ...]:
         """Patterns of the commands that only the shell knows in full."""
-        if not self.is_whole or len(self.hidden) > TEXTS or any(map(runs_unknown, self.commands)):
+        if not self.is_whole or len(self.hidden) > TEXTS or any(map(self.runs_unknown, self.commands)):
             return ("*",)
         found = [outline(one) for one in self.commands]
         return tuple(dict.fromkeys(one for one in found if one is not None))
@@ -193,7 +252,7 @@ class Subject:
     @cached_property
     def hidden(self) -> tuple[str, ...]:
         """What the commands of the line may run in turn, as far as it is in their words."""
-        return tuple(islice((text for one in self.commands for text in hidden(one)), TEXTS + 1))
+        return tuple(islice((text for one in self.commands for text in self.hidden_in(one)), TEXTS + 1))
 
     @cached_property
     def spellings(self) -> tuple[list[str], ...]:
@@ -202,7 +261,12 @@ class Subject:
         if line is None:
             return ()
         rough = [] if self.is_whole else [[piece] for piece in dict.fromkeys(pieces(line[:COMMAND_CHARS]))]
-        return (*(_every_spelling(one) for one in self.commands), *rough, [" ".join(line.split()), line])
+        return (*map(self.every_spelling, self.commands), *rough, [" ".join(line.split()), line])
+
+    def every_spelling(self, one: SimpleCommand) -> list[str]:
+        """A command of the line in every way that a rule may have written it, other names of it included."""
+        bare = without_options(one)
+        return [*spellings(one), *([bare] if bare is not None else []), *self.behind[id(one)].names]
 
     @cached_property
     def guarded(self) -> str:
@@ -295,17 +359,34 @@ def _concerns(rule: Rule, subject: Subject) -> Fit:
     ask = subject.ask
     if rule.risk and ask.risk not in rule.risk:
         return Fit(False, f"it is about {_listed(rule.risk)} risk, and this is {ask.risk}")
-    maybe = False
-    if rule.command and not any(globs.text_concerned(rule.command, spelled) for spelled in subject.spellings):
-        maybe = any(globs.text_may_match(rule.command, one) for one in subject.outlines) or any(
-            globs.text_concerned(rule.command, [text]) for text in subject.hidden)
-        if not maybe:
-            return Fit(False, "no command in it matches")
-    if rule.path and not any(globs.path_concerned(rule.path, where, ask.home) for where in subject.mentioned):
-        maybe = any(globs.path_may_match(rule.path, one, ask.root, ask.home) for one in subject.path_outlines)
-        if not maybe:
-            return Fit(False, "no path in it matches")
-    return Fit(False, "only what runs it knows whether it matches", True) if maybe else Fit(True)
+    found = [part for part in (_command_concerned(rule, subject) if rule.command else Fit(True),
+                               _path_concerned(rule, subject) if rule.path else Fit(True)) if not part.ok]
+    return next((part for part in found if not part.maybe), found[0] if found else Fit(True))
+
+
+def _command_concerned(rule: Rule, subject: Subject) -> Fit:
+    """One command is enough, in any of its spellings; what may be run in turn may be it."""
+    if any(globs.text_concerned(rule.command, spelled) for spelled in subject.spellings):
+        return Fit(True)
+    for text in subject.hidden:
+        if globs.text_concerned(rule.command, [text]):
+            return Fit(False, f"it may run `{text[:_SHOWN]}`", True)
+    if any(globs.text_may_match(rule.command, one) for one in subject.outlines):
+        return Fit(False, _OPEN, True)
+    return Fit(False, "no command in it matches")
+
+
+def _path_concerned(rule: Rule, subject: Subject) -> Fit:
+    """One path is enough, wherever it is named; what is not named may be it."""
+    ask = subject.ask
+    if any(globs.path_concerned(rule.path, where, ask.home) for where in subject.mentioned):
+        return Fit(True)
+    if any(globs.path_may_match(rule.path, one, ask.root, ask.home) for one in subject.fed):
+        return Fit(False, _FED, True)
+    if any(globs.path_concerned(rule.path, where, ask.home) for where in subject.may_be_named) or any(
+            globs.path_may_match(rule.path, one, ask.root, ask.home) for one in subject.path_outlines):
+        return Fit(False, _OPEN, True)
+    return Fit(False, "no path in it matches")
 
 
 def _allows(rule: Rule, subject: Subject) -> Fit:
@@ -337,12 +418,16 @@ def command_covered(patterns: list[str], subject: Subject) -> Fit:
         return Fit(not _is_excluded(excluded, subject), "it excludes a command in it")
     if subject.parsed is None or not subject.parsed.complete or not subject.parsed.commands:
         return Fit(False, "the command cannot be read for sure")
-    for one in subject.parsed.commands:
+    commands = subject.parsed.commands
+    for index, one in enumerate(commands):
         unsure = doubt(one)
         if unsure:
             return Fit(False, unsure)
-        if not _command_allowed(patterns, one):
-            return Fit(False, f"`{as_written(one)}` is not in its commands")
+        if only_reads_line(commands, index) and not _excludes(excluded, one, subject):
+            continue  # what it reads is in the line, and has to be covered
+        fit = _command_allowed(patterns, one, subject)
+        if not fit.ok:
+            return fit
     return Fit(True)
 
 
@@ -352,18 +437,34 @@ def _is_excluded(excluded: list[str], subject: Subject) -> bool:
                for one in spelled)
 
 
-def _command_allowed(patterns: list[str], one: SimpleCommand) -> bool:
-    """The text as written is in the patterns, and neither a spelling of it nor what it may run in turn is excluded."""
+def _command_allowed(patterns: list[str], one: SimpleCommand, subject: Subject) -> Fit:
+    """The text as written, or behind harmless variables, is in the patterns, and so is each option that changes what is run;
+    neither a spelling of it nor what it may run in turn is excluded."""
     included, excluded = globs.split(patterns)
-    if not any(globs.text_matches(pattern, as_written(one)) for pattern in included):
-        return False
-    return not excluded or not (runs_unknown(one) or any(
-        globs.text_matches(pattern, text, fold=True) for text in (*_every_spelling(one), *hidden(one)) for pattern in excluded))
+    covered = _covered_by(included, one, subject)
+    if covered.ok and _excludes(excluded, one, subject):
+        return Fit(False, f"`{as_written(one)}` may be what it excludes")
+    return covered
 
 
-def _every_spelling(one: SimpleCommand) -> list[str]:
-    bare = without_options(one)
-    return spellings(one) if bare is None else [*spellings(one), bare]
+def _excludes(excluded: list[str], one: SimpleCommand, subject: Subject) -> bool:
+    """Whether an exclusion is about a command, or may be about what that runs in turn."""
+    return bool(excluded) and (subject.runs_unknown(one) or any(
+        globs.text_matches(pattern, text, fold=True) for text in (*subject.every_spelling(one), *subject.hidden_in(one))
+        for pattern in excluded))
+
+
+def _covered_by(patterns: list[str], one: SimpleCommand, subject: Subject) -> Fit:
+    """Whether one of the patterns matches a command and names each option in it that changes what is run."""
+    text, missing = as_written(one), ""
+    written = {text, behind_variables(one)}
+    for pattern in patterns:
+        if any(globs.text_matches(pattern, each) for each in written):
+            absent = unnamed(pattern, changing(one, subject.ask.root, subject.base, subject.ask.home))
+            if not absent:
+                return Fit(True)
+            missing = missing or absent
+    return Fit(False, f"`{missing}` {CHANGES}: `{text}`" if missing else f"`{text}` is not in its commands")
 
 
 def paths_inside(subject: Subject) -> bool:

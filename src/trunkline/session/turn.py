@@ -58,6 +58,8 @@ class TurnPlayer:
         self._end: asyncio.Future[End] | None = None
         self._playing: asyncio.Task[None] | None = None
         self._silent: IdleTimeout | None = None
+        self._prompted: Turn | None = None
+        """The last turn whose prompt the agent was given."""
         self._closing = False
         self._began = 0
 
@@ -128,7 +130,7 @@ class TurnPlayer:
             if self._link.running:  # it ended by itself meanwhile, and its commands may go on
                 self._link.driver.cancel_late()
             return
-        self._tell_cancelled(asks, questions)
+        self._tell_cancelled(turn, asks, questions)
         if again:
             self._give_up(None)
         else:
@@ -203,6 +205,7 @@ class TurnPlayer:
         if turn.cancelled:
             end.set_result(TurnEnd(stop="cancelled"))
             return
+        self._prompted = turn
         self._link.driver.prompt(content)
         self._watch.start()
 
@@ -305,8 +308,8 @@ class TurnPlayer:
         self._end.set_result(end)
         return True
 
-    def _tell_cancelled(self, asks: list[str], questions: list[str]) -> None:
-        if self._link.running:
+    def _tell_cancelled(self, turn: Turn, asks: list[str], questions: list[str]) -> None:
+        if self._link.running and self._prompted is turn:  # else the agent knows of none, but may of the one before
             self._link.driver.cancel()
         self._approvals.dismiss(asks, questions)
 

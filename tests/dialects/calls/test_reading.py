@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trunkline.agents import catalog
 from trunkline.dialects import acp, packets
 from trunkline.dialects.acp.calls import CallState, merge
 from trunkline.dialects.calls import Reading, ToolNames, name_call, read_call
 from trunkline.dialects.calls.names import is_name, usual_name, verb_in
+from trunkline.dialects.calls.words import is_told_by
 from trunkline.dialects.context import PermissionPolicy
 from trunkline.dialects.context.types import AutoApprove
 from trunkline.dialects.risk import Places, judge, rank
@@ -110,6 +112,20 @@ def test_a_command_that_is_only_in_words_is_found_and_is_not_sure() -> None:
     assert told.command == "touch x"
 
 
+@pytest.mark.parametrize("shown", ["Requesting approval to Running: touch x…", "Running: touch x..."])
+def test_the_beginning_of_a_command_is_no_command(shown: str) -> None:
+    words = read_call("bash", "execute", None, title="Bash", shown=shown)
+    assert (words.command, words.sure) == (None, False)
+
+
+@pytest.mark.parametrize(("said", "command", "told"), [
+    ("touch x", "touch x", True), ("touch x…", "touch xyz", True), ("touch x...", "touch x y", True),
+    ("touch x", "touch xyz", False), ("touch x…", "touch y", False), ("…", "touch x", False),
+])
+def test_words_tell_a_command_or_its_beginning(said: str, command: str, told: bool) -> None:
+    assert is_told_by(said, command) is told
+
+
 @pytest.mark.parametrize("member", ["dangerouslyDisableSandbox", "run_as", "after_command"])
 def test_a_member_that_changes_what_a_call_means_is_a_doubt(member: str) -> None:
     reading = read({"name": "Bash", "kind": "execute", "rawInput": {"command": "npm test", member: True}})
@@ -117,6 +133,42 @@ def test_a_member_that_changes_what_a_call_means_is_a_doubt(member: str) -> None
     assert read({"name": "Bash", "kind": "execute", "rawInput": {"command": "npm test", member: False}}).sure
     harmless = {"command": "npm test", "description": "tests", "timeout": 5, "workdir": "src"}
     assert read({"name": "Bash", "kind": "execute", "rawInput": harmless}).sure
+
+
+@pytest.mark.parametrize("members", [
+    {"sandboxMode": "off"}, {"session_id": "root-shell"}, {"mode": "yolo"}, {"type": "delete"},
+    {"description": {"run_as": "root"}},
+    {"options": [{"run_as": "root"}]}, {"path": {"then": "x"}}, {"sandbox_permissions": "require_escalated"},
+    {"parsed_cmd": ["make"]}, {"call_id": "1"}, {"variant": "x"}, {"content_length": 5},
+])
+def test_a_member_that_is_not_known_is_a_doubt_at_any_depth(members: dict[str, Any]) -> None:
+    assert not read({"name": "Bash", "kind": "execute", "rawInput": {"command": "npm test", **members}}).sure
+
+
+@pytest.mark.parametrize("members", [
+    {"env": {"CI": "1"}}, {"type": "py"}, {"output_format": "json"}, {"timeout_ms": 5, "run_in_background": True}, {"run_as": ""},
+])
+def test_a_member_that_changes_nothing_is_none(members: dict[str, Any]) -> None:
+    assert read({"name": "Bash", "kind": "execute", "rawInput": {"command": "npm test", **members}}).sure
+
+
+def test_the_members_that_the_catalog_lists_change_nothing_for_that_agent_and_no_other() -> None:
+    given = {"command": ["/bin/bash", "-lc", "cat a.txt"], "call_id": "c", "source": "unified_exec_startup", "parsed_cmd": [
+        {"type": "read", "cmd": "cat a.txt", "name": "a.txt", "path": "/w/a.txt"}], "available_decisions": ["approved", {
+            "approved_execpolicy_amendment": {"proposed_execpolicy_amendment": ["cat", "/w/a.txt"]}}]}
+    call = {"name": "exec_command", "kind": "execute", "rawInput": given}
+    codex = read(call, catalog.load()["codex-acp-zed"].tool_names)
+    assert (codex.sure, codex.command, codex.paths) == (True, "cat a.txt", ())
+    other = read(call, catalog.load()["goose"].tool_names)
+    assert not other.sure and "unified_exec_startup" in other.paths
+    hiding = {**given, "parsed_cmd": [{"cmd": "make install"}]}
+    assert "make install" in (read({**call, "rawInput": hiding}).command or ""), "another agent may run what stands there"
+
+
+def test_what_the_catalog_lists_is_still_looked_at_where_there_is_no_command_beside_it() -> None:
+    names = catalog.load()["codex-acp-zed"].tool_names
+    reading = read({"name": "exec_command", "kind": "execute", "rawInput": {"parsed_cmd": [{"cmd": "make install"}]}}, names)
+    assert reading.command == "make install"
 
 
 @pytest.mark.parametrize(("name", "verb"), [

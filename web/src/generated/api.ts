@@ -295,7 +295,7 @@ export interface EventPage {
   lastSeq: number;
 }
 
-/** What would happen, which rule says so, and why. */
+/** What would happen, which rule says so, and why; and how the call was read: its tool, its command, what is not sure about it */
 export interface Explanation {
   action: 'allow' | 'ask' | 'deny';
   source: 'default' | 'permission policy' | 'policy file' | 'session';
@@ -304,6 +304,12 @@ export interface Explanation {
   risk: RiskLevel;
   riskReason: string;
   considered: RuleLookedAt[];
+  tool: string;
+  category: ToolCategory;
+  command: string | null;
+  paths: string[];
+  doubts: string[];
+  pieces: Piece[];
 }
 
 /** How the last turn broke off. */
@@ -533,6 +539,16 @@ export interface PermissionOption {
   optionId: string;
   name: string;
   kind: string;
+}
+
+/** One simple command of a line, as rules see it. */
+export interface Piece {
+  text: string;
+  also?: string[];
+  runs?: string[];
+  runsUnknown?: boolean;
+  changing?: string[];
+  doubt?: string;
 }
 
 /** What an agent wants to do, as far as a policy cares. `paths` are as the agent wrote them, or real ones. */

@@ -15,6 +15,8 @@ A file (or table) has these keys; ``command`` is the only one that must be there
 | detect       | table            | how to find it, see below                                                             |
 | quirks       | table            | where it needs other treatment than the protocol says, see below                      |
 | tools        | table of strings | its names for its tools, each with the tool's role (``ToolRole`` of ``dialects.calls``)   |
+| members      | list of strings  | members of its tools' inputs that change nothing; others keep rules from allowing |
+| variables    | list of strings  | ``NAME=value`` that it gives to every command it has the hub run, which change nothing |
 | parent_call  | string           | where in a tool call's ``_meta`` it names the call whose sub-agent makes it: ``a.b``   |
 | features     | list of strings  | what its runs have shown beyond what every agent does: ``git``, ``approval.preview``    |
 | paths        | table of strings | its ``sessions``, ``config``, ``logs``; ``~`` and ``${NAME:-default}`` are filled in       |
@@ -67,6 +69,9 @@ from trunkline.agents.environment import clean_env
 from trunkline.agents.process import ChildCommand
 from trunkline.agents.resources import Resources, resources_from_table
 from trunkline.dialects.calls import ToolNames, ToolRole
+from trunkline.dialects.calls.inputs import bare_key
+from trunkline.dialects.calls.members import why_not_harmless
+from trunkline.dialects.calls.variables import why_not_listed
 from trunkline.dialects.outside import BROKEN, NOT_TOML
 from trunkline.errors import AgentNotInstalled, Invalid, TrunklineError, Unavailable
 from trunkline.threads import Lane, check_off_loop
@@ -80,6 +85,7 @@ VERSION_S: Final = 2.0
 PYTHON: Final = "{python}"
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_MEMBER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 _VARIABLE = re.compile(r"\$\{(\w+):-([^}]*)\}")
 _INTERPRETER = re.compile(
     r"(?:python|pypy|node|nodejs|bun|deno|ruby|perl|php|java|bash|dash|sh|zsh|env|npx|uvx|uv|pipx|npm)[\d.]*")
@@ -134,6 +140,8 @@ class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     paths: Paths = Paths()
     store: str = ""
     tools: dict[str, ToolRole] = {}
+    members: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
     parent_call: str = ""
     driver: Speaks = "acp"
     sandbox: SandboxKind = "none"
@@ -161,6 +169,8 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     paths: Paths = Paths()
     store: str = ""
     tools: dict[str, ToolRole] = {}
+    members: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
     parent_call: str = ""
     driver: Speaks = "acp"
     sandbox: SandboxKind = "none"
@@ -177,7 +187,8 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def tool_names(self) -> ToolNames:
         """The agent's names for its tools, as the fold takes them."""
-        return ToolNames(roles=self.tools, parent_call=self.parent_call)
+        return ToolNames(roles=self.tools, parent_call=self.parent_call, members=frozenset(map(bare_key, self.members)),
+                         variables=frozenset(self.variables))
 
 
 class Detection(msgspec.Struct, frozen=True, kw_only=True):
@@ -219,6 +230,8 @@ def spec_from_table(name: str, table: Mapping[str, Any], *, source: str = "") ->
         paths=entry.paths,
         store=entry.store,
         tools=entry.tools,
+        members=_harmless_members(where, entry.members),
+        variables=_own_variables(where, entry.variables),
         parent_call=entry.parent_call,
         driver=entry.driver,
         sandbox=entry.sandbox,
@@ -327,6 +340,22 @@ def _known_features(where: str, features: tuple[str, ...]) -> tuple[str, ...]:
         if flag not in FLAGS:
             raise Invalid(f"{where}: features: no flag {flag!r}; the flags are: {', '.join(FLAGS)}")
     return features
+
+
+def _harmless_members(where: str, members: tuple[str, ...]) -> tuple[str, ...]:
+    for name in members:
+        why = "that is no name of a member" if not _MEMBER.fullmatch(name) else why_not_harmless(name)
+        if why is not None:
+            raise Invalid(f"{where}: members: {name[:64]!r} cannot be listed: {why}", details={"source": where})
+    return members
+
+
+def _own_variables(where: str, variables: tuple[str, ...]) -> tuple[str, ...]:
+    for pair in variables:
+        why = why_not_listed(pair)
+        if why is not None:
+            raise Invalid(f"{where}: variables: {pair[:64]!r} cannot be listed: {why}", details={"source": where})
+    return variables
 
 
 def _resources(where: str, table: dict[str, int]) -> Resources:

@@ -5,6 +5,7 @@
     members.py   members that nobody understands  words.py     commands that are only in words
     claims.py    what else was said of a call     files.py     which file, which text: what was done
     describe.py  a call in words, and what events carry of its reading
+    variables.py what stands in front of a command and changes nothing of it
 
 What the agent says it is names the call: its ``name``, then a name of the catalog's ``tools`` (in ``_meta``, at the front of the
 id or of the title), then the title it came with where that reads as a name. Only a call that has none of these goes by its kind,
@@ -29,7 +30,7 @@ from trunkline.dialects.calls.inputs import PATHS, command_of, folder_of, has_ne
 from trunkline.dialects.calls.members import says_more, unknown_members
 from trunkline.dialects.calls.names import ToolNames, is_name, name_of_kind, role_of_kind
 from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, Claims, Reading, Source, ToolRole
-from trunkline.dialects.calls.words import arguments_in, command_in
+from trunkline.dialects.calls.words import arguments_in, command_in, is_cut, is_told_by
 from trunkline.dialects.context.categories import categorize_tool
 from trunkline.dialects.context.types import ToolCategory
 from trunkline.dialects.visible import looks_alike, unseen_in
@@ -93,10 +94,11 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
         role = "read"
     members, source = _members(given, role, arguments or shown)
     file_kind = kind if kind != "other" else _FILE_KINDS.get(role, kind) if role is not None else kind
-    command = command_of(members, file_kind)
+    command = command_of(members, file_kind, names.members)
     doubts: list[str] = []
     if command is None and not members and role == "terminal":
-        command, source, doubts = _in_words(title, shown, named_by)
+        is_title = named_by == "catalog" and names.role_of(title) is None  # the id names the tool, and the title is its command
+        command, source, doubts = _in_words(title, shown, is_title)
     elif command is not None and source == "content" and (said := command_in(shown)) and said != command:
         command, doubts = f"{command}\n{said}", ["its words name another command than its arguments"]
     category = _category(tool, kind, role)
@@ -104,9 +106,10 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     acts = frozenset(_acts(tool, kind, role, named_by, names, category, command, brings)) | claimed_acts(claims, names)
     strict = command is None and (category in _STRICT or (brings and category in ("file_read", "search")))
     found = named_in(members, located, tool=tool if named_by in ("name", "catalog", "title") else "", kind=file_kind,
-                     is_command=command is not None, strict=strict)
+                     is_command=command is not None, strict=strict, idle=names.members)
     if role in _UNDERSTOOD:
-        doubts += [f"a member of its input that is not known: {name[:60]}" for name in dict.fromkeys(unknown_members(members))]
+        unknown = dict.fromkeys(unknown_members(members, names.members))
+        doubts += [f"a member of its input that is not known: {name[:60]}" for name in unknown]
     doubts += contradictions(role if named_by not in ("kind", "input") else None, kind, acts, members)
     doubts += claimed_doubts(claims, command, found.paths, acts)
     if given and not isinstance(given, str | Mapping):
@@ -119,7 +122,7 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
         queries=tuple(_statements(members, role)), unseen=unseen, doubts=tuple(doubts[:DOUBTS]), cut=cut,
         description=describe(tool, members, command, found.paths),
         subject="" if command is not None else subject_of(members, found.paths),
-        beside=brings or bool(found.globs) or not set(found.paths) <= set(located[:PATHS]) or says_more(members))
+        beside=brings or bool(found.globs) or not set(found.paths) <= set(located[:PATHS]) or says_more(members, names.members))
 
 
 def _members(given: object, role: ToolRole | None, shown: str) -> tuple[Mapping[str, Any], Source]:
@@ -134,12 +137,15 @@ def _members(given: object, role: ToolRole | None, shown: str) -> tuple[Mapping[
     return arguments_in(shown), "content"
 
 
-def _in_words(title: str, shown: str, named_by: Source) -> tuple[str | None, Source, list[str]]:
+def _in_words(title: str, shown: str, is_title: bool) -> tuple[str | None, Source, list[str]]:
     """The command of a call without an input: its title, or what its words announce. A tool's name is never one."""
     said = command_in(shown)
-    if title and not is_name(title):
+    if title and (is_title or not is_name(title)):
         command = _without_label(title)
-        return command, "title", [f"its words tell of another command: {said[:60]}"] if said and said not in command else []
+        is_same = not said or said in command or is_told_by(said, command)
+        return command, "title", [] if is_same else [f"its words tell of another command: {said[:60]}"]
+    if is_cut(said):
+        return None, "content", ["its words show only the beginning of its command"]
     return (said, "content", ["its command is only in its words"]) if said else (None, "title", [])
 
 

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from trunkline.dialects.calls.searches import Reading, folders_in, is_glob, reading_of, spelled_out, words_of
+from trunkline.dialects.calls.variables import SHELLS, script_of
 
 PATHS = 200
 """Paths of one call that are looked at."""
@@ -33,10 +34,6 @@ _COMMANDS = frozenset({
     "shell", "bash", "sh", "run", "program", "executable", "argv", "stdin",
 })
 _LISTS_OF_LINES = frozenset({"commands", "cmds", "scripts"})
-_RETOLD = frozenset({"parsedcmd", "parsedcommand"})
-"""Where an agent tells beside a command how it understands it; nobody runs that."""
-_PROPOSALS = frozenset({"proposedexecpolicyamendment", "availabledecisions"})
-"""What an agent proposes to remember of a command; it repeats the command's words."""
 _FOLDER_KEYS = ("cwd", "workdir", "working_dir", "workingDir", "working_directory", "workingDirectory", "dir_path")
 _ARGUMENTS = frozenset({"args", "arguments"})
 _VARIABLES = frozenset({"env", "envs", "environ", "environment", "envvars", "environmentvariables"})
@@ -76,15 +73,16 @@ _IS_PATCH = re.compile(r"^(?:\*\*\* (?:Add|Update|Delete|Move) |--- |\+\+\+ |dif
 
 _EDITOR_VERBS = frozenset({"view", "create", "str_replace", "insert", "undo_edit", "read", "write", "edit", "delete", "rename"})
 _FILE_KINDS = frozenset({"read", "edit", "delete", "move", "search"})
-_SHELLS = frozenset(folder + name for name in ("sh", "bash", "zsh", "dash", "ksh") for folder in ("", "/bin/", "/usr/bin/"))
-"""The shells that are what they are called; `./bash` may be anything."""
+_NO_NAMES: frozenset[str] = frozenset()
 
 
-def command_of(tool_input: Mapping[str, Any], kind: str | None = None) -> str | None:
-    """Everything that an input wants run, one line each: lines, lists of words, programs with arguments and variables."""
-    found = list(dict.fromkeys(_lines(tool_input, kind, DEPTH)))
+def command_of(tool_input: Mapping[str, Any], kind: str | None = None, idle: frozenset[str] = _NO_NAMES) -> str | None:
+    """Everything that an input wants run, one line each: lines, lists of words, programs with arguments and variables.
+
+    ``idle`` are the members (as ``bare_key`` spells them) that change nothing: beside a command, nobody looks for one in them."""
+    found = list(dict.fromkeys(_lines(tool_input, kind, DEPTH, idle)))
     if len(found) > 1:
-        found = [line for line in found if line not in _SHELLS] or found[:1]  # `shell: bash` says who reads the line
+        found = [line for line in found if line not in SHELLS] or found[:1]  # `shell: bash` says who reads the line
     if not found:
         return None
     return "\n".join((" ".join((*_variables(tool_input, DEPTH), found[0])), *found[1:]))
@@ -104,11 +102,12 @@ class Named(NamedTuple):
 
 
 def named_in(tool_input: Mapping[str, Any], known: Iterable[str] = (), *, tool: str = "", kind: str | None = None,
-             is_command: bool, strict: bool) -> Named:
+             is_command: bool, strict: bool, idle: frozenset[str] = _NO_NAMES) -> Named:
     """Every path in an input, after those that are known from elsewhere. ``tool`` and ``kind`` say what a pattern in it is.
 
-    ``strict`` is for what writes: there every short text counts whose name does not say that it is something else."""
-    finder = _Finder("expression" if is_command else reading_of(tool, kind, writes=strict), kind, is_command, strict)
+    ``strict`` is for what writes: there every short text counts whose name does not say that it is something else. ``idle`` are
+    members that change nothing: beside a command they name no path."""
+    finder = _Finder("expression" if is_command else reading_of(tool, kind, writes=strict), kind, is_command, strict, idle)
     found: dict[str, None] = {}
     for path in itertools.chain(known, finder.top(tool_input)):
         found[path] = None
@@ -150,21 +149,22 @@ class _Arguments(NamedTuple):
         return f"{line} {self.text}" if self.text else line
 
 
-def _lines(mapping: Mapping[str, Any], kind: str | None, depth: int) -> Iterator[str]:
+def _lines(mapping: Mapping[str, Any], kind: str | None, depth: int, idle: frozenset[str]) -> Iterator[str]:
     """The command lines in a record and in the records within it; arguments belong to the first line beside them."""
     arguments = _arguments(mapping)
     ran = False
     for key in sorted(mapping, key=_rank):
         value, name = mapping[key], bare_key(key)
         if name in _COMMANDS and not (name == "command" and kind in _FILE_KINDS and _is_verb(value)):
-            for line in _lines_under(name, value, arguments if not ran else _Arguments(), kind, depth):
+            for line in _lines_under(name, value, arguments if not ran else _Arguments(), kind, depth, idle):
                 ran = True
                 yield line
-        elif not (name in _RETOLD and ran):
-            yield from _nested(value, kind, depth)
+        elif not (ran and name in idle):
+            yield from _nested(value, kind, depth, idle)
 
 
-def _lines_under(name: str, value: Any, arguments: _Arguments, kind: str | None, depth: int) -> Iterator[str]:
+def _lines_under(name: str, value: Any, arguments: _Arguments, kind: str | None, depth: int,
+                 idle: frozenset[str]) -> Iterator[str]:
     if isinstance(value, str):
         yield from [arguments.behind([value])] if value.strip() else []
     elif _is_flat(value) and name in _LISTS_OF_LINES:
@@ -174,19 +174,19 @@ def _lines_under(name: str, value: Any, arguments: _Arguments, kind: str | None,
         yield arguments.behind([str(word) for word in value])
     elif isinstance(value, list | tuple) and depth:
         for inner in value:
-            yield from _lines_under(name, inner, arguments, kind, depth - 1)
+            yield from _lines_under(name, inner, arguments, kind, depth - 1, idle)
     elif isinstance(value, Mapping) and depth:  # odd, so every text in it may be run
-        yield from _nested(value, kind, depth)
+        yield from _nested(value, kind, depth, idle)
         for key, inner in value.items():
-            yield from _lines_under(bare_key(key), inner, arguments, kind, depth - 1)
+            yield from _lines_under(bare_key(key), inner, arguments, kind, depth - 1, idle)
 
 
-def _nested(value: Any, kind: str | None, depth: int) -> Iterator[str]:
+def _nested(value: Any, kind: str | None, depth: int, idle: frozenset[str]) -> Iterator[str]:
     if isinstance(value, Mapping) and depth:
-        yield from _lines(value, kind, depth - 1)
+        yield from _lines(value, kind, depth - 1, idle)
     elif isinstance(value, list | tuple) and depth:
         for inner in value:
-            yield from _nested(inner, kind, depth - 1)
+            yield from _nested(inner, kind, depth - 1, idle)
 
 
 def _is_flat(value: Any) -> bool:
@@ -213,9 +213,7 @@ def _arguments(mapping: Mapping[str, Any]) -> _Arguments:
 
 def _line(words: Sequence[str]) -> str:
     """A list of words as one line; of ``bash -lc LINE`` it is the line that counts."""
-    if len(words) == 3 and words[0] in _SHELLS and words[1] in ("-c", "-lc"):
-        return words[2]
-    return shlex.join(words)
+    return script_of(words) or shlex.join(words)
 
 
 def _variables(value: Any, depth: int) -> Iterator[str]:
@@ -248,11 +246,12 @@ def _folder_key(tool_input: Mapping[str, Any]) -> str | None:
 class _Finder:
     """Looks for paths, and gives up with BEYOND_RULES where there is too much."""
 
-    def __init__(self, reading: Reading, kind: str | None, is_command: bool, strict: bool) -> None:
+    def __init__(self, reading: Reading, kind: str | None, is_command: bool, strict: bool, idle: frozenset[str]) -> None:
         self._reading = reading
         self._kind = kind
         self._is_command = is_command
         self._strict = strict
+        self._idle = idle
         self._left = MEMBERS
         self.globs: list[str] = []
 
@@ -267,7 +266,7 @@ class _Finder:
         for name, inner in mapping.items():
             if is_table or _looks_like_path(str(name)):
                 yield str(name)
-            if not (self._is_command and _is_run(str(name), inner)):
+            if not (self._is_command and (_is_run(str(name), inner) or bare_key(name) in self._idle)):
                 yield from self._under(str(name), inner, folders, depth)
 
     def _under(self, key: str, value: Any, folders: list[str], depth: int) -> Iterator[str]:
@@ -315,7 +314,7 @@ class _Finder:
 def _is_run(name: str, value: Any) -> bool:
     """Whether a member is part of the command line."""
     bare = bare_key(name)
-    if bare in _VARIABLES or bare in _PROPOSALS:
+    if bare in _VARIABLES:
         return True
     return (bare in _COMMANDS or bare in _ARGUMENTS) and (isinstance(value, str) or _is_flat(value))
 
@@ -348,13 +347,22 @@ def _role_of_pattern(words: tuple[str, ...]) -> Role:
 
 def is_looked_at(key: str) -> bool:
     """Whether what stands under a name is looked at by somebody: as a command, a path, a pattern or a text."""
-    return is_of_command(key) or _role(key) in ("path", "glob", "pattern", "query", "body")
+    return is_of_command(key) or is_folder(key) or _role(key) in ("path", "glob", "pattern", "query", "body")
 
 
 def is_of_command(key: str) -> bool:
-    """Whether what stands under a name is part of a command: its words, its variables, its folder, or these told again."""
-    bare = bare_key(key)
-    return bare in _COMMANDS | _ARGUMENTS | _VARIABLES | _RETOLD | _PROPOSALS or key in _FOLDER_KEYS
+    """Whether what stands under a name is run, or given to what is run."""
+    return bare_key(key) in _COMMANDS | _ARGUMENTS | _VARIABLES
+
+
+def is_variables(key: str) -> bool:
+    """Whether what stands under a name are variables: their names are no members."""
+    return bare_key(key) in _VARIABLES
+
+
+def is_folder(key: str) -> bool:
+    """Whether what stands under a name is the folder that a command runs in."""
+    return key in _FOLDER_KEYS
 
 
 def bare_key(key: object) -> str:

@@ -1,7 +1,10 @@
 """Which members of an input say something that we do not understand.
 
-Rule: a member counts as understood where somebody looks at it: as a command, a path, a pattern, a text to write. Of the others
+Rule 1: a member counts as understood where somebody looks at it: as a command, a path, a pattern, a text to write. Of the others
 only those count that are known to change nothing. One that is off (false, empty) says nothing.
+Rule 2: what is in general use stands here. A vendor's own names stand in its catalog entry (``members``), and arrive as
+``ToolNames``.
+Rule 3: a name that says how a call is run (``sandbox``, ``run_as``) is never harmless, whoever lists it.
 """
 
 from __future__ import annotations
@@ -10,44 +13,62 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trunkline.dialects.calls.inputs import DEPTH, MEMBERS, bare_key, is_looked_at, is_of_command
+from trunkline.dialects.calls.inputs import DEPTH, MEMBERS, bare_key, is_folder, is_looked_at, is_of_command, is_variables
+from trunkline.dialects.calls.names import verb_in
 from trunkline.dialects.calls.searches import words_of
 
 _HARMLESS: Final = frozenset(
     "description timeout timeoutms timeoutseconds explanation justification reason runinbackground isbackground background limit "
-    "offset headlimit line lines startline endline startlineonebased endlineonebasedinclusive shouldreadentirefile maxresults "
-    "maxlines replaceall outputmode i n a b c casesensitive caseinsensitive multiline recursive depth maxdepth callid turnid "
-    "processid source startedatms autoapproved variant contentlength wait yieldtimems maxoutputtokens maxtokens requiresapproval "
-    "expectedreplacements respectgitignore pages page count index sortby context beforecontext aftercontext filetype url urls "
-    "allowuseraction bytes size status alloweddomains blockeddomains recencydays viewrange insertline edits changes todos "
-    "tool".split())
-_HARMLESS_ENDS: Final = frozenset({"type", "mode", "encoding", "format", "language", "kind", "id"})
+    "offset headlimit line lines startline endline maxresults maxlines replaceall outputmode i n a b c casesensitive "
+    "caseinsensitive multiline recursive depth maxdepth wait maxtokens pages page count index sortby context beforecontext "
+    "aftercontext filetype url urls bytes size status alloweddomains blockeddomains recencydays viewrange insertline todos tool "
+    "id toolcallid tooluseid messageid".split())
+_HARMLESS_ENDS: Final = frozenset({"encoding", "format", "language"})
+_SORTS: Final = frozenset({"type", "kind"})
+"""They say what sort of thing is meant, unless it is something to do."""
+_NEVER: Final = frozenset(
+    "dangerously sandbox sandboxed unsandboxed sudo root privileged unprivileged escalated elevated bypass skip permission "
+    "permissions user as command commands script hook hooks exec execute eval preload shell".split())
+"""Words of names that say how, as whom or with what else a call is run."""
 
 
-def unknown_members(value: Any, depth: int = DEPTH) -> Iterator[str]:
-    """The names of members that nobody looks at and that are not known to change nothing."""
+def unknown_members(value: Any, known: frozenset[str] = frozenset(), depth: int = DEPTH) -> Iterator[str]:
+    """The names of members that nobody looks at and that are not known to change nothing, at any depth. ``known`` are those that
+    the agent's catalog entry lists, as ``bare_key`` spells them."""
     if isinstance(value, Mapping):
         for key, inner in itertools.islice(value.items(), MEMBERS):
-            if not inner or _is_harmless(str(key)):
+            name = str(key)
+            if not inner or bare_key(name) in known or is_variables(name):
                 continue
-            if isinstance(inner, Mapping | list | tuple) and depth and not is_looked_at(str(key)):
-                yield from unknown_members(inner, depth - 1) if _holds_records(inner) else [str(key)]
-            elif not is_looked_at(str(key)):
-                yield str(key)
+            if depth and _holds_records(inner):
+                yield from unknown_members(inner, known, depth - 1)
+            elif not _is_harmless(name, inner) and not is_looked_at(name):
+                yield name
     elif isinstance(value, list | tuple) and depth:
         for inner in itertools.islice(value, MEMBERS):
-            yield from unknown_members(inner, depth - 1)
+            yield from unknown_members(inner, known, depth - 1)
 
 
-def says_more(members: Mapping[str, Any]) -> bool:
+def why_not_harmless(name: str) -> str | None:
+    """Why nobody may list a member as one that changes nothing; None where it can be listed."""
+    if is_of_command(name):
+        return "what stands there is run"
+    word = next((word for word in words_of(name) if word in _NEVER), None)
+    return None if word is None else f"a name with {word!r} in it says how a call is run"
+
+
+def says_more(members: Mapping[str, Any], known: frozenset[str] = frozenset()) -> bool:
     """Whether an input says more than a command, the folder that it runs in, and what changes nothing of it."""
-    return any(value and not is_of_command(str(key)) and not _is_harmless(str(key)) for key, value in members.items())
+    beside = [(str(key), value) for key, value in members.items() if value and not is_of_command(str(key))]
+    return any(not is_folder(key) and not _is_harmless(key, value) and bare_key(key) not in known for key, value in beside)
 
 
 def _holds_records(value: Any) -> bool:
-    return isinstance(value, Mapping) or any(isinstance(inner, Mapping) for inner in value)
+    return isinstance(value, Mapping) or (isinstance(value, list | tuple) and any(isinstance(inner, Mapping) for inner in value))
 
 
-def _is_harmless(key: str) -> bool:
+def _is_harmless(key: str, value: Any) -> bool:
     words = words_of(key)
+    if words[-1:] and words[-1] in _SORTS:
+        return len(words) <= 2 and (not isinstance(value, str) or verb_in(value) is None)
     return bare_key(key) in _HARMLESS or (len(words) > 0 and words[-1] in _HARMLESS_ENDS)

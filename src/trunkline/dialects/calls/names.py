@@ -75,10 +75,14 @@ Verb = Literal["destroys", "changes"]
 
 
 class ToolNames(msgspec.Struct, frozen=True, kw_only=True):
-    """One agent's names for its tools. ``parent_call`` is where its ``_meta`` names the call that a sub-agent works for."""
+    """One agent's names for its tools. ``parent_call`` is where its ``_meta`` names the call that a sub-agent works for;
+    ``members`` are those of its tools' inputs that change nothing, as ``inputs.bare_key`` spells them, and ``variables`` what it
+    gives to every command (``NAME=value``)."""
 
     roles: dict[str, ToolRole] = {}
     parent_call: str = ""
+    members: frozenset[str] = frozenset()
+    variables: frozenset[str] = frozenset()
 
     def role_of(self, name: str) -> ToolRole | None:
         """The role of a tool by its name; None where neither this agent's table nor the spellings in general use have it."""

@@ -18,6 +18,8 @@ WORDS_CHARS: Final = 16 << 10
 _ANNOUNCED: Final = re.compile(
     r"(?:^|\s)(?:running|run|execute|executing|command|shell)(?: (?:command|the command))?: *`{0,3}([^\n`]+)", re.IGNORECASE)
 
+_CUT: Final = ("…", "...")
+
 
 def arguments_in(text: str) -> dict[str, Any]:
     """The members of an input that is told as a text; empty where it is none."""
@@ -35,3 +37,14 @@ def command_in(text: str) -> str:
     """The command that a sentence announces, else ""."""
     found = _ANNOUNCED.search(text[:WORDS_CHARS])
     return found[1].strip() if found is not None else ""
+
+
+def is_cut(said: str) -> bool:
+    """Whether words tell only the beginning of a command: some agents show its first fifty characters and a sign for the rest."""
+    return said.endswith(_CUT)
+
+
+def is_told_by(said: str, command: str) -> bool:
+    """Whether words tell this command: all of it, or its beginning."""
+    beginning = said.removesuffix("…") if said.endswith("…") else said.removesuffix("...")
+    return said == command or (is_cut(said) and len(beginning) > 0 and command.startswith(beginning))

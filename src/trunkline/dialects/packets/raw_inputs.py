@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from trunkline.dialects.acp import CallState, Diff
+from trunkline.dialects.calls.variables import script_of
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.packets.contents import one_line
 from trunkline.dialects.packets.detect import (
@@ -61,7 +62,6 @@ _BY_KIND: Final[dict[str, ToolName]] = {"read": "read", "execute": "bash", "fetc
 _GUESSED: Final = frozenset({"glob", "grep", "read", "write", "webfetch", "websearch"})
 _NO_SUCH: Final = frozenset({"delete", "move", "execute", "switch_mode"})
 """Kinds that no tool of ``_GUESSED`` is of: what deletes by a pattern is no search."""
-_SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash"})
 
 _encode = msgspec.json.Encoder().encode
 
@@ -161,8 +161,7 @@ def _line(command: Any) -> Any:
         words = msgspec.json.decode(command, type=list[str])
     except BROKEN:
         return command
-    wrapped = len(words) == 3 and words[0].rsplit("/", 1)[-1] in _SHELLS and words[1].startswith("-") and words[1].endswith("c")
-    return words[2] if wrapped else shlex.join(words)
+    return script_of(words) or shlex.join(words)
 
 
 def todos_of(todos: list[Any]) -> list[Any]:

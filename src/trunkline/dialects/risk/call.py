@@ -6,11 +6,11 @@ Rule 1: a judge only notes. What follows from several commands together (a downl
 
 from __future__ import annotations
 
-import re
 from typing import Final, TypeVar
 
 from msgspec import Struct
 
+from trunkline.dialects.calls.variables import loading_level
 from trunkline.dialects.context.types import RiskLevel
 from trunkline.dialects.risk.levels import Finding, rank
 from trunkline.dialects.risk.places import Places, look
@@ -35,25 +35,6 @@ _WRITE_LEVELS: Final[dict[str, tuple[RiskLevel, str]]] = {
     "net": ("high", "writes to the network"),
     "unknown": ("medium", "writes a file that only the run knows"),
 }
-
-_LOADERS: Final = re.compile(
-    r"^(LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_\w+|BASH_ENV|ENV|PROMPT_COMMAND|PS4|SHELLOPTS|BASHOPTS|PATH|PYTHONSTARTUP|PYTHONPATH"
-    r"|PERL5OPT|PERL5LIB|RUBYOPT|NODE_OPTIONS|JAVA_TOOL_OPTIONS|GIT_\w*COMMAND|GIT_PAGER|GIT_EDITOR|GIT_EXTERNAL_DIFF|GIT_CONFIG\w*"
-    r"|GIT_EXEC_PATH|GIT_PROXY_COMMAND|GIT_SSH|GIT_ASKPASS|SSH_ASKPASS|SUDO_ASKPASS|PAGER|MANPAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL"
-    r"|BROWSER|RUSTC_WRAPPER|CARGO_TARGET_\w+_RUNNER|MAKEFLAGS|MAKESHELL|npm_config_\w+|PIP_INDEX_URL|PIP_EXTRA_INDEX_URL|TAR_OPTIONS"
-    r"|RSYNC_RSH|GREP_OPTIONS|LESS|GCONV_PATH|GOFLAGS|CC|CXX|LD)=(.*)$",
-    re.DOTALL,
-)
-_LOADING: Final = {
-    "NODE_OPTIONS": re.compile(r"(^|[\s'\"])(-r|--require|--import|--loader|--experimental-loader)\b"),
-    "GOFLAGS": re.compile(r"-(tool)?exec\b"),
-    "MAKEFLAGS": re.compile(r"--eval\b|\bSHELL="),
-    "PATH": re.compile(r"(^|:)(\.|(/tmp|/var/tmp|/dev/shm)(/[^:]*)?)(:|$)"),
-    "PYTHONPATH": re.compile(r"(^|:)(/tmp|/var/tmp|/dev/shm)(/[^:]*)?(:|$)"),
-}
-"""In variables that builds set every day: what makes them load a file, or find programs where anybody can put some."""
-_QUIET_LOADERS: Final = re.compile(r"^(cat|less|more|true|:|vi|vim|nano|echo|gcc|clang|cc|g\+\+|c\+\+|clang\+\+|)$|^-[A-Za-z]+$")
-_LOADS_MODULES: Final = frozenset(("PERL5OPT", "RUBYOPT"))
 
 
 Noted = list[T] | tuple[()]
@@ -169,6 +150,15 @@ class Call(Struct, eq=False, gc=False):
                     return joined
         return None
 
+    def bundled_value(self, letter: str) -> str | None:
+        """The value of a short option wherever it stands in a bundle: ``-xC/srv``, ``-st ..``."""
+        for at, arg in enumerate(self.args if not self.bare else ()):
+            if arg[:1] == "-" and arg[1:2] not in ("", "-"):
+                before, found, rest = arg[1:].partition(letter)
+                if found and before.isalnum():
+                    return rest or " ".join(self.args[at + 1:at + 2])
+        return None
+
     def note(self, level: RiskLevel, reason: str, about: str = "") -> None:
         """Remember one thing; ``about`` is shown behind it, shortened."""
         shown = about if len(about) <= _SHOWN else about[: _SHOWN - 1] + "…"
@@ -188,10 +178,8 @@ class Call(Struct, eq=False, gc=False):
 
     def assign(self, assignment: str) -> None:
         """It sets a variable; some make other programs load or run something."""
-        found = _LOADERS.match(assignment)
-        if found is not None and (found[1] in _LOADS_MODULES or not _QUIET_LOADERS.match(found[2])):
-            loading = _LOADING.get(found[1])
-            level: RiskLevel = "high" if loading is None or loading.search(found[2]) else "medium"
+        level = loading_level(assignment)
+        if level is not None:
             self.note(level, "changes what other programs load or run", assignment)
 
     def run(self, path: str) -> None:

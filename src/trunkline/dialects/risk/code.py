@@ -42,7 +42,8 @@ _RUNS: Final = _telling(
     "spawnl spawnv posix_spawn qx shell_exec passthru proc_open pcntl_exec getRuntime ProcessBuilder pty getoutput "
     "getstatusoutput startfile "
     "Open3 PTY ctypes win32api ShellExecute fork multiprocessing",
-    "os.execute", "io.popen", "%x[", "%x{", "%x(", "Deno.run", "Deno.Command", "do shell script", "cmd.Start", "exec.Command",
+    "os.execute", "io.popen", "%x[", "%x{", "%x(", "Deno.run", "Deno.Command", "do shell script",
+    "System.cmd", "os:cmd", "run-program", "cmd.Start", "exec.Command",
 )  # fmt: skip
 _DELETES: Final = _telling(
     "rmtree unlink unlinkSync rmdir rmdirSync rmSync removedirs removeSync rm_rf rm_r truncate truncateSync chmod "
@@ -102,6 +103,15 @@ def _read_part(call: Call, code: str, what: str) -> str:
     if len(code) > _MAX_CODE:
         call.note("high", f"{what} that is too long to be read to its end")
     return code[:_MAX_CODE]
+
+
+def may_run_commands(code: str, language: str) -> bool:
+    """Whether a piece of code may run programs, as far as a few telling words say; what is too long to be read may."""
+    if len(code) > _MAX_CODE:
+        return True
+    names = set(_NAME.findall(code))
+    return (_RUNS.found(names, code) or _EVALUATES.found(names, code) or _DECODES.found(names, code)
+            or ("`" in code and language in _BACKTICK_RUNS))
 
 
 def judge_code(call: Call, code: str | None, language: str) -> None:

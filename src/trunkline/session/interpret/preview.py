@@ -78,10 +78,16 @@ def _in_place(pieces: list[Piece], text: str | None) -> tuple[str | None, str]:
 
 
 def _pieces(facts: Facts) -> Iterator[Piece]:
-    """The changes that the call shows, else those that its input names."""
+    """The changes that are shown in their places: those that the call shows, else those that the input of a write names."""
+    if facts.role in ("write", "edit") or any(isinstance(item, acp.Diff) for item in facts.state.content or ()):
+        yield from pieces_of(facts)
+
+
+def pieces_of(facts: Facts) -> Iterator[Piece]:
+    """The changes of files that a call shows, else those that its input names, whatever the tool is."""
     shown = [(item.path, item.old_text, item.new_text) for item in facts.state.content or [] if isinstance(item, acp.Diff)]
-    if shown or facts.role not in ("write", "edit") or not facts.paths:
-        yield from shown
+    yield from shown
+    if shown or not facts.paths:
         return
     for old, new in replaced_in(facts.input):
         if new is not None:

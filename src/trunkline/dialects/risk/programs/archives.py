@@ -27,7 +27,7 @@ def _tar(call: Call) -> None:
         call.note("high", "unpacks to absolute paths", call.command.text)
     if "x" in mode or call.has("", "--extract", "--get"):
         call.note("medium", "unpacks an archive", call.command.text)
-        _into(call, call.value("-C", "--directory"))
+        _into(call, call.value("-C", "--directory") or call.bundled_value("C"))
     if "c" in mode or call.has("", "--create"):
         target = call.value("--file") or _archive(call)
         if target and target != "-":

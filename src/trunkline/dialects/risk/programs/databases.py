@@ -17,6 +17,7 @@ _SQL_RUNS: Final = re.compile(
     r"\\!|\bcopy\b.*\bprogram\b|\.shell|\.system|\bsystem\s|xp_cmdshell|load_file|into\s+(out|dump)file|load_extension|eval\b",
     re.I,
 )
+_SQL_SAVES: Final = re.compile(r"^\s*\.(?:output|once|backup|save|clone|log|trace|excel)\s{1,9}(\S+)")
 DROPS: Final = (row("", "high", "changes or deletes data", "dropdb x"),)
 DUMPS: Final = (row("", "medium", "copies a database", "pg_dump x"),)
 
@@ -24,6 +25,8 @@ DUMPS: Final = (row("", "medium", "copies a database", "pg_dump x"),)
 def _database(call: Call) -> None:
     """psql, mysql, redis-cli: by the statement in the arguments."""
     statements = [arg for arg in call.args if " " in arg or _SQL_LOSES.fullmatch(arg) or arg.startswith((".", "\\"))]
+    for saved in filter(None, map(_SQL_SAVES.match, statements)):
+        call.write(saved[1])
     if any(_SQL_RUNS.search(text) for text in statements):
         call.note("high", "makes the database run a program or write a file", statements[0])
     elif any(_SQL_LOSES.search(text) for text in statements):

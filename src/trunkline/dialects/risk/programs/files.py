@@ -60,12 +60,12 @@ def _with_target(call: Call) -> list[str]:
     """Operands with the target last, also where ``-t`` gives it."""
     if call.bare:
         return list(call.operands)
-    target = call.value("-t", "--target-directory")
+    target = call.value("-t", "--target-directory") or call.bundled_value("t")
     return [path for path in call.operands if path != target] + [target] if target else list(call.operands)
 
 
 def _ln(call: Call) -> None:
-    for path in call.operands[-1:]:
+    for path in _with_target(call)[-1:]:
         call.write(path)
     for path in call.operands[:-1]:
         if call.places.secret(path):

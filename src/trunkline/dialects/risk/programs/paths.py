@@ -34,10 +34,15 @@ class PathUse(NamedTuple):
     """It reads whatever it names, except behind an option of ``writes``."""
     long_dashes: bool = False
     """Its options have one dash and are words (``-out x``)."""
+    copies: bool = False
+    """Behind ``cp`` its last operand is written, whatever it reads otherwise."""
+    makes: bool = False
+    """Behind a verb of ``_MAKING`` its operands are written."""
 
 
-def _row(operands: int = 0, reads: str = "", writes: str = "", everything: bool = False, long_dashes: bool = False) -> PathUse:
-    return PathUse(operands, frozenset(reads.split()), frozenset(writes.split()), everything, long_dashes)
+def _row(operands: int = 0, reads: str = "", writes: str = "", everything: bool = False, long_dashes: bool = False,
+         copies: bool = False, makes: bool = False) -> PathUse:
+    return PathUse(operands, frozenset(reads.split()), frozenset(writes.split()), everything, long_dashes, copies, makes)
 
 
 _READING: Final = frozenset(
@@ -53,8 +58,9 @@ _READING: Final = frozenset(
 
 _READS: Final = _row(everything=True)
 _LOOKS: Final = _row(ALL, writes="-o")
-_PACKAGES: Final = _row(ALL, reads="-r -c -e -f -C -p -w --extra-index-url", writes="-t -d -o")
-_ELSEWHERE: Final = _row(everything=True, writes="-o --output --cidfile --iidfile --metadata-file -E --log-file")
+_MAKING: Final = frozenset("venv new init create".split())
+_PACKAGES: Final = _row(ALL, reads="-r -c -e -f -C -p -w --extra-index-url", writes="-t -d -o", makes=True)
+_ELSEWHERE: Final = _row(everything=True, writes="-o --output --cidfile --iidfile --metadata-file -E --log-file", copies=True)
 _JUDGED: Final = _row(everything=True)
 """Its judge looks at every path that it may write."""
 
@@ -89,20 +95,26 @@ PATHS: Final[dict[str, PathUse]] = {
     **dict.fromkeys(("pdftotext", "json.tool"), _row(1)),
     **dict.fromkeys(("mktemp", "mkfifo"), _row()),
     **dict.fromkeys(_MANAGERS, _PACKAGES),
+    **dict.fromkeys(("pip", "pip3"), _row(ALL, reads="-r -c -e -f", writes="-t -d -w --wheel-dir --prefix")),
+    **dict.fromkeys("pg_dump pg_dumpall mysqldump mongodump".split(), _row(ALL, writes="-f --file -r --result-file -o --out")),
     **dict.fromkeys(_REMOTE, _ELSEWHERE),
     **dict.fromkeys("psql mysql mariadb mongo mongosh redis-cli duckdb clickhouse-client pg_isready".split(),
                     _row(ALL, reads="-f -h -S", writes="-o -L")),
     **dict.fromkeys("curl xh http https curlie".split(), _row(ALL, _CURL_READS)),
     **dict.fromkeys(("wget", "wget2"), _row(
-        ALL, "-i --post-file --body-file --load-cookies --private-key --certificate --header")),
+        ALL, "-i --post-file --body-file --load-cookies --private-key --certificate --header",
+        "-o -O -a -P --output-file --append-output --warc-file --save-cookies --rejected-log")),
     **dict.fromkeys(_CODE_JUDGED, _JUDGED),
-    **dict.fromkeys("gunzip unzip bunzip2 unxz 7z unrar gzip bzip2 xz zstd".split(), _READS),
+    **dict.fromkeys("gunzip unzip bunzip2 unxz 7z unrar gzip bzip2 xz zstd".split(), _row(everything=True, writes="-d -o")),
+    "git": _row(everything=True, writes="--separate-git-dir"),
     **dict.fromkeys("gcc g++ cc c++ clang clang++ rustc".split(), _COMPILER),
+    "base64": _row(everything=True, writes="-o --output"),
+    "coverage": _row(ALL, writes="-o -d --directory"),
     "patch": _row(0, reads="-i"),
     "go": _row(ALL, reads="-C -modfile -overlay -pgo -mod -ldflags -gcflags -tags -run -bench", long_dashes=True),
     "terraform": _row(0, reads="-chdir -var-file -backend-config", long_dashes=True),
     "openssl": _row(ALL, _OPENSSL_READS, long_dashes=True),
-    "cmake": _row(1, reads="-D -S -C -G -P -L"),
+    "cmake": _row(1, reads="-D -S -C -G -P -L", writes="--prefix -B --install-prefix"),
     "make": _row(0, reads="-C -f -I -o -W"),
     "http.server": _row(ALL, reads="-d"),
     **dict.fromkeys(("open", "xdg-open", "man", "code-insiders"), _READS),
@@ -121,7 +133,10 @@ def note_outside(call: Call, is_known: bool = True) -> None:
 
 def _word(call: Call, at: int, arg: str, is_known: bool) -> None:
     """One word that may name a path, alone or as the value of an option or a setting."""
-    for value in (arg, *option_values(arg)):
+    values = (arg, *option_values(arg))
+    if arg[:1] == "-" and ":" in arg and "://" not in arg:
+        values = (*values, arg.partition(":")[2])  # ``--cov-report=xml:../x``
+    for value in values:
         if value[:1] not in "/~.$" or "://" in value or "\n" in value:
             continue
         if value[:1] == "$" and not value.startswith(("$HOME", "${HOME}")):
@@ -146,7 +161,11 @@ def _only_reads(call: Call, at: int, arg: str, value: str, path: str) -> bool:
     if path in _known(call):
         return option not in use.writes or path in call.writes
     if option:
-        return option in use.reads or option in _READING or (use.everything and option not in use.writes)
+        return option not in use.writes and (option in use.reads or option in _READING or use.everything)
+    if use.makes and not _MAKING.isdisjoint(call.operands[:1]):
+        return False
+    if use.copies and "cp" in call.operands[:2] and arg == call.args[-1]:
+        return False
     if unwrap(call.command) is not None or at < first or call.command.words[at + 1] in call.codes:
         return True
     if use.everything:

@@ -1,4 +1,4 @@
-"""Programs that run others by an option, an argument or their input, which no reader of shells sees: the table of them.
+"""Programs that run others by an option, an argument or their input, which no reader of shells sees.
 
 What others may import from here:
 
@@ -6,8 +6,10 @@ What others may import from here:
                               do not say; ``()`` where it runs nothing that the table knows of
     line_runs(commands)       the same for every command of a line, in order: what an earlier one made an alias, a copy or a link
                               of is known to the later ones
+    line_names(commands)      for every command of a line what it is under another name: ``git-push`` is ``git push``
+    changing_options(command) the options and settings of a command that change what is run
     option_values(word)       every value that a word may give to an option: ``-rf.env`` may give ``f.env`` or ``.env``
-    ROWS, Runner              the table itself
+    ROWS, Runner              the table itself (``runner_rows.py``)
 
 Rule 1: commands that stand in the words as they are (``sudo``, ``xargs``, ``sh -c``, ``find -exec``) are commands of the line
 already (``dialects/shell/wrappers.py``) and are not told again.
@@ -22,13 +24,21 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Final, Literal, NamedTuple
 
-from trunkline.dialects.risk.programs.git_words import GIT_VALUES, KNOWN_VERBS, RUNNING_KEYS
-from trunkline.dialects.shell import SimpleCommand
+from msgspec import structs
+
+from trunkline.dialects.calls.variables import loading_level
+from trunkline.dialects.risk.code import may_run_commands
+from trunkline.dialects.risk.programs import runners_git as git
+from trunkline.dialects.risk.programs.runner_rows import ROWS, SCRIPT_OPTIONS, VERBS, Runner
+from trunkline.dialects.shell import SHELLS, SimpleCommand
+from trunkline.dialects.shell.wrappers import unwrap
+
+__all__ = ["BUNDLE_LETTERS", "ROWS", "UNKNOWN", "Changing", "Ran", "Runner", "Unknown", "changing_options", "line_names",
+           "line_runs", "option_values", "runs_other"]
 
 BUNDLE_LETTERS: Final = 64
 """Short options in one word that are tried as the last before a value; of more, the first and the last half."""
-_CHARS: Final = 400
-"""Of a command within a command; a pattern that needs more of it is nobody's."""
+_CHARS: Final = git.CHARS
 
 
 class Unknown(Enum):
@@ -41,96 +51,42 @@ UNKNOWN: Final = Unknown.UNKNOWN
 Ran = tuple[str, ...] | Literal[Unknown.UNKNOWN]
 
 
-class Runner(NamedTuple):
-    """How a program runs others."""
+class Changing(NamedTuple):
+    """An option, or a setting, that changes what is run."""
 
-    options: frozenset[str] = frozenset()
-    """Their value is a program or a command line."""
-    loads: frozenset[str] = frozenset()
-    """Their value is a file, or a setting, that says what is run."""
-    code: frozenset[str] = frozenset()
-    """Their value is code of the program's own, which may run commands."""
-    operand: int = 0
-    """This operand, from 1, is such code, unless an option gave it; 0: none is."""
-    stdin: bool = False
-    """Its input is such code."""
-    rest: int = 0
-    """From this operand on, from 1, its words are a command; 0: none are."""
+    name: str
+    """In full: ``--compress-program``, ``-p``, ``SHELL=``."""
+    folder: str | None = None
+    """The folder or file of a project that it names, where it does no more than that; empty: one that only the run knows."""
 
-
-def _row(options: str = "", loads: str = "", code: str = "", operand: int = 0, stdin: bool = False, rest: int = 0) -> Runner:
-    return Runner(frozenset(options.split()), frozenset(loads.split()), frozenset(code.split()), operand, stdin, rest)
-
-
-_EDITOR: Final = _row(loads="-S -s -u --rcfile -l --load --script", code="-c --cmd --eval --execute -f --funcall", stdin=True)
-_AWK: Final = _row(loads="-f --file -i --include -l --load -E --exec", code="-e --source", operand=1)
-_SED: Final = _row(loads="-f --file", code="-e --expression", operand=1)
-_SSH: Final = _row("-S", loads="-F", code="-o", rest=0)
-_DEBUGGER: Final = _row(loads="-x --command -s --source", code="-ex -iex --eval-command -o --one-line -O", stdin=True)
-_DATABASE: Final = _row(loads="-f --file -init", code="-c --command -e --execute -cmd", stdin=True)
-_INTERPRETER: Final = _row(stdin=True)
-_BUILD: Final = _row(loads="-f --file --makefile --justfile --rakefile -I --include-dir --eval -E")
-_PAGER: Final = _row("--pager --pre --preview --hostname-bin")
-_WRAPPER: Final = _row(rest=1)
-
-ROWS: Final[dict[str, Runner]] = {
-    **dict.fromkeys("ed ex vi vim nvim view emacs red".split(), _EDITOR),
-    **dict.fromkeys("awk gawk mawk nawk original-awk".split(), _AWK),
-    **dict.fromkeys("sed gsed ssed".split(), _SED),
-    **dict.fromkeys("gdb lldb".split(), _DEBUGGER),
-    **dict.fromkeys("sqlite3 sqlite psql mysql mariadb mongo mongosh duckdb usql".split(), _DATABASE._replace(operand=2)),
-    "dc": _row(loads="-f --file", code="-e --expression", stdin=True),
-    **dict.fromkeys(
-        "python python2 python3 pypy perl ruby node nodejs php lua tclsh expect octave gnuplot r irb julia guile".split(),
-        _INTERPRETER),
-    **dict.fromkeys("at batch ftp lftp mail mailx telnet".split(), _row(stdin=True)),
-    "crontab": _row(stdin=True),
-    **dict.fromkeys("tar gtar bsdtar star".split(), _row(
-        "--to-command --use-compress-program --rsh-command --info-script --new-volume-script --checkpoint-action -I -F")),
-    "sort": _row("--compress-program"),
-    "cpio": _row("--rsh-command"),
-    "zip": _row("--unzip-command -TT"),
-    "split": _row("--filter"),
-    "rsync": _row("-e --rsh --rsync-path"),
-    **dict.fromkeys("ssh scp sftp autossh slogin".split(), _SSH),
-    "man": _row("-P --pager -H --html"),
-    **dict.fromkeys("rg ripgrep bat batcat delta ag ack fzf".split(), _PAGER),
-    **dict.fromkeys("make gmake bmake just rake ninja".split(), _BUILD),
-    **dict.fromkeys("npm pnpm yarn bun".split(), _row("--script-shell", loads="--userconfig --globalconfig --node-options")),
-    "cargo": _row(loads="--config --manifest-path -Z"),
-    **dict.fromkeys(("pytest", "py.test"), _row(
-        loads="-p -c --config-file --rootdir --confcutdir --import-mode -o --override-ini")),
-    "go": _row("-exec -toolexec -vettool", loads="-C -overlay -modfile"),
-    **dict.fromkeys("gcc g++ cc c++ clang clang++".split(), _row("-wrapper", loads="-B -fplugin -specs")),
-    **dict.fromkeys("hg svn".split(), _row("--editor-cmd --diff-cmd --diff3-cmd", loads="--config --config-option --config-dir")),
-    **dict.fromkeys("xterm konsole gnome-terminal alacritty kitty".split(), _row("-e --command -x")),
-    "screen": _row("-X", rest=1),
-    **dict.fromkeys("wget wget2".split(), _row("--use-askpass", loads="-e --execute --config")),
-    "curl": _row(loads="-K --config --engine"),
-    "tcpdump": _row("-z"),
-    "nmap": _row(loads="--script --datadir --servicedb"),
-    "run-parts": _row(loads="--arg"),
-    "start-stop-daemon": _row("--exec --startas -x -a"),
-    "hyperfine": _row("--prepare --setup --cleanup -p -s -c", rest=1),
-    **dict.fromkeys(
-        "valgrind catchsegv setpriv gosu runcon eatmydata fakeroot proot rlwrap prlimit cgexec numactl daemonize setuidgid tini "
-        "dumb-init dbus-launch ssh-agent gtime".split(), _WRAPPER),
-    "ip": _row(),
-}
-"""One row per program. ``git``, loaders and ``git-*`` are code, below: their words are not options."""
 
 _LOADER: Final = re.compile(r"ld(-linux|-musl)?[\w.-]*\.so(\.\d+)*|ld\.so")
 _RUNS_IN_CODE: Final = re.compile(
     r"!|\b(system|shell|popen|exec|eval|spawn|source|load|load_extension|pipe|program|python|perl|ruby|lua|term|terminal|make|run"
-    r"|edit)\b|\||\bgetline\b|@load|call-process|start-process", re.IGNORECASE)
+    r"|edit|editor|extld|toolexec|plugin|execute|become|linker|syscmd|esyscmd)\b"
+    r"|\||\bgetline\b|@load|call-process|start-process", re.IGNORECASE)
 _SED_RUNS: Final = re.compile(r"(?:^|[;\n{}/\d$])\s?e(?:\s|$|;|\})|[/|#,:][gpiImM0-9]{0,9}e[gpiImM0-9]{0,9}\s?(?:$|[;\n}])")
 _SSH_RUNS: Final = re.compile(r"(?i)(proxy|local|knownhosts|permitlocal)\s{0,9}command|match\s|pkcs11provider|include")
-_GIT_PUSHES: Final = {"send-pack": "push", "http-push": "push", "fetch-pack": "fetch", "http-fetch": "fetch",
-                      "remote-http": "fetch"}
-_GIT_OPTIONS: Final = frozenset("--upload-pack --receive-pack --exec --extcmd --open-files-in-pager -x".split())
 _WHOLE: Final = frozenset(("--checkpoint",))
 """Long options that are not another one cut short."""
-_COPIERS: Final = frozenset("cp ln install mv link".split())
+_COPIERS: Final = frozenset("cp ln install mv link rsync ditto gcp ginstall".split())
+_PRINTERS: Final = frozenset("cat tee zcat gzip xz base64".split())
+_READS_SCRIPTS: Final = SHELLS | {"source", ".", "exec"}
+_SHELL_VARIABLES: Final = frozenset(
+    "SHELL .SHELLFLAGS MAKEFLAGS MAKE CC CXX LD AR AS RM CPP FC PYTHON NODE MAKEFILES VPATH".split())
+_SHELL_SIGNS: Final = re.compile(r"[;|&`$()<>\n]")
+_MODULES: Final = re.compile(r"python[\d.]*|pypy[\d.]*|coverage")
+_CMAKE_PROGRAMS: Final = ("COMPILER", "LAUNCHER", "TOOLCHAIN_FILE", "MAKE_PROGRAM", "INCLUDE", "LINKER")
+_LOADER_CHARS: Final = 80
+_PLAIN: Final = re.compile(r"[\w-]+")
+_RUN_SCRIPTS: Final = frozenset("npm pnpm yarn tox nox".split())
+_IMPLICIT: Final = frozenset(
+    "makefile gnumakefile package.json .npmrc .yarnrc .yarnrc.yml conftest.py setup.py setup.cfg pyproject.toml pytest.ini "
+    "tox.ini build.rs cargo.toml config.toml justfile rakefile gemfile build.gradle pom.xml cmakelists.txt .gitconfig config "
+    ".gitattributes dockerfile .bashrc .profile sitecustomize.py".split())
+"""Files that programs run, or are told by what to run, without being given them."""
+_SHELL_KEYS: Final = frozenset("script-shell shell node-options git editor userconfig globalconfig".split())
+"""Settings of package managers that say what is run."""
 
 
 def option_values(word: str) -> tuple[str, ...]:
@@ -147,136 +103,194 @@ def option_values(word: str) -> tuple[str, ...]:
 
 def runs_other(command: SimpleCommand) -> Ran:
     """The command lines that a command runs in turn, beside those that the line itself shows."""
-    name = command.name
+    if any(loading_level(one) == "high" for one in command.assignments):
+        return UNKNOWN
     if not command.words:
         return ()
-    if name is None:
+    if command.name is None:
         return UNKNOWN
-    if name == "git":
-        return _git(command)
-    if name.startswith("git-") and name[4:] in KNOWN_VERBS | _GIT_PUSHES.keys():
-        return (_git_line((name[4:], *command.sketch[1:])),)
-    if name[:2] == "ld" and _LOADER.fullmatch(name):
-        return _loader(command)
-    if name == "ip":
-        at = command.sketch.index("exec") + 2 if "exec" in command.sketch else len(command.sketch)
-        return _joined(command, at)
-    row = ROWS.get(name) or (ROWS.get(name.rstrip("0123456789.")) if name[-1:] in "0123456789" else None)
+    behind = _behind(command)
+    if behind:
+        return behind
+    if command.name == "git":
+        found = git.runs(command)
+        return UNKNOWN if found is None else tuple([text[:_CHARS] for text in found if text])
+    if _sets_what_runs(command):
+        return UNKNOWN
+    if command.name in ("export", "declare", "typeset", "readonly", "local"):
+        return UNKNOWN if any(loading_level(word) == "high" for word in command.sketch[1:]) else ()
+    command, row = _row_of(command)
     return _by_row(command, row) if row is not None else ()
+
+
+def changing_options(command: SimpleCommand) -> list[Changing]:
+    """The options and settings of a command that change what is run: a pattern that allows has to name them."""
+    found = [Changing(one.partition("=")[0] + "=") for one in command.assignments if loading_level(one) == "high"]
+    if command.name == "git":
+        return found + [Changing(*one) for one in git.changing(command)]
+    command, row = _row_of(command)
+    if row is None:
+        return found
+    options = _options(command, row)
+    plain = {option for option, value in options if option not in row.folders} - {
+        option for option, value in options if not _is_plain(command, row, option, value)}
+    for option, value in options:  # one that changes something brings the others of its name along: a pattern has to name each
+        if option not in plain:
+            found.append(Changing(option, (value or "") if option in row.folders else None))
+    found += [Changing(word) for word in command.sketch[1:] if word in row.flags]
+    if row.stdin and _has_script(command, row):
+        found.append(Changing("its input"))
+    found += [Changing(option) for option in _for_a_script(command)]
+    return found + [Changing(name) for name in _settings(command, row)]
+
+
+def _for_a_script(command: SimpleCommand) -> list[str]:
+    """Options behind ``--`` that go to a script of the project; and lists of options in a file."""
+    if command.name in ("pytest", "py.test"):
+        return ["@"] if any(word[:1] == "@" for word in command.sketch[1:]) else []
+    if command.name not in _RUN_SCRIPTS:
+        return []
+    at = command.sketch.index("--") if "--" in command.sketch else 0 if command.name in ("yarn", "pnpm") else len(command.sketch)
+    names = [word.partition("=")[0] for word in command.sketch[at + 1:] if word[:1] == "-"]
+    found = [name if name in SCRIPT_OPTIONS else name[:2] for name in names]
+    known = ROWS[command.name].known
+    return [name for name in found if name in SCRIPT_OPTIONS and (at or (name[:2] == "--" and name not in known))]
+
+
+def _is_plain(command: SimpleCommand, row: Runner, option: str, value: str | None) -> bool:
+    """Whether an option, with this value, changes nothing: code that runs nothing, a format by its name, a plugin turned off."""
+    if value is None:
+        return False
+    if option in row.code:
+        return not _may_run(value, row, command.name or "")
+    if option in row.formats:
+        return _PLAIN.fullmatch(value) is not None
+    return option == "-p" and value.startswith("no:") and command.name in ("pytest", "py.test")
+
+
+def _settings(command: SimpleCommand, row: Runner) -> list[str]:
+    """``SHELL=x`` of make, ``-DCMAKE_C_COMPILER=x``: variables that say which programs are run."""
+    if command.name == "cmake":
+        given = [word.partition("=")[0] for word in command.sketch[1:] if word[:2] == "-D"]
+        return [f"{name}=" for name in given if any(program in name.upper() for program in _CMAKE_PROGRAMS)]
+    found_names = []
+    for word in command.sketch[1:] if row.sets else ():
+        name, equal, value = word.partition("=")
+        if equal and word[:1] != "-" and (name.rstrip(":+?!") in _SHELL_VARIABLES or _SHELL_SIGNS.search(value)):
+            found_names.append(f"{name}=")
+    return found_names
+
+
+class _Known:
+    """What the commands of a line so far have made another name of."""
+
+    def __init__(self) -> None:
+        self.aliases: dict[str, str] = {}
+        self.copies: dict[str, str] = {}
+        """The program behind a name; empty: one that nobody knows."""
+        self.written: set[str] = set()
+        """Files that the line itself writes."""
+
+    def names(self, command: SimpleCommand) -> Ran:
+        """What a copy, a link or an alias is really called; UNKNOWN where it is something that this line has made."""
+        name = command.name
+        if name is None or not command.words:
+            return ()
+        if self.copies.get(name, name) != name:
+            words = (self.copies[name], *map(git.quoted, command.sketch[1:]))
+            return (" ".join(words)[:_CHARS],) if self.copies[name] else UNKNOWN
+        if self.aliases and name == "git":
+            return git.aliased(command, self.aliases)
+        if not _IMPLICIT.isdisjoint(self.written) and (name == "git" or name in ROWS):
+            return UNKNOWN
+        first = command.sketch[0]
+        if self.written and (("/" in first and name in self.written) or (
+                (name in _READS_SCRIPTS or name in ROWS) and any(_base(word) in self.written for word in command.sketch[1:]
+                                                                 if word[:1] != "-"))):
+            return UNKNOWN if name in _READS_SCRIPTS or "/" in first or ROWS[name].language == "code" else ()
+        return ()
+
+    def learn(self, command: SimpleCommand) -> None:
+        """Remember what a command makes another name of, or writes."""
+        words, name = command.sketch, command.name
+        if name == "git" and "config" in words:
+            self.aliases.update(git.aliases_set(command))
+        elif name in _COPIERS:
+            self._copied([word for word in words[1:] if word[:1] != "-" or word.startswith("-t")])
+        elif name in ("alias", "hash"):
+            self._aliased(name, words)
+        elif name == "dd":
+            parts = dict(word.partition("=")[::2] for word in words[1:])
+            self._named(parts.get("of", ""), parts.get("if", ""))
+        for redirect in command.redirects:
+            if redirect.writes and redirect.sketch and not redirect.sketch.startswith("/dev/"):
+                self.written.add(_base(redirect.sketch))
+                self.written.add(_base(redirect.sketch).lower())
+                if name in _PRINTERS and len(words) == 2:
+                    self._named(redirect.sketch, words[1])
+        if name == "tee":
+            self.written.update(name for word in words[1:] if word[:1] != "-" for name in (_base(word), _base(word).lower()))
+
+    def _aliased(self, name: str, words: Sequence[str]) -> None:
+        if name == "hash" and "-p" in words:
+            self._named(words[-1], words[words.index("-p") + 1])
+        for word in words[1:]:
+            alias, equal, text = word.partition("=")
+            if equal:
+                self.copies[alias] = text
+
+    def _copied(self, operands: list[str]) -> None:
+        for source in operands[:-1]:
+            self._named(operands[-1], source)
+            if _base(source) not in self.copies:
+                self._named(source, source)
+
+    def _named(self, target: str, source: str) -> None:
+        if not target or not source:
+            return
+        opened = "$" in source or "`" in source
+        self.copies[_base(target)] = "" if opened else self.copies.get(_base(source), _base(source))
+
+
+def line_names(commands: Sequence[SimpleCommand]) -> list[Ran]:
+    """For every command of a line what it is under its own name, with what the line has made before it; ``()``: what it says."""
+    known = _Known()
+    found: list[Ran] = []
+    for command in commands:
+        found.append(known.names(command) or _behind(command))
+        known.learn(command)
+    return found
 
 
 def line_runs(commands: Sequence[SimpleCommand]) -> list[Ran]:
     """For every command of a line what it runs in turn, with the aliases, copies and links that the line has made before it."""
-    aliases: dict[str, str] = {}
-    copies: dict[str, str] = {}
-    found: list[Ran] = []
-    for command in commands:
-        other = (_renamed(command, copies) if copies else ()) or (_aliased(command, aliases) if aliases else ())
-        found.append(other or runs_other(command))
-        _learn(command, aliases, copies)
-    return found
+    return [names or runs_other(command) for names, command in zip(line_names(commands), commands, strict=True)]
 
 
-def _learn(command: SimpleCommand, aliases: dict[str, str], copies: dict[str, str]) -> None:
-    """Remember what a command makes another name of."""
-    words, name = command.sketch, command.name
-    if name == "git" and "config" in words:
-        for at, word in enumerate(words[:-1]):
-            if word.lower().startswith("alias."):
-                aliases[word[6:].lower()] = words[at + 1]
-    elif name in _COPIERS:
-        operands = [word for word in words[1:] if word[:1] != "-"]
-        for source in operands[:-1]:
-            copies[_base(operands[-1])] = copies[_base(source)] = copies.get(_base(source), _base(source))
-    elif name in ("alias", "hash"):
-        for word in words[1:]:
-            alias, equal, text = word.partition("=")
-            if equal:
-                copies[alias] = text
-
-
-def _renamed(command: SimpleCommand, copies: dict[str, str]) -> Ran:
-    """What a copy, a link or an alias is really called."""
+def _behind(command: SimpleCommand) -> tuple[str, ...]:
+    """The program that a program is under another name: ``git-push``, ``git send-pack``, an alias given with it, a loader."""
     name = command.name
-    if name is None or copies.get(name, name) == name:
+    if not name or len(command.words) < 1:
         return ()
-    return (" ".join((copies[name], *command.sketch[1:]))[:_CHARS],)
-
-
-def _aliased(command: SimpleCommand, aliases: dict[str, str]) -> Ran:
-    if command.name != "git":
-        return ()
-    at = _git_verb(command)
-    text = aliases.get(command.sketch[at].lower(), "") if at < len(command.sketch) else ""
-    if not text:
-        return ()
-    rest = " ".join(command.sketch[at + 1:])
-    return (f"{text[1:] if text[0] == '!' else 'git ' + text} {rest}".strip()[:_CHARS],)
-
-
-def _git_verb(command: SimpleCommand) -> int:
-    at = 1
-    while at < len(command.sketch) and command.sketch[at][:1] == "-":
-        at += 2 if command.sketch[at] in GIT_VALUES else 1
-    return at
-
-
-def _git(command: SimpleCommand) -> Ran:
-    """git: programs behind its settings, its verbs and their options."""
-    at = _git_verb(command)
-    own, words = command.sketch[1:at], command.sketch[at:]
-    found: list[str] = []
-    for place, word in enumerate(own):
-        if word.startswith(("--exec-path=", "--config-env")):
-            return UNKNOWN
-        setting = own[place + 1] if word == "-c" and place + 1 < len(own) else word[2:] if word[:2] == "-c" else ""
-        key, _, value = setting.partition("=")
-        if key.lower().startswith("alias."):
-            if words[:1] == (key[6:],):
-                found.append(value[1:] if value[:1] == "!" else _git_line((value, *words[1:])))
-        elif setting and RUNNING_KEYS.match(key.lower()):
-            found.append(value)
-    verb = words[0] if words else ""
-    if at < len(command.words) and command.words[at] is None:
-        return UNKNOWN
-    if verb in _GIT_PUSHES:
-        found.append(_git_line((_GIT_PUSHES[verb], *words[1:])))
-    elif verb and verb not in KNOWN_VERBS and verb[:1] != "-" and not found:
-        return UNKNOWN
-    return _git_options(command, at, found)
-
-
-def _git_options(command: SimpleCommand, at: int, found: list[str]) -> Ran:
-    """Programs in the words behind the verb."""
-    words = command.sketch[at:]
-    for place, word in enumerate(words[1:], 1):
-        name, equal, value = word.partition("=")
-        if name in _GIT_OPTIONS and (name != "-x" or words[0] in ("rebase", "difftool")):
-            found.append(value if equal else " ".join(words[place + 1:place + 2]))
-        elif word.startswith("ext::"):
-            found.append(word[5:])
-        elif word.startswith("-O") and words[0] == "grep" and len(word) > 2:
-            found.append(word[2:])
-    verb, second = (*words[:2], "", "")[:2]
-    if (verb, second) in (("bisect", "run"), ("submodule", "foreach")):
-        found.append(" ".join([word for word in words[2:] if word[:2] != "--"]))
-    elif verb == "filter-branch":
-        return UNKNOWN
-    elif verb == "config" and any([RUNNING_KEYS.match(word.lower()) and not word.lower().startswith("alias.") for word in words]):
-        return UNKNOWN
-    return tuple([text[:_CHARS] for text in found if text])
-
-
-def _git_line(words: Sequence[str]) -> str:
-    return " ".join(("git", *words))[:_CHARS]
-
-
-def _loader(command: SimpleCommand) -> Ran:
-    """``ld.so /usr/bin/git push``: the program that it loads, and its words."""
-    at = 1
-    while at < len(command.sketch) and command.sketch[at][:1] == "-":
-        at += 2 if command.sketch[at] in ("--library-path", "--preload", "--audit", "--argv0", "--inhibit-rpath") else 1
-    return _joined(command, at)
+    if name == "git":
+        return git.behind(command)
+    if name.startswith("git-"):
+        return git.behind_helper(command)
+    if name == "hub":
+        return (" ".join(("git", *map(git.quoted, command.sketch[1:])))[:_CHARS],)
+    if name in VERBS and len(command.sketch) > 1 and len(command.sketch[1]) > 2:
+        return tuple([" ".join((name, verb, *command.sketch[2:]))[:_CHARS] for verb in VERBS[name]
+                      if verb.startswith(command.sketch[1]) and verb != command.sketch[1]])
+    if name[:2] == "ld" and len(name) < _LOADER_CHARS and _LOADER.fullmatch(name):
+        at = 1
+        while at < len(command.sketch) and command.sketch[at][:1] == "-":
+            at += 2 if command.sketch[at] in ("--library-path", "--preload", "--audit", "--argv0", "--inhibit-rpath") else 1
+        joined = _joined(command, at)
+        return () if joined is UNKNOWN else joined
+    if name == "ip" and "exec" in command.sketch:
+        joined = _joined(command, command.sketch.index("exec") + 2)
+        return () if joined is UNKNOWN else joined
+    return ()
 
 
 def _joined(command: SimpleCommand, at: int) -> Ran:
@@ -284,42 +298,89 @@ def _joined(command: SimpleCommand, at: int) -> Ran:
     if at >= len(command.words):
         return ()
     first = command.words[at]
-    return UNKNOWN if first is None else (" ".join((_base(first), *command.sketch[at + 1:]))[:_CHARS],)
+    if first is None:
+        return UNKNOWN
+    return (" ".join(map(git.quoted, (_base(first), *command.sketch[at + 1:])))[:_CHARS],)
+
+
+def _row_of(command: SimpleCommand) -> tuple[SimpleCommand, Runner | None]:
+    """The row of a program, and the command as the row sees it: behind ``python -m`` the module is the program, and a wrapper's
+    options end where the command begins that it runs."""
+    for _ in range(3):
+        name = command.name or ""
+        at = command.sketch.index("-m") + 1 if _MODULES.fullmatch(name) and "-m" in command.sketch[:-1] else 0
+        if not at or any(word[:1] != "-" and word != "run" for word in command.sketch[1:at - 1]):
+            break
+        command = structs.replace(command, words=command.words[at:], sketch=command.sketch[at:])
+    name = command.name or ""
+    row = ROWS.get(name) or (ROWS.get(name.rstrip("0123456789.")) if name[-1:] in "0123456789" else None)
+    if row is not None:
+        inner = unwrap(command)
+        begins = [at for words in inner.commands for at in words[:1] if isinstance(at, int)] if inner is not None else []
+        if begins:
+            end = min(begins)
+            command = structs.replace(command, words=command.words[:end], sketch=command.sketch[:end])
+    return command, row
 
 
 def _by_row(command: SimpleCommand, row: Runner) -> Ran:
     found: list[str] = []
     texts: list[str | None] = []
+    if (row.always and len(command.words) > 1) or any(word in row.flags for word in command.sketch[1:]):
+        return UNKNOWN
     for option, value in _options(command, row):
         if option in row.loads:
+            if _is_plain(command, row, option, value):
+                continue
             return UNKNOWN
         if option in row.options:
             if value is None:
                 return UNKNOWN
-            found.append(value.rpartition("exec=")[2] if option == "--checkpoint-action" else value)
-        else:
+            found.append(_as_line(option, value))
+        elif option in row.code:
             texts.append(value)
     places = _operands(command, row)
     operands = [command.words[at] for at in places]
     if row.operand and (not texts or row.stdin):
         texts += operands[row.operand - 1:] if row.stdin else operands[row.operand - 1:row.operand]
-    texts += [word[1:] for word in command.words[1:] if word is not None and word[:1] == "+" and row is _EDITOR]
-    if any([text is None or _may_run(text, row) for text in texts]) or (row.stdin and _has_script(command, row)):
+    if row.language == "editor":
+        texts += [word[1:] for word in command.words[1:] if word is not None and word[:1] == "+"]
+    if any([text is None or _may_run(text, row, command.name or "") for text in texts]) or (
+            row.stdin and _has_script(command, row)) or _settings(command, row):
         return UNKNOWN
     if row.rest and len(places) >= row.rest:
-        behind = _joined(command, places[row.rest - 1])
+        last = command.words[places[-1]]
+        behind = (last,) if len(places) == row.rest and last is not None else _joined(command, places[row.rest - 1])
         if behind is UNKNOWN:
             return UNKNOWN
         found.extend(behind)
     return tuple([text[:_CHARS] for text in found if text])
 
 
-def _may_run(code: str, row: Runner) -> bool:
+def _as_line(option: str, value: str) -> str:
+    """A value as the command that it is: ``exec=x`` of tar, ``a,b`` of gcc."""
+    if option == "--checkpoint-action":
+        return value.rpartition("exec=")[2]
+    return value.replace(",", " ") if option == "-wrapper" else value
+
+
+def _sets_what_runs(command: SimpleCommand) -> bool:
+    """``npm config set script-shell x``, ``gh alias set x y``: what later commands run."""
+    words = command.sketch[1:]
+    if command.name == "gh":
+        return words[:1] == ("alias",) and not {"set", "import"}.isdisjoint(words)
+    return command.name in ("npm", "pnpm", "yarn") and not {"config", "c", "set"}.isdisjoint(words[:2]) and any(
+        word.partition("=")[0].lower() in _SHELL_KEYS for word in words[1:])
+
+
+def _may_run(code: str, row: Runner, name: str) -> bool:
     """Whether a piece of code may run a command."""
-    if row is _SED:
+    if row.language == "sed":
         return _SED_RUNS.search(code[:_CHARS * 4]) is not None or len(code) > _CHARS * 4
-    if row is _SSH:
+    if row.language == "ssh":
         return _SSH_RUNS.search(code) is not None
+    if row.language == "code":
+        return may_run_commands(code, name)
     return _RUNS_IN_CODE.search(code) is not None
 
 
@@ -328,39 +389,57 @@ def _has_script(command: SimpleCommand, row: Runner) -> bool:
     fed = command.stdin_from >= 0 or any([one.operator[:1] == "<" for one in command.redirects])
     if not fed:
         return False
-    if row is _INTERPRETER:
+    if row.language == "code":
         return all([word is not None and word[:1] in "-/" for word in command.words[1:]]) and "-c" not in command.words
-    return command.stdin_text is None or _RUNS_IN_CODE.search(command.stdin_text) is not None
+    return row.language == "shell" or command.stdin_text is None or _RUNS_IN_CODE.search(command.stdin_text) is not None
 
 
 def _options(command: SimpleCommand, row: Runner) -> list[tuple[str, str | None]]:
     """The options of the table that a command has, each with its value; long ones may be cut short, short ones be in a bundle."""
-    known = row.options | row.loads | row.code
+    known = row.known
     found: list[tuple[str, str | None]] = []
     for at, (word, sketch) in enumerate(zip(command.words, command.sketch, strict=True)):
-        if at == 0 or sketch[:1] != "-":
+        if at == 0 or (sketch[:1] != "-" and sketch not in known):
             continue
+        if sketch == "--":
+            break
         following = command.words[at + 1] if at + 1 < len(command.words) else ""
         given, equal, value = sketch.partition("=")
-        full = given if given in known else _in_full(given, known) if given[:2] == "--" and given not in _WHOLE else ""
+        full = _full_name(given, known, row)
         if full:
             found.append((full, (None if word is None else value) if equal else following))
+        elif row.dashes or sketch[:3] in known:
+            found += _joined_value(sketch, word, known)
         elif sketch[1:2] != "-":
-            found += _bundled(sketch, word, known, following)
+            found += _bundled(sketch, word, known, following, row.language == "code")
     return found
 
 
-def _in_full(given: str, known: frozenset[str]) -> str:
-    """``--compress-prog`` is ``--compress-program``."""
-    return next((option for option in sorted(known) if len(given) > 4 and option.startswith(given)), "")
+def _full_name(given: str, known: frozenset[str], row: Runner) -> str:
+    """The option that is meant: as it is, with one dash for two, or cut short (``--compress-prog`` is ``--compress-program``)."""
+    if given in known:
+        return given
+    if row.dashes and (single := given[1:] if given[:2] == "--" else given.partition(":")[0]) in known:
+        return single
+    if given[:2] != "--" or given in _WHOLE or len(given) <= 4:
+        return ""
+    return next((option for option in sorted(known) if option.startswith(given)), "")
 
 
-def _bundled(sketch: str, word: str | None, known: frozenset[str], following: str | None) -> list[tuple[str, str | None]]:
-    """The first letter of a bundle that takes a value, with the rest or the next word."""
+def _joined_value(sketch: str, word: str | None, known: frozenset[str]) -> list[tuple[str, str | None]]:
+    """``-B/tmp/x`` where options are words, ``-TT./x``."""
+    size = 3 if sketch[:3] in known else 2
+    return [(sketch[:size], None if word is None else sketch[size:])] if len(sketch) > size and sketch[:size] in known else []
+
+
+def _bundled(sketch: str, word: str | None, known: frozenset[str], following: str | None,
+             is_code: bool) -> list[tuple[str, str | None]]:
+    """The first letter of a bundle that takes a value, with the rest or the next word; of code, both."""
     for at, letter in enumerate(sketch[1:BUNDLE_LETTERS], 1):
         if f"-{letter}" in known:
             rest = sketch[at + 1:]
-            return [(f"-{letter}", None if word is None else rest.removeprefix("=") if rest else following)]
+            found = [(f"-{letter}", None if word is None else rest.removeprefix("=") if rest else following)]
+            return [*found, (f"-{letter}", following)] if is_code and rest else found
         if not letter.isalnum():
             break
     return []
@@ -368,7 +447,7 @@ def _bundled(sketch: str, word: str | None, known: frozenset[str], following: st
 
 def _operands(command: SimpleCommand, row: Runner) -> list[int]:
     """Where the words are that are no options, and no values of options of the table."""
-    taking = row.options | row.loads | row.code | _TAKING
+    taking = row.known | row.takes
     found: list[int] = []
     skip = False
     for at, word in enumerate(command.words[1:], 1):
@@ -381,9 +460,5 @@ def _operands(command: SimpleCommand, row: Runner) -> list[int]:
     return found
 
 
-_TAKING: Final = frozenset("-F -v --assign --field-separator -p -h -U -d -n -t".split())
-"""Options of these programs whose value is a word of its own and no code."""
-
-
 def _base(path: str) -> str:
-    return path.rpartition("/")[2] or path
+    return path.rstrip("/").rpartition("/")[2] or path
