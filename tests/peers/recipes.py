@@ -98,6 +98,13 @@ alias = "fake"
 '''
 
 
+OPENHANDS = json.dumps({
+    "kind": "Agent", "llm": {"model": "openai/fake-model", "api_key": "sk-fake", "base_url": "MODEL/v1", "usage_id": "agent"},
+    "tools": [{"name": "terminal", "params": {}}, {"name": "file_editor", "params": {}}],
+    "agent_context": {"load_user_skills": False, "load_public_skills": False},
+})
+
+
 class Recipe(NamedTuple):
     """One agent. ``MODEL`` in files, environment and command is the scripted model's address, ``HOME`` the agent's home."""
 
@@ -205,6 +212,12 @@ FAST_AGENT = Recipe(
     "fast-agent-peer", entry="fast-agent", command=_python("fast-agent", "fast-agent-mcp==0.10.46", "fast-agent-acp", "-x",
                                                            "--model", "generic.fake-model", least=(3, 13)),
     env={"GENERIC_BASE_URL": "MODEL/v1", "GENERIC_API_KEY": "sk-fake"})
+
+OPEN_HANDS = Recipe(
+    "openhands-peer", entry="openhands",
+    command=_python("openhands", "openhands==1.16.0", "openhands", "acp", least=(3, 12)),
+    env={"OPENHANDS_SUPPRESS_BANNER": "1", "GIT_ALLOW_PROTOCOL": "file"},  # it would fetch skills from the network
+    files={".openhands/agent_settings.json": OPENHANDS})
 
 CLAUDE_ZED = Recipe(
     "claude-zed-peer", entry="claude-agent-acp",

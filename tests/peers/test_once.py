@@ -1,7 +1,8 @@
 """Real agents that ask, and then have the hub do it: each act is asked about once.
 
 Their commands come back through ``terminal/create``: behind a shell, a folder and variables (kimi), with a variable of its own
-(claude-zed), as one string (goose); two of them ask in words, or with no word at all (kimi, vibe).
+(claude-zed), as one string (goose), as words or behind a shell (fast-agent). Others ask in words, or with no word of the call at
+all: kimi, vibe, and openhands, which asks once for all that it is about to do.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.peers.recipes import CLAUDE_ZED, FAST_AGENT, GOOSE, KIMI_CODE, MISTRAL_VIBE, Recipe
+from tests.peers.recipes import CLAUDE_ZED, FAST_AGENT, GOOSE, KIMI_CODE, MISTRAL_VIBE, OPEN_HANDS, Recipe
 from tests.peers.test_agents import Peer, assert_calls_are_whole, play, started
 from tests.tooling.hub_process import types_of
 from tests.tooling.messages_api import MessagesApi, script
@@ -36,7 +37,8 @@ def _claude(name: str, **members: Any) -> str:
     return script({"tools": [{"name": f"mcp__acp__{name}", "input": members}]}, {"text": "done"})
 
 
-@pytest.fixture(scope="module", params=(KIMI_CODE, CLAUDE_ZED, GOOSE, FAST_AGENT, MISTRAL_VIBE), ids=lambda recipe: recipe.name)
+@pytest.fixture(scope="module", params=(KIMI_CODE, CLAUDE_ZED, GOOSE, FAST_AGENT, MISTRAL_VIBE, OPEN_HANDS),
+                ids=lambda recipe: recipe.name)
 def asker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asker]:
     recipe: Recipe = request.param
     if recipe is CLAUDE_ZED:
@@ -82,6 +84,18 @@ def test_a_command_that_was_denied_is_not_asked_about_again_and_does_not_run(ask
     packets = play(session, asker.run(f"touch {never}"), "deny")
     assert not never.exists()
     assert asked(packets) == 1
+    session.delete()
+
+
+def test_two_commands_of_one_answer_are_asked_about_once_each_or_together(asker: Asker) -> None:
+    if asker.recipe is CLAUDE_ZED:
+        pytest.skip("its model is scripted in another way")
+    session = asker.session()
+    one, two = session.folder / "one.txt", session.folder / "two.txt"
+    packets = play(session, f"par: touch {one} ;; touch {two}", "allow")
+    assert one.exists() and two.exists()
+    assert asked(packets) == (1 if asker.recipe is OPEN_HANDS else 2)
+    assert_calls_are_whole(packets)
     session.delete()
 
 

@@ -134,7 +134,8 @@ def test_an_agent_that_dies_has_its_asks_resolved_before_the_calls_that_waited(t
         stage = Stage(tmp_path)
         session = await stage.open()
         await stage.send()
-        stage.driver.say(ask(), PermissionAsk("req-2", msgspec.json.encode({"toolCallId": "call-2"}), OPTIONS))
+        other = {"toolCallId": "call-2", "rawInput": {"command": "ls"}}
+        stage.driver.say(ask(), PermissionAsk("req-2", msgspec.json.encode(other), OPTIONS))
         session.fold.calls["call-9"].in_background = True
         stage.driver.die()
         await stage.packets("error")

@@ -188,6 +188,10 @@ def test_an_ask_about_more_calls_than_can_be_shown_is_refused() -> None:
     why = told.at().asks.room_for(confirm())
     assert why is not None and str(ASKED_CALLS + 1) in why
     assert told.at().asks.room_for(confirm(rawInput={"command": "ls"})) is None, "one that says something is about itself"
+    told.hear(call(toolCallId="blind", title="Bash", kind="execute"))
+    assert told.at().asks.room_for(confirm(toolCallId="blind", title="Bash")) is not None
+    assert told.at().asks.room_for(confirm(toolCallId="blind", title="touch y")) is None, "the call and the ask say it together"
+    assert told.at().asks.room_for(confirm(toolCallId="c1")) is None and told.fold.calls["c1"].state.title == "touch x"
 
 
 def test_an_ask_about_calls_that_say_too_much_is_refused() -> None:

@@ -208,8 +208,7 @@ class AskStory:
         size = sum(len(call.state.raw_input or b"") for call in waiting)
         if len(waiting) <= ASKED_CALLS and size <= ASKED_BYTES:
             return None
-        asked = _asked_for(ask)
-        own = self._tools.told_of(asked.tool_call_id) or self._tools.not_told(asked)
+        own = self._tools.as_asked(_asked_for(ask))
         if not says_nothing(own.state, self._tools.reading(own)):
             return None
         return f"a permission that names no call would be about {len(waiting)} calls of {size} bytes, more than can be shown"

@@ -459,6 +459,18 @@ class ToolStory:
         observe(call, update, self._names)
         return call
 
+    def as_asked(self, update: acp.ToolCallUpdate) -> OpenCall:
+        """The call that an ask is about as it would be with what the ask says, which is not told of."""
+        known = self.told_of(update.tool_call_id)
+        if known is None:
+            return self.not_told(update)
+        call = msgspec.structs.replace(known, state=msgspec.structs.replace(known.state), evidence=known.evidence and
+                                       msgspec.structs.replace(known.evidence, terminals=[*known.evidence.terminals]))
+        call.shows_ask = call.shows_ask or bool(update.content)
+        merge(call.state, update)
+        observe(call, update, self._names)
+        return call
+
     def about_to_run(self, name: str, given: bytes) -> OpenCall:
         """A call by its tool and input alone, which is not told of."""
         call = OpenCall(CallState(tool_call_id="", name=name, raw_input=given), self._writer.at)
