@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.session.interpret.calls import call
+from tests.session.interpret.calls import ask, call
 from tests.session.interpret.told import Told, events
 from trunkline.session.fold import SeenFile
-from trunkline.session.interpret.evidence import evidence_of
+from trunkline.session.interpret.asked import NEAR_CALLS
+from trunkline.session.interpret.evidence import BEFORE_CHARS, evidence_of, remembering
+from trunkline.session.interpret.outcome import LINE_CHARS
 from trunkline.session.interpret.seen import SEEN_FILES
 
 WRITE = {"name": "Write", "kind": "edit", "rawInput": {"path": "a.py", "content": "new\n"}}
@@ -91,3 +93,32 @@ def test_what_stands_behind_a_result_waits_for_the_look_and_comes_in_its_order()
     told.interpret.hear(left)
     kinds = [event["type"] for event in events(told.interpret.take())]
     assert kinds.index("tool:result") < kinds.index("file:change") < kinds.index("tool:start")
+
+
+def test_the_text_before_is_kept_up_to_a_bound() -> None:
+    told = Told().turn()
+    told.hear(call(**WRITE))
+    open_call = told.fold.calls["c"]
+    for text, kept in (("x" * BEFORE_CHARS, {PATH}), ("x" * (BEFORE_CHARS + 1), set())):
+        evidence_of(open_call).before.clear()
+        assert remembering(open_call, lambda path, text=text: text)(PATH) == text  # type: ignore[misc]
+        assert set(evidence_of(open_call).before) == kept
+
+
+def test_a_failure_is_sought_at_the_beginning_of_a_text() -> None:
+    told = Told().turn()
+    told.hear(call(status="in_progress", **WRITE))
+    late = " " * 10 + "x" * LINE_CHARS + " Error: no"
+    assert any(event["type"] == "file:change" for event in events(told.hear(call(status="completed", **WRITE, rawOutput=late))))
+
+
+def test_only_so_many_calls_are_looked_back_through_for_the_one_that_was_asked_about() -> None:
+    for between, joined in ((NEAR_CALLS - 2, True), (NEAR_CALLS + 1, False)):
+        told = Told().turn()
+        told.hear(call(toolCallId="real", status="completed", **EDIT))
+        told.hear(*[call(toolCallId=f"n{number}", title=f"n{number}", status="completed") for number in range(between)])
+        told.hear(ask("r", toolCallId="own", **EDIT))
+        told.at().asks.resolve("r", approved=True, resolved_by="user", who="ann")
+        told.at().turns.end("end_turn", None)
+        ended = [event for event in events(told.take()) if event.get("toolCallId") == "own" and event["type"] == "tool:result"]
+        assert [("joinedTo" in event["_meta"]["ask"]) for event in ended] == [joined]
