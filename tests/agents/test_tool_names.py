@@ -10,8 +10,8 @@ import pytest
 
 import trunkline
 from trunkline.agents import catalog
+from trunkline.dialects.calls import ToolRole
 from trunkline.dialects.packets.detect import known_tool
-from trunkline.dialects.roles import ToolRole
 from trunkline.errors import Invalid
 
 SOURCE = Path(trunkline.__file__).parent

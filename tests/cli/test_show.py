@@ -39,13 +39,13 @@ def test_text_runs_on_and_a_thought_stands_apart() -> None:
 def test_a_call_is_its_name_and_what_it_is_about() -> None:
     call = {"command": "npm test\n--all", "description": "Tests"}
     assert _shown(_start("1", "bash"), _progress("1", "in_progress", rawInput=call), _progress("1", "in_progress", rawInput=call),
-                  _progress("1", "completed", rawInput=call)) == ["  → bash npm test --all", "  ✓ bash npm test --all"]
+                  _progress("1", "completed", rawInput=call)) == ["  → Run: npm test --all", "  ✓ Run: npm test --all"]
 
 
 def test_a_path_is_shown_from_the_sessions_folder_on() -> None:
     call = _progress("1", "completed", rawInput={"filePath": "/proj/src/a.py"})
-    assert _shown(_start("1", "read"), call, root="/proj") == ["  ✓ read src/a.py"]
-    assert _shown(_start("1", "read"), call, root="/pro") == ["  ✓ read /proj/src/a.py"]
+    assert _shown(_start("1", "read"), call, root="/proj") == ["  ✓ Read: src/a.py"]
+    assert _shown(_start("1", "read"), call, root="/pro") == ["  ✓ Read: /proj/src/a.py"]
 
 
 def test_a_title_that_the_agent_chose_stands() -> None:
@@ -55,7 +55,7 @@ def test_a_title_that_the_agent_chose_stands() -> None:
 
 def test_a_failed_call_says_why() -> None:
     failed = _progress("1", "failed", rawInput={"command": "x"}, rawOutput={"error": "no\x1b[2Jpe"})
-    assert _shown(_start("1", "bash"), failed) == ["  ✗ bash x", "    nope"]
+    assert _shown(_start("1", "bash"), failed) == ["  ✗ Run: x", "    nope"]
 
 
 def test_a_plan_is_shown_once_and_then_what_changed() -> None:
@@ -73,6 +73,8 @@ def test_a_permission_shows_what_it_is_for_and_a_long_preview_is_cut() -> None:
     denied = {"type": "approval_resolved", "requestId": "r", "approved": False, "resolvedBy": "timeout", "reason": "too late"}
     lines = _shown(asked, denied)
     assert lines[0] == "  ? permission wanted (high risk): Write"
+    whole = {**asked, "title": "Look around", "description": "Run: make", "riskReason": "runs a file"}
+    assert _shown(whole)[0] == "  ? permission wanted (high risk: runs a file): Run: make"
     assert lines[1] == "    +0"
     assert lines[-2:] == ["    … 10 more lines", "  denied by timeout (too late)"]
 
@@ -116,6 +118,6 @@ def test_what_is_going_on_is_the_newest_running_call() -> None:
     for packet in (_start("1", "bash"), _progress("1", "in_progress", rawInput={"command": "a"}),
                    _start("2", "read"), _progress("2", "in_progress", rawInput={"path": "b"})):
         show.packet(packet)
-    assert show.doing() == "read b"
+    assert show.doing() == "Read: b"
     show.packet(_progress("2", "completed", rawInput={"path": "b"}))
-    assert show.doing() == "bash a"
+    assert show.doing() == "Run: a"

@@ -40,12 +40,13 @@ def complete(text: str, message: str = "m", role: str = "assistant") -> dict[str
 
 def executing(name: str = "Bash", call: str = "c", asks: bool = False, **given: Any) -> dict[str, Any]:
     return {"type": "tool:executing", "toolCallId": call, "name": name, "input": given, "riskLevel": "low",
-            "requiresApproval": asks}
+            "requiresApproval": asks, "_meta": {"reading": {"command": given["command"]} if "command" in given else {}}}
 
 
 def asked(command: str, risk: str) -> dict[str, Any]:
     return {"type": "approval:requested", "requestId": "r", "toolCallId": "c", "toolName": "Bash", "riskLevel": risk,
-            "toolInput": {"command": command}, "description": f"Run: {command}", "expiresAt": "2026-01-01T00:00:00.000Z"}
+            "toolInput": {"command": command}, "description": f"Run: {command}", "expiresAt": "2026-01-01T00:00:00.000Z",
+            "_meta": {"reading": {"command": command}}}
 
 
 def result(output: str, name: str = "Bash", call: str = "c", **more: Any) -> dict[str, Any]:
@@ -81,6 +82,13 @@ def test_a_tool_is_told_with_its_input_its_output_and_who_let_it_run() -> None:
         result("ok\n"))
     assert text == ("\n### Tool: Bash\n\n```sh\nnpm test\n```\n\n> **Approval needed** (risk medium): Run: npm test\n"
                     "\n> **Approved** by phone (d1): fine\n\n```\nok\n```\n")
+
+
+def test_the_command_of_a_call_is_the_one_that_was_read_whatever_its_member_is_called() -> None:
+    event = executing("do_steps", steps=[{"run": "make all"}])
+    event["_meta"]["reading"]["command"] = "make all"
+    assert told(event) == "\n### Tool: do_steps\n\n```sh\nmake all\n```\n"
+    assert told(executing("do_steps", steps=[])) == "\n### Tool: do_steps\n\n- steps: `[]`\n"
 
 
 def test_a_call_that_is_asked_for_while_it_runs_is_told_once() -> None:

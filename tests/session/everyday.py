@@ -17,7 +17,7 @@ import msgspec
 from tests.tooling.story import Player
 from tests.tooling.transcripts import Prompt
 from trunkline.agents import catalog
-from trunkline.dialects.roles import ToolNames
+from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, Update
 from trunkline.session.policy_text import parse_policy
 

@@ -9,7 +9,7 @@ import msgspec
 
 from tests.aio import run
 from tests.session.script import OPTIONS, Stage, text, update
-from trunkline.dialects.roles import ToolNames
+from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import Note, PermissionAsk, QuestionAsk
 from trunkline.errors import HubRestarted, HubStopping
 from trunkline.session.acts import Answer, Decision

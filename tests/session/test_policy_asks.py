@@ -215,7 +215,8 @@ SEARCHES = [
     ("", "search", {"query": "/api/users"}, "allow"),
     ("Grep", "search", {"pattern": "/etc/*"}, "allow"),
     ("Grep", "search", {"pattern": "/api/../users", "path": "src", "glob": "*.ts"}, "allow"),
-    ("search_file_content", "search", {"pattern": "^/api/", "include": "src/*.ts"}, "allow"),
+    ("ripgrep", "search", {"pattern": "^/api/", "include": "src/*.ts"}, "allow"),
+    ("search_file_content", "search", {"pattern": "^/api/", "include": "src/*.ts"}, "ask"),  # a vendor's, without its catalog
 ]
 
 
@@ -275,7 +276,8 @@ def test_what_an_input_hides_is_asked(kind: str, tool_input: dict[str, Any]) -> 
 
 @pytest.mark.parametrize(("kind", "tool_input"), PLAIN)
 def test_an_input_that_hides_nothing_is_approved(kind: str, tool_input: dict[str, Any]) -> None:
-    verdict = Policy((), USUAL).decide(asked("x", kind, tool_input), now_us=NOW_US)
+    tool = {"read": "Read", "search": "Search"}.get(kind, "x")  # an unknown tool is no read, whatever its kind
+    verdict = Policy((), USUAL).decide(asked(tool, kind, tool_input), now_us=NOW_US)
     assert verdict.action == "allow", verdict.why
 
 

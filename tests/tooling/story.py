@@ -17,7 +17,7 @@ from tests.dialects.acp.schema import faults
 from tests.dialects.packets.shapes_check import validate_packet
 from tests.tooling.transcripts import Cancel, Decision, Printed, Prompt, Step
 from trunkline.dialects import acp, context
-from trunkline.dialects.roles import ToolNames
+from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import PermissionAsk, Signal, TurnEnd
 from trunkline.errors import AgentError, HubRestarted
 from trunkline.journal.base import Entry

@@ -11,11 +11,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from trunkline.cli.screen import Screen
+from trunkline.dialects.context.descriptions import describe_tool_call
 from trunkline.dialects.visible import one_line
 
 STATUS_MARKS = {"pending": ("○", None), "in_progress": ("●", "yellow"), "completed": ("✓", "green"), "failed": ("✗", "red")}
-_SUBJECTS = ("command", "filePath", "file_path", "path", "pattern", "query", "url", "description", "prompt")
-"""Where a call's input says what it is about, the most telling first."""
 PREVIEW_LINES = 20
 ANSWER = frozenset({"agent_message_chunk"})
 """The agent's own words alone."""
@@ -130,9 +129,10 @@ class Show:
         self._usage = packet
 
     def _approval_requested(self, packet: Fields) -> None:
-        risk = str(packet.get("riskLevel", ""))
-        title = str(packet.get("title") or packet.get("toolName") or "a tool")
-        self._screen.line(f"permission wanted ({risk} risk): {one_line(title)}", mark="?", colour="yellow", indent="  ")
+        why = f": {one_line(str(packet['riskReason']))}" if packet.get("riskReason") else ""
+        about = str(packet.get("description") or packet.get("title") or packet.get("toolName") or "a tool")
+        wanted = f"permission wanted ({packet.get('riskLevel', '')} risk{why}): {one_line(about)}"
+        self._screen.line(wanted, mark="?", colour="yellow", indent="  ")
         for line in _preview_lines(packet):
             self._screen.line(line, dim=True, indent="    ")
 
@@ -175,14 +175,10 @@ def _text_of(content: Any) -> str:
 
 
 def _label(name: str, packet: Fields, root: str) -> str:
-    """``bash npm test``: the tool's name and what it is about (a path from ``root`` on); else the title that the agent gave."""
-    title = str(packet.get("title") or name)
+    """``Run: npm test``: the call's line (with paths from ``root`` on); else the title that the agent gave."""
     given = packet.get("rawInput")
-    subject = next((str(given[key]) for key in _SUBJECTS if isinstance(given.get(key), str) and given[key]), "") \
-        if isinstance(given, Mapping) else ""
-    if not subject or " " in name or not name:
-        return title or name
-    return f"{name} {one_line(subject.removeprefix(root))}"
+    line = describe_tool_call(name, given) if isinstance(given, Mapping) and name else name
+    return one_line(line.replace(f": {root}", ": ", 1)) if line != name else str(packet.get("title") or name)
 
 
 def _failure(packet: Fields) -> str:

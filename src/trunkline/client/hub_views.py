@@ -124,7 +124,7 @@ class PolicyPiece(HubView):
 
 
 class Explanation(HubView):
-    """What the policy would say, which rule says so, and why; and how the call was read."""
+    """What the policy would say, which rule says so, and why; and how the call was read, its name and category as in events."""
 
     action: Literal["allow", "ask", "deny"]
     source: str = ""

@@ -19,7 +19,7 @@ from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.environment import clean_env
 from trunkline.agents.sandbox import Confine, as_is, nothing_hidden
-from trunkline.dialects.roles import ToolNames
+from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import Signal
 from trunkline.discovery.base import Store
 from trunkline.discovery.follow import LINE_MOST, Follower

@@ -16,8 +16,9 @@ from typing import Any
 
 import msgspec
 
+from trunkline.dialects.calls import ToolNames
+from trunkline.dialects.calls.names import name_of_kind
 from trunkline.dialects.context import PermissionPolicy, RiskLevel, ToolCategory
-from trunkline.dialects.roles import ToolNames, name_of_kind
 from trunkline.errors import Invalid
 from trunkline.hub import Hub, guarded_folders
 from trunkline.server.call import Call, Reply, reply
@@ -77,8 +78,8 @@ class RuleLookedAt(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class Explanation(msgspec.Struct, rename="camel", kw_only=True):
-    """What would happen, which rule says so, and why; and how the call was read: its tool, its command, what is not sure about it
-    (``doubts``), and each command of its line (``pieces``)."""
+    """What would happen, which rule says so, and why; and how the call was read: its tool and category as in events, its command,
+    what is not sure about it (``doubts``), and each command of its line (``pieces``)."""
 
     action: Action
     source: Source
@@ -157,9 +158,8 @@ class _Asked:
 
     def __init__(self, hub: Hub, question: Question, *, agent: str, cwd: str, session_id: str, turn_id: str | None) -> None:
         self._hub = hub
-        spec = hub.agents.get(agent)
-        self._names = spec.tool_names if spec is not None else ToolNames()
-        self._tool, self._kind, self._input = _call_of(question, self._names)
+        self._names = hub.tool_names(agent)
+        self._tool, self._kind, self._input = call_of(question, self._names)
         self._agent = agent
         self._cwd = cwd
         self._session_id = session_id
@@ -175,7 +175,8 @@ class _Asked:
         return Explanation(
             action=verdict.action, source=verdict.source, why=verdict.why, rule=verdict.rule, risk=ask.risk,
             risk_reason=ask.risk_reason, considered=[_looked_at(each) for each in looked_at], tool=ask.tool,
-            category=ask.category, command=ask.command, paths=list(ask.paths), doubts=list(ask.doubts), pieces=pieces_of(ask))
+            category=ask.told_as or ask.category, command=ask.command, paths=list(ask.paths), doubts=list(ask.doubts),
+            pieces=pieces_of(ask))
 
     def _ask(self) -> PolicyAsk:
         return policy_ask(
@@ -188,7 +189,7 @@ def _looked_at(one: Considered) -> RuleLookedAt:
     return RuleLookedAt(rule=one.rule, source=one.source, fits=one.fit.ok, why=one.fit.why)
 
 
-def _call_of(question: Question, names: ToolNames) -> tuple[str, str | None, dict[str, Any]]:
+def call_of(question: Question, names: ToolNames) -> tuple[str, str | None, dict[str, Any]]:
     """The tool call that a question is about: its usual name, as in events and rules, its kind, its input."""
     given = [name for name in ("command", "path", "input") if getattr(question, name) is not None]
     if len(given) != 1:

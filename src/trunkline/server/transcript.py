@@ -17,6 +17,7 @@ import msgspec
 from msgspec import UNSET
 
 from trunkline.dialects import context
+from trunkline.dialects.calls.describe import carried_reading
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.terminal import without_sequences
 from trunkline.dialects.visible import shown
@@ -136,7 +137,7 @@ class Transcript:
     def _told(self, event: Any) -> str:
         match event:
             case context.ToolCallExecutingEvent():
-                return "" if event.requires_approval else self._call(event.tool_call_id, event.name, event.input)
+                return "" if event.requires_approval else self._call(event.tool_call_id, event.name, event.input, event.meta)
             case context.ToolCallResultEvent():
                 return self._result(event)
             case context.ToolCallErrorEvent():
@@ -147,7 +148,7 @@ class Transcript:
             case context.FileChangeBatchEvent():
                 return "\n\n".join(_change(change) for change in event.changes)
             case context.ApprovalRequestedEvent():
-                call = self._call(event.tool_call_id, event.tool_name, event.tool_input)
+                call = self._call(event.tool_call_id, event.tool_name, event.tool_input, event.meta)
                 asked = f"> **Approval needed** (risk {event.risk_level}): {_line(event.description)}"
                 return f"{call}\n\n{asked}" if call else asked
             case context.ApprovalResolvedEvent():
@@ -175,14 +176,15 @@ class Transcript:
                 self._tokens = event.cumulative
         return ""
 
-    def _call(self, call_id: str, name: str, given: msgspec.Raw) -> str:
-        """A call and its input; empty where it was told already."""
+    def _call(self, call_id: str, name: str, given: msgspec.Raw, meta: object) -> str:
+        """A call and its command or its input; empty where it was told already."""
         if call_id in self._calls:
             return ""
         while len(self._calls) >= CALLS_MOST:
             del self._calls[next(iter(self._calls))]
         self._calls[call_id] = None
-        told = _input(given)
+        command = carried_reading(meta).command
+        told = _input(given) if command is None else fenced(_cut(command, OUTPUT_MOST), "sh")
         return f"### Tool: {_line(name)}" + (f"\n\n{told}" if told else "")
 
     def _todo_list(self, event: context.TodoUpdateEvent) -> str:
@@ -215,13 +217,10 @@ def fenced(text: str, language: str = "") -> str:
 
 
 def _input(raw: msgspec.Raw) -> str:
-    """A command as such; anything else by its fields, each on a line: what it changes is told by its diff."""
+    """An input by its fields, each on a line: what it changes is told by its diff."""
     given = msgspec.json.decode(raw)
     if not isinstance(given, dict):
         return ""
-    command = given.get("command")
-    if isinstance(command, str):
-        return fenced(_cut(command, OUTPUT_MOST), "sh")
     return "\n".join(f"- {_line(name)}: {_value(value)}" for name, value in given.items())
 
 

@@ -1,10 +1,10 @@
 """What the agent says, taken in the order in which it said it.
 
 Rule 1: ends of turns and asks are acted on where they stand among the rest. What comes while something waits goes behind it.
-Rule 2: what is short is taken on the spot. An ask that names files is looked up on the disk first (``looking``), and a long
-        command is read first (``read_ahead``), both off the loop; much at once is taken in pieces of about HOLD_S, and
-        then others have their turn. The agent's pipe waits meanwhile, and while the journal is behind, so that no more than
-        one read and one line wait here.
+Rule 2: what is short is taken on the spot. An ask that names files, and a result that leaves open what it changed, are looked up
+        on the disk first (``looking``), and a long command is read first (``read_ahead``), both off the loop; much at once is
+        taken in pieces of about HOLD_S, and then others have their turn. The agent's pipe waits meanwhile, and while the journal
+        is behind, so that no more than one read and one line wait here.
 Rule 3: an agent that is gone is not waited for. What it asked and is not told of yet is refused unjudged, and written down so:
         nobody is there to be answered.
 """
@@ -16,12 +16,15 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import islice
+from typing import Any
 
 from trunkline.dialects import acp
 from trunkline.dialects.signals import LargeUpdate, PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
 from trunkline.session.approvals import Approvals
+from trunkline.session.fold import SeenFile
 from trunkline.session.interpret.asks import Announced
-from trunkline.session.looking import Look, look_at
+from trunkline.session.interpret.tools import Wanted
+from trunkline.session.looking import Look, look_at, see
 from trunkline.session.pen import Pen
 from trunkline.session.read_ahead import Reading, needs_reading
 from trunkline.session.workspace import Workspace
@@ -41,6 +44,7 @@ GAP_S = 0.005
 GONE = "the agent is gone, or its session is being closed"
 
 _NOTHING: Iterator[bytes] = iter(())
+_ACTED_ON = (TurnEnd, PermissionAsk, QuestionAsk)
 
 log = logging.getLogger("trunkline.session")
 
@@ -61,7 +65,7 @@ class Intake:
         self._split = _NOTHING
         """The rest of a large update, in parts."""
         self._task: asyncio.Task[None] | None = None
-        self._look: asyncio.Task[Look] | None = None
+        self._look: asyncio.Task[Any] | None = None
         self._hurried = False
         self._until = 0.0
         """When others have their turn."""
@@ -95,8 +99,8 @@ class Intake:
         await self.settled()
         self._hurried = False
 
-    def _apply_at_once(self, signals: list[Signal]) -> tuple[Announced | None, list[Signal]]:
-        """Take these as far as nobody has to wait for it; returns an ask that needs a look at the disk, and the rest."""
+    def _apply_at_once(self, signals: list[Signal]) -> tuple[Announced | Wanted | None, list[Signal]]:
+        """Take these as far as nobody has to wait for it; returns what needs a look at the disk, and the rest."""
         self._begin_hold()
         signals = self._apply_text(signals)
         if not signals or self._is_time_up() or self._pen.is_behind or needs_reading(signals):
@@ -126,7 +130,7 @@ class Intake:
                 return signals[start + TEXT_PIECE:]
         return []
 
-    async def _go_on(self, announced: Announced | None) -> None:
+    async def _go_on(self, announced: Announced | Wanted | None) -> None:
         """Take all that waits, beginning with an ask whose files have to be looked at."""
         self._begin_hold()
         await self._take_piece(announced, [])
@@ -139,12 +143,14 @@ class Intake:
         self._task = None
         self._pen.let_go("intake")
 
-    async def _take_piece(self, announced: Announced | None, rest: list[Signal]) -> None:
+    async def _take_piece(self, announced: Announced | Wanted | None, rest: list[Signal]) -> None:
         while announced is not None or rest:
             try:
-                if announced is not None:
+                if isinstance(announced, Wanted):
+                    self._go_on_with(await self._see(announced))
+                elif announced is not None:
                     self._ask(announced, await self._look_at(announced))
-                    announced = None
+                announced = None
                 if self._is_time_up():
                     await self._give_way()
                 announced, rest = self._apply(rest)
@@ -209,38 +215,43 @@ class Intake:
         await self._give_way()
         return [whole]
 
-    def _apply(self, signals: list[Signal]) -> tuple[Announced | None, list[Signal]]:
-        """Take these, up to an ask whose files have to be looked at, or one after which it is time for others; returns that and
-        what stands behind it."""
+    def _apply(self, signals: list[Signal]) -> tuple[Announced | Wanted | None, list[Signal]]:
+        """Take these, up to an ask or a result whose files have to be looked at, or one after which it is time for others;
+        returns that and what stands behind it."""
         ends: list[TurnEnd] = []
-        announced: Announced | None = None
+        announced: Announced | Wanted | None = None
         interpret, start = self._pen.at(), 0
         for index in [index for index, signal in enumerate(signals) if type(signal) is not Update]:
             signal = signals[index]
+            if type(signal) not in _ACTED_ON:
+                continue
+            if (left := self._hear(signals[start:index])) is not None:
+                announced, start = interpret.tools.wanted, index - len(left)
+                break
             if type(signal) is TurnEnd:
-                interpret.hear(signals[start:index])
                 ends.append(signal)
             elif type(signal) is PermissionAsk:
-                interpret.hear(signals[start:index])
                 announced = self._announce(signal)
-            elif type(signal) is QuestionAsk:
-                interpret.hear(signals[start:index])
-                if self._approvals.has_room(signal):
-                    interpret.hear([signal])
-                    self._approvals.question_asked(signal)
-            else:
-                continue
+            elif type(signal) is QuestionAsk and self._approvals.has_room(signal):
+                interpret.hear([signal])
+                self._approvals.question_asked(signal)
             start = index + 1
             if announced is not None or (type(signal) is not TurnEnd and self._is_time_up()):
                 break
         else:
-            interpret.hear(signals[start:] if start else signals)
-            start = len(signals)
+            left = self._hear(signals[start:] if start else signals)
+            announced, start = interpret.tools.wanted, len(signals) - len(left or ())
         self._pen.write()
         self._written()
         for end in ends:
             self._ended(end)
         return announced, signals[start:]
+
+    def _hear(self, signals: list[Signal]) -> list[Signal] | None:
+        """Fold these; returns what stands behind a result that waits for a look at the disk, None where there is none."""
+        interpret = self._pen.at()
+        left = interpret.hear(signals, looks=not self._hurried)
+        return left if interpret.tools.wanted is not None else None
 
     def _announce(self, ask: PermissionAsk) -> Announced | None:
         """Tell of an ask's call; returns the ask where the disk has to be looked at before it is put to anybody."""
@@ -255,6 +266,26 @@ class Intake:
         self._ask(announced, Look())
         return None
 
+    async def _see(self, wanted: Wanted) -> dict[str, SeenFile]:
+        """The files of a result, as they are; nothing where an agent that is gone is not waited for."""
+        if self._hurried:
+            return {}
+        self._look = asyncio.get_running_loop().create_task(see(self._workspace, wanted.paths))
+        await asyncio.wait([self._look])
+        look, self._look = self._look, None
+        if look.cancelled():
+            return {}
+        if look.exception() is not None:  # the look's boundary: a result is told, seen or not
+            log.error("a look at the disk failed", exc_info=look.exception())
+            return {}
+        seen: dict[str, SeenFile] = look.result()
+        return seen
+
+    def _go_on_with(self, seen: dict[str, SeenFile]) -> None:
+        self._pen.at().tools.seen(seen)
+        self._pen.write()
+        self._written()
+
     async def _look_at(self, announced: Announced) -> Look:
         if self._hurried:
             return Look()
@@ -267,7 +298,8 @@ class Intake:
         if look.exception() is not None:  # the look's boundary: not known is not allowed
             log.error("a look at the disk failed", exc_info=look.exception())
             return Look()
-        return look.result()
+        found: Look = look.result()
+        return found
 
     def _ask(self, announced: Announced, look: Look) -> None:
         self._pen.at().request(announced, look.texts.get, look.to_keep(announced.abouts))

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from trunkline.agents.sandbox import Confine, as_is, nothing_hidden
-from trunkline.dialects.roles import ToolNames
+from trunkline.dialects.calls import ToolNames
 from trunkline.journal.base import Journal
 from trunkline.journal.committer import Committer
 from trunkline.session.feed import TailBudget

@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
+from stat import S_ISREG
 
 import msgspec
 
-from trunkline.errors import Unavailable
-from trunkline.session.fold import DISK_PLACES, Disk
+from trunkline.errors import TrunklineError, Unavailable
+from trunkline.session.fold import DISK_PLACES, Disk, SeenFile
 from trunkline.session.policy import PolicyAsk
 from trunkline.session.workspace import Workspace
 from trunkline.threads import check_off_loop
@@ -74,6 +75,28 @@ async def look_at(space: Workspace, root: str, paths: Sequence[str], file: str |
     except (TimeoutError, Unavailable):
         return known
     return Look({**known.places, **found.places}, {**known.texts, **found.texts})
+
+
+async def see(space: Workspace, paths: Sequence[str]) -> dict[str, SeenFile]:
+    """Files of the session as they are now, as far as that can be known in time."""
+    try:
+        return await space.lane.run_within(LOOK_S, _see, space, paths)
+    except (TimeoutError, Unavailable):
+        return {}
+
+
+def _see(space: Workspace, paths: Sequence[str]) -> dict[str, SeenFile]:
+    found: dict[str, SeenFile] = {}
+    for path in paths:
+        try:
+            status = space.look(space.resolve(path))
+        except FileNotFoundError:
+            found[path] = SeenFile(exists=False)
+        except (OSError, TrunklineError):
+            continue  # not the session's, or no path at all
+        else:
+            found[path] = SeenFile(exists=True, size=status.st_size, text=space.glance(path) if S_ISREG(status.st_mode) else None)
+    return found
 
 
 def _look(space: Workspace, root: str, paths: Sequence[str], file: str | None) -> Look:

@@ -74,6 +74,7 @@ class PolicyAsk(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults
     tool: str
     category: ToolCategory
     told_as: ToolCategory | None = None
+    """The category that events tell, where rules hold another one against the call as well."""
     """The category in the call's events, where it is another than what the call is judged as."""
     agent: str
     risk: RiskLevel

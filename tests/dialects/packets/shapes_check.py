@@ -236,6 +236,7 @@ SHAPES: dict[str, Check] = {
         title=text,
         description=text,
         riskLevel=exactly("low", "medium", "high", "critical"),
+        **{"riskReason?": text, "toolCategory?": text},
         options=listed(OPTION),
         **{"preview?": PREVIEW},
         expiresAt=text,

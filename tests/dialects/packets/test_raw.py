@@ -11,7 +11,8 @@ import pytest
 from tests.dialects.packets.calls import AT, call_of
 from trunkline.dialects.packets import Beside, progress_packet
 from trunkline.dialects.packets.numbered import read_file_text
-from trunkline.dialects.packets.raw_outputs import READ_BYTES, REPEATED_BYTES
+from trunkline.dialects.packets.raw_inputs import SUMMARY_CHARS
+from trunkline.dialects.packets.raw_outputs import PREVIEW_CHARS, READ_BYTES, REPEATED_BYTES
 
 
 def text(said: str) -> list[dict[str, Any]]:
@@ -162,3 +163,15 @@ def test_any_input_gives_one_that_can_be_read_again() -> None:
         call = call_of({"name": "Bash"}, DONE)
         call.raw_input = call.raw_output = raw
         msgspec.json.decode(progress_packet(call, AT))
+
+
+def test_what_stands_for_a_description_and_a_preview_is_short() -> None:
+    ran = packet_of({"name": "Bash", "rawInput": {"command": "x" * 5000}, **DONE})
+    assert len(ran["rawInput"]["description"]) in (SUMMARY_CHARS - 1, SUMMARY_CHARS)
+    read = packet_of({"name": "Read", "rawInput": {"file_path": "/a"}, "rawOutput": "y" * 5000, **DONE})
+    assert len(read["rawOutput"]["metadata"]["preview"]) in (PREVIEW_CHARS - 1, PREVIEW_CHARS)
+
+
+def test_metadata_repeats_only_the_beginning_of_a_long_output() -> None:
+    ran = packet_of({"name": "Bash", "rawInput": {"command": "x"}, "rawOutput": "y" * (4 * REPEATED_BYTES), **DONE})
+    assert len(ran["rawOutput"]["metadata"]["output"]) <= REPEATED_BYTES < len(ran["rawOutput"]["output"])

@@ -49,6 +49,10 @@ def test_a_tool_call_is_found_by_its_title_and_by_what_it_was_called_with() -> N
     started = passage_of(entry(context.ToolCallStartEvent(tool_call_id="c1", name="Bash", category="terminal",
                                                           description="List the files")))
     assert started is not None and (started.text, started.key, started.more) == ("Bash List the files", "c1", False)
+    titled = context.ToolCallStartEvent(tool_call_id="c1", name="bash", category="terminal", description="bash",
+                                        meta={"title": "List the files"})
+    found = passage_of(entry(titled))
+    assert found is not None and found.text == "bash List the files"
     ran = passage_of(executing({"command": "ls -la", "argv": ["ls", {"deep": "/tmp/x"}], "timeout": 5, "again": "ls -la"}))
     assert ran is not None and (ran.text, ran.key, ran.more) == ("ls -la\nls\n/tmp/x", "c1", True)
     assert passage_of(executing({"timeout": 5})) is None

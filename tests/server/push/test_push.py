@@ -17,6 +17,8 @@ from tests.aio import run
 from tests.server.site import Site, site
 from tests.tooling.push_service import Browser, Pushed, PushService
 from trunkline.dialects import context
+from trunkline.dialects.calls import read_call, reading_meta
+from trunkline.dialects.calls.names import usual_name
 from trunkline.errors import Invalid, StorageError
 from trunkline.hub import Decision, Session
 from trunkline.journal.base import Entry
@@ -120,6 +122,8 @@ FOLDER = "/home/ada/project"
 def approval(**more: Any) -> context.ApprovalRequestedEvent:
     fields = {"request_id": "r1", "tool_call_id": "c", "tool_name": "Bash", "tool_input": {}, "risk_level": "high",
               "description": "Run: " + "x" * 500, "expires_at": "2026-01-01T00:10:00.000Z", **more}
+    reading = read_call(usual_name(fields["tool_name"], None), None, fields["tool_input"])
+    fields["meta"] = {"reading": reading_meta(reading)}
     fields["tool_input"] = context.to_raw(fields["tool_input"])
     return context.ApprovalRequestedEvent(**fields)
 

@@ -8,7 +8,7 @@ import msgspec
 
 from tests.session.interpret.told import Told, events
 from tests.session.script import OPTIONS, update
-from trunkline.dialects.roles import ToolNames
+from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import PermissionAsk, Update
 from trunkline.session.interpret import Interpreter
 

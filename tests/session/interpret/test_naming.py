@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from tests.session.interpret.calls import ask, call, listening, made, more, of_type, only
-from tests.session.interpret.told import events, names, packets
-from trunkline.dialects.roles import ToolNames
+from tests.session.interpret.told import Told, events, names, packets
+from trunkline.dialects.calls import ToolNames
+from trunkline.dialects.context import describe_tool_call
 from trunkline.dialects.signals import Note
 
 NAMES = ToolNames(roles={"run_it": "terminal", "scribble": "write", "ask_them": "ask_user"})
@@ -170,3 +171,50 @@ def test_a_call_is_counted_once_and_an_ask_alone_is_none() -> None:
     told = listening()
     told.hear(ask(toolCallId="hash", kind="execute"), call(), more(status="failed"))
     assert (told.fold.tool_calls, told.fold.errors) == (1, 1)
+
+
+@pytest.mark.parametrize(("said", "line"), [
+    ({"kind": "execute", "title": "List it", "rawInput": {"command": "ls -la"}}, "Run: ls -la"),
+    ({"kind": "execute", "title": "List it", "rawInput": {"cmd": ["bash", "-lc", "ls -la"]}}, "Run: ls -la"),
+    ({"name": "Read", "kind": "read", "title": "Reading", "rawInput": {"absolute_path": "/w/a.py"}}, "Read: /w/a.py"),
+    ({"name": "Grep", "kind": "search", "title": "Looking", "rawInput": {"pattern": "TODO"}}, "Grep: TODO"),
+    ({"name": "mcp__db__execute", "title": "Ask", "rawInput": {"query": "select 1"}}, "mcp__db__execute"),
+    ({"name": "Read", "kind": "read", "title": "Reading", "rawInput": {"command": "make"}}, "read, which runs: make"),
+    ({"kind": "execute", "title": "Terminal"}, "bash"),
+])
+def test_a_call_starts_with_its_line_and_keeps_its_title_beside_it(said: dict[str, Any], line: str) -> None:
+    start = events(Told().turn().hear(call(**said)))[0]
+    assert (start["description"], start["_meta"]["title"]) == (line, said["title"])
+    if "command" not in said.get("rawInput", {}) or start["name"] == "bash":
+        assert describe_tool_call(start["name"], said.get("rawInput")) in (line, start["name"], "bash")
+
+
+def test_a_title_that_is_the_line_is_not_told_twice() -> None:
+    start = events(Told().turn().hear(call(kind="execute", title="Run: ls", rawInput={"command": "ls"})))[0]
+    assert start["description"] == "Run: ls" and "title" not in start.get("_meta", {})
+
+
+def test_events_carry_what_was_read_so_that_no_face_looks_into_the_input() -> None:
+    told = Told().turn()
+    found = events(told.hear(call(name="do_steps", title="x", rawInput={"steps": [{"run": "make all"}]}, status="in_progress")))
+    assert found[1]["_meta"]["reading"] == {"command": "make all"}
+    found = events(told.hear(call(toolCallId="g", name="Grep", kind="search", rawInput={"pattern": "x", "path": "src"})))
+    assert found[1]["_meta"]["reading"] == {"category": "file_read", "role": "search", "paths": ["src"], "subject": "x  src"}
+
+
+def test_a_doubt_is_told_with_the_risk() -> None:
+    found = events(Told().turn().hear(call(name="Bash", kind="execute", rawInput={"command": "ls", "run_as": "root"})))
+    assert found[1]["_meta"]["risk"]["sure"] is False
+    assert found[1]["_meta"]["risk"]["doubts"] == ["a member of its input that is not known: run_as"]
+
+
+@pytest.mark.parametrize(("said", "name"), [
+    ({"title": "ls", "kind": "execute", "rawInput": {"command": "ls"}}, "bash"),
+    ({"title": "make", "kind": "execute", "rawInput": {"command": "make all"}}, "bash"),
+    ({"title": "Makefile", "kind": "read", "locations": [{"path": "/w/Makefile"}]}, "read"),
+    ({"title": "Makefile", "kind": "read", "rawInput": {"path": "/w/Makefile"}}, "read"),
+    ({"title": "TODO", "kind": "search", "rawInput": {"pattern": "TODO"}}, "grep"),
+    ({"title": "purge", "kind": "read", "rawInput": {"path": "a", "description": "purge"}}, "purge"),
+])
+def test_a_title_that_is_what_the_call_is_about_is_no_tool(said: dict[str, Any], name: str) -> None:
+    assert events(Told().turn().hear(call(**said)))[0]["name"] in (name, "glob")

@@ -10,8 +10,8 @@ import pytest
 from tests.session.interpret.told import Told, events, names
 from tests.session.script import OPTIONS, update
 from trunkline.agents import catalog
+from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.context import EnvironmentModel
-from trunkline.dialects.roles import ToolNames
 from trunkline.dialects.signals import PermissionAsk
 from trunkline.session.interpret import Interpreter
 from trunkline.session.interpret.options import choice_of, current_model, model_of

@@ -8,7 +8,7 @@ import msgspec
 
 from tests.session.interpret.calls import ask, call, listening, made, more, of_type, only, text
 from tests.session.interpret.told import Told, events
-from trunkline.dialects.roles import ToolNames
+from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import Note
 
 TASK = {"prompt": "Count the files", "description": "Count", "subagent_type": "explore"}
@@ -43,7 +43,7 @@ def test_the_calls_of_a_sub_agent_are_its_progress() -> None:
     told.hear(call(kind="think", status="in_progress", rawInput=TASK))
     inner = call(toolCallId="i", title="Read a.txt", kind="read", _meta={"vendor": {"parentId": "c"}})
     found = events(told.hear(inner))
-    assert only(found, "tool:start")["_meta"] == {"parentToolCallId": "c"}
+    assert only(found, "tool:start")["_meta"] == {"parentToolCallId": "c", "title": "Read a.txt"}
     assert (only(found, "subagent:progress")["subAgentId"], only(found, "subagent:progress")["message"]) == ("c", "Read a.txt")
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.session.interpret.told import Told, events, names, packets, updates
 from tests.session.script import text, update
 from trunkline.dialects import context
-from trunkline.dialects.roles import ToolNames
+from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import Note
 from trunkline.session.fold import Fold
 from trunkline.session.interpret import Interpreter

@@ -13,7 +13,7 @@ from tests.session.script import OPTIONS
 from tests.tooling.examples import examples
 from tests.tooling.story import Player, check
 from tests.tooling.transcripts import Decision, Printed, Prompt, Step
-from trunkline.dialects.roles import ToolNames
+from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import Note, PermissionAsk, TurnEnd, Update
 
 NAMES = ToolNames(roles={"run_it": "terminal", "helper": "task", "scribble": "write"}, parent_call="v.parent")

@@ -75,7 +75,7 @@ def test_another_title_rides_on_the_next_event_about_the_call_once() -> None:
     entries += told.hear(more(status="in_progress", rawInput={"command": "npm test"}))
     entries += told.hear(more(title="npm test (2 of 3)", rawInput={"command": "npm test", "n": 2}))
     entries += told.hear(more(status="completed", title="npm test: passed"))
-    assert [event.get("description") or event.get("_meta", {}).get("title") for event in events(entries)] == [
+    assert [event.get("_meta", {}).get("title") for event in events(entries)] == [
         "Terminal", "npm test", None, "npm test (2 of 3)", "npm test: passed"]
     entries = told.hear(more(title="npm test: passed"), more(title="seen"))
     assert [event.get("_meta", {}).get("title") for event in events(entries)] == [None, "seen"]

@@ -295,7 +295,7 @@ export interface EventPage {
   lastSeq: number;
 }
 
-/** What would happen, which rule says so, and why; and how the call was read: its tool, its command, what is not sure about it */
+/** What would happen, which rule says so, and why; and how the call was read: its tool and category as in events, its command, */
 export interface Explanation {
   action: 'allow' | 'ask' | 'deny';
   source: 'default' | 'permission policy' | 'policy file' | 'session';

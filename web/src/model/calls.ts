@@ -5,7 +5,7 @@
 
 import type { ACPError, ToolCategory, ToolStructuredOutput } from '../generated/agent-context';
 import type { ACPEventByPrefix } from '../generated/agent-context';
-import type { Call } from './items';
+import type { Call, Reading } from './items';
 
 type Told = Exclude<ACPEventByPrefix<'tool:'>, { type: 'tool:args_delta' }>;
 
@@ -37,10 +37,7 @@ function started(call: Call, event: Extract<Told, { type: 'tool:start' }>): Call
 function told(call: Call, event: Exclude<Told, { type: 'tool:start' }>): Call {
   switch (event.type) {
     case 'tool:executing':
-      return {
-        ...call, status: isOver(call) ? call.status : 'in_progress', name: event.name, input: event.input, risk: event.riskLevel,
-        waits: event.requiresApproval && !isOver(call), left: false, ...defined({ riskReason: reasonOf(event._meta) }),
-      };
+      return executing(call, event);
     case 'tool:result':
       return {
         ...call, status: 'completed', name: event.name, output: event.output, durationMs: event.duration, waits: false, left: false,
@@ -52,6 +49,15 @@ function told(call: Call, event: Exclude<Told, { type: 'tool:start' }>): Call {
         ...defined({ durationMs: event.duration, structured: outputOf(event.error), exitCode: exitCodeOf(outputOf(event.error)) }),
       };
   }
+}
+
+function executing(call: Call, event: Extract<Told, { type: 'tool:executing' }>): Call {
+  const reading = event._meta?.['reading'] as Reading | undefined;
+  return {
+    ...call, status: isOver(call) ? call.status : 'in_progress', name: event.name, input: event.input, risk: event.riskLevel,
+    waits: event.requiresApproval && !isOver(call), left: false,
+    ...defined({ riskReason: reasonOf(event._meta), reading, category: reading?.category }),
+  };
 }
 
 /** The call when its turn is over: nothing of it goes on that anybody knows of. */

@@ -1,6 +1,6 @@
 // What a run of calls did, in numbers. Pure.
 
-import type { Item, ToolItem } from './items';
+import type { Call, Item, ToolItem } from './items';
 
 export type Deed = 'read' | 'edited' | 'wrote' | 'ran' | 'searched' | 'fetched' | 'todos' | 'used';
 
@@ -14,16 +14,14 @@ export interface Deeds {
   durationMs: number;
 }
 
-const BY_NAME: Record<string, Deed> = {
-  bash: 'ran', read: 'read', write: 'wrote', edit: 'edited', apply_patch: 'edited', glob: 'searched', grep: 'searched', webfetch: 'fetched',
-  websearch: 'fetched', todowrite: 'todos',
-};
+const BY_ROLE: Record<string, Deed> = { search: 'searched', todos: 'todos' };
 const BY_CATEGORY: Record<string, Deed> = {
   file_read: 'read', file_write: 'wrote', file_edit: 'edited', terminal: 'ran', search: 'searched', web: 'fetched', git: 'ran',
 };
 
-export function deedOf(name: string, category: string): Deed {
-  return BY_NAME[name] ?? BY_CATEGORY[category] ?? 'used';
+/** What a call does: by what its tool is for, as the hub read it. */
+export function deedOf(call: Pick<Call, 'category' | 'reading'>): Deed {
+  return BY_ROLE[call.reading?.role ?? ''] ?? BY_CATEGORY[call.category] ?? 'used';
 }
 
 export function deedsOf(members: readonly Item[]): Deeds {
@@ -36,7 +34,7 @@ export function deedsOf(members: readonly Item[]): Deeds {
 
 function count(tool: ToolItem, counted: Map<string, { deed: Deed; name?: string; things: Set<string> }>, deeds: Deeds): void {
   const call = tool.call.peek();
-  const deed = deedOf(call.name, call.category);
+  const deed = deedOf(call);
   const id = deed === 'used' ? `used ${call.name}` : deed;
   const entry = counted.get(id) ?? { deed, things: new Set<string>(), ...(deed === 'used' ? { name: call.name } : {}) };
   counted.set(id, entry);
@@ -53,15 +51,7 @@ function count(tool: ToolItem, counted: Map<string, { deed: Deed; name?: string;
 /** What is counted once: a file for calls about files, else the call itself. */
 function subjectOf(tool: ToolItem): string {
   const call = tool.call.peek();
-  const deed = deedOf(call.name, call.category);
+  const deed = deedOf(call);
   if (deed !== 'read' && deed !== 'edited' && deed !== 'wrote') return tool.key;
-  return call.changes[0]?.path ?? pathOf(call.input) ?? tool.key;
-}
-
-export function pathOf(input: Record<string, unknown> | undefined): string | undefined {
-  for (const name of ['filePath', 'file_path', 'path', 'absolute_path', 'notebook_path']) {
-    const value = input?.[name];
-    if (typeof value === 'string' && value !== '') return value;
-  }
-  return undefined;
+  return call.changes[0]?.path ?? call.reading?.paths?.[0] ?? tool.key;
 }

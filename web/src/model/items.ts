@@ -72,12 +72,24 @@ export interface ToolItem extends Base {
   readonly running: Signal<Running>;
 }
 
+/** What the hub read out of a call's input (`_meta.reading`): the page looks into no input for it. */
+export interface Reading {
+  category?: ToolCategory;
+  /** What the tool is for: read, search, write, terminal, … */
+  role?: string;
+  command?: string;
+  paths?: readonly string[];
+  /** What it is about that neither a command nor a path tells. */
+  subject?: string;
+}
+
 export interface Call {
   status: CallStatus;
   name: string;
   category: ToolCategory;
   title?: string;
   input?: Record<string, unknown>;
+  reading?: Reading;
   risk?: RiskLevel;
   riskReason?: string;
   output?: string;

@@ -14,7 +14,7 @@ A file (or table) has these keys; ``command`` is the only one that must be there
 | env          | table of strings | variables set for it                                                                  |
 | detect       | table            | how to find it, see below                                                             |
 | quirks       | table            | where it needs other treatment than the protocol says, see below                      |
-| tools        | table of strings | its names for its tools, each with the tool's role (``ToolRole`` of ``dialects.roles``)   |
+| tools        | table of strings | its names for its tools, each with the tool's role (``ToolRole`` of ``dialects.calls``)   |
 | members      | list of strings  | members of its tools' inputs that change nothing; others keep rules from allowing |
 | variables    | list of strings  | ``NAME=value`` that it gives to every command it has the hub run, which change nothing |
 | parent_call  | string           | where in a tool call's ``_meta`` it names the call whose sub-agent makes it: ``a.b``   |

@@ -3,6 +3,8 @@
     types.py     what a reading says              names.py     what tools are called, and what they are for
     inputs.py    commands and paths of an input   searches.py  patterns: globs or expressions
     members.py   members that nobody understands  words.py     commands that are only in words
+    claims.py    what else was said of a call     files.py     which file, which text: what was done
+    describe.py  a call in words, and what events carry of its reading
     variables.py what stands in front of a command and changes nothing of it
 
 What the agent says it is names the call: its ``name``, then a name of the catalog's ``tools`` (in ``_meta``, at the front of the
@@ -19,19 +21,21 @@ command, a text to write or a patch; a server's tool taken for one of ours; a do
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from trunkline.dialects.calls.claims import claimed_acts, claimed_doubts, contradictions
+from trunkline.dialects.calls.describe import describe, reading_meta, subject_of
 from trunkline.dialects.calls.inputs import PATHS, command_of, folder_of, has_new_text, named_in
-from trunkline.dialects.calls.members import unknown_members
-from trunkline.dialects.calls.names import ToolNames, is_name, name_of_kind, role_of_kind, verb_in
-from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, Reading, Source, ToolRole
+from trunkline.dialects.calls.members import says_more, unknown_members
+from trunkline.dialects.calls.names import ToolNames, is_name, name_of_kind, role_of_kind
+from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, Claims, Reading, Source, ToolRole
 from trunkline.dialects.calls.words import arguments_in, command_in, is_cut, is_told_by
 from trunkline.dialects.context.categories import categorize_tool
 from trunkline.dialects.context.types import ToolCategory
 from trunkline.dialects.visible import looks_alike, unseen_in
 
-__all__ = ["Act", "Reading", "Source", "ToolNames", "ToolRole", "name_call", "read_call"]
+__all__ = ["Act", "Claims", "Reading", "Source", "ToolNames", "ToolRole", "name_call", "read_call", "reading_meta"]
 
 _CATEGORY_OF_ROLE: Final[dict[ToolRole, ToolCategory]] = {
     "read": "file_read", "search": "search", "write": "file_write", "edit": "file_edit", "patch": "file_edit",
@@ -50,19 +54,21 @@ DOUBTS: Final = 8
 _VIEWS: Final = ("view", "read", "open")
 _CHANGES_DATA: Final = re.compile(r"\s*(?:delete|drop|truncate|update|insert|alter|create|grant|revoke|merge|replace)\b",
                                   re.IGNORECASE)
+_NO_CLAIMS: Final = Claims()
 _STATEMENTS: Final = ("query", "sql", "statement", "queries", "statements")
 
 
 def name_call(said: str | None, title: str, kind: str, shape: str | None, names: ToolNames,
-              call_id: str = "") -> tuple[str, Source]:
+              call_id: str = "", about: Collection[str] = ()) -> tuple[str, Source]:
     """What a call is named, and by what. ``said`` is the agent's own name for its tool, ``shape`` the tool whose input looks so;
-    a shape that runs something always counts. What is named by its kind alone may find a better name with its input."""
+    a shape that runs something always counts. A title that is one of ``about``, what the call is about, is no name. What is named
+    by its kind alone may find a better name with its input."""
     if said:
         return names.usual(said), "name"
     listed = names.named_in(call_id, title)
     if listed:
         return names.usual(listed), "catalog"
-    if is_name(title):
+    if is_name(title) and title not in about:
         return names.usual(title), "title"
     by_kind = name_of_kind(kind)
     if shape is not None and (shape == "bash" or _agree(names.role_of(shape), role_of_kind(kind))):
@@ -78,10 +84,10 @@ def _agree(shape: ToolRole | None, kind: ToolRole | None) -> bool:
 
 def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = "name", names: ToolNames | None = None,
               located: Sequence[str] = (), brings_changes: bool = False, title: str = "", shown: str = "",
-              arguments: str = "", cut: bool = False) -> Reading:
+              arguments: str = "", cut: bool = False, claims: Claims = _NO_CLAIMS) -> Reading:
     """Read a call that is named ``tool``. ``located`` are the files that it points at beside its input, ``brings_changes``
     says that it shows changes of files; ``title``, ``shown`` and ``arguments`` (a text that an earlier update showed) are looked
-    at only where there is no input."""
+    at only where there is no input. ``claims`` is what else was ever said of it."""
     names, kind = names or ToolNames(), kind or "other"
     role = names.role_of(tool) or role_of_kind(kind)
     if role in ("write", "edit") and isinstance(given, Mapping) and given.get("command") in _VIEWS:
@@ -97,23 +103,32 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
         command, doubts = f"{command}\n{said}", ["its words name another command than its arguments"]
     category = _category(tool, kind, role)
     brings = brings_changes or has_new_text(members)
-    acts = frozenset(_acts(tool, kind, role, named_by, names, category, command, brings))
+    acts = frozenset(_acts(tool, kind, role, named_by, names, category, command, brings)) | claimed_acts(claims, names)
     strict = command is None and (category in _STRICT or (brings and category in ("file_read", "search")))
     found = named_in(members, located, tool=tool if named_by in ("name", "catalog", "title") else "", kind=file_kind,
                      is_command=command is not None, strict=strict, idle=names.members)
     if role in _UNDERSTOOD:
         unknown = dict.fromkeys(unknown_members(members, names.members))
         doubts += [f"a member of its input that is not known: {name[:60]}" for name in unknown]
+    doubts += contradictions(role if named_by not in ("kind", "input") else None, kind, acts, members)
+    doubts += claimed_doubts(claims, command, found.paths, acts)
+    if given and not isinstance(given, str | Mapping):
+        doubts.append("its input is of no form that is known")
     unseen = _unseen(tool, *found.paths[:PATHS])
     doubts += [unseen] if unseen else []
     return Reading(
         tool=tool, named_by=named_by, role=role, kind=kind, category=category, acts=acts, command=command, command_from=source,
         folder=folder_of(members) if command is not None else None, paths=found.paths, globs=found.globs,
-        queries=tuple(_statements(members, role)), unseen=unseen, doubts=tuple(doubts[:DOUBTS]), cut=cut)
+        queries=tuple(_statements(members, role)), unseen=unseen, doubts=tuple(doubts[:DOUBTS]), cut=cut,
+        description=describe(tool, members, command, found.paths),
+        subject="" if command is not None else subject_of(members, found.paths),
+        beside=brings or bool(found.globs) or not set(found.paths) <= set(located[:PATHS]) or says_more(members, names.members))
 
 
 def _members(given: object, role: ToolRole | None, shown: str) -> tuple[Mapping[str, Any], Source]:
     """The members of an input, wherever it is told; those of ``arguments`` where the agent wraps them."""
+    if role == "terminal" and isinstance(given, list | tuple) and given:
+        return {"command": given}, "input"
     if isinstance(given, str) and given.strip():
         return ({"command": given} if role == "terminal" else {"input": given}), "input"
     if isinstance(given, Mapping) and given:
@@ -124,9 +139,11 @@ def _members(given: object, role: ToolRole | None, shown: str) -> tuple[Mapping[
 
 def _in_words(title: str, shown: str, is_title: bool) -> tuple[str | None, Source, list[str]]:
     """The command of a call without an input: its title, or what its words announce. A tool's name is never one."""
-    if title and (is_title or not is_name(title)):
-        return _without_label(title), "title", []
     said = command_in(shown)
+    if title and (is_title or not is_name(title)):
+        command = _without_label(title)
+        is_same = not said or said in command or is_told_by(said, command)
+        return command, "title", [] if is_same else [f"its words tell of another command: {said[:60]}"]
     if is_cut(said):
         return None, "content", ["its words show only the beginning of its command"]
     return (said, "content", ["its command is only in its words"]) if said else (None, "title", [])
@@ -152,7 +169,7 @@ def _acts(tool: str, kind: str, role: ToolRole | None, named_by: Source, names: 
         act = ACT_OF_ROLE[each] if each is not None else None
         if act is not None:
             yield act
-    if role is None or (names.role_of(tool) is None and verb_in(tool) is not None and named_by != "kind"):
+    if role is None or (names.role_of(tool) is None and named_by not in ("kind", "input")):
         yield "unknown"
     if command is not None:
         yield "run"

@@ -205,6 +205,8 @@ def _rank(key: str) -> int:
 
 def _arguments(mapping: Mapping[str, Any]) -> _Arguments:
     given = [value for key, value in mapping.items() if bare_key(key) in _ARGUMENTS]
+    if mapping.get("shell") is True:  # which takes words apart that are not quoted
+        given = [" ".join(map(str, value)) if _is_flat(value) else value for value in given]
     words = tuple(str(word) for value in given if isinstance(value, list | tuple) for word in value)
     return _Arguments(words, " ".join(value for value in given if isinstance(value, str) and value))
 
@@ -345,7 +347,7 @@ def _role_of_pattern(words: tuple[str, ...]) -> Role:
 
 def is_looked_at(key: str) -> bool:
     """Whether what stands under a name is looked at by somebody: as a command, a path, a pattern or a text."""
-    return is_of_command(key) or key in _FOLDER_KEYS or _role(key) in ("path", "glob", "pattern", "query", "body")
+    return is_of_command(key) or is_folder(key) or _role(key) in ("path", "glob", "pattern", "query", "body")
 
 
 def is_of_command(key: str) -> bool:
@@ -356,6 +358,11 @@ def is_of_command(key: str) -> bool:
 def is_variables(key: str) -> bool:
     """Whether what stands under a name are variables: their names are no members."""
     return bare_key(key) in _VARIABLES
+
+
+def is_folder(key: str) -> bool:
+    """Whether what stands under a name is the folder that a command runs in."""
+    return key in _FOLDER_KEYS
 
 
 def bare_key(key: object) -> str:

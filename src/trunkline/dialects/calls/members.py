@@ -13,7 +13,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trunkline.dialects.calls.inputs import DEPTH, MEMBERS, bare_key, is_looked_at, is_of_command, is_variables
+from trunkline.dialects.calls.inputs import DEPTH, MEMBERS, bare_key, is_folder, is_looked_at, is_of_command, is_variables
 from trunkline.dialects.calls.names import verb_in
 from trunkline.dialects.calls.searches import words_of
 
@@ -55,6 +55,12 @@ def why_not_harmless(name: str) -> str | None:
         return "what stands there is run"
     word = next((word for word in words_of(name) if word in _NEVER), None)
     return None if word is None else f"a name with {word!r} in it says how a call is run"
+
+
+def says_more(members: Mapping[str, Any], known: frozenset[str] = frozenset()) -> bool:
+    """Whether an input says more than a command, the folder that it runs in, and what changes nothing of it."""
+    beside = [(str(key), value) for key, value in members.items() if value and not is_of_command(str(key))]
+    return any(not is_folder(key) and not _is_harmless(key, value) and bare_key(key) not in known for key, value in beside)
 
 
 def _holds_records(value: Any) -> bool:

@@ -139,4 +139,6 @@ def verb_in(name: str) -> Verb | None:
 
 
 def _bare(name: str) -> str:
+    if not name.isascii():
+        return name  # what cannot be seen, or looks like a letter, is part of a name
     return re.sub(r"[^a-z]", "", name[:_HEAD_CHARS].lower())

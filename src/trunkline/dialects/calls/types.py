@@ -32,6 +32,27 @@ _LOOKS: Final[frozenset[ToolCategory]] = frozenset({"file_read", "search"})
 _OWN: Final[frozenset[ToolCategory]] = frozenset({"git", "mcp", "agent"})
 
 
+class Claims(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What was said of a call and is said no more, or was said beside what names it: it can only make the call worse."""
+
+    names: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+
+
+class CarriedReading(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """What ``_meta.reading`` of an event says of a call, for faces that would have to look into its input otherwise."""
+
+    category: ToolCategory = "other"
+    role: ToolRole | None = None
+    command: str | None = None
+    paths: tuple[str, ...] = ()
+    subject: str = ""
+    only_runs: bool = False
+    """Its command and the folder of that are all that there is to it."""
+
+
 class Reading(Struct, frozen=True, kw_only=True):
     """One tool call, as everybody who names, judges, allows or shows it has to take it."""
 
@@ -59,11 +80,23 @@ class Reading(Struct, frozen=True, kw_only=True):
     doubts: tuple[str, ...] = ()
     cut: bool = False
     """Not all of it is known."""
+    description: str = ""
+    """What it does, in a line for people."""
+    subject: str = ""
+    """What it is about, where neither a command nor a path tells."""
+    beside: bool = False
+    """Its input says something else beside its command and the folder that this runs in."""
 
     @property
     def sure(self) -> bool:
         """Whether all that it does is known."""
         return not self.doubts and not self.cut
+
+    @property
+    def only_runs(self) -> bool:
+        """Whether its command and its folder are all that there is to it: who sees these has seen everything."""
+        return (self.role == "terminal" and self.command is not None and self.command_from == "input" and self.sure
+                and not self.beside and not self.unseen)
 
     @property
     def is_named(self) -> bool:

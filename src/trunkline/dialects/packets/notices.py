@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw
 
-from trunkline.dialects.context import ApprovalPreview, RiskLevel
+from trunkline.dialects.context import ApprovalPreview, RiskLevel, ToolCategory
 from trunkline.dialects.packets.contents import one_line
 from trunkline.dialects.packets.shapes import (
     AnswerAction,
@@ -59,6 +59,8 @@ def approval_requested_packet(
     options: Iterable[PermissionOption],
     expires_at: str,
     preview: ApprovalPreview | None = None,
+    risk_reason: str | None = None,
+    tool_category: ToolCategory | None = None,
 ) -> bytes:
     """A tool call waits for a decision."""
     return _encode(
@@ -70,6 +72,8 @@ def approval_requested_packet(
             title=title,
             description=description,
             risk_level=risk_level,
+            risk_reason=risk_reason or UNSET,
+            tool_category=tool_category or UNSET,
             options=[PermissionOption(option_id=offer.option_id, name=offer.name, kind=offer.kind) for offer in options],
             preview=preview or UNSET,
             expires_at=expires_at,

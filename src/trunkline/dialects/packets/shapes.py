@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
-from trunkline.dialects.context import ApprovalPreview, RiskLevel
+from trunkline.dialects.context import ApprovalPreview, RiskLevel, ToolCategory
 from trunkline.dialects.packets.blocks import Location, Null
 from trunkline.dialects.signals import PermissionOption
 
@@ -241,6 +241,8 @@ class ApprovalRequestedPacket(Struct, kw_only=True, frozen=True, gc=False, renam
     title: str
     description: str
     risk_level: RiskLevel
+    risk_reason: str | UnsetType = UNSET
+    tool_category: ToolCategory | UnsetType = UNSET
     options: list[PermissionOption]
     preview: ApprovalPreview | UnsetType = UNSET
     expires_at: str

@@ -60,8 +60,7 @@ def _passage(entry: Entry, event: context.Event | context.UnknownEvent) -> Passa
             text = _said(event)
             return Passage(entry.seq, entry.at, role, text) if text else None
         case context.ToolCallStartEvent():
-            text = event.name if event.description is msgspec.UNSET else f"{event.name} {event.description}"
-            return Passage(entry.seq, entry.at, "tool", text[:CALL_MOST], event.tool_call_id)
+            return Passage(entry.seq, entry.at, "tool", _called(event)[:CALL_MOST], event.tool_call_id)
         case context.ToolCallExecutingEvent():
             given = _given(event.input)
             return Passage(entry.seq, entry.at, "tool", given, event.tool_call_id, more=True) if given else None
@@ -80,6 +79,13 @@ def type_of(event: bytes) -> bytes:
 def _said(event: context.MessageCompleteEvent) -> str:
     texts = [part.text for part in event.content if isinstance(part, context.TextPart)]
     return "\n".join(texts).strip()[:TEXT_MOST]
+
+
+def _called(event: context.ToolCallStartEvent) -> str:
+    """What a call is called: its tool, its line and its title, each once."""
+    title = "" if event.meta is msgspec.UNSET else event.meta.get("title", "")
+    words = (event.name, "" if event.description is msgspec.UNSET else event.description, title)
+    return " ".join(dict.fromkeys(word for word in words if isinstance(word, str) and word))
 
 
 def _given(call_input: msgspec.Raw) -> str:

@@ -15,14 +15,14 @@ import base64
 import hashlib
 import re
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from trunkline.dialects import context
-from trunkline.dialects.roles import role_of_tool
+from trunkline.dialects.calls.describe import carried_reading
 from trunkline.dialects.visible import numbered
 from trunkline.errors import Invalid
 from trunkline.journal.base import Entry
@@ -46,15 +46,6 @@ _TOLD_OF = context.parse_types("approval:,interaction:question,session:status_ch
 Urgency = Literal["high", "normal", "low"]
 Outcome = Literal["approved", "denied", "answered", "dismissed", "expired", "over"]
 """How an ask ended; ``over``: somehow, while nobody followed."""
-
-_TOLD_MEMBERS = frozenset({
-    "command", "cmd", "commandline", "shellcommand", "script", "args", "arguments", "env", "cwd", "workdir", "workingdir",
-    "workingdirectory", "dirpath"})
-"""Members of a command's input that its preview tells, by their bare names."""
-_IDLE_MEMBERS = frozenset({
-    "description", "reason", "justification", "explanation", "timeout", "timeoutms", "timeoutseconds", "callid", "turnid",
-    "parsedcmd", "parsedcommand", "proposedexecpolicyamendment", "availabledecisions"})
-"""And those that change nothing of what is run."""
 
 _TOKEN_ID = re.compile(r" \([0-9a-f]{12}\)$")
 
@@ -179,7 +170,7 @@ def _asked(session_id: str, event: context.ApprovalRequestedEvent) -> Note:
     told = Note(kind="approval", session_id=session_id, ask=event.request_id, risk_level=event.risk_level,
                 until=_seconds(event.expires_at))
     match event.preview:
-        case context.CommandPreview() if role_of_tool(event.tool_name) == "terminal" and _tells_all(event.tool_input):
+        case context.CommandPreview() if carried_reading(event.meta).only_runs:
             return replace(told, text=event.preview.command, runs_in=event.preview.working_dir)
         case context.CommandPreview():
             return replace(told, text=f"{event.tool_name}, which runs: {event.preview.command}")
@@ -187,16 +178,6 @@ def _asked(session_id: str, event: context.ApprovalRequestedEvent) -> Note:
             return replace(told, text=f"Change a file: {event.preview.path}")
     named = event.description in ("", event.tool_name)
     return replace(told, text=f"Use {event.tool_name}" if named else f"Use {event.tool_name}: {event.description}")
-
-
-def _tells_all(tool_input: msgspec.Raw) -> bool:
-    """Whether the command and its folder are all that the input says. (One that was too long for the event is empty.)"""
-    members = {_bare(name) for name, value in msgspec.json.decode(tool_input, type=dict[str, Any]).items() if value}
-    return bool(members & _TOLD_MEMBERS) and members <= _TOLD_MEMBERS | _IDLE_MEMBERS
-
-
-def _bare(name: str) -> str:
-    return name.replace("_", "").replace("-", "").lower()
 
 
 def _finished(session_id: str, event: context.SessionStatusChangedEvent | context.CustomEvent) -> Note | None:

@@ -8,6 +8,7 @@ import msgspec
 
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.acp.tools import Diff
+from trunkline.dialects.calls import Claims
 from trunkline.dialects.context import MessageContent, RiskLevel
 
 
@@ -39,6 +40,14 @@ class OpenUserMessage(msgspec.Struct):
     """It is of the agent's history."""
 
 
+class SeenFile(msgspec.Struct, frozen=True):
+    """A file as it was on the disk when a call had ended; ``text`` is None where it is none, or too long."""
+
+    exists: bool
+    size: int = 0
+    text: str | None = None
+
+
 class Evidence(msgspec.Struct):
     """What was said of a call beside its fields, or was there and replaced: diffs, terminals, a record in ``_meta``."""
 
@@ -51,6 +60,8 @@ class Evidence(msgspec.Struct):
     """The JSON of its arguments, where an update told them as a text and not as an input."""
     before: dict[str, str] = msgspec.field(default_factory=dict)
     """Texts of files as they were when the call was asked about, by path."""
+    seen: dict[str, SeenFile] = msgspec.field(default_factory=dict)
+    """Files as they were when it had ended, by path."""
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -108,3 +119,5 @@ class OpenCall(msgspec.Struct):
     """Bytes of what else its updates said that were told while it ran."""
     told_title: str = ""
     """The title that was told last."""
+    claims: Claims | None = None
+    """What else was said of it since somebody last decided about it."""

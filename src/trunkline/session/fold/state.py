@@ -214,7 +214,7 @@ def light_call(call: OpenCall) -> OpenCall:
     light = CallState(
         tool_call_id=state.tool_call_id, title=state.title, name=state.name, kind=state.kind, status=state.status,
         locations=_light_places(state.locations), raw_input=_small(state.raw_input), raw_output=None,
-        first_title=state.first_title, tool=state.tool,
+        first_title=state.first_title, tool=state.tool, named_by=state.named_by,
     )
     return msgspec.structs.replace(call, state=light, evidence=None)
 

@@ -21,7 +21,7 @@ import msgspec
 
 from trunkline.dialects import acp, packets
 from trunkline.dialects.acp.usage import chunk_usage
-from trunkline.dialects.roles import ToolNames
+from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import (
     AskWithdrawn,
     LargeUpdate,
@@ -85,14 +85,21 @@ class Interpreter:
         """The entries written since the last take."""
         return self.writer.take()
 
-    def hear(self, signals: Iterable[Signal]) -> None:
-        """Fold what the agent said, in order. Ends of turns are not folded here: the session ends turns."""
+    def hear(self, signals: Iterable[Signal], *, looks: bool = False) -> list[Signal]:
+        """Fold what the agent said, in order. Ends of turns are not folded here: the session ends turns.
+
+        Who ``looks`` is left with a result for which the disk has to be looked at (``tools.wanted``), and gets back what stands
+        behind it."""
         rest = iter(signals)
+        self.tools.looks = looks
         while (signal := self.hear_text(rest)) is not None:
             if type(signal) is Update:
                 self._update(signal.raw)
             else:
                 self._other(signal)
+            if self.tools.wanted is not None:
+                return list(rest)
+        return []
 
     def hear_text(self, signals: Iterator[Signal]) -> Signal | None:
         """Fold what the agent said as long as it is text; returns what is not, unfolded, and leaves what stands behind it."""

@@ -18,7 +18,7 @@ import msgspec
 
 from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import LOCATIONS, CallState
-from trunkline.dialects.calls import DOUBTS
+from trunkline.dialects.calls import DOUBTS, Reading, reading_meta
 from trunkline.dialects.parts import CommandPart
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, QuestionAsk
 from trunkline.errors import Invalid
@@ -149,7 +149,8 @@ class AskStory:
         preview = context.DescriptionPreview(text=listed(calls)[:TEXT_MOST]) if several else self._preview(call, about, read)
         view = ApprovalView(
             request_id=ask.request_id, tool_call_id=state.tool_call_id, tool_name=name_of(state),
-            title=state.title or name_of(state), description=_describe_all(calls) if several else _describe(state, about.command),
+            title=state.title or name_of(state),
+            description=_describe_all(calls) if several else _describe(self._tools.reading(call), state),
             risk_level=worst.risk, risk_reason=worst.risk_reason, sure=not doubts, doubts=doubts, calls=calls,
             options=_shown_options(ask.options), tool_input=shown_input(state), preview=preview,
             parts=self._parts(preview, about), about=None if several else about, disk=disk,
@@ -158,9 +159,12 @@ class AskStory:
         )
         writer.fold.approvals[ask.request_id] = view
         self._held[ask.request_id] = len(ask.tool_call)
-        writer.add(_requested_event(view, cut_input(state)), seal=self._seal, packet=packets.approval_requested_packet(
+        reading = self._tools.reading(call)
+        beside = {**({} if several else {"reading": reading_meta(reading)}), **cut_input(state)}
+        writer.add(_requested_event(view, beside), seal=self._seal, packet=packets.approval_requested_packet(
             at_us=writer.at, request_id=view.request_id, tool_call_id=view.tool_call_id, tool_name=view.tool_name,
-            title=view.title, description=view.description, risk_level=view.risk_level, options=view.options,
+            title=view.title, description=view.description, risk_level=view.risk_level, risk_reason=view.risk_reason,
+            tool_category=reading.category, options=view.options,
             preview=view.preview, expires_at=view.expires_at,
         ))
         if writer.fold.paused is None:
@@ -169,7 +173,8 @@ class AskStory:
     def _calls(self, announced: Announced) -> list[AskedCall]:
         """The calls that it is about where it says nothing itself, as they are shown and kept."""
         covers = announced.covers
-        return [asked_call(call, about, _describe(call.state, about.command), TEXT_MOST // len(covers)) for call, about in covers]
+        return [asked_call(call, about, _describe(self._tools.reading(call), call.state), TEXT_MOST // len(covers))
+                for call, about in covers]
 
     def room_for(self, ask: PermissionAsk | QuestionAsk) -> str | None:
         """Why one more ask cannot wait for a person; None where it can."""
@@ -232,6 +237,7 @@ class AskStory:
         for call in self._decides(view):
             call.denied, call.approved = not approved and not acp.is_other(view.options, option_id), approved
             call.denial = denial_of(who, resolved_by, reason) if call.denied else None
+            call.claims = None  # what was said before is decided
         meta: dict[str, Any] = {"by": who}
         if rules:
             meta |= {"rule": rules[0], **({"rules": list(rules)} if len(rules) > 1 else {})}
@@ -389,11 +395,11 @@ def _answered_by(action: str, who: str, at: int) -> Decided:
     return Decided(action == "accept", who, context.iso_ms(at), "timeout" if who == "timeout" else "user")
 
 
-def _requested_event(view: ApprovalView, cut: dict[str, Any]) -> context.ApprovalRequestedEvent:
+def _requested_event(view: ApprovalView, beside: dict[str, Any]) -> context.ApprovalRequestedEvent:
     return context.ApprovalRequestedEvent(
         request_id=view.request_id, tool_call_id=view.tool_call_id, tool_name=view.tool_name, tool_input=view.tool_input,
         description=view.description, risk_level=view.risk_level,
-        expires_at=view.expires_at, preview=view.preview or msgspec.UNSET, meta={**_requested_meta(view), **cut},
+        expires_at=view.expires_at, preview=view.preview or msgspec.UNSET, meta={**_requested_meta(view), **beside},
     )
 
 
@@ -412,10 +418,9 @@ def _requested_meta(view: ApprovalView) -> dict[str, Any]:
     return meta
 
 
-def _describe(state: CallState, command: str | None) -> str:
-    if command:
-        return f"Run: {command[:200]}"
-    return state.title or name_of(state)
+def _describe(reading: Reading, state: CallState) -> str:
+    """The call's line; its title where that has more to say than a tool's name."""
+    return reading.description if reading.description != reading.tool else state.title or reading.tool
 
 
 def _describe_all(calls: Sequence[AskedCall]) -> str:

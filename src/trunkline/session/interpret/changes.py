@@ -4,7 +4,8 @@ Rule 1: a diff that the agent showed at any time of the call counts, also one th
 Rule 2: a change is told once per file and call; several pieces of one file are one change.
 Rule 3: a call that says itself that it failed (``outcome.failure_of``) changed nothing, whatever its status.
 Rule 4: an overwrite is told with the text that was there, where anybody has it: the agent, or the hub, which read it to show it.
-Rule 5: a diff over DIFF_LINES lines is not in the event; its counts are.
+Rule 5: what only the input tells, and the disk does not have (``seen``), is no change.
+Rule 6: a diff over DIFF_LINES lines is not in the event; its counts are.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from typing import Any, Final
 import msgspec
 
 from trunkline.dialects import context
-from trunkline.dialects.packets.detect import CONTENT_KEYS, NEW_TEXT_KEYS, OLD_TEXT_KEYS
+from trunkline.dialects.calls.files import ends_of_move, file_in, patch_in, replaced_in, whole_text_in
 from trunkline.session.fold import KEPT_FILES, FileTally, Fold
 from trunkline.session.interpret.diff import DIFF_CHARS, DIFF_LINES, Compared, compare, line_count
-from trunkline.session.interpret.facts import PATH_KEYS, Facts
+from trunkline.session.interpret.facts import Facts
 from trunkline.session.interpret.languages import language_of
 from trunkline.session.interpret.outcome import failure_of
 from trunkline.session.interpret.patches import Piece, pieces_of
+from trunkline.session.interpret.seen import standing_of
 from trunkline.session.interpret.writer import Writer
 
 FILES: Final = 500
@@ -36,8 +38,6 @@ CHANGING: Final = frozenset({"write", "edit", "patch", "delete", "move"})
 _BEFORE_KEYS: Final = ("originalFile", "originalContent", "original_content", "previousContent", "previous_content", "oldContent",
                        "old_content")
 """Members that hold all of a file as it was."""
-_FROM_KEYS: Final = ("source", "from", "src", "old_path", "oldPath", "source_path", "sourcePath")
-_TO_KEYS: Final = ("destination", "to", "dest", "dst", "new_path", "newPath", "destination_path", "destinationPath", "target")
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -59,8 +59,16 @@ def changes_of(facts: Facts, files: Mapping[str, FileTally]) -> list[Change]:
     for source in (_shown, _recorded, _patched, _written, _edited, _deleted, _moved):
         found = list(source(facts, files))
         if found:
-            return _by_file(found)[:FILES]
+            return list(_still_there(_by_file(found)[:FILES], facts))
     return []
+
+
+def _still_there(changes: list[Change], facts: Facts) -> Iterator[Change]:
+    """Those that the disk does not contradict, with what was seen there."""
+    for change in changes:
+        standing = standing_of(change.path, change.kind, facts)
+        if standing is not None:
+            yield msgspec.structs.replace(change, meta={**change.meta, **standing}) if standing else change
 
 
 def tell(writer: Writer, facts: Facts, changes: list[Change], shown_by: int, extra: dict[str, Any] | None = None) -> None:
@@ -163,7 +171,7 @@ def _recorded(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
     listed = facts.look("files", kind=list) or []
     named_by_patch = _paths_of_patch(facts, len(listed))
     for index, item in enumerate(listed):
-        if isinstance(item, dict) and (path := facts.look_in(item, PATH_KEYS) or named_by_patch.get(index, "")):
+        if isinstance(item, dict) and (path := file_in(item) or named_by_patch.get(index, "")):
             yield from _record(facts, facts.absolute(path), item)
     named = facts.look("changes", kind=dict) or facts.input.get("changes")
     for path, item in (named.items() if isinstance(named, dict) else ()):
@@ -208,7 +216,7 @@ def _patched(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
 
 
 def _patch_of(facts: Facts) -> str:
-    text = facts.look_in(facts.input, ("patchText", "patch_text", "patch", "diff", "unified_diff"))
+    text = patch_in(facts.input)
     if not text and facts.role == "patch":
         text = facts.look_in(facts.input, ("input", "content", "command"))
     return text
@@ -231,7 +239,7 @@ def _of_piece(facts: Facts, piece: Piece) -> Change:
 def _written(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
     if facts.role not in ("write", "edit") or not facts.paths:
         return
-    content = next((value for key in CONTENT_KEYS if isinstance(value := facts.input.get(key), str)), None)
+    content = whole_text_in(facts.input)
     if content is not None:
         path = facts.paths[0]
         before = _text_before(facts, path)
@@ -243,11 +251,7 @@ def _written(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
 def _edited(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
     if not facts.paths:
         return
-    edits = facts.input.get("edits")
-    steps = [step for step in edits if isinstance(step, dict)] if isinstance(edits, list) else [facts.input]
-    for step in steps:
-        old = next((value for key in OLD_TEXT_KEYS if isinstance(value := step.get(key), str)), None)
-        new = next((value for key in NEW_TEXT_KEYS if isinstance(value := step.get(key), str)), None)
+    for old, new in replaced_in(facts.input):
         if old is not None and new is not None:
             # The place in the file is not known: the diff is of the piece that was replaced.
             yield _change(facts, facts.paths[0], "modified" if old else "created", old or None, new, {"fragment": True})
@@ -262,10 +266,9 @@ def _deleted(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
 def _moved(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
     if facts.role != "move":
         return
-    source, target = facts.look_in(facts.input, _FROM_KEYS), facts.look_in(facts.input, _TO_KEYS)
-    if not (source and target) and len(facts.paths) == 2:
-        source, target = facts.paths
-    if source and target:
+    ends = ends_of_move(facts.input) or (tuple(facts.paths) if len(facts.paths) == 2 else None)
+    if ends is not None:
+        source, target = ends
         yield Change(facts.absolute(source), "deleted", meta={"movedTo": facts.absolute(target)})
         yield Change(facts.absolute(target), "created", meta={"movedFrom": facts.absolute(source)})
 

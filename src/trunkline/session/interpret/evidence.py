@@ -12,9 +12,15 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from trunkline.dialects import acp, packets
-from trunkline.dialects.calls import ToolNames, name_call
+from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.calls import Claims, ToolNames, name_call
+from trunkline.dialects.calls.claims import with_name
+from trunkline.dialects.calls.files import file_in
+from trunkline.dialects.calls.inputs import command_of
+from trunkline.dialects.calls.names import is_name
 from trunkline.dialects.calls.words import arguments_in
 from trunkline.session.fold import Evidence, OpenCall
+from trunkline.session.interpret.facts import decoded
 
 DEPTH: Final = 3
 PRINTED_CHARS: Final = 256 << 10
@@ -22,6 +28,12 @@ PRINTED_CHARS: Final = 256 << 10
 
 BEFORE_CHARS: Final = 256 << 10
 """Characters of a file's text that are kept from its ask to its end; what is shown of a longer one is a sentence."""
+
+NAMED_PLACES: Final = 8
+"""Places of a call whose names its title may be instead of a tool's."""
+
+NAMED_BYTES: Final = 4096
+"""Bytes of an input that is looked through for that: a title that is in a longer one is no single word."""
 
 _NAME_KEYS: Final = ("toolName", "tool_name")
 _RESPONSE_KEYS: Final = ("toolResponse", "tool_response", "toolResult")
@@ -32,10 +44,10 @@ def observe(call: OpenCall, update: acp.ToolCall | acp.ToolCallUpdate, names: To
     """Keep what an update says beside its fields."""
     if update.content:
         _content(call, update.content)
-    if update.meta:
-        _remarks(call, update.meta, names)
+    other_names = _remarks(call, update.meta, names) if update.meta else []
     if call.state.tool is None or call.state.named_by == "kind":
         _name(call, names)
+    _claim_names(call, update, other_names, names)
 
 
 def evidence_of(call: OpenCall) -> Evidence:
@@ -79,18 +91,23 @@ def _arguments(call: OpenCall, content: list[acp.ToolCallContent]) -> None:
         evidence_of(call).arguments = texts[0]
 
 
-def _remarks(call: OpenCall, meta: dict[str, Any], names: ToolNames) -> None:
+def _remarks(call: OpenCall, meta: dict[str, Any], names: ToolNames) -> list[str]:
+    """Keep what ``_meta`` says; returns the names that it has for the tool and that do not name the call."""
+    others: list[str] = []
     _parent(call, meta, names.parent_call)
     for key, value in _members(meta, DEPTH):
         if key in _NAME_KEYS and isinstance(value, str) and value and not call.state.name and (
                 call.state.tool is None or call.state.named_by == "kind"):
             call.state.tool, call.state.named_by = names.usual(value), "meta"
+        elif key in _NAME_KEYS and isinstance(value, str) and value:
+            others.append(value)
         elif key in _RESPONSE_KEYS and isinstance(value, dict):
             evidence_of(call).response = value
         elif key in OUTPUT_KEYS and isinstance(value, dict) and isinstance(value.get("data"), str):
             printed(evidence_of(call), value["data"])
         elif key == "terminal_exit" and isinstance(value, dict) and type(value.get("exit_code")) is int:
             evidence_of(call).exit_code = value["exit_code"]
+    return others
 
 
 def _members(meta: dict[str, Any], depth: int) -> Iterator[tuple[str, Any]]:
@@ -103,8 +120,30 @@ def _members(meta: dict[str, Any], depth: int) -> Iterator[tuple[str, Any]]:
 def _name(call: OpenCall, names: ToolNames) -> None:
     """Name the call, once: what it is called at its announcement it is called to its end."""
     state = call.state
-    shape = packets.tool_by_input(packets.input_view(state.raw_input), state.kind)
-    state.tool, state.named_by = name_call(state.name, state.first_title, state.kind, shape, names, state.tool_call_id)
+    view = packets.input_view(state.raw_input)
+    shape = packets.tool_by_input(view, state.kind)
+    about = _subjects(state) if is_name(state.first_title) else ()
+    state.tool, state.named_by = name_call(state.name, state.first_title, state.kind, shape, names, state.tool_call_id, about)
+
+
+def _subjects(state: CallState) -> set[str]:
+    """What a title of one word may be instead of a tool's name: a file, a pattern, a command or its program."""
+    found = {os.path.basename(place.path.rstrip("/")) for place in (state.locations or ())[:NAMED_PLACES]}
+    if state.raw_input is not None and len(state.raw_input) <= NAMED_BYTES:
+        given = decoded(state.raw_input)
+        members = given if isinstance(given, dict) else {}
+        found.update((os.path.basename(file_in(members)), str(members.get("pattern", ""))))
+        found.update((command_of(members) or "").split()[:1])
+    return found
+
+
+def _claim_names(call: OpenCall, update: acp.ToolCall | acp.ToolCallUpdate, others: list[str], names: ToolNames) -> None:
+    """What else an update calls the tool."""
+    claims, tool = call.claims or Claims(), call.state.tool or ""
+    for name in (update.name or "", *others):
+        claims = with_name(claims, name, tool, names, is_title=False)
+    claims = with_name(claims, update.title or "", tool, names, is_title=True)
+    call.claims = claims if claims != Claims() else None
 
 
 def _parent(call: OpenCall, meta: dict[str, Any], path: str) -> None:

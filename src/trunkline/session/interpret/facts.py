@@ -16,15 +16,12 @@ from msgspec import Raw
 
 from trunkline.dialects import acp
 from trunkline.dialects.acp.calls import LOCATIONS, CallState
-from trunkline.dialects.calls import Reading, ToolNames, read_call
+from trunkline.dialects.calls import Claims, Reading, ToolNames, read_call
+from trunkline.dialects.calls.files import files_in
 from trunkline.dialects.calls.words import arguments_in
 from trunkline.dialects.outside import BROKEN
-from trunkline.dialects.packets.detect import FILE_PATH_KEYS
 from trunkline.session.fold import Evidence, OpenCall
 
-PATH_KEYS: Final = (
-    *FILE_PATH_KEYS, "filepath", "filename", "file", "absolute_path", "absolutePath", "target_file", "notebook_path",
-)
 _FENCE = re.compile(r"\A\s*```[^\n`]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _TEXT_KEYS: Final = ("output", "aggregated_output", "stdout", "text", "error", "message")
 _BEGINS: Final[dict[type, tuple[bytes, ...]]] = {
@@ -52,7 +49,7 @@ def read_open_call(call: OpenCall, names: ToolNames) -> Reading:
         name_of(state), state.kind, decoded(state.raw_input), named_by=state.named_by or "name", names=names,
         located=tuple(dict.fromkeys([*changed[:LOCATIONS], *located])), brings_changes=bool(changed),
         title=_title_with_command(state), shown=shown_text(state) if in_words and (call.shows_ask or not arguments) else "",
-        arguments=arguments, cut=call.input_cut)
+        arguments=arguments, cut=call.input_cut, claims=call.claims or Claims())
 
 
 def _title_with_command(state: CallState) -> str:
@@ -141,12 +138,7 @@ class Facts:
     @cached_property
     def paths(self) -> list[str]:
         """The files that the input names, else those that the agent pointed at; absolute where the folder is known."""
-        named = self.input.get("paths") or self.input.get("files")
-        found = [path for path in named if isinstance(path, str)] if isinstance(named, list) else []
-        if not found and (path := self.look_in(self.input, PATH_KEYS)):
-            found = [path]
-        if not found:
-            found = [place.path for place in self.state.locations or []]
+        found = files_in(self.input) or [place.path for place in self.state.locations or []]
         return [self.absolute(path) for path in dict.fromkeys(found) if path]
 
     def look(self, *keys: str, kind: type = str) -> Any:

@@ -29,6 +29,11 @@ def failure_of(facts: Facts) -> str | None:
     return _recorded(facts) or _shown(facts)
 
 
+def says_success(facts: Facts) -> bool:
+    """Whether a call says by a flag that it went well; a status alone says only that it is over."""
+    return any(facts.look(key, kind=bool) is True for key in _GOOD)
+
+
 def _recorded(facts: Facts) -> str | None:
     for key in _GOOD:
         if facts.look(key, kind=bool) is False:

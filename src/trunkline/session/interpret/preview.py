@@ -11,7 +11,7 @@ import posixpath
 from collections.abc import Callable, Iterator
 
 from trunkline.dialects import acp, context
-from trunkline.dialects.packets.detect import CONTENT_KEYS, NEW_TEXT_KEYS, OLD_TEXT_KEYS
+from trunkline.dialects.calls.files import replaced_in
 from trunkline.session.interpret.diff import compare
 from trunkline.session.interpret.facts import Facts, name_of
 
@@ -89,10 +89,6 @@ def pieces_of(facts: Facts) -> Iterator[Piece]:
     yield from shown
     if shown or not facts.paths:
         return
-    edits = facts.input.get("edits")
-    steps = [step for step in edits if isinstance(step, dict)] if isinstance(edits, list) else [facts.input]
-    for step in steps:
-        old = next((value for key in OLD_TEXT_KEYS if isinstance(value := step.get(key), str)), None)
-        new = next((value for key in (*NEW_TEXT_KEYS, *CONTENT_KEYS) if isinstance(value := step.get(key), str)), None)
+    for old, new in replaced_in(facts.input):
         if new is not None:
             yield facts.paths[0], old, new

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from trunkline.dialects import context
+from trunkline.dialects.calls.files import file_in
 from trunkline.session.interpret.facts import Facts
 
 RESULTS: Final = 200
@@ -23,7 +24,6 @@ _UNDER = re.compile(r"\s*(?:L|[Ll]ine\s+)?(?P<line>\d+)\s*[:|\t]\s?(?P<text>.*)"
 _ABOVE = re.compile(r"(?:File:\s*|#+\s*)?`?(?P<file>[^\s:`][^:`\n]*)`?:?\s*")
 _PATH = re.compile(r"[-*]?\s*(?P<file>(?=[^\s:*?<>|\"'/.]*[/.])[^\s:*?<>|\"']+)")
 
-_FILE_KEYS: Final = ("file", "path", "filePath", "file_path", "filename", "uri")
 _LINE_KEYS: Final = ("line", "line_number", "lineNumber", "lnum", "startLine")
 _TEXT_KEYS: Final = ("content", "text", "match", "preview", "line_text", "lineText")
 
@@ -63,8 +63,8 @@ def _listed(output: Any) -> list[dict[str, Any]]:
 
 def _of_records(records: list[dict[str, Any]]) -> Iterator[context.SearchResult]:
     for record in records:
-        file = next((record[key] for key in _FILE_KEYS if isinstance(record.get(key), str)), None)
-        if file is not None:
+        file = file_in(record) or record.get("uri")
+        if isinstance(file, str):
             line = next((record[key] for key in _LINE_KEYS if type(record.get(key)) is int), 0)
             text = next((record[key] for key in _TEXT_KEYS if isinstance(record.get(key), str)), "")
             yield context.SearchResult(file=file, line=line, content=text[:TEXT_CHARS])

@@ -16,23 +16,26 @@ that it asks for counts as known.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import CallState, merge, names_too_much
-from trunkline.dialects.calls import Reading, ToolNames
-from trunkline.session.fold import OpenCall, remember
+from trunkline.dialects.calls import Claims, Reading, ToolNames, reading_meta
+from trunkline.dialects.calls.claims import with_kind, with_reading
+from trunkline.session.fold import OpenCall, SeenFile, remember
 from trunkline.session.interpret import subagents
 from trunkline.session.interpret.bodies import Bodies
+from trunkline.session.interpret.changes import CHANGING
 from trunkline.session.interpret.denied import denial_of
 from trunkline.session.interpret.endings import Ending, Endings, waits
 from trunkline.session.interpret.evidence import evidence_of, observe, printed
 from trunkline.session.interpret.facts import Facts, name_of, read_open_call, shown_text
 from trunkline.session.interpret.output import news_of, title_news
 from trunkline.session.interpret.plans import write_plan
+from trunkline.session.interpret.seen import open_paths
 from trunkline.session.interpret.spliced import long_text
 from trunkline.session.interpret.structured import run_of
 from trunkline.session.interpret.subjects import NOT_KNOWN, has_input, says_nothing, waiting_calls
@@ -85,6 +88,16 @@ def risk_meta(reason: str, doubts: Sequence[str]) -> dict[str, Any]:
     return {"reason": reason, **({"sure": False, "doubts": list(doubts)} if doubts else {})}
 
 
+class Wanted(NamedTuple):
+    """A result that is told once it is known what of it is on the disk."""
+
+    paths: list[str]
+    call: OpenCall
+    changed: frozenset[str]
+    wire: bytes | None
+    raw: bytes | None
+
+
 class ToolStory:
     """The calls of the current turn. ``names`` are the agent's own names for its tools; ``home`` and ``roots`` judge paths."""
 
@@ -104,6 +117,10 @@ class ToolStory:
         self._bodies = Bodies()
         self._readings: dict[str, Reading] = {}
         self._endings = Endings(writer, self.facts)
+        self.looks = False
+        """Whether somebody looks at the disk for a result that leaves open what it changed."""
+        self.wanted: Wanted | None = None
+        """The result that waits for that."""
 
     def told(self, update: acp.ToolCall | acp.ToolCallUpdate, wire: bytes, raw: bytes | None, *, input_cut: bool = False) -> None:
         """The agent said something about a call. ``input_cut``: not all of its input is in the update."""
@@ -179,7 +196,8 @@ class ToolStory:
         event = context.ToolCallExecutingEvent(
             tool_call_id=state.tool_call_id, name=name_of(state), input=shown_input(state), risk_level=level,
             requires_approval=requires_approval,
-            meta={"risk": risk_meta(reason, self.doubts(call)), **cut_input(state), **title_news(call)},
+            meta={"risk": risk_meta(reason, self.doubts(call)), "reading": reading_meta(self.reading(call)), **cut_input(state),
+                  **title_news(call)},
         )
         self._writer.add(event, update=wire, packet=packet, raw=raw)
 
@@ -270,7 +288,9 @@ class ToolStory:
         return known
 
     def _merge(self, call: OpenCall, update: acp.ToolCall | acp.ToolCallUpdate, *, asks: bool = False) -> frozenset[str]:
+        kind, claimed, before = call.state.kind, call.claims, self._readings.get(update.tool_call_id)
         changed = merge(call.state, update)
+        self._keep_claims(call, changed, kind, before)
         call.input_cut = call.input_cut or names_too_much(update)
         if "content" in changed:
             call.shows_ask = asks
@@ -278,10 +298,20 @@ class ToolStory:
         observe(call, update, self._names)
         self._bodies.weigh(call)
         told = call.evidence is not None and call.evidence.arguments != known
-        if changed & _READ or told or (update.content and (asks or any(isinstance(item, acp.Diff) for item in update.content))):
+        shows = update.content and (asks or any(isinstance(item, acp.Diff) for item in update.content))
+        if changed & _READ or told or call.claims != claimed or shows:
             self._readings.pop(update.tool_call_id, None)
             call.risk_level = None
         return changed
+
+    def _keep_claims(self, call: OpenCall, changed: frozenset[str], kind: str, before: Reading | None) -> None:
+        """Remember what an update takes back: it was said, and nobody has decided since."""
+        claims = call.claims or Claims()
+        if "kind" in changed:
+            claims = with_kind(claims, kind)
+        if before is not None and changed & {"raw_input", "content", "locations"}:
+            claims = with_reading(claims, before)
+        call.claims = claims if claims != Claims() else None
 
     def _count(self, call: OpenCall) -> None:
         if not call.counted:
@@ -337,10 +367,13 @@ class ToolStory:
         self._merge(call, update, asks=asks)
         if writer.fold.turn is not None:
             writer.fold.turn.said_something = True
-        name, call.told_title = name_of(state), state.title
+        name, call.told_title, reading = name_of(state), state.title, self.reading(call)
+        meta = {"parentToolCallId": call.parent} if call.parent else {}
+        if state.title and state.title != reading.description:
+            meta["title"] = state.title
         event = context.ToolCallStartEvent(
-            tool_call_id=state.tool_call_id, name=name, category=self.reading(call).category,
-            description=state.title or msgspec.UNSET, meta={"parentToolCallId": call.parent} if call.parent else msgspec.UNSET,
+            tool_call_id=state.tool_call_id, name=name, category=reading.category,
+            description=reading.description or msgspec.UNSET, meta=meta or msgspec.UNSET,
         )
         writer.add(event, update=wire, packet=packets.start_packet(state, writer.at), raw=raw)
         if call.parent is not None:
@@ -353,6 +386,9 @@ class ToolStory:
         """Tell what is new about a known call, on one entry that carries its update and packet."""
         state = call.state
         finished = state.status in ("completed", "failed") and not call.finished
+        if finished and self.looks and (paths := self._open_paths(call)):
+            self.wanted = Wanted(paths, call, changed, wire, raw)
+            return
         runs = not call.executing and (finished or state.status == "in_progress" or has_input(state))
         token = long_text(state, wire) if "content" in changed else None
         packet = self._packet(call, token, finished=finished) if changed or finished or runs else None
@@ -371,6 +407,16 @@ class ToolStory:
             subagents.spawn(self._writer, self.facts(call))
         if "raw_input" in changed:
             self._todos(state)
+
+    def seen(self, files: Mapping[str, SeenFile]) -> None:
+        """Go on with the result that waited for a look at the disk; no files: nothing is known."""
+        wanted, self.wanted, self.looks = self.wanted, None, False
+        if wanted is not None:
+            evidence_of(wanted.call).seen = dict(files)
+            self._go_on(wanted.call, wanted.changed, wanted.wire, wanted.raw)
+
+    def _open_paths(self, call: OpenCall) -> list[str]:
+        return open_paths(self.facts(call), CHANGING) if call.state.status == "completed" and not call.denied else []
 
     def _packet(self, call: OpenCall, token: memoryview | None, *, finished: bool) -> bytes:
         """All that is known of a call, as packets have it."""

@@ -3,42 +3,25 @@
 import type { GitOperation, ToolCategory } from '../../generated/agent-context';
 import { language, t } from '../../i18n';
 import type { Call, Item } from '../../model/items';
-import { deedsOf, pathOf } from '../../model/deeds';
+import { deedsOf } from '../../model/deeds';
 import { span, type IconName } from '../../ui';
 
-const BY_NAME: Record<string, IconName> = {
-  glob: 'search', grep: 'search', todowrite: 'todo', task: 'robot', webfetch: 'globe', websearch: 'globe', bash: 'terminal', think: 'bulb',
-};
+const BY_ROLE: Record<string, IconName> = { search: 'search', todos: 'todo', think: 'bulb' };
 const BY_CATEGORY: Record<ToolCategory, IconName> = {
   file_read: 'file', file_write: 'edit', file_edit: 'edit', terminal: 'terminal', search: 'search', web: 'globe', git: 'branch', mcp: 'plug',
   agent: 'robot', other: 'tool',
 };
 
-export function iconOf(call: Pick<Call, 'name' | 'category'>): IconName {
-  return BY_NAME[call.name] ?? BY_CATEGORY[call.category] ?? 'tool';
+export function iconOf(call: Pick<Call, 'category' | 'reading'>): IconName {
+  return BY_ROLE[call.reading?.role ?? ''] ?? BY_CATEGORY[call.category] ?? 'tool';
 }
 
-/** What a call is about, in one line: a command, a path, a pattern, an address. */
+/** What a call is about, in one line: a command, a pattern, a path, an address; else its title. */
 export function subjectOf(call: Call, cwd: string): string {
-  const { input } = call;
-  const path = call.changes[0]?.path ?? pathOf(input);
+  const { command, subject, paths } = call.reading ?? {};
+  const path = call.changes[0]?.path ?? paths?.[0];
   const place = path !== undefined ? shortPath(path, cwd) : undefined;
-  const pattern = text(input, 'pattern');
-  const searched = pattern !== undefined && place !== undefined ? `${pattern}  ${place}` : pattern;
-  const found = commandOf(call) ?? searched ?? place ?? text(input, 'query') ?? text(input, 'url') ?? text(input, 'description') ?? text(input, 'prompt');
-  return oneLine(found ?? (call.title !== undefined && call.title !== call.name ? call.title : ''));
-}
-
-/** The command of a call that runs one. */
-export function commandOf(call: Call): string | undefined {
-  const command = call.input?.['command'] ?? call.input?.['cmd'];
-  if (typeof command === 'string') return command;
-  return Array.isArray(command) && command.every((word) => typeof word === 'string') ? command.join(' ') : undefined;
-}
-
-function text(input: Record<string, unknown> | undefined, name: string): string | undefined {
-  const value = input?.[name];
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  return oneLine(command ?? subject ?? place ?? (call.title !== undefined && call.title !== call.name ? call.title : ''));
 }
 
 const LINE_MOST = 300;

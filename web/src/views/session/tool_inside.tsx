@@ -15,12 +15,12 @@ import { StructuredResult } from '../../matter/structured';
 import { Terminal } from '../../matter/terminal';
 import { isOver } from '../../model/calls';
 import type { Call, Change, ToolItem } from '../../model/items';
-import { deedOf, pathOf } from '../../model/deeds';
+import { deedOf } from '../../model/deeds';
 import { runningText } from '../../model/running';
 import { Badge, Button, Icon } from '../../ui';
 import { useRoom } from './context';
 import { FailedText } from './failed_text';
-import { commandOf, shortPath } from './labels';
+import { shortPath } from './labels';
 import { TodoList } from './todos';
 
 export function ToolInside({ item }: { item: ToolItem }): JSX.Element {
@@ -36,7 +36,7 @@ export function ToolInside({ item }: { item: ToolItem }): JSX.Element {
 
 /** Whether what the call printed stands below. */
 function showsOutput(call: Call): boolean {
-  return commandOf(call) !== undefined || (call.changes.length === 0 && todosIn(call) === undefined && (call.structured === undefined || call.structured.type === 'command_output'));
+  return call.reading?.command !== undefined || (call.changes.length === 0 && todosIn(call) === undefined && (call.structured === undefined || call.structured.type === 'command_output'));
 }
 
 /** As on the card that asks. */
@@ -77,14 +77,14 @@ export function decidedInWords(decision: ApprovalResolvedEvent): string {
 }
 
 function Matter({ item, call }: { item: ToolItem; call: Call }): JSX.Element {
-  const command = commandOf(call);
+  const command = call.reading?.command;
   if (command !== undefined) return <Ran item={item} call={call} command={command} />;
   if (call.changes.length > 0) return <Changes changes={call.changes} />;
   if (call.structured?.type === 'file_diff') return <DiffView diff={call.structured.diff} path={call.structured.path} />;
   const todos = todosIn(call);
   if (todos !== undefined) return <TodoList todos={todos} />;
   if (call.structured !== undefined) return <StructuredResult output={call.structured} />;
-  if (deedOf(call.name, call.category) === 'read' && call.output) return <CodeView text={call.output} path={pathOf(call.input)} />;
+  if (deedOf(call) === 'read' && call.output) return <CodeView text={call.output} path={call.reading?.paths?.[0]} />;
   return <Plain item={item} call={call} />;
 }
 

@@ -40,6 +40,7 @@ from trunkline.dialects.acp.sessions import (
 )
 from trunkline.dialects.acp.tools import ToolCallContent, ToolKind
 from trunkline.dialects.acp.updates import PlanEntry, ToolCall, ToolCallUpdate, UsageUpdate
+from trunkline.dialects.calls.names import role_of_name
 from trunkline.dialects.outside import BROKEN
 
 _NEW_TEXT = frozenset(("new_string", "newString", "newText", "new_text", "content", "patchText"))
@@ -57,13 +58,17 @@ def _tool_call(members: Members) -> Members:
 
 
 def _tool_call_update(members: Members) -> Members:
-    """A "file" is an edit or a read; a failed call shows its error."""
+    """A "file" is an edit, a read where the tool is named so, and else anything; a failed call shows its error."""
     if text_of(members.get("kind")) == "file":
-        members["kind"] = as_raw("edit" if _writes(members) else "read")
+        members["kind"] = as_raw("edit" if _writes(members) else "read" if _is_read(members) else "other")
     error = text_of((members_of(members.get("rawOutput")) or {}).get("error"))
     if error and text_of(members.get("status")) == "failed" and is_null(members.get("content")):
         members["content"] = as_raw([text_block(as_raw(error))])
     return members
+
+
+def _is_read(members: Members) -> bool:
+    return role_of_name(text_of(members.get("name")) or text_of(members.get("title")) or "") == "read"
 
 
 def _writes(members: Members) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from trunkline.dialects.roles import ToolNames, ToolRole, name_of_kind, role_of_kind, role_of_tool, usual_name
+from trunkline.dialects.calls.names import ToolNames, name_of_kind, role_of_kind, role_of_name, usual_name
+from trunkline.dialects.calls.types import ToolRole
 
 NAMES = ToolNames(roles={"run_it": "terminal", "Scribble": "write"})
 
@@ -41,4 +42,4 @@ def test_every_kind_has_a_role_and_a_name_but_other() -> None:
     kinds = ("read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode")
     assert all(role_of_kind(kind) and name_of_kind(kind) for kind in kinds)
     assert role_of_kind("other") is None and name_of_kind("other") is None
-    assert role_of_tool("bash") == "terminal" and role_of_tool("x") is None
+    assert role_of_name("bash") == "terminal" and role_of_name("x") is None

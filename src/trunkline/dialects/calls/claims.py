@@ -1,0 +1,92 @@
+"""What was said of a call beside what names it, or before: other names and kinds, commands and paths that are gone.
+
+Rule 1: it can only make a call worse. What was announced and taken back still counts until somebody has decided.
+Rule 2: a name is held against a kind: one that says more harm than the other is a doubt.
+Rule 3: bounded: KEPT of each are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from trunkline.dialects.calls.files import ends_of_move, files_in
+from trunkline.dialects.calls.names import ToolNames, is_name, role_of_kind, verb_in
+from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, Claims, Reading, ToolRole
+
+KEPT: Final = 8
+"""Names, kinds, commands and paths of one call that are kept of each."""
+CHARS: Final = 1_000
+"""Characters of such a command or path: its beginning tells whether the next one goes on with it."""
+
+_HARMS: Final[frozenset[Act]] = frozenset({"run", "delete", "move", "write"})
+_GRAVE: Final[frozenset[Act]] = frozenset({"run", "delete", "move"})
+_CHANGES: Final[frozenset[Act]] = frozenset({"write", "delete", "move"})
+_SHOWN: Final = 60
+
+
+def with_name(claims: Claims, name: str, tool: str, names: ToolNames, *, is_title: bool) -> Claims:
+    """Also called ``name``. A title counts where it reads as the name of a tool that does grave harm: others sum a call up."""
+    name = name[:200]
+    if not name or tool in (name, names.usual(name)) or name in claims.names or len(claims.names) >= KEPT:
+        return claims
+    if is_title and not (is_name(name) and (_act_of(name, names) in _GRAVE or verb_in(name) == "destroys")):
+        return claims
+    return _replace(claims, names=(*claims.names, name))
+
+
+def with_kind(claims: Claims, kind: str) -> Claims:
+    """Said to be of another kind before."""
+    return claims if kind in claims.kinds or kind == "other" else _replace(claims, kinds=(*claims.kinds, kind)[:KEPT])
+
+
+def with_reading(claims: Claims, reading: Reading) -> Claims:
+    """Announced with another input before."""
+    commands = (*claims.commands, *([reading.command[:CHARS]] if reading.command else ()))
+    paths = (*claims.paths, *(path[:CHARS] for path in reading.paths))
+    return _replace(claims, commands=tuple(dict.fromkeys(commands))[-KEPT:], paths=tuple(dict.fromkeys(paths))[-KEPT:])
+
+
+def claimed_acts(claims: Claims, names: ToolNames) -> frozenset[Act]:
+    """What a call does by these."""
+    found: set[Act] = {"unknown" for name in claims.names if names.role_of(name) is None}
+    acts = [*(_act_of(name, names) for name in claims.names), *(_act_of_kind(kind) for kind in claims.kinds)]
+    return frozenset(found.union(act for act in acts if act is not None))
+
+
+def claimed_doubts(claims: Claims, command: str | None, paths: Sequence[str], acts: frozenset[Act]) -> Iterator[str]:
+    """Why these make a call one that is not sure."""
+    for name in claims.names:
+        yield f"it is also called {name[:_SHOWN]}"
+    for kind in claims.kinds:
+        if _act_of_kind(kind) in _HARMS:
+            yield f"it was announced as of another kind: {kind[:_SHOWN]}"
+    for earlier in claims.commands:
+        if command is None or not command.startswith(earlier):
+            yield f"it was announced to run something else: {earlier[:_SHOWN]}"
+    for earlier in claims.paths if acts & _CHANGES else ():
+        if not any(path.startswith(earlier) for path in paths):
+            yield f"it was announced for another path: {earlier[:_SHOWN]}"
+
+
+def contradictions(role: ToolRole | None, kind: str, acts: frozenset[Act], members: Mapping[str, Any]) -> Iterator[str]:
+    """What a call says against itself: by its name something milder than by its kind, or a move from or to nowhere."""
+    by_name, by_kind = ACT_OF_ROLE[role] if role is not None else None, _act_of_kind(kind)
+    if role is not None and by_kind in _HARMS and by_name != by_kind and not (by_name in _GRAVE and by_kind == "write"):
+        yield f"its kind is {kind[:_SHOWN]}, which its name does not say"
+    if "move" in acts and ends_of_move(members) is None and len(files_in(members)) != 2:
+        yield "where it moves something to is not known"
+
+
+def _act_of(name: str, names: ToolNames) -> Act | None:
+    role = names.role_of(name)
+    return ACT_OF_ROLE[role] if role is not None else None
+
+
+def _act_of_kind(kind: str) -> Act | None:
+    role = role_of_kind(kind)
+    return ACT_OF_ROLE[role] if role is not None else None
+
+
+def _replace(claims: Claims, **news: tuple[str, ...]) -> Claims:
+    return Claims(**{**{name: getattr(claims, name) for name in claims.__struct_fields__}, **news})

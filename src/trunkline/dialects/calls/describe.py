@@ -1,0 +1,70 @@
+"""A call in words: its line for people, what it is about, and what events carry of its reading.
+
+Rule 1: the line is that of ``describe_tool_call``, made of what was found: a command or a path counts under any name.
+Rule 2: what a call runs is always in its line, whatever its tool is called.
+Rule 3: no face looks into an input for what is told here (``reading_meta``): events carry it, short enough for a row of a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from trunkline.dialects.calls.inputs import BEYOND_RULES
+from trunkline.dialects.calls.types import CarriedReading, Reading
+from trunkline.dialects.context.descriptions import describe_tool_call
+
+COMMAND_CHARS: Final = 8_000
+"""Characters of a command that events repeat beside the input: as many as a transcript shows."""
+PATHS_TOLD: Final = 8
+"""Paths that they repeat."""
+SUBJECT_CHARS: Final = 300
+"""Characters of what a call is about, where that is neither a command nor a path."""
+
+_SUBJECTS: Final = ("query", "url", "description", "prompt", "task")
+"""Members that say what a call is about, the most telling first."""
+
+
+def describe(tool: str, members: Mapping[str, Any], command: str | None, paths: Sequence[str]) -> str:
+    """What the call does, in a line; the tool's name where nothing more is known."""
+    if command is not None:
+        line = describe_tool_call(tool, {"command": command})
+        return line if line != tool else f"{tool}, which runs: {describe_tool_call('bash', {'command': command})[len('Run: '):]}"
+    line = describe_tool_call(tool, members)
+    return describe_tool_call(tool, {"path": paths[0]}) if line == tool and paths else line
+
+
+def subject_of(members: Mapping[str, Any], paths: Sequence[str]) -> str:
+    """What a call is about that no command and no path tells: what is looked for, asked or wanted."""
+    pattern = members.get("pattern")
+    if isinstance(pattern, str) and pattern:
+        folder = members.get("path")
+        return (f"{pattern}  {folder}" if isinstance(folder, str) and folder else pattern)[:SUBJECT_CHARS]
+    if paths:
+        return ""
+    return next((value[:SUBJECT_CHARS] for key in _SUBJECTS if isinstance(value := members.get(key), str) and value), "")
+
+
+def reading_meta(reading: Reading) -> CarriedReading:
+    """What ``_meta.reading`` of an event says."""
+    return CarriedReading(
+        category=reading.category, role=reading.role, command=None if reading.command is None else _beginning(reading.command),
+        paths=tuple(path for path in reading.paths[:PATHS_TOLD] if path != BEYOND_RULES), subject=reading.subject,
+        only_runs=reading.only_runs)
+
+
+def carried_reading(meta: object) -> CarriedReading:
+    """What an event's ``_meta`` carries of its call's reading; nothing of an event that is older than that."""
+    told = meta.get("reading") if isinstance(meta, Mapping) else None
+    try:
+        return msgspec.convert(told if told is not None else {}, CarriedReading)
+    except msgspec.ValidationError:
+        return CarriedReading()
+
+
+def _beginning(command: str) -> str:
+    """As much of a command as is repeated; who reads it has to see that there is more."""
+    left = len(command) - COMMAND_CHARS
+    return command if left <= 0 else f"{command[:COMMAND_CHARS]}\n… and {left} more characters"

@@ -1,0 +1,60 @@
+"""What the disk says of a change that only the call's input tells: some agents call a write completed that never came about.
+
+Rule 1: pure. Who looks is the session (``looking.see``), off the loop and for a bounded time; what was seen comes in as evidence,
+and is written down with the change (``_meta.seen``), so that nobody has to look again.
+Rule 2: a change that is plainly not there is not told. What cannot be known is told as it was said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, Final
+
+from trunkline.dialects.calls.files import ends_of_move, patch_in, replaced_in, whole_text_in
+from trunkline.session.fold import SeenFile
+from trunkline.session.interpret.facts import Facts
+from trunkline.session.interpret.outcome import failure_of, says_success
+from trunkline.session.interpret.patches import pieces_of
+
+SEEN_FILES: Final = 20
+"""Files of one call that are looked at; a call that changes more is told as it was said."""
+
+
+def open_paths(facts: Facts, roles: Collection[str]) -> list[str]:
+    """The files of a completed call whose change nobody showed or confirmed; none where they are too many."""
+    if facts.role not in roles or facts.evidence.seen or _is_shown(facts) or failure_of(facts) is not None:
+        return []
+    ends = ends_of_move(facts.input) if facts.role == "move" else None
+    patched = [piece.path for piece in pieces_of(patch_in(facts.input))]
+    paths = list(dict.fromkeys(facts.absolute(path) for path in [*facts.paths, *(ends or ()), *patched]))
+    return paths if len(paths) <= SEEN_FILES else []
+
+
+def _is_shown(facts: Facts) -> bool:
+    """Whether the agent itself shows or confirms what it changed: by diffs, a record of it, or a flag."""
+    recorded = facts.look("files", kind=list) or facts.look("changes", kind=dict)
+    return bool(facts.evidence.diffs or facts.evidence.response or recorded) or says_success(facts)
+
+
+def standing_of(path: str, kind: str, facts: Facts) -> dict[str, Any] | None:
+    """What ``_meta`` says of a change that was looked at: {} where it was not, None where it is not there."""
+    seen = facts.evidence.seen.get(path)
+    if seen is None:
+        return {}
+    if (kind == "deleted") == seen.exists:
+        return None
+    if not seen.exists or seen.text is None:
+        return {"seen": {"exists": seen.exists}}
+    as_said = _is_as_said(facts, path, seen)
+    return None if as_said is None else {"seen": {"exists": True, "size": seen.size, "asSaid": as_said}}
+
+
+def _is_as_said(facts: Facts, path: str, seen: SeenFile) -> bool | None:
+    """Whether a file has the text that the call said; None where it has the one before."""
+    text, whole = seen.text or "", whole_text_in(facts.input)
+    pieces = list(replaced_in(facts.input))
+    if whole is not None and not any(old for old, _ in pieces):
+        return None if text != whole and text == facts.evidence.before.get(path) else text.rstrip("\n") == whole.rstrip("\n")
+    if any(old and new and old in text and new not in text for old, new in pieces):
+        return None
+    return all(new in text for _, new in pieces if new is not None)

@@ -1,0 +1,33 @@
+"""An agent that misleads by names and shapes: each call is announced and asked for as it stands. It runs nothing.
+
+Its calls are those of a table (tests/session/misleading.toml), first the misleading ones, then those that are harmless.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tests.tooling.misleading_order import Json, Misleader, Play
+
+
+def plays_of(table: Json) -> list[Play]:
+    """The calls of a table as plays, in its order."""
+    groups = [*table["names"], *table["harmless"]]
+    return [[{"do": "call", **call}, {"do": "ask", **call}] for group in groups for call in group["calls"]]
+
+
+def main(path: str) -> None:
+    """Serve the calls of the table at ``path``."""
+    with open(path, "rb") as file:
+        Misleader(plays_of(tomllib.load(file))).serve()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
