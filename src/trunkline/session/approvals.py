@@ -381,7 +381,7 @@ class Approvals:
         """Write the rule that the decision stands for. Another may decide meanwhile: then the rule stands all the same."""
         if view.about is None:
             raise Unsupported("there is nothing that a rule could be about in this request; decide once")
-        if scope != "always" and len(self._pen.fold.rules) >= KEPT_RULES:
+        if scope != "always" and len(self._pen.at().asks.rules_in_force()) >= KEPT_RULES:
             raise TooManyRequests(f"this session has {KEPT_RULES} rules of its own; decide once, or for always")
         rule = self._gate.rule_for(view.about, look, allow=allow, scope=scope, reason=reason or f"decided by {by}")
         if scope == "always":

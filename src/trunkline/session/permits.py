@@ -142,7 +142,7 @@ class Permits:
             await self._caught_up()
             where = await self._workspace.lane.run(self._workspace.resolve, cwd or self._workspace.roots[0])
             request, facts = _Request(command, args), self._pen.at().tools.facts
-            call = next((call for call in self._open_calls()[-CALLS_LOOKED_UP:] if request.is_same(facts(call).command)), None)
+            call = next((call for call in self._open_calls() if request.is_same(facts(call).command)), None)
             given = {"command": request.line, **({"cwd": cwd} if cwd else {}), **({"env": dict(env)} if env else {})}
             about = {"kind": "execute", "title": f"Run {request.line}"[:200], "rawInput": given}
             asked = await self._ask(call, about, Look(), lambda grant: not env and grant.take_run(request, str(where)))
@@ -228,13 +228,13 @@ class Permits:
         self._pen.write()
 
     def _open_calls(self) -> list[OpenCall]:
-        """The agent's own calls that something may belong to, for people to see; what they say now allows nothing."""
-        return [call for call in self._pen.fold.calls.values() if not call.finished]
+        """The agent's own calls that something may belong to, the newest, for people to see; what they say now allows nothing."""
+        return [call for call in self._pen.fold.calls.values() if not call.finished][-CALLS_LOOKED_UP:]
 
 
 def _paths_in(calls: Sequence[OpenCall]) -> list[str]:
-    """The paths that the newest calls tell of."""
-    return [path for call in calls[-CALLS_LOOKED_UP:] for path in paths_of(call.state)]
+    """The paths that calls tell of."""
+    return [path for call in calls for path in paths_of(call.state)]
 
 
 def _not_approved(reason: str | None) -> Forbidden:

@@ -20,7 +20,7 @@ from trunkline.dialects import acp
 from trunkline.dialects.outside import BROKEN, whole_number
 from trunkline.errors import Invalid, NotAcceptable, NotFound, TooManyRequests, Unsupported, UnsupportedMediaType
 from trunkline.server.acp.agent import AcpAgent
-from trunkline.server.acp.line import MESSAGE_BYTES, Left
+from trunkline.server.acp.line import Left
 from trunkline.server.acp.socket import new_connection_id, wanted_agent
 from trunkline.server.acp.streams import MessageStream
 from trunkline.server.call import Call, Reply
@@ -33,6 +33,8 @@ IDLE_S = 600.0
 CONNECTIONS = 256
 CONNECTIONS_OF_TOKEN = 64
 """How many are open at most, in all and by one token with the browsers that it let in."""
+MESSAGE_BYTES = 64 << 20
+"""The longest message that is taken: a prompt with pictures. As long as one on the WebSocket."""
 GREETING = "initialize"
 """Where the answer to the first request goes: not onto a stream. No session is called so."""
 NEEDS_SESSION = frozenset({acp.SESSION_PROMPT, acp.SESSION_CANCEL, acp.SESSION_CLOSE, acp.SESSION_SET_MODE,
