@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from trunkline.session import globs
-from trunkline.session.glob_tokens import alternatives
+from trunkline.session.glob_tokens import alternatives, kept
 from trunkline.session.globs import Place
 from trunkline.session.policy_commands import path_outline
 
@@ -35,6 +35,7 @@ _LEAVES = re.compile(r"(?:^|[{,])[/~]|^[A-Za-z][A-Za-z0-9+.-]*:/|(?:^|[/\\{,])\.
 """What as a glob is not inside the folder that it is looked for in, in one of its alternatives at least."""
 
 
+@kept
 def words_of(key: str) -> tuple[str, ...]:
     """The words that the name of a member is made of: ``filePath`` and ``file_path`` are file and path."""
     return tuple(word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", key))
