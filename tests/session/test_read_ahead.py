@@ -75,7 +75,7 @@ def test_the_fold_finds_what_was_read_and_takes_for_high_what_was_not(ask: bool)
 
 
 def long_call(names: list[str]) -> Update:
-    return update(sessionUpdate="tool_call", toolCallId="c", title="Look", kind="other", rawInput=dict.fromkeys(names, "some text"))
+    return update(sessionUpdate="tool_call", toolCallId="c", title="Look", kind="other", rawInput=dict.fromkeys(names, "a text"))
 
 
 def test_the_names_of_an_inputs_members_are_taken_apart_once() -> None:
