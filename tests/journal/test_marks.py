@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from trunkline.journal import marks as marks_module
 from trunkline.journal.marks import LOG_BYTES, Marks
 
 
@@ -82,3 +83,24 @@ def test_a_mark_that_cannot_be_written_is_warned_about_once(tmp_path: Path, capl
         marks.note([("a", number)], number)
     marks.close()
     assert len(caplog.records) == 1 and "journal.marks" in caplog.text
+
+
+def test_of_a_file_that_is_too_long_only_the_beginning_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "journal.marks"
+    marks = opened(path)
+    marks.note([(f"s{number}", number) for number in range(1, 6)], 15)
+    marks.close()
+    monkeypatch.setattr(marks_module, "_READ_MOST", path.stat().st_size)
+    whole = Marks(path)
+    whole.open(read_only=True)
+    assert whole.seqs == {f"s{number}": number for number in range(1, 6)}
+    whole.close()
+    # The hub's own record, and those of three sessions:
+    monkeypatch.setattr(marks_module, "_READ_MOST", LOG_BYTES + 4 * marks_module._RECORD.size)
+    again = opened(path)
+    assert (again.seqs, again.pos) == ({"s1": 1, "s2": 2, "s3": 3}, 15)
+    again.note([("s5", 6), ("s1", 2)], 17)
+    again.close()
+    last = opened(path)
+    assert (last.seqs, last.pos) == ({"s1": 2, "s2": 2, "s3": 3}, 17)
+    last.close()

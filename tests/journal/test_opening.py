@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import os
 import random
 import shutil
@@ -15,9 +16,12 @@ import pytest
 
 from tests.aio import run
 from tests.journal.stores import entries, group, row, seqs
+from tests.journal.test_database import OLD
 from trunkline.errors import StorageError
+from trunkline.journal import opening, sqlite, unreadable
 from trunkline.journal.base import Group, Health, RowFilter
 from trunkline.journal.keeper import Keeper
+from trunkline.journal.mending import salvage
 from trunkline.journal.rows import row_of, row_values
 from trunkline.journal.sqlite import SqliteJournal
 
@@ -250,3 +254,105 @@ def test_the_log_of_a_journal_that_was_emptied_is_read_and_not_thrown_away(tmp_p
     run(crash())
     os.truncate(crashed, 0)
     assert run(opens_whole(crashed)).damages == []
+
+
+def test_a_running_hub_mends_its_journal_only_so_often_and_the_next_start_does_again(
+        path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "_MENDED_MOST", 2)
+    store = SqliteJournal._store
+
+    def damaged(journal: SqliteJournal, plan: sqlite._Plan) -> None:
+        error = sqlite3.DatabaseError("database disk image is malformed")
+        error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise journal._not_written(error) from error
+
+    async def tries(journal: SqliteJournal) -> list[int]:
+        mended = []
+        for _ in range(4):
+            with pytest.raises(StorageError, match="malformed"):
+                await journal.append(group(a=entries(41, 41)))
+            health = await journal.health()
+            assert health.unwritable is not None and "malformed" in health.unwritable
+            mended.append(len(health.asides))
+        return mended
+
+    async def scenario() -> None:
+        monkeypatch.setattr(SqliteJournal, "_store", damaged)
+        async with SqliteJournal(path) as journal:
+            assert await tries(journal) == [1, 2, 2, 2]
+        async with SqliteJournal(path) as journal:
+            assert await tries(journal) == [3, 4, 4, 4]
+            monkeypatch.setattr(SqliteJournal, "_store", store)
+            await journal.append(group(a=entries(41, 41)))
+            assert (await journal.health()).unwritable is None and seqs(await journal.read("a")) == list(range(1, 42))
+
+    run(scenario())
+
+
+def test_of_very_many_damages_the_newest_are_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(1, 6):
+        change(path, f"INSERT INTO damages VALUES ({number}, {number}, 'a', 1, 2, 'lost')")
+    change(path, "UPDATE blocks SET body = x'00'")
+
+    async def scenario() -> None:
+        async with SqliteJournal(path) as journal:
+            for most in (3, 6):
+                for module in (sqlite, unreadable):
+                    monkeypatch.setattr(module, "DAMAGES_TOLD", most)
+                for session in SESSIONS:
+                    await journal.read(session)
+                told = [each.session if each.number == 0 else str(each.number) for each in (await journal.health()).damages]
+                assert told == (["d", "c", "b"] if most == 3 else ["a", "d", "c", "b", "5", "4"])
+
+    run(scenario())
+
+
+@pytest.mark.parametrize(("most", "told"), [(4, []), (3, ["1 more places cannot be read"])])
+def test_a_salvage_writes_so_many_gaps_down_and_counts_the_rest(
+        path: Path, monkeypatch: pytest.MonkeyPatch, most: int, told: list[str]) -> None:
+    monkeypatch.setattr(salvage, "LISTED_MOST", most)
+    change(path, "UPDATE blocks SET body = x'00'")
+    found = salvage.salvage(path, path.with_name("new.db"), seqs=dict.fromkeys(SESSIONS, 40), pos=160)
+    assert len(found.lost) == 4
+    connection = sqlite3.connect(path.with_name("new.db"))
+    noted = [what for (what,) in connection.execute("SELECT what FROM damages ORDER BY number")]
+    connection.close()
+    assert noted == ["entries cannot be read"] * most + told
+
+
+REMAINS = b"what a person had deleted"
+
+
+def old_journal(path: Path, size: int) -> int:
+    """A journal of before deleting meant overwriting, with free pages that hold what was deleted; how many there are."""
+    path.write_bytes(gzip.decompress(OLD.read_bytes()))
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA secure_delete = OFF")
+    connection.execute("CREATE TABLE deleted (body BLOB)")
+    connection.execute("INSERT INTO deleted VALUES (?)", (REMAINS * (size // len(REMAINS)),))
+    connection.execute("DROP TABLE deleted")
+    free: int = connection.execute("PRAGMA freelist_count").fetchone()[0]
+    connection.close()
+    assert REMAINS in path.read_bytes()
+    return free
+
+
+@pytest.mark.parametrize("is_larger", [False, True])
+def test_an_old_journal_is_rewritten_up_to_a_size_and_of_a_larger_one_the_free_pages(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_larger: bool) -> None:
+    path = tmp_path / "journal.db"
+    free = old_journal(path, 2 << 20)
+    size = path.stat().st_size
+    monkeypatch.setattr(opening, "_VACUUM_MOST", size - is_larger)
+    monkeypatch.setattr(opening, "_ZEROS_BYTES", 1 << 20)
+
+    async def scenario() -> None:
+        async with SqliteJournal(path) as journal:
+            assert len(await journal.read("long")) == 200
+
+    run(scenario())
+    assert REMAINS not in path.read_bytes()
+    connection = sqlite3.connect(path)
+    left = connection.execute("PRAGMA freelist_count").fetchone()[0]
+    connection.close()
+    assert (left > free // 2, path.stat().st_size >= size) == (is_larger, is_larger)

@@ -153,3 +153,24 @@ def test_who_does_not_begin_its_handshake_makes_room_for_who_does(tmp_path: Path
                 other.close()
 
     run(check())
+
+
+def test_few_are_accepted_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(door, "AT_ONCE", 3)
+
+    async def check() -> None:
+        connections = Connections(100)
+        made, listener = opened(connections)
+        crowd = [socket.create_connection(listener.getsockname()) for _ in range(7)]  # the loop has no turn meanwhile
+        counts = []
+        for _ in range(3):
+            made._ready()
+            counts.append(connections.strangers)
+        assert counts == [3, 6, 7]
+        made.close()
+        listener.close()
+        for each in crowd:
+            each.close()
+        await made.wait_closed()
+
+    run(check())

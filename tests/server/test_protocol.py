@@ -17,6 +17,7 @@ from tests.server.test_listen import AUTH, Served, answer, listening, request
 from trunkline.server import page, protocol
 from trunkline.server.page import File
 from trunkline.server.tries import TRIES
+from trunkline.server.ws.protocol import ROOMY_BYTES, RoomyProtocol
 
 STRANGER = "Host: localhost\r\n"
 FRIEND = f"Host: localhost\r\n{AUTH}"
@@ -303,6 +304,25 @@ def test_what_comes_behind_a_large_body_is_answered_in_its_order(tmp_path: Path,
         assert (await answer(reader))[0].startswith("HTTP/1.1 4")
         for _ in asks:
             assert (await answer(reader))[1] == b'{"status":"ok"}'
+        writer.close()
+
+    served(tmp_path, work)
+
+
+def test_a_message_on_acp_that_is_too_long_ends_the_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert RoomyProtocol.message_bytes == ROOMY_BYTES
+    monkeypatch.setattr(RoomyProtocol, "message_bytes", 1000)
+
+    async def work(here: Served) -> None:
+        reader, writer = await here.connect()
+        writer.write(f"GET /acp HTTP/1.1\r\n{FRIEND}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+                     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode())
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 101")
+        said = b'{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":1}}'
+        writer.write(b"\x81\xfe" + (1000).to_bytes(2, "big") + b"\0\0\0\0" + said + b" " * (1000 - len(said)))
+        assert b'"id":7' in await reader.readuntil(b'"id":7')
+        writer.write(b"\x81\xfe" + (1001).to_bytes(2, "big") + b"\0\0\0\0")  # its length is enough
+        assert (1009).to_bytes(2, "big") in await reader.read()
         writer.close()
 
     served(tmp_path, work)

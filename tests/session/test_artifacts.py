@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
+import threading
 from pathlib import Path
 
 import pytest
 
+from tests.aio import run
+from tests.session.script import Stage
 from trunkline.session import artifacts
 from trunkline.session.artifacts import DiskIndex, artifact_id, static_root
 from trunkline.session.fold import Artifact
@@ -175,3 +180,61 @@ def test_one_look_reads_so_much_and_compares_the_rest_by_size_and_time(tmp_path:
     looking = artifacts._Looking()
     first, second = (looking.found(str(tmp_path / name), False).fingerprint for name in ("a", "b"))
     assert len(first) == 32 and second.startswith("8-")
+
+
+def test_of_an_app_only_so_many_entries_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = tmp_path / "app"
+    app.mkdir()
+    files = [app / name for name in ("index.html", "a.js", "b.js", "c.js")]
+    for file in files:
+        file.write_text("x")
+    monkeypatch.setattr(artifacts, "APP_ENTRIES", 3)
+    before = artifacts._folder_fingerprint(str(app))
+    seen = []
+    for file in files:
+        os.utime(file, ns=(1, 1))
+        now = artifacts._folder_fingerprint(str(app))
+        seen.append(now != before)
+        before = now
+    assert sum(seen) == 3, "of the fourth, whichever it is, no change is seen"
+
+
+def test_a_disk_that_does_not_answer_costs_a_turn_its_artifacts_and_no_more(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    answers, came_back, look = threading.Event(), threading.Event(), DiskIndex.news
+
+    def news(index: DiskIndex, since_ns: int, known_before: dict[str, Artifact]) -> list[artifacts.Found]:
+        is_late = not answers.is_set()
+        answers.wait(20)
+        try:
+            return look(index, since_ns, known_before)
+        finally:
+            if is_late:
+                came_back.set()
+
+    monkeypatch.setattr(DiskIndex, "news", news)
+
+    async def begin(stage: Stage, name: str) -> None:
+        await stage.send(name)
+        stage.session.acted()
+        (tmp_path / name).write_text("the agent's")
+
+    async def end(stage: Stage, number: int) -> list[str]:
+        stage.driver.end()
+        await stage.packets("prompt_response", number)
+        return [artifact.name for artifact in stage.session.artifacts()]
+
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        monkeypatch.setattr(artifacts, "LOOK_S", 0.05)
+        await begin(stage, "unseen.txt")
+        assert await end(stage, 1) == [] and "does not answer" in caplog.text
+        await begin(stage, "seen.txt")
+        answers.set()
+        assert await asyncio.to_thread(came_back.wait, 20), "the look that was given up sees what this turn made"
+        monkeypatch.setattr(artifacts, "LOOK_S", 20.0)
+        assert await end(stage, 2) == ["seen.txt"]
+
+    with caplog.at_level(logging.WARNING):
+        run(scenario())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from tests.aio import run
 from tests.session.script import OPTIONS, Stage, update
 from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, TurnEnd
 from trunkline.errors import HubStopping
-from trunkline.session import looking
+from trunkline.session import intake, looking
 from trunkline.session.acts import Decision
 from trunkline.session.policy import Rule
 from trunkline.session.read_ahead import Reading
@@ -226,5 +228,24 @@ def test_a_session_is_closed_while_the_disk_hangs(tmp_path: Path, disk: Disk) ->
         stage.driver.ask(**EDIT)
         await session.close(HubStopping("the hub is stopping"))
         assert not session.fold.approvals and session.fold.turn is None
+
+    run(scenario())
+
+
+def test_calls_with_long_inputs_are_taken_a_few_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr(intake, "HOLD_S", 0.0)
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        calls = [update(sessionUpdate="tool_call", toolCallId=f"c{number}", title="Look", kind="other", status="pending",
+                        rawInput={"text": "x" * (intake.PIECE_BYTES // 2)}) for number in range(10)]
+        stage.driver.say(*calls)
+        known = [0]
+        while len(session.fold.calls) < 10:
+            await asyncio.sleep(0)
+            known.append(len(session.fold.calls))
+        assert max(later - before for before, later in pairwise(known)) == 2, "with the second there are more bytes than at once"
+        assert list(session.fold.calls) == [f"c{number}" for number in range(10)], "in order"
 
     run(scenario())

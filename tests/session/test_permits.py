@@ -17,6 +17,7 @@ from tests.session.script import OPTIONS, Stage, update
 from trunkline.agents import catalog
 from trunkline.dialects.signals import PermissionAsk, Update
 from trunkline.errors import Forbidden, Invalid
+from trunkline.session import permits
 from trunkline.session.acts import Decision
 from trunkline.session.policy import Rule
 
@@ -614,5 +615,64 @@ def test_a_command_is_found_among_many_open_calls_without_taking_each_apart(tmp_
         assert time.process_time() - began < 0.5, "of our own time: taking one apart takes 2 ms"
         await session.decide(session.view().pending_approvals[0].request_id, Decision(decision="allow"), by="ann")
         assert await running == "ran"
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("acts", ["written", "ran"])
+@pytest.mark.parametrize(("others", "belongs"), [(1, True), (2, False)])
+def test_what_belongs_to_a_call_is_looked_for_in_the_newest_ones(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: int, belongs: bool, acts: str) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr(permits, "CALLS_LOOKED_UP", 2)
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        kind, done = ("edit", write(stage)) if acts == "written" else ("execute", execute(stage, "make", "a.txt"))
+        names = ["a.txt", *(f"other-{number}" for number in range(others))]
+        for name in names:
+            stage.driver.say(update(sessionUpdate="tool_call", toolCallId=name, title="Do", kind=kind, status="in_progress",
+                                    locations=[{"path": name}], rawInput={"command": f"make {name}"}))
+        await until(lambda: len(session.fold.calls) == len(names))
+        asking = asyncio.create_task(done)
+        await until(lambda: bool(session.view().pending_approvals))
+        (view,) = session.view().pending_approvals
+        assert (view.tool_call_id == "a.txt") is belongs
+        await session.decide(view.request_id, Decision(decision="allow"), by="ann")
+        assert await asking == acts
+
+    run(scenario())
+
+
+def test_of_two_calls_for_one_file_the_one_that_is_still_looked_for_is_asked_about(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr(permits, "CALLS_LOOKED_UP", 1)
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        for name in ("old", "new"):
+            stage.driver.say(update(sessionUpdate="tool_call", toolCallId=name, title="Edit", kind="edit", status="in_progress",
+                                    locations=[{"path": "a.txt"}], rawInput={"path": "a.txt"}))
+        await until(lambda: len(session.fold.calls) == 2)
+        writing = asyncio.create_task(write(stage))
+        await until(lambda: bool(session.view().pending_approvals))
+        (view,) = session.view().pending_approvals
+        assert view.tool_call_id == "new"
+        await session.decide(view.request_id, Decision(decision="allow"), by="ann")
+        assert await writing == "written"
+
+    run(scenario())
+
+
+def test_of_very_many_approved_calls_the_newest_still_allow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr(permits, "KEPT_GRANTS", 2)
+        stage = Stage(tmp_path)
+        await stage.open()
+        await approved(stage, *({"rawInput": {"command": f"make part{number}"}} for number in range(3)))
+        assert await execute(stage, "make", "part1") == "ran"
+        assert await execute(stage, "make", "part2") == "ran"
+        await refused(stage, execute(stage, "make", "part0"))
 
     run(scenario())

@@ -9,11 +9,15 @@ import pytest
 
 from tests.aio import run
 from tests.session.interpret.told import Told
+from tests.session.script import Stage, update
 from tests.session.test_artifacts import made
 from trunkline.dialects import context, glob_tokens
 from trunkline.dialects.acp import CreateTerminalRequest
-from trunkline.errors import TooManyRequests
-from trunkline.session import artifacts, terminals, workspace
+from trunkline.dialects.signals import AskWithdrawn
+from trunkline.errors import Invalid, TooManyRequests
+from trunkline.session import approvals, artifacts, permits, terminals, workspace
+from trunkline.session import session as session_module
+from trunkline.session.acts import TITLE_MOST, Decision, Scope
 from trunkline.session.artifacts import DiskIndex
 from trunkline.session.fold import KEPT_COMMANDS, KEPT_DECISIONS, remember
 from trunkline.session.interpret.text import TITLE_SOUGHT, entitle
@@ -94,3 +98,89 @@ def test_what_a_sandbox_hides_is_looked_for_again_after_a_moment(tmp_path: Path,
     monkeypatch.setattr(workspace, "HIDDEN_FRESH_S", -1.0)
     seen.resolve("c")
     assert len(looks) > 1
+
+
+async def decided(stage: Stage, number: int, scope: Scope) -> None:
+    """A permission that is allowed for longer than once."""
+    stage.driver.ask(f"req-{number}", toolCallId=f"call-{number}", rawInput={"command": f"make part{number}"})
+    await stage.until(lambda: f"req-{number}" in stage.session.fold.approvals)
+    await stage.session.decide(f"req-{number}", Decision(decision="allow", scope=scope), by="ann")
+
+
+def test_a_session_has_only_so_many_rules_and_those_of_past_turns_do_not_count(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr(approvals, "KEPT_RULES", 2)
+        stage = Stage(tmp_path)
+        await stage.open()
+        await stage.send()
+        await decided(stage, 1, "turn")
+        await decided(stage, 2, "turn")
+        with pytest.raises(TooManyRequests, match="2 rules of its own"):
+            await decided(stage, 3, "session")
+        await stage.session.decide("req-3", Decision(decision="allow"), by="ann")
+        stage.driver.end()
+        await stage.packets("prompt_response")
+        await stage.send()
+        await decided(stage, 4, "session")
+        await decided(stage, 5, "session")
+        with pytest.raises(TooManyRequests):
+            await decided(stage, 6, "session")
+        assert len(stage.session.fold.rules) == 2
+
+    run(scenario())
+
+
+def test_only_so_many_options_are_set_in_a_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr(session_module, "KEPT_RULES", 2)
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await session.set_config("a", "1", by="ann")
+        await session.set_config("b", "1", by="ann")
+        with pytest.raises(TooManyRequests, match="2 options"):
+            await session.set_config("c", "1", by="ann")
+        await session.set_config("a", "2", by="ann")
+        assert session.fold.chosen_options == {"a": "2", "b": "1"}
+        assert [told[1] for told in stage.driver.told_of("config")] == ["a", "b", "a"], "the agent was not told of the other"
+
+    run(scenario())
+
+
+def test_a_title_that_is_too_long_is_cut_where_an_agent_gives_it_and_refused_where_a_client_does(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        for size in (TITLE_MOST, TITLE_MOST + 1):
+            stage.driver.say(update(sessionUpdate="session_info_update", title=f"{size}".ljust(size, "x")))
+            await session.snapshot()
+            await stage.until(lambda size=size: session.fold.title.startswith(f"{size}"))  # type: ignore[misc]
+            assert len(session.fold.title) == TITLE_MOST
+        with pytest.raises(Invalid, match=f"longer than {TITLE_MOST}"):
+            await session.rename("x" * (TITLE_MOST + 1), by="ann")
+        await session.rename("y" * TITLE_MOST, by="ann")
+        assert session.fold.title == "y" * TITLE_MOST
+
+    run(scenario())
+
+
+def test_what_was_seen_for_asks_that_were_withdrawn_is_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr(permits, "KEPT_ASKED", 3)
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        stage.driver.ask("stays", toolCallId="call-stays")
+        kept: list[int] = []
+        for number in range(6):
+            stage.driver.ask(f"req-{number}", toolCallId=f"call-{number}")
+            await stage.until(lambda number=number: f"req-{number}" in session.fold.approvals)  # type: ignore[misc]
+            stage.driver.say(AskWithdrawn(f"req-{number}"))
+            await stage.until(lambda number=number: f"req-{number}" not in session.fold.approvals)  # type: ignore[misc]
+            asked = set(session.permits._asked)
+            assert "stays" in asked, "it waits"
+            kept.append(len(asked))
+        assert kept == [2, 3] * 3, "up to the bound all are kept, beyond it those that wait, and the newest"
+
+    run(scenario())

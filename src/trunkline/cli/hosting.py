@@ -21,6 +21,7 @@ from typing import Any
 from trunkline import __version__
 from trunkline.agents.family import end_leftover
 from trunkline.cli.browser import offer_page
+from trunkline.cli.collecting import collect_at_rest, leave_out_full_ones
 from trunkline.cli.datadir import DataDir, HubRecord
 from trunkline.cli.exits import EXIT_INTERRUPTED
 from trunkline.cli.settings import Settings
@@ -100,7 +101,9 @@ async def _serve(settings: Settings, folder: DataDir, listener: socket.socket, s
         listener.listen(BACKLOG)
         _announce(settings, folder, app, url_of(settings, listener))
         gc.freeze()  # what was made until now stays until the end: no collection need look at it again
+        leave_out_full_ones()
         gc.enable()
+        collecting = asyncio.create_task(collect_at_rest())
         idle = asyncio.create_task(_end_when_idle(app, hub, settings.idle_exit, stop))
         at_work = asyncio.create_task(chores(app.parts))
         with _guarded(settings):
@@ -108,6 +111,7 @@ async def _serve(settings: Settings, folder: DataDir, listener: socket.socket, s
         # From here on a new command waits for the lock instead of talking to a hub that is on its way out.
         folder.remove_record()
         idle.cancel()
+        collecting.cancel()
         at_work.cancel()
         await asyncio.wait((at_work,))
     closed.set()

@@ -38,6 +38,9 @@ _VACUUM_MOST = 256 << 20
 """A journal of before ``secure_delete`` is rewritten once, up to this size: a few seconds. Of a larger one only the free pages
 are overwritten; `trunkline journal repair` rewrites it."""
 
+_ZEROS_BYTES = 16 << 20
+"""Zeros that are written at a time."""
+
 
 class Start(msgspec.Struct):
     """What a journal knows again of the hub that ran before."""
@@ -122,15 +125,21 @@ def _overwrite_the_past(connection: sqlite3.Connection, path: Path) -> None:
         if os.path.getsize(path) <= _VACUUM_MOST:
             connection.execute("VACUUM")
         else:
-            free = connection.execute("PRAGMA freelist_count").fetchone()[0]
-            connection.execute("CREATE TABLE overwritten (zeros BLOB)")
-            connection.execute("INSERT INTO overwritten VALUES (zeroblob(?))", (free * 4000,))
-            connection.execute("DROP TABLE overwritten")
+            _overwrite_free_pages(connection)
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     except sqlite3.Error as error:
         if database.is_damage(error):
             raise
         logger.warning("what was deleted earlier could not be overwritten in %s: %s", path, error)
+
+
+def _overwrite_free_pages(connection: sqlite3.Connection) -> None:
+    """Write zeros until no page is free, and free them again. In pieces: a value has at most 1 GB."""
+    page_bytes = connection.execute("PRAGMA page_size").fetchone()[0]
+    connection.execute("CREATE TABLE overwritten (zeros BLOB)")
+    while free := connection.execute("PRAGMA freelist_count").fetchone()[0]:
+        connection.execute("INSERT INTO overwritten VALUES (zeroblob(?))", (min(free * page_bytes, _ZEROS_BYTES),))
+    connection.execute("DROP TABLE overwritten")
 
 
 def _start(connection: sqlite3.Connection, queries: dict[str, str]) -> Start:

@@ -50,6 +50,7 @@ from trunkline.journal.reader import Reader, SessionRead
 from trunkline.journal.recent import Recent
 from trunkline.journal.rows import row_values
 from trunkline.journal.run_delay import RunDelay
+from trunkline.journal.unreadable import DAMAGES_TOLD, Unreadable
 
 _SMALL_ENTRIES = 16
 _SMALL_BYTES = 8192
@@ -61,8 +62,6 @@ _READERS = 2
 
 _MENDED_MOST = 3
 """How often a running hub mends its file: a disk that damages it again and again is not mended by that."""
-
-_DAMAGES_TOLD = 100
 
 logger = logging.getLogger(__name__)
 
@@ -91,8 +90,7 @@ class SqliteJournal:
         self._marks = Marks(path.with_suffix(".marks"))
         self._opened_at = time.time_ns() // 1000
         self._unwritable: str | None = None
-        self._unreadable: dict[tuple[str, int], Damage] = {}
-        """Blocks that readers found damaged."""
+        self._unreadable = Unreadable()
         self._mended = 0
         self._scrubbing: Future[None] | None = None
 
@@ -177,10 +175,11 @@ class SqliteJournal:
 
     async def health(self) -> Health:
         """What was found damaged, and whether the last commit failed."""
-        written = await self._read(lambda: lambda reader: reader.damages(_DAMAGES_TOLD))
+        found = self._unreadable.newest_first()
         if self._marks.missing is not None:
-            written.append(Damage(number=0, at=self._opened_at, session="", first=0, last=0, what=self._marks.missing))
-        return Health(damages=[*self._unreadable.values(), *written], unwritable=self._unwritable,
+            found.insert(0, Damage(number=0, at=self._opened_at, session="", first=0, last=0, what=self._marks.missing))
+        found += await self._read(lambda: lambda reader: reader.damages(DAMAGES_TOLD))
+        return Health(damages=found[:DAMAGES_TOLD], unwritable=self._unwritable,
                       asides=[str(aside) for aside in swap.asides(self._path)])
 
     # Opening and closing.
@@ -438,16 +437,10 @@ class SqliteJournal:
         """This thread's reader."""
         reader: Reader | None = getattr(self._reader_of_thread, "reader", None)
         if reader is None:
-            reader = Reader(database.connect(self._path, read_only=True), self._queries, self._found_damaged)
+            reader = Reader(database.connect(self._path, read_only=True), self._queries, self._unreadable.add)
             self._reader_of_thread.reader = reader
             self._readers.append(reader)
         return reader
-
-    def _found_damaged(self, block: Block) -> None:
-        """A reader met a block that cannot be read."""
-        damage = Damage(number=0, at=time.time_ns() // 1000, session=block.session, first=block.first_seq, last=block.last_seq,
-                        what="entries cannot be read")
-        self._unreadable.setdefault((block.session, block.first_seq), damage)
 
     async def _run(self, threads: ThreadPoolExecutor, tried: str, work: Callable[P, T], *args: P.args, **_: P.kwargs) -> T:
         if self._closed:

@@ -379,7 +379,7 @@ class Approvals:
     async def _decide_for_longer(self, view: ApprovalView, look: Look, allow: bool, scope: Scope, reason: str | None,
                                  by: str) -> None:
         """Write the rule that the decision stands for. Another may decide meanwhile: then the rule stands all the same."""
-        if scope != "always" and len(self._pen.fold.rules) >= KEPT_RULES:
+        if scope != "always" and len(self._pen.at().asks.rules_in_force()) >= KEPT_RULES:
             raise TooManyRequests(f"this session has {KEPT_RULES} rules of its own; decide once, or for always")
         rule = self._rule_for(view, look, allow, scope, reason or f"decided by {by}", by)
         if scope == "always":

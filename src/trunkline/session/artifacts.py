@@ -78,9 +78,13 @@ class Found(msgspec.Struct, frozen=True):
 class DiskIndex:
     """What a session's folder looked like at the last look."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, known: dict[str, int] | None = None) -> None:
         self._root = root
-        self._known: dict[str, int] = {}
+        self._known: dict[str, int] = dict(known or {})
+
+    def copy(self) -> DiskIndex:
+        """The same, for looks from now on."""
+        return DiskIndex(self._root, self._known)
 
     def scan(self) -> None:
         """Take everything that is there as known."""
@@ -159,8 +163,9 @@ class ArtifactFinder:
             return
         try:
             await asyncio.shield(self._learned)
-            found = await self._lane.run_within(LOOK_S, self._news, since_ns or 0, dict(fold.artifacts))
+            found = await self._lane.run_within(LOOK_S, _news, self._index, since_ns or 0, dict(fold.artifacts))
         except (TimeoutError, Unavailable) as error:
+            self._give_up_look()
             log.warning("what session %s made is not looked for: the disk does not answer (%s)", fold.session_id, error)
             return
         interpret = self._pen.at()
@@ -172,11 +177,12 @@ class ArtifactFinder:
         try:
             await self._lane.run_within(LOOK_S, self._index.scan)
         except (TimeoutError, Unavailable) as error:
+            self._give_up_look()
             log.warning("%s cannot be looked at: the disk does not answer (%s)", self._root, error)
 
-    def _news(self, since_ns: int, artifacts: dict[str, Artifact]) -> list[tuple[Found, bool]]:
-        """What is new, and whether it can be shown as it is. Blocks."""
-        return [(look, _static_place(look.type, look.path) is not None) for look in self._index.news(since_ns, artifacts)]
+    def _give_up_look(self) -> None:
+        """It may come back in the middle of another turn, and must not take what that has made as known."""
+        self._index = self._index.copy()
 
     def _artifact(self, look: Found) -> Artifact:
         fold = self._pen.fold
@@ -187,6 +193,11 @@ class ArtifactFinder:
             path=look.path, relative_path=os.path.relpath(look.path, self._root), version=known.version + 1 if known else 1,
             created_at=known.created_at if known else now, updated_at=now, fingerprint=look.fingerprint,
         )
+
+
+def _news(index: DiskIndex, since_ns: int, artifacts: dict[str, Artifact]) -> list[tuple[Found, bool]]:
+    """What is new, and whether it can be shown as it is. Blocks."""
+    return [(look, _static_place(look.type, look.path) is not None) for look in index.news(since_ns, artifacts)]
 
 
 def _disk_now_ns() -> int:

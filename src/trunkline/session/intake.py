@@ -32,6 +32,9 @@ from trunkline.session.workspace import Workspace
 PIECE = 64
 """Signals that are taken at once without a look at the clock: text in a millisecond, permissions in ten."""
 
+PIECE_BYTES = 64 << 10
+"""The same in bytes, where some are long: an input of very many members takes a tenth of a millisecond for each KiB."""
+
 TEXT_PIECE = 512
 """The same of plain text, in two milliseconds."""
 
@@ -189,7 +192,7 @@ class Intake:
         if self._waiting and type(self._waiting[0]) is LargeUpdate:
             await self._give_way()  # its line took long to read
             return self._split_large() or await self._whole()
-        piece = _before_large(list(islice(self._waiting, PIECE)))
+        piece = _light(_before_large(list(islice(self._waiting, PIECE))))
         for _ in piece:
             self._waiting.popleft()
         return piece
@@ -311,4 +314,14 @@ def _before_large(signals: list[Signal]) -> list[Signal]:
     for index, signal in enumerate(signals):
         if type(signal) is LargeUpdate:
             return signals[:index]
+    return signals
+
+
+def _light(signals: list[Signal]) -> list[Signal]:
+    """These up to the one with which they say more than PIECE_BYTES."""
+    size = 0
+    for index, signal in enumerate(signals):
+        size += len(signal.raw) if type(signal) is Update else len(signal.tool_call) if type(signal) is PermissionAsk else 0
+        if size > PIECE_BYTES:
+            return signals[:index + 1]
     return signals

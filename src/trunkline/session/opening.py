@@ -36,6 +36,9 @@ _OUR_CAPABILITIES = acp.ClientCapabilities(
 EARLY_BYTES = 64 << 20
 """Updates that are held because they came before their session's id was known; one line may be that long."""
 
+EARLY_EACH = 256
+"""Bytes that each of them counts beside its own: what it takes to hold even the shortest."""
+
 SESSION_ID_CHARS = 1024
 """Characters of the id that an agent gives its session."""
 
@@ -86,8 +89,8 @@ class Inbox:
 
     def _out_of_place(self, told: _UpdateParams) -> tuple[Signal, ...]:
         if self.session_id is None:
-            self._early_bytes += len(memoryview(told.update))
-            if self._early_bytes <= EARLY_BYTES:
+            self._early_bytes += len(memoryview(told.update)) + EARLY_EACH
+            if self._early_bytes <= EARLY_BYTES and len(told.session_id) <= SESSION_ID_CHARS:  # no session has a longer id
                 self._early.append((told.session_id, bytes(told.update)))
                 return ()
             return (Note("early_update", _encode({"sessionId": told.session_id[:SESSION_ID_CHARS], "dropped": True})),)

@@ -377,3 +377,22 @@ def test_a_handshake_that_fails_opens_nothing(tmp_path: Path) -> None:
             assert answer.header("acp-connection-id") is None
 
     run(check())
+
+
+def test_a_message_that_is_too_long_is_refused_and_the_connection_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, connection(site) as made:
+            def message(size: int) -> bytes:
+                said = b'{"jsonrpc":"2.0","id":1,"method":"session/list","params":{}}'
+                return said + b" " * (size - len(said))
+
+            async def post(size: int) -> int:
+                body = message(size)
+                return (await site.ask("POST", "/acp", body=[body[:100], body[100:]], headers={**POST, **made.headers()})).status
+
+            monkeypatch.setattr(http, "MESSAGE_BYTES", 1000)
+            assert [await post(size) for size in (1001, 1000)] == [413, 202]
+            conn = await made.listen()
+            assert (await conn.answer(1))["result"]["sessions"] == []
+
+    run(check())

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ipaddress
+import socket
+import threading
 from typing import Any
 
 import pytest
 
 from tests.aio import run
-from tests.server.notify.receiver import SECRET, Names
+from tests.server.notify.receiver import SECRET, HandClock, Names, receiver
 from trunkline.errors import Forbidden, Unavailable
+from trunkline.server.notify import addresses
 from trunkline.server.notify.addresses import checked_address, is_public, look_up
+from trunkline.server.notify.outbox import BACKOFF_S, Outbox
 from trunkline.server.notify.rules import Webhook
 
 
@@ -70,3 +74,34 @@ def test_the_systems_resolver_knows_this_machine_and_says_what_it_does_not_know(
         run(look_up("no-such-host.invalid", 443))
     with pytest.raises(Unavailable, match="cannot be looked up"):
         run(look_up("a" * 80 + ".example", 443))
+
+
+def test_a_name_that_takes_too_long_is_looked_up_again_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(addresses, "LOOK_UP_S", 0.05)
+    answers, ask = threading.Event(), socket.getaddrinfo
+
+    def slow(*asked: Any, **how: Any) -> Any:
+        answers.wait(20)
+        return ask(*asked, **how)
+
+    async def wanted() -> bool:
+        return True
+
+    async def check() -> None:
+        async with receiver() as there:
+            clock = HandClock()
+            outbox = Outbox(clock=clock)
+            monkeypatch.setattr(socket, "getaddrinfo", slow)
+            outbox.send(there.hook(), b"{}", wanted)
+            waited_s = await clock.pass_one()
+            answers.set()
+            monkeypatch.setattr(addresses, "LOOK_UP_S", 20.0)
+            assert waited_s == BACKOFF_S[0] and (await there.got()).body == b"{}"
+            await outbox.settled()
+            answers.clear()
+            monkeypatch.setattr(addresses, "LOOK_UP_S", 0.05)
+            with pytest.raises(Unavailable, match=r"localhost cannot be looked up: it took longer than 0\.05 s"):
+                await look_up("localhost", 80)
+            answers.set()
+
+    run(check())

@@ -15,6 +15,9 @@ from tests.server.ws.socket import Frame, Socket, connected
 from trunkline.dialects.acp import TextContent
 from trunkline.hub import Session
 from trunkline.server.tokens import Scope
+from trunkline.server.ws import conversation
+from trunkline.server.ws.conversation import Conversation
+from trunkline.server.ws.frames import Ack, CommandFrame
 
 
 async def ask_something(session: Session) -> tuple[str, str]:
@@ -197,5 +200,37 @@ def test_a_command_is_carried_out_though_its_sender_left(tmp_path: Path) -> None
             while "/echo left" not in await messages_of(session):
                 await session.feed.wait(session.feed.last_seq)
             await over(session)
+
+    run(check())
+
+
+def test_a_client_with_too_many_commands_at_once_is_not_read_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversation, "COMMANDS_AT_ONCE", 2)
+    go_on, execute = asyncio.Event(), Conversation._executed
+
+    async def slow(talk: Conversation, frame: CommandFrame) -> Ack:
+        await go_on.wait()
+        return await execute(talk, frame)
+
+    monkeypatch.setattr(Conversation, "_executed", slow)
+
+    async def check() -> None:
+        async with site(tmp_path) as hub, connected(hub) as socket:
+            session = await hub.session()
+
+            def order_and_ping(*numbers: int) -> None:
+                for number in numbers:
+                    socket.say("command", id=f"c{number}", sessionId=session.id, command={"command": "set_title", "title": "x"})
+                socket.say("ping", id=f"p{numbers[-1]}")
+
+            order_and_ping(1, 2)
+            await socket.until("pong", id="p2")
+            order_and_ping(3)
+            answer = await hub.ask("GET", f"/sessions/{session.id}")
+            assert answer.status == 200, "others are served"
+            assert socket.unheard == 1 and socket.heard() == [], "the third is taken, and nothing behind it"
+            go_on.set()
+            await socket.until("pong", id="p3")
+            assert socket.unheard == 0
 
     run(check())

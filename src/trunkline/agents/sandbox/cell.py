@@ -66,12 +66,16 @@ async def try_out(program: str, env: Mapping[str, str], *, network: bool) -> Non
     words = bwrap_words(program, [Place("/tmp", Access.EMPTY)], ["true"], cwd="/", network=network)
     try:
         child = await ChildCommand.spawn(words[0], words[1:], cwd="/", env=dict(env))
+    except TrunklineError as error:
+        raise SandboxUnavailable(f"a sandbox cannot be made here: {error}. {ALLOW}") from error
+    try:
         async with asyncio.timeout(PROBE_S):
             ended = await child.wait()
-    except (TimeoutError, TrunklineError) as error:
-        raise SandboxUnavailable(f"a sandbox cannot be made here: {error or 'bwrap did not end'}. {ALLOW}") from error
-    said = child.output().strip()
-    await child.release()
+    except TimeoutError as error:
+        raise SandboxUnavailable(f"a sandbox cannot be made here: bwrap did not end within {PROBE_S:g} s. {ALLOW}") from error
+    finally:
+        said = child.output().strip()
+        await child.release()
     if ended.code != 0:
         raise SandboxUnavailable(f"a sandbox cannot be made here: {said or ended}. {ALLOW}", details={"output": said})
     _worked.add((program, network))

@@ -11,11 +11,11 @@ import itertools
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from trunkline.dialects.calls.searches import Reading, folders_in, is_glob, reading_of, spelled_out, words_of
 from trunkline.dialects.calls.variables import SHELLS, script_of
+from trunkline.dialects.glob_tokens import kept
 
 PATHS = 200
 """Paths of one call that are looked at."""
@@ -319,7 +319,7 @@ def _is_run(name: str, value: Any) -> bool:
     return (bare in _COMMANDS or bare in _ARGUMENTS) and (isinstance(value, str) or _is_flat(value))
 
 
-@lru_cache(maxsize=1024)
+@kept
 def _role(key: str) -> Role:
     """What the name of a member says of its text; the last word of the name counts most."""
     words = words_of(key)

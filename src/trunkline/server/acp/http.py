@@ -28,7 +28,7 @@ from trunkline.errors import (
     UnsupportedMediaType,
 )
 from trunkline.server.acp.agent import AcpAgent
-from trunkline.server.acp.line import MESSAGE_BYTES, Left
+from trunkline.server.acp.line import Left
 from trunkline.server.acp.socket import new_connection_id, wanted_agent
 from trunkline.server.acp.streams import MessageStream
 from trunkline.server.call import Call, Reply, reply
@@ -44,6 +44,8 @@ CONNECTIONS_OF_TOKEN = 64
 """How many are open at most, in all and by one token with the browsers that it let in."""
 NO_SESSION_STATUS = 409
 """Of a stream for a session that is not there. The TypeScript SDK takes a 404 for a connection that is lost."""
+MESSAGE_BYTES = 64 << 20
+"""The longest message that is taken: a prompt with pictures. As long as one on the WebSocket."""
 GREETING = "initialize"
 """Where the answer to the first request goes: not onto a stream. No session is called so."""
 NEEDS_SESSION = frozenset({acp.SESSION_PROMPT, acp.SESSION_CANCEL, acp.SESSION_CLOSE, acp.SESSION_SET_MODE,

@@ -21,9 +21,6 @@ from trunkline.server.acp.faults import fault_of
 AGENT_METHODS = acp.with_aliases({*acp.AGENT_REQUESTS - {acp.LOGOUT}, acp.SESSION_CANCEL, acp.SESSION_FORK}, side="agent")
 """The requests that are served. A cancel is a notification; who sends it as a request is answered all the same."""
 
-MESSAGE_BYTES = 64 << 20
-"""The longest message that is taken: a prompt with pictures."""
-
 _encode = msgspec.json.Encoder().encode
 
 Answered = Callable[[jsonrpc.Response], None]
@@ -52,7 +49,7 @@ class EditorLine:
         self.tells_cursor = False
         """Whether the editor wants to know where in the journal it is."""
         self._wire = wire
-        self._peer = jsonrpc.Peer(methods=AGENT_METHODS, limit=MESSAGE_BYTES, complains=True, last_id=secrets.randbits(30) << 20)
+        self._peer = jsonrpc.Peer(methods=AGENT_METHODS, complains=True, last_id=secrets.randbits(30) << 20)
         self._answers: dict[int, Answered] = {}
         self._last_words: set[asyncio.Task[None]] = set()
         self._gone = False

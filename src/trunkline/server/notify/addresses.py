@@ -52,7 +52,9 @@ async def look_up(host: str, port: int) -> Sequence[str]:
     """Ask the system's resolver. It may wait for a server that somebody else runs, and nobody waits for it when the hub stops."""
     try:
         found = await Lane().run_within(LOOK_UP_S, socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:  # UnicodeError: a label that no name can have; TimeoutError is an OSError
+    except TimeoutError as error:
+        raise Unavailable(f"{host} cannot be looked up: it took longer than {LOOK_UP_S:g} s") from error
+    except (OSError, UnicodeError) as error:  # UnicodeError: a label that no name can have
         raise Unavailable(f"{host} cannot be looked up: {error}") from error
     return list(dict.fromkeys(str(each[4][0]) for each in found))
 

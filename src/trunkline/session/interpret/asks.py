@@ -268,11 +268,15 @@ class AskStory:
 
     def rule(self, rule: Rule, *, kept: bool, who: str) -> None:
         """Somebody decided for longer than once; ``kept``: in this session, else in the policy file."""
-        rules, turn = self._writer.fold.rules, self._writer.fold.turn
+        rules = self._writer.fold.rules
         if kept and rule not in rules:
-            # Rules for a turn that is over say nothing any more.
-            rules[:] = [*(old for old in rules if old.turn is None or (turn is not None and old.turn == turn.turn_id)), rule]
+            rules[:] = [*self.rules_in_force(), rule]
         self._writer.custom("rule_added", {"rule": rule, "where": "session" if kept else "policy file"}, meta={"by": who})
+
+    def rules_in_force(self) -> list[Rule]:
+        """The session's own rules; those for a turn that is over say nothing any more."""
+        turn = self._writer.fold.turn
+        return [rule for rule in self._writer.fold.rules if rule.turn is None or (turn is not None and rule.turn == turn.turn_id)]
 
     def about(self, ask: PermissionAsk) -> PolicyAsk:
         """What the rules look at in an ask that is not (yet) told of."""

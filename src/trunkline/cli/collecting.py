@@ -1,0 +1,52 @@
+"""When memory is looked through for what only holds itself.
+
+A full collection looks at every object there is and holds the loop meanwhile: some 60 ms where a thousand strangers hold a
+connection each. Python does one whenever enough has piled up, which is when everybody wants something. So it does only the small
+ones by itself, and the full ones are done here.
+
+Rule 1: a full collection waits for a moment at rest, up to LATEST_S; very much that was made in between waits for nothing.
+Rule 2: where little was made since the last one, there is none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import time
+
+LOOK_S = 5.0
+"""How far apart it is looked whether the hub is at rest."""
+LATEST_S = 60.0
+WORTH = 10
+"""Collections of the middle generation after which a full one is worth it: what Python itself takes for enough."""
+MOST = 200
+"""The same after which it is due at once: over a million objects were made and kept."""
+BUSY = 0.05
+"""Share of a core above which the hub is at work."""
+_NEVER = 1_000_000
+
+
+def leave_out_full_ones() -> None:
+    """Have Python itself collect only what is young."""
+    young, middle, _ = gc.get_threshold()
+    gc.set_threshold(young, middle, _NEVER)
+
+
+async def collect_at_rest() -> None:
+    """Do full collections until cancelled."""
+    waited_s = 0.0
+    while True:
+        used_s = time.process_time()
+        await asyncio.sleep(LOOK_S)
+        waited_s += LOOK_S
+        if is_due(gc.get_count()[2], time.process_time() - used_s, waited_s):
+            gc.collect()
+            waited_s = 0.0
+
+
+def is_due(collections: int, used_s: float, waited_s: float) -> bool:
+    """Whether now is the time for a full collection, after so many of the middle generation, so much work since the last look,
+    and so long a wait."""
+    if collections < WORTH:
+        return False
+    return collections >= MOST or used_s <= BUSY * LOOK_S or waited_s >= LATEST_S
