@@ -11,6 +11,7 @@ from tests.session.interpret.told import Told, events, names, packets
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.context import describe_tool_call
 from trunkline.dialects.signals import Note
+from trunkline.session.interpret.evidence import NAMED_BYTES, NAMED_PLACES
 
 NAMES = ToolNames(roles={"run_it": "terminal", "scribble": "write", "ask_them": "ask_user"})
 
@@ -218,3 +219,15 @@ def test_a_doubt_is_told_with_the_risk() -> None:
 ])
 def test_a_title_that_is_what_the_call_is_about_is_no_tool(said: dict[str, Any], name: str) -> None:
     assert events(Told().turn().hear(call(**said)))[0]["name"] in (name, "glob")
+
+
+@pytest.mark.parametrize(("before", "name"), [(NAMED_PLACES - 1, "read"), (NAMED_PLACES, "notes")])
+def test_a_title_may_be_the_name_of_one_of_the_first_places(before: int, name: str) -> None:
+    places = [{"path": f"/w/p/{number}.txt"} for number in range(before)] + [{"path": "/w/p/notes"}]
+    assert events(Told().turn().hear(call(kind="read", title="notes", locations=places)))[0]["name"] == name
+
+
+@pytest.mark.parametrize(("more_bytes", "name"), [(-40, "read"), (40, "notes")])
+def test_a_title_is_looked_for_in_a_short_input_only(more_bytes: int, name: str) -> None:
+    given = {"path": "/w/p/notes", "description": "x" * (NAMED_BYTES - 40 + more_bytes)}
+    assert events(Told().turn().hear(call(kind="read", title="notes", rawInput=given)))[0]["name"] == name

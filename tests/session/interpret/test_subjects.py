@@ -13,7 +13,7 @@ from tests.session.script import OPTIONS
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import PermissionAsk
 from trunkline.session.fold import ApprovalView, restore
-from trunkline.session.interpret.asks import ASKED_BYTES
+from trunkline.session.interpret.asks import ASKED_BYTES, DESCRIPTION_CHARS
 from trunkline.session.interpret.subjects import ASKED_CALLS, NOT_KNOWN, SHOWN_PATHS
 
 CONFIRM: dict[str, Any] = {"kind": "other", "title": "Confirm Agent Actions", "toolCallId": "confirmation-1"}
@@ -292,3 +292,10 @@ def test_the_title_of_a_tool_is_never_its_command() -> None:
     view, event = said_in_words("Shall I?", arguments="thinking …")
     assert event["preview"] == {"type": "description", "text": "Shall I?"}
     assert (view.about and view.about.command, view.always, view.risk_reason) == (None, None, NOT_KNOWN)
+
+
+def test_the_line_that_describes_several_calls_is_cut_and_the_calls_are_whole_beside_it() -> None:
+    told = listening()
+    view, event = asked(told, *(runs(f"call-{number}", f"touch {number}" + "x" * 100) for number in range(9)), confirm())
+    assert len(event["description"]) == DESCRIPTION_CHARS == len(view.description)
+    assert [each["command"][-100:] for each in event["_meta"]["calls"]] == ["x" * 100] * 9

@@ -14,8 +14,8 @@ from typing import Final
 from trunkline.dialects.risk.programs.git_words import GIT_VALUES, KNOWN_VERBS, RUNNING_KEYS
 from trunkline.dialects.shell import SimpleCommand
 
-CHARS: Final = 400
-"""Of a command within a command; a pattern that needs more of it is nobody's."""
+CHARS: Final = 4 << 10
+"""Of a command within a command: as long as a line may be that is read at once, so that no pattern is kept from its end."""
 _SPECIAL: Final = re.compile(r"[\s;&|<>()'\"\\#!{}]")
 _HELPERS: Final = {"send-pack": "push", "http-push": "push", "fetch-pack": "fetch", "http-fetch": "fetch", "remote-http": "fetch"}
 """Programs that git starts for a verb, and that do the same on their own."""
