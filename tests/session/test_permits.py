@@ -13,8 +13,11 @@ import msgspec
 import pytest
 
 from tests.aio import run
-from tests.session.script import Stage, update
+from tests.session.interpret.calls import call
+from tests.session.interpret.told import Told
+from tests.session.script import OPTIONS, Stage, update
 from trunkline.agents import catalog
+from trunkline.dialects.signals import PermissionAsk
 from trunkline.errors import Forbidden, Invalid
 from trunkline.session.acts import Decision
 from trunkline.session.policy import Rule
@@ -561,3 +564,19 @@ def test_a_command_is_found_among_many_open_calls_without_taking_each_apart(tmp_
         assert await running == "ran"
 
     run(scenario())
+
+
+def test_what_the_hub_is_to_do_is_judged_by_itself_and_not_by_what_was_said_before() -> None:
+    asked = {"toolCallId": "c", "kind": "execute", "title": "Run", "rawInput": {"command": "FOO=x make"}}
+    for is_act, sure in ((True, True), (False, False)):
+        told = Told().turn()
+        told.hear(call(kind="execute", name="Bash", rawInput={"command": "make"}, status="in_progress"))
+        told.hear(PermissionAsk("r", msgspec.json.encode(asked), OPTIONS, is_act=is_act))
+        assert told.fold.approvals["r"].sure is sure
+
+
+def test_an_agents_own_ask_behind_a_plain_shell_is_what_it_announced() -> None:
+    told = Told().turn()
+    told.hear(call(kind="execute", name="Bash", rawInput={"command": "make"}, status="in_progress"))
+    told.hear(PermissionAsk("r", b'{"toolCallId":"c","rawInput":{"command":"/bin/bash -lc make"}}', OPTIONS))
+    assert told.fold.approvals["r"].sure
