@@ -136,6 +136,31 @@ def test_what_a_confirmed_call_has_the_hub_do_is_not_asked_about_again(tmp_path:
     run(scenario())
 
 
+def test_what_several_calls_write_was_not_shown_and_is_asked_about(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        await stage.send()
+        target = tmp_path / "a.txt"
+        stage.driver.say(update(sessionUpdate="tool_call", toolCallId="w", title="Write", kind="edit",
+                                rawInput={"path": str(target), "content": "x"}))
+        announces(stage, "make a")
+        stage.driver.ask("req-1", **CONFIRM)
+        await stage.packets("approval_requested")
+        assert len(stage.session.fold.approvals["req-1"].calls) == 2
+        await stage.session.decide("req-1", Decision(decision="allow"), by="ann")
+        writing = stage.session.permits.write(str(target), "x")
+        task = asyncio.get_running_loop().create_task(writing.__aenter__())
+        await stage.packets("approval_requested", 2)
+        (view,) = stage.session.fold.approvals.values()
+        assert view.tool_call_id == "w" and view.preview is not None
+        await stage.session.decide(view.request_id, Decision(decision="deny"), by="ann")
+        with pytest.raises(Exception, match="not approved"):
+            await task
+
+    run(scenario())
+
+
 def test_a_join_by_text_lets_nothing_be_done(tmp_path: Path) -> None:
     """An ask under an id of its own is joined to a call for display; what that call says later was not approved."""
     async def scenario() -> None:

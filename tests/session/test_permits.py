@@ -13,11 +13,9 @@ import msgspec
 import pytest
 
 from tests.aio import run
-from tests.session.interpret.calls import call
-from tests.session.interpret.told import Told
 from tests.session.script import OPTIONS, Stage, update
 from trunkline.agents import catalog
-from trunkline.dialects.signals import PermissionAsk
+from trunkline.dialects.signals import PermissionAsk, Update
 from trunkline.errors import Forbidden, Invalid
 from trunkline.session.acts import Decision
 from trunkline.session.policy import Rule
@@ -300,6 +298,60 @@ def test_an_approved_write_is_about_the_place_that_it_led_to(tmp_path: Path) -> 
     run(scenario())
 
 
+def told_in_words(number: int, name: str, arguments: str, **more: Any) -> list[Update]:
+    """A call whose arguments are told as a text while they stream, and whose ask says the rest in a sentence."""
+    told = {"type": "content", "content": {"type": "text", "text": arguments}}
+    return [update(sessionUpdate="tool_call", toolCallId=f"call-{number}", title=name, status="pending", **more),
+            update(sessionUpdate="tool_call_update", toolCallId=f"call-{number}", status="in_progress", content=[told])]
+
+
+@pytest.mark.parametrize("said", ["Running: make all && make a…", "Running: make all && make again"])
+def test_arguments_that_are_told_as_a_text_are_what_an_ask_in_words_is_about(tmp_path: Path, said: str) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        stage.driver.say(*told_in_words(0, "Bash", '{"command": "make all && make again"}', kind="execute"),
+                         *told_in_words(1, "Write", '{"path": "a.txt", "content": "new\\n"}', kind="edit"))
+        asks = (("call-0", "Bash", said), ("call-1", "Write", "Writing a.txt"))
+        for number, (call, title, words) in enumerate(asks):
+            text = {"type": "text", "text": f"Requesting approval to {words}"}
+            stage.driver.say(PermissionAsk(f"req-a{number}", msgspec.json.encode({
+                "toolCallId": call, "title": title, "content": [{"type": "content", "content": text}]}), OPTIONS))
+        await stage.packets("approval_requested", 2)
+        running, wrote = session.view().pending_approvals
+        assert running.preview is not None and running.preview.command == "make all && make again"  # type: ignore[union-attr]
+        assert wrote.preview is not None and "+new" in wrote.preview.diff  # type: ignore[union-attr]
+        for number in range(2):
+            await session.decide(f"req-a{number}", Decision(decision="allow"), by="ann")
+        await refused(stage, write(stage, "a.txt", "other"))
+        assert await execute(stage, "bash", "-c", f"cd {tmp_path} && make all && make again", TERM="dumb") == "ran"
+        assert await write(stage) == "written"
+
+    run(scenario())
+
+
+def test_an_ask_for_several_calls_covers_each_command_that_it_shows_and_no_write(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        for number, given in enumerate([{"command": "make all"}, {"command": "make again"}]):
+            stage.driver.say(update(sessionUpdate="tool_call", toolCallId=f"call-{number}", title="Bash", kind="execute",
+                                    status="pending", rawInput=given))
+        stage.driver.say(update(sessionUpdate="tool_call", toolCallId="call-2", title="Write", **writing("a.txt")))
+        stage.driver.say(PermissionAsk("req-a0", msgspec.json.encode({
+            "toolCallId": "confirm-1", "title": "Confirm Agent Actions", "kind": "other"}), OPTIONS))
+        await stage.packets("approval_requested")
+        await session.decide("req-a0", Decision(decision="allow"), by="ann")
+        assert await execute(stage, "make", "again", CI="1") == "ran"
+        assert await execute(stage, "/bin/bash", "-lc", "make all") == "ran"
+        await refused(stage, execute(stage, "make", "all"))
+        await refused(stage, write(stage))
+
+    run(scenario())
+
+
 def test_what_was_approved_is_over_with_its_turn(tmp_path: Path) -> None:
     async def scenario() -> None:
         stage = Stage(tmp_path)
@@ -564,19 +616,3 @@ def test_a_command_is_found_among_many_open_calls_without_taking_each_apart(tmp_
         assert await running == "ran"
 
     run(scenario())
-
-
-def test_what_the_hub_is_to_do_is_judged_by_itself_and_not_by_what_was_said_before() -> None:
-    asked = {"toolCallId": "c", "kind": "execute", "title": "Run", "rawInput": {"command": "FOO=x make"}}
-    for is_act, sure in ((True, True), (False, False)):
-        told = Told().turn()
-        told.hear(call(kind="execute", name="Bash", rawInput={"command": "make"}, status="in_progress"))
-        told.hear(PermissionAsk("r", msgspec.json.encode(asked), OPTIONS, is_act=is_act))
-        assert told.fold.approvals["r"].sure is sure
-
-
-def test_an_agents_own_ask_behind_a_plain_shell_is_what_it_announced() -> None:
-    told = Told().turn()
-    told.hear(call(kind="execute", name="Bash", rawInput={"command": "make"}, status="in_progress"))
-    told.hear(PermissionAsk("r", b'{"toolCallId":"c","rawInput":{"command":"/bin/bash -lc make"}}', OPTIONS))
-    assert told.fold.approvals["r"].sure

@@ -433,11 +433,13 @@ class Approvals:
 
 
 def _each_call(view: ApprovalView) -> list[ApprovalView]:
-    """The approval once for each call that it is about, each by an id of its own."""
+    """The approval once for each call of which it shows all that will be done, each by an id of its own. Of several it shows the
+    commands, not the texts that they write: whoever allows them all has seen none of these."""
     if len(view.calls) <= 1:
         return [view]
+    shown = [call for call in view.calls if call.about is not None and call.command and call.command == call.about.command]
     return [msgspec.structs.replace(view, request_id=f"{view.request_id}/{call.tool_call_id}", tool_call_id=call.tool_call_id,
-                                    about=call.about, calls=[]) for call in view.calls]
+                                    about=call.about, calls=[]) for call in shown]
 
 
 def _chosen(options: Sequence[PermissionOption], decision: Decision) -> tuple[PermissionOption | None, Scope]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -212,12 +212,16 @@ class Permits:
 
     def _remember(self, view: ApprovalView, look: Look) -> None:
         """Something is asked for: keep it as it is now."""
-        call = self._pen.fold.calls.get(view.tool_call_id)
-        if call is not None and view.about is not None and view.request_id not in self._ours:
-            pieces = [piece for piece in pieces_of(self._pen.at().tools.facts(call)) if len(piece[2]) <= SHOWN_CHARS]
-            self._asked[view.request_id] = Grant(view.about, pieces, look, self._workspace.roots[0])
+        if view.about is not None and view.request_id not in self._ours:
+            self._asked[view.request_id] = Grant(view.about, self._pieces_shown(view), look, self._workspace.roots[0])
         if len(self._asked) > KEPT_ASKED:
             self._asked = {key: each for key, each in self._asked.items() if key in self._pen.fold.approvals}
+
+    def _pieces_shown(self, view: ApprovalView) -> Iterator[Piece]:
+        """The changes that people see in an ask. One for several calls lists them, without what they write."""
+        call = self._pen.fold.calls.get(view.tool_call_id)
+        if call is not None and view.request_id in self._pen.fold.approvals:
+            yield from (piece for piece in pieces_of(self._pen.at().tools.facts(call)) if len(piece[2]) <= SHOWN_CHARS)
 
     def _grant(self, request_id: str, approved: bool) -> None:
         """It was decided."""

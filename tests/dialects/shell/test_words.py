@@ -64,3 +64,8 @@ def test_every_word_of_a_command_is_one_of_its_words(words: list[str], behind: s
 
 def test_there_is_one_reader() -> None:
     assert not {"plain", "tokens", "engine"} & {module.name for module in pkgutil.iter_modules(shell.__path__)}
+
+
+@pytest.mark.parametrize("line", ["x - $", "sh - $ y", "cat - $ > a"])
+def test_a_word_that_the_grammar_leaves_out_makes_the_line_unsure(line: str) -> None:
+    assert not parse_shell(line).complete

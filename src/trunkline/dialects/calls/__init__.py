@@ -99,7 +99,7 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     if command is None and not members and role == "terminal":
         is_title = named_by == "catalog" and names.role_of(title) is None  # the id names the tool, and the title is its command
         command, source, doubts = _in_words(title, shown, is_title)
-    elif command is not None and source == "content" and (said := command_in(shown)) and said != command:
+    elif command is not None and source == "content" and (said := command_in(shown)) and not is_told_by(said, command):
         command, doubts = f"{command}\n{said}", ["its words name another command than its arguments"]
     category = _category(tool, kind, role)
     brings = brings_changes or has_new_text(members)

@@ -31,6 +31,13 @@ def mistaken_word(node: Node, source: bytes) -> str:
     return "" if written.isdigit() or written.startswith("{") else written
 
 
+def skipped_words(node: Node, source: bytes) -> list[str]:
+    """Words before a redirection that the grammar has left out, as it does with ``-`` before a descriptor: ``x - 2>&1``."""
+    before = node.prev_sibling
+    gap = b"" if before is None else source[before.end_byte : node.start_byte]
+    return gap.decode("utf-8", "replace").replace("\\\n", " ").split() if b"-" in gap else []
+
+
 def read_heredoc(node: Node, source: bytes, nested: Nested) -> Redirect:
     """A here-doc: literal when its delimiter is quoted or nothing in it is expanded."""
     start = next((_slice(child, source) for child in node.named_children if child.type == "heredoc_start"), "")

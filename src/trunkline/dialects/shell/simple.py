@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, structs
 
 from trunkline.dialects.shell.doubts import backtick_texts, heredoc_ends
-from trunkline.dialects.shell.redirects import mistaken_word, read_heredoc, read_redirect
+from trunkline.dialects.shell.redirects import mistaken_word, read_heredoc, read_redirect, skipped_words
 from trunkline.dialects.shell.syntax import Redirect, SimpleCommand
 from trunkline.dialects.shell.words import Nested, Word, add_words, bare_word, quoted_word, read_text, read_words
 from trunkline.dialects.shell.wrappers import Inner, unwrap
@@ -104,6 +104,9 @@ class CommandReader(ABC):
         words: list[Word] = []
         nested = self._nested(place)
         for redirect in behind:
+            skipped = skipped_words(redirect, self._source)
+            self._doubt("" if set(skipped) <= {"-"} else "words that the grammar cannot have read right")
+            words.extend([Word(*(one,) * 3) for one in skipped])
             redirects.extend(self._redirects([redirect], place))
             words.extend(self._trailing(redirect, nested))
         return tuple(redirects), words
@@ -190,7 +193,10 @@ class CommandReader(ABC):
                 self._doubt("" if heredoc_ends(node, self._source) else "a here-doc without an end")
                 if found[-1].body is None and "`" in found[-1].sketch:
                     self._backticks(found[-1].sketch, Place("$(…)", place.parent, -1, place.depth + 1, self._scope(place)))
-                found.extend(self._redirects([c for c in node.named_children if c.type in REDIRECTS], place))
+                further = [c for c in node.named_children if c.type in REDIRECTS]
+                if any(skipped_words(one, self._source) for one in further):
+                    self._doubt("words that the grammar cannot have read right")
+                found.extend(self._redirects(further, place))
             else:
                 found.append(read_redirect(node, self._source, nested))
                 if found[-1].operator in (">&", "<&") and "(" in found[-1].sketch:  # bash runs ``>&2"<(a)"``, quotes or not

@@ -168,6 +168,8 @@ def add_words(words: list[Word], more: list[Word], gap: bytes, joins: bool) -> s
         value = None if last.value is None or first.value is None else last.value + first.value
         words.append(Word(value, last.sketch + first.sketch, last.written + first.written, last.globs or first.globs))
         words.extend(more[1:])
+    if gap.strip():  # ``x - $``
+        return "a word that the grammar leaves out"
     # bash ends the command at such a line's end, or goes on with the target of the redirection before
     return "a line that ends in the middle of a command" if b"\n" in gap or not (gap or joins) else ""
 

@@ -18,6 +18,7 @@ from trunkline.dialects import acp
 from trunkline.dialects.acp.calls import LOCATIONS, CallState
 from trunkline.dialects.calls import Claims, Reading, ToolNames, read_call
 from trunkline.dialects.calls.files import files_in
+from trunkline.dialects.calls.words import arguments_in
 from trunkline.dialects.outside import BROKEN
 from trunkline.session.fold import Evidence, OpenCall
 
@@ -77,8 +78,9 @@ class Facts:
 
     @cached_property
     def input(self) -> dict[str, Any]:
-        """The input's members; those of ``arguments`` where the agent wraps them."""
-        value = decoded(self.state.raw_input)
+        """The input's members, also where they were told as a text; those of ``arguments`` where the agent wraps them."""
+        raw = self.state.raw_input
+        value = decoded(raw) if raw is not None else arguments_in(self.evidence.arguments)
         if not isinstance(value, dict):
             return {}
         wrapped = value.get("arguments")
