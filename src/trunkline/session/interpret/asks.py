@@ -237,7 +237,7 @@ class AskStory:
         for call in self._decides(view):
             call.denied, call.approved = not approved and not acp.is_other(view.options, option_id), approved
             call.denial = denial_of(who, resolved_by, reason) if call.denied else None
-            call.claims = None  # what was said before is decided
+            self._tools.forget_claims(call)
         meta: dict[str, Any] = {"by": who}
         if rules:
             meta |= {"rule": rules[0], **({"rules": list(rules)} if len(rules) > 1 else {})}

@@ -153,10 +153,15 @@ class ToolStory:
         if call.finished or not call.counted:
             self._clear(call)
         self._merge(call, update, asks=True)
-        if is_act and call.claims is not None:
-            call.claims, call.risk_level = None, None
-            self._readings.pop(update.tool_call_id, None)
+        if is_act:
+            self.forget_claims(call)
         return call
+
+    def forget_claims(self, call: OpenCall) -> None:
+        """What was said of a call before counts no more: somebody has decided, or it is known what will be done."""
+        if call.claims is not None:
+            call.claims, call.risk_level = None, None
+            self._readings.pop(call.state.tool_call_id, None)
 
     def told_of(self, tool_call_id: str) -> OpenCall | None:
         """The agent's own open call of this id; None where only asks have it, or it is over."""
