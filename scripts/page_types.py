@@ -18,6 +18,7 @@ from msgspec import inspect
 from scripts import context_types
 from scripts.context_typescript import context_typescript
 from trunkline.dialects.acp import options
+from trunkline.dialects.calls.types import CarriedReading
 from trunkline.hub import PendingAsk
 from trunkline.server.openapi import ErrorBody
 from trunkline.server.routes import ROUTES
@@ -49,8 +50,9 @@ RAW = {
 }
 """By struct and field: what stands where the Python type says only that there is JSON."""
 
-PASSED_ON = (options.SessionModeState, options.SessionConfigSelect, options.SessionConfigBoolean, options.AvailableCommand)
-"""Parts of the Agent Client Protocol that reach the page as the agent sent them."""
+PASSED_ON = (options.SessionModeState, options.SessionConfigSelect, options.SessionConfigBoolean, options.AvailableCommand,
+             CarriedReading)
+"""Parts of the Agent Client Protocol that reach the page as the agent sent them, and what rides in ``_meta`` of events."""
 
 TAIL = """\
 /** One part of a prompt or of what an agent said, by the Agent Client Protocol. */

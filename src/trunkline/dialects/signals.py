@@ -48,6 +48,8 @@ class PermissionAsk(msgspec.Struct, frozen=True):
     """Whether the agent takes another input than the one it asked for."""
     beyond_turn: bool = False
     """Something in the background asks: between turns too, and it still waits when a turn has ended."""
+    is_act: bool = False
+    """The hub itself is to do it for the agent: this is what will be done, whatever was said of it before."""
 
 
 OTHER_WORDS = "_other"

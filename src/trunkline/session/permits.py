@@ -167,7 +167,7 @@ class Permits:
     async def _ask(self, call: OpenCall | None, about: dict[str, Any], look: Look, covers: Callable[[Grant], bool]) -> _Asked:
         """Judge it and, unless it is allowed already, write down that people are asked; their answer is waited for elsewhere."""
         tool_call_id = call.state.tool_call_id if call is not None else self._new_id("call")
-        ask = PermissionAsk(self._new_id("req"), _encode({"toolCallId": tool_call_id, **about}), _OPTIONS)
+        ask = PermissionAsk(self._new_id("req"), _encode({"toolCallId": tool_call_id, **about}), _OPTIONS, is_act=True)
         await self._reading.read_input(_encode(about.get("rawInput")))
         judged = self._pen.at().asks.about(ask)
         look = await self._gate.look(judged, look)

@@ -160,6 +160,16 @@ export interface Caps {
   turns?: number | null;
 }
 
+/** What `_meta.reading` of an event says of a call, for faces that would have to look into its input otherwise. */
+export interface CarriedReading {
+  category?: ToolCategory;
+  role?: 'ask_user' | 'delete' | 'edit' | 'fetch' | 'mcp' | 'move' | 'patch' | 'plan' | 'read' | 'search' | 'task' | 'terminal' | 'think' | 'todos' | 'web_search' | 'write' | null;
+  command?: string | null;
+  paths?: string[];
+  subject?: string;
+  onlyRuns?: boolean;
+}
+
 /** What the session has changed so far, all its files together. */
 export interface Changes {
   files: number;

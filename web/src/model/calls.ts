@@ -5,7 +5,8 @@
 
 import type { ACPError, ToolCategory, ToolStructuredOutput } from '../generated/agent-context';
 import type { ACPEventByPrefix } from '../generated/agent-context';
-import type { Call, Reading } from './items';
+import type { CarriedReading } from '../generated/api';
+import type { Call } from './items';
 
 type Told = Exclude<ACPEventByPrefix<'tool:'>, { type: 'tool:args_delta' }>;
 
@@ -52,7 +53,7 @@ function told(call: Call, event: Exclude<Told, { type: 'tool:start' }>): Call {
 }
 
 function executing(call: Call, event: Extract<Told, { type: 'tool:executing' }>): Call {
-  const reading = event._meta?.['reading'] as Reading | undefined;
+  const reading = event._meta?.['reading'] as CarriedReading | undefined;
   return {
     ...call, status: isOver(call) ? call.status : 'in_progress', name: event.name, input: event.input, risk: event.riskLevel,
     waits: event.requiresApproval && !isOver(call), left: false,

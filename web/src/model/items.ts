@@ -9,6 +9,7 @@ import type {
   ACPError, ApprovalRequestedEvent, ApprovalResolvedEvent, FileBatchChange, GitOperation, ImagePart, MessageRole, RiskLevel, TokenUsage,
   ToolCategory, ToolStructuredOutput, UserQuestionEvent, WebOperation,
 } from '../generated/agent-context';
+import type { CarriedReading } from '../generated/api';
 import type { Running } from './running';
 
 interface Base {
@@ -72,24 +73,14 @@ export interface ToolItem extends Base {
   readonly running: Signal<Running>;
 }
 
-/** What the hub read out of a call's input (`_meta.reading`): the page looks into no input for it. */
-export interface Reading {
-  category?: ToolCategory;
-  /** What the tool is for: read, search, write, terminal, … */
-  role?: string;
-  command?: string;
-  paths?: readonly string[];
-  /** What it is about that neither a command nor a path tells. */
-  subject?: string;
-}
-
 export interface Call {
   status: CallStatus;
   name: string;
   category: ToolCategory;
   title?: string;
   input?: Record<string, unknown>;
-  reading?: Reading;
+  /** What the hub read out of its input (`_meta.reading`): the page looks into no input for it. */
+  reading?: CarriedReading;
   risk?: RiskLevel;
   riskReason?: string;
   output?: string;

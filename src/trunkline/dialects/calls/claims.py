@@ -13,6 +13,7 @@ from typing import Any, Final
 from trunkline.dialects.calls.files import ends_of_move, files_in
 from trunkline.dialects.calls.names import ToolNames, is_name, role_of_kind, verb_in
 from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, Claims, Reading, ToolRole
+from trunkline.dialects.calls.variables import bare_line, is_same
 
 KEPT: Final = 8
 """Names, kinds, commands and paths of one call that are kept of each."""
@@ -62,7 +63,7 @@ def claimed_doubts(claims: Claims, command: str | None, paths: Sequence[str], ac
         if _act_of_kind(kind) in _HARMS:
             yield f"it was announced as of another kind: {kind[:_SHOWN]}"
     for earlier in claims.commands:
-        if command is None or not command.startswith(earlier):
+        if command is None or not _goes_on(command, earlier):
             yield f"it was announced to run something else: {earlier[:_SHOWN]}"
     for earlier in claims.paths if acts & _CHANGES else ():
         if not any(path.startswith(earlier) for path in paths):
@@ -76,6 +77,11 @@ def contradictions(role: ToolRole | None, kind: str, acts: frozenset[Act], membe
         yield f"its kind is {kind[:_SHOWN]}, which its name does not say"
     if "move" in acts and ends_of_move(members) is None and len(files_in(members)) != 2:
         yield "where it moves something to is not known"
+
+
+def _goes_on(command: str, earlier: str) -> bool:
+    """Whether a command is what was told of it before, or goes on with it: also behind harmless variables and a plain shell."""
+    return command.startswith(earlier) or (len(earlier) < CHARS and is_same(bare_line([earlier]), bare_line([command])))
 
 
 def _act_of(name: str, names: ToolNames) -> Act | None:

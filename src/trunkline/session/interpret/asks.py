@@ -131,9 +131,9 @@ class AskStory:
         """The ask as a call, and the calls that it is about where it says nothing itself; then it is not made one of them."""
         asked = _asked_for(ask)
         known = self._tools.told_of(asked.tool_call_id)
-        own = self._tools.announced(asked) if known is not None else self._tools.not_told(asked)
+        own = self._tools.announced(asked, is_act=ask.is_act) if known is not None else self._tools.not_told(asked)
         if not says_nothing(own.state, self._tools.reading(own)):
-            return own if known is not None else self._tools.announced(asked), []
+            return own if known is not None else self._tools.announced(asked, is_act=ask.is_act), []
         waiting = self._tools.waiting(in_background=ask.beyond_turn) or ([known] if known is not None else [])
         if not waiting:
             own.risk_level, own.risk_reason = "high", NOT_KNOWN
@@ -237,7 +237,7 @@ class AskStory:
         for call in self._decides(view):
             call.denied, call.approved = not approved and not acp.is_other(view.options, option_id), approved
             call.denial = denial_of(who, resolved_by, reason) if call.denied else None
-            call.claims = None  # what was said before is decided
+            self._tools.forget_claims(call)
         meta: dict[str, Any] = {"by": who}
         if rules:
             meta |= {"rule": rules[0], **({"rules": list(rules)} if len(rules) > 1 else {})}

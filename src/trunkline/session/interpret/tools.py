@@ -137,8 +137,9 @@ class ToolStory:
         self._text.close()
         self._go_on(call, changed, wire, raw)
 
-    def announced(self, update: acp.ToolCallUpdate) -> OpenCall:
-        """The call that a permission is asked for, made known first where the agent did not."""
+    def announced(self, update: acp.ToolCallUpdate, *, is_act: bool = False) -> OpenCall:
+        """The call that a permission is asked for, made known first where the agent did not. ``is_act``: it is what the hub is to
+        do, so that what was said before counts no more."""
         call = self._writer.fold.calls.get(update.tool_call_id)
         if call is None and not self._may_follow(update.tool_call_id):
             call = OpenCall(CallState(tool_call_id=update.tool_call_id), self._writer.at)
@@ -152,7 +153,15 @@ class ToolStory:
         if call.finished or not call.counted:
             self._clear(call)
         self._merge(call, update, asks=True)
+        if is_act:
+            self.forget_claims(call)
         return call
+
+    def forget_claims(self, call: OpenCall) -> None:
+        """What was said of a call before counts no more: somebody has decided, or it is known what will be done."""
+        if call.claims is not None:
+            call.claims, call.risk_level = None, None
+            self._readings.pop(call.state.tool_call_id, None)
 
     def told_of(self, tool_call_id: str) -> OpenCall | None:
         """The agent's own open call of this id; None where only asks have it, or it is over."""
@@ -168,7 +177,7 @@ class ToolStory:
         """Agents use one id for all their asks: what an earlier one said, or a call that is over, is no part of the next."""
         old = call.state
         call.state = CallState(tool_call_id=old.tool_call_id, status=old.status)
-        call.evidence, call.input_cut, call.risk_level = None, False, None
+        call.evidence, call.claims, call.input_cut, call.risk_level = None, None, False, None
         self._readings.pop(old.tool_call_id, None)
 
     def args_delta(self, tool_call_id: str, delta: str) -> None:

@@ -77,7 +77,7 @@ export function decidedInWords(decision: ApprovalResolvedEvent): string {
 }
 
 function Matter({ item, call }: { item: ToolItem; call: Call }): JSX.Element {
-  const command = call.reading?.command;
+  const command = call.reading?.command ?? undefined;
   if (command !== undefined) return <Ran item={item} call={call} command={command} />;
   if (call.changes.length > 0) return <Changes changes={call.changes} />;
   if (call.structured?.type === 'file_diff') return <DiffView diff={call.structured.diff} path={call.structured.path} />;

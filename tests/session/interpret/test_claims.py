@@ -1,0 +1,46 @@
+"""What was said of a call before it is asked about: by the agent it counts, against what the hub itself is to do it does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.session.interpret.calls import ask, call
+from tests.session.interpret.told import Told
+from tests.session.script import OPTIONS
+from trunkline.dialects.signals import PermissionAsk
+
+MAKE = {"kind": "execute", "name": "Bash", "rawInput": {"command": "make"}, "status": "in_progress"}
+
+
+def doubts(*signals: Any) -> list[str]:
+    """What is not sure about the ask that comes of these."""
+    told = Told().turn()
+    told.hear(*signals)
+    return list(told.fold.approvals["r"].doubts)
+
+
+def test_what_the_hub_is_to_do_is_judged_by_itself_and_not_by_what_was_said_before() -> None:
+    asked = msgspec.json.encode({"toolCallId": "c", "kind": "execute", "title": "Run", "rawInput": {"command": "FOO=x make"}})
+    assert doubts(call(**MAKE), PermissionAsk("r", asked, OPTIONS, is_act=True)) == []
+    assert doubts(call(**MAKE), PermissionAsk("r", asked, OPTIONS)) == ["it was announced to run something else: make"]
+
+
+@pytest.mark.parametrize("command", ["make", "make all", "/bin/bash -lc make", "CI=true make"])
+def test_what_goes_on_with_the_announcement_is_no_other_command(command: str) -> None:
+    assert doubts(call(**MAKE), ask(rawInput={"command": command})) == []
+
+
+@pytest.mark.parametrize("command", ["echo make", "echo 'make'", "true"])
+def test_what_does_not_is_one(command: str) -> None:
+    assert doubts(call(**MAKE), ask(rawInput={"command": command})) == ["it was announced to run something else: make"]
+
+
+def test_what_somebody_decided_about_counts_no_more() -> None:
+    told = Told().turn()
+    told.hear(call(**MAKE), ask("first", rawInput={"command": "true"}))
+    told.at().asks.resolve("first", approved=True, resolved_by="user", who="ann")
+    told.hear(ask("second", rawInput={"command": "true"}))
+    assert told.fold.approvals["second"].sure
