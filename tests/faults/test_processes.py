@@ -24,6 +24,7 @@ from tests.faults.conftest import Report
 from tests.session.stream_json.stage import fake_program
 from tests.tooling.escapes import WAYS
 from tests.tooling.hub_process import PYTHON, HubProcess, Session, end_of, text_of
+from tests.tooling.ordinary import ordinary
 from tests.tooling.processes import below, children_of, eventually, is_alive, processes_named, processes_with, resident_bytes
 from trunkline.agents.process import KILL_S
 
@@ -190,6 +191,55 @@ def test_with_keeper_and_nursery_stopped_delete_ends_the_family_all_the_same(hub
     eventually(lambda: not processes_named(token) and not is_alive(keeper), "nobody is left", GONE_S)
     report(5, "keeper and nursery are stopped, then delete", tried=len(WAYS), held=len(WAYS),
            worst_ms=(time.monotonic() - began) * 1000)
+
+
+@pytest.mark.parametrize("who", ["keeper", "nursery", "keeper and nursery"])
+def test_who_was_stopped_when_the_hub_was_killed_goes_on_and_ends_all(hub: HubProcess, report: Report, token: str, who: str
+                                                                       ) -> None:
+    session = hub.new_session("escaper")
+    let_escape(session, token)
+    keeper, nursery = parent_of(agent_of(session)), grandparent_of(session)
+    stopped(*{"keeper": [keeper], "nursery": [nursery]}.get(who, [keeper, nursery]))
+    began = time.monotonic()
+    hub.kill()
+    eventually(lambda: not processes_named(token), "nobody is left, and no other hub has started", GONE_S)
+    eventually(lambda: not is_alive(keeper) and not is_alive(nursery), "nor what kept them", GONE_S)
+    report(5, f"{who} stopped, the hub killed", tried=len(WAYS), held=len(WAYS), worst_ms=(time.monotonic() - began) * 1000)
+
+
+@pytest.mark.parametrize("end", ["delete", "hub killed"])
+def test_an_agent_that_is_traced_and_never_reaped_ends_with_who_traces_it(new_hub: NewHub, report: Report, token: str, end: str
+                                                                          ) -> None:
+    hub = new_hub(agents={"escaper": ESCAPER}, before=ordinary())
+    session, told = hub.new_session("escaper"), hub.root / "told"
+    session.say(prompt(["trace", str(told), token]))
+    eventually(told.exists, "it says how that went")
+    if told.read_text() != "traces":
+        pytest.skip(f"this system lets nobody trace who started it: {told.read_text()}")
+    ours = {process.pid for process in below(hub.pid)}
+    began = time.monotonic()
+    ends(hub, session)[end]()
+    eventually(lambda: not processes_named(token), f"nobody is left after {end}", GONE_S)
+    took_ms = (time.monotonic() - began) * 1000
+    assert took_ms < (3.0 + KILL_S) * 1000, "its keeper ends it by itself, before it counts as hanging"
+    eventually(lambda: not any(is_alive(pid) for pid in ours - ({hub_nursery(hub)} if end == "delete" else set())),
+               "not even what kept it", GONE_S)
+    report(5, f"an agent is traced and never reaped, then {end}", tried=1, held=1, worst_ms=took_ms)
+
+
+def hub_nursery(hub: HubProcess) -> int:
+    """The one child of a hub."""
+    return children_of(hub.pid)[0].pid
+
+
+def test_an_agent_cannot_speak_to_the_nursery_in_its_keepers_name(new_hub: NewHub, report: Report, token: str) -> None:
+    hub = new_hub(agents={"escaper": ESCAPER}, before=ordinary())
+    session = hub.new_session("escaper")
+    let_escape(session, token)
+    assert text_of(session.say(prompt(["spare", token]))).startswith("refused")
+    session.say(prompt(["kill", "parent"], ["wait"]))
+    eventually(lambda: not processes_named(token), "nobody is left", GONE_S)
+    report(5, "the agent has the nursery spare its family, and kills its keeper", tried=len(WAYS), held=len(WAYS))
 
 
 @pytest.mark.parametrize("who", ["keeper", "keeper and nursery"])
@@ -377,12 +427,24 @@ def test_an_agent_over_its_limit_is_ended_and_the_error_names_the_limit(hub: Hub
     assert session.view()["resources"] == {"memoryMb": 100, "processes": 4, "files": 64}
     memory = end_of(session.say(prompt(["allocate", 150], ["wait"])))
     assert memory["details"]["code"] == "agent_exited" and "memory limit of 100 MB" in memory["message"]
+    shared = end_of(session.say(prompt(["share", 150], ["wait"])))
+    assert "memory limit of 100 MB" in shared["message"], "memory that others could share, and nobody does"
     processes = end_of(session.say(prompt(["family", 8], ["wait"])))
     assert "limit of 4 processes" in processes["message"]
     assert not sleeping(hub, "60")
     assert text_of(session.say(prompt(["open", 100]))) == "refused: Too many open files"
     assert text_of(session.say(prompt(["open", 30]))) == "opened 30"
-    report(8, "an agent takes more memory, processes or files than it may", tried=3, held=3)
+    report(8, "an agent takes more memory, processes or files than it may", tried=4, held=4)
+
+
+def test_what_a_command_leaves_in_the_background_has_its_limits_too(new_hub: NewHub, report: Report, token: str) -> None:
+    hub = new_hub()
+    session = hub.new_session("trusted", resources={"processes": 4})
+    line = f"for n in 1 2 3 4 5 6 7 8; do sh -c 'sleep 50; true' {token} & done; touch left"
+    session.say(prompt(["ask", "terminal/create", {"command": "/bin/sh", "args": ["-c", line]}]))
+    eventually((session.folder / "left").exists, "the command has left them")
+    eventually(lambda: not processes_named(token), "they are over the limit, and ended")
+    report(8, "a command leaves more processes in the background than there may be", tried=1, held=1)
 
 
 def test_a_shared_daemon_of_the_catalog_is_left_running_and_the_session_says_so(new_hub: NewHub, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -201,6 +202,72 @@ def test_where_a_system_forbids_it_nothing_is_started_and_the_reason_is_told(new
     error = hub.wire.post("/sessions", {"agent": "trusted", "cwd": str(hub.new_folder()), "sandbox": "bwrap"}, 503)
     assert "setting up uid map" in error["message"] and "user namespaces" in error["message"]
     assert hub.wire.get("/sessions")["sessions"] == []
+
+
+def test_variables_that_an_agent_gives_a_command_are_the_commands_and_nobody_elses(hub: HubProcess, report: Report) -> None:
+    """The loader of every program obeys some, and ``bwrap`` runs outside."""
+    session, told = hub.new_session("trusted", sandbox="bwrap"), hub.root / "told-by-the-loader"
+    given = {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(told), "OWN": "it's \"mine\" $HOME", "with.dot": "1"}
+    ask = {"command": "printenv", "args": ["OWN", "with.dot"],
+           "env": [{"name": name, "value": value} for name, value in given.items()]}
+    created = _answers(session.say(json.dumps([["ask", "terminal/create", ask]])))
+    terminal = {"terminalId": created["result"]["terminalId"]}
+    packets = session.say(json.dumps([["ask", "terminal/wait_for_exit", terminal], ["ask", "terminal/output", terminal]]))
+    assert json.loads(text_of(packets).splitlines()[1])["result"]["output"] == "it's \"mine\" $HOME\n1\n"
+    outside = list(told.parent.glob(f"{told.name}*"))
+    report(8, "a command's variables tell the loader to write a file outside of the sandbox", tried=1, held=int(not outside))
+
+
+KEYRING = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+keyctl, add_key = {"x86_64": (250, 248), "aarch64": (219, 217)}[os.uname().machine]
+if sys.argv[1] == "add":
+    libc.syscall(keyctl, 1, None, 0, 0, 0)
+    if libc.syscall(add_key, b"user", b"of-a-test", b"made", 4, -3) < 0:
+        print(os.strerror(ctypes.get_errno()))
+        sys.exit(1)
+    os.execvp(sys.argv[2], sys.argv[2:])
+print("found" if libc.syscall(keyctl, 10, -3, b"user", b"of-a-test", 0) > 0 else "not found")
+"""
+"""``add COMMAND…``: runs it with a key in its session keyring; ``find``: says whether that key is there."""
+
+
+def test_the_keyring_of_who_started_the_hub_stays_outside(new_hub: NewHub, tmp_path: Path, report: Report) -> None:
+    need_bubblewrap()
+    script = tmp_path / "keyring.py"
+    script.write_text(KEYRING)
+    add = [sys.executable, str(script), "add"]
+    if os.uname().machine not in ("x86_64", "aarch64") or subprocess.run([*add, "true"], check=False).returncode:
+        pytest.skip("this system keeps no keys")
+    hub = new_hub(before=add)
+    found = []
+    for kind in ("none", "bwrap"):
+        session = hub.new_session("trusted", sandbox=kind)
+        (session.folder / "keyring.py").write_text(KEYRING)
+        steps = [["run", [sys.executable, str(session.folder / "keyring.py"), "find"]]]
+        found.append(text_of(session.say(json.dumps(steps))).strip())
+    assert found[0] == "found", "without a sandbox it is there"
+    report(8, "an agent in a sandbox looks for a key of who started the hub", tried=1, held=int(found[1] == "not found"))
+
+
+@pytest.mark.parametrize("kind", ["absolute", "relative"])
+def test_a_bwrap_that_the_session_made_is_never_run(new_hub: NewHub, tmp_path: Path, report: Report, kind: str) -> None:
+    need_bubblewrap()
+    hub = new_hub()
+    folder = hub.root / "project"
+    programs = Path("project/node_modules/.bin")
+    hub.set_variable("PATH", f"{programs if kind == 'relative' else hub.root / programs}:{os.environ['PATH']}")
+    hub.restart()
+    folder.mkdir()
+    session = hub.new_session("trusted", cwd=folder, sandbox="bwrap")
+    planted = folder / "node_modules" / ".bin" / "bwrap"
+    planted.parent.mkdir(parents=True)
+    planted.write_text(f"#!/bin/sh\ntouch {hub.root}/ran\nexit 1\n")
+    planted.chmod(0o755)
+    answer = _answers(session.say(json.dumps([["ask", "terminal/create", {"command": "true"}]])))
+    assert "terminalId" in answer["result"]
+    report(8, f"a bwrap in the session's folder, which PATH names ({kind})", tried=1, held=int(not (hub.root / "ran").exists()))
 
 
 def test_what_the_hub_runs_in_an_agents_folder_runs_in_its_sandbox(hub: HubProcess) -> None:

@@ -450,6 +450,26 @@ def test_pages_backward_add_up_to_the_whole(tmp_path: Path, limit: int) -> None:
     run(check(), 30)
 
 
+def test_a_page_backward_is_bounded_in_bytes_and_goes_on_in_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "PAGE_BYTES", 400_000)
+
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await hub.session()
+            for _ in range(10):
+                await hub.turn(session, "/burst 5 60000")
+            found, pages = list[Numbered](), 0
+            before: int | None = session.feed.last_seq + 1
+            while before is not None:
+                one = await page(hub, session, f"?before={before}&limit=1000")
+                assert len(json.dumps(one)) < 1_500_000, "some of it, and not all three megabytes"
+                found, before, pages = numbered(one) + found, one["nextBefore"], pages + 1
+            assert pages > 3
+            assert joined(found) == joined(await stored(hub, session))
+
+    run(check(), 30)
+
+
 def test_after_and_before_bound_a_page_on_both_sides(tmp_path: Path) -> None:
     async def check() -> None:
         async with told(tmp_path) as (hub, session):

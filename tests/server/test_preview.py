@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from trunkline.errors import NotFound
 from trunkline.hub import Session
 from trunkline.server.preview import Previews
 from trunkline.session.fold import Artifact
+from trunkline.session.workspace import Workspace
 
 
 class Clock:
@@ -321,5 +323,39 @@ def test_what_an_agent_made_is_no_part_of_the_hubs_own_page(tmp_path: Path, use:
             assert (await hub.ask("GET", url, token=None, headers=by_itself)).status == 200
             framed = {"sec-fetch-site": "same-origin", "sec-fetch-dest": "iframe"}
             assert (await hub.ask("GET", listed["shop"]["preview_url"], token=None, headers=framed)).status == 200
+
+    run(check())
+
+
+def test_a_new_key_costs_the_same_however_many_there_are() -> None:
+    def seconds(count: int) -> float:
+        previews, began = Previews(3600.0, Clock()), time.process_time()
+        for number in range(count):
+            previews.url("session", artifact(f"/x/{number}"))
+        return time.process_time() - began
+
+    seconds(500)
+    assert seconds(10_000) < 60 * seconds(500), "twenty times as many; with the square it would be four hundred"
+
+
+def test_a_folder_that_is_swapped_for_a_link_while_it_is_shown_shows_nothing_from_outside(tmp_path: Path,
+                                                                                    monkeypatch: pytest.MonkeyPatch) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            _, listed = await with_artifacts(hub)
+            outside = tmp_path / "outside"
+            outside.mkdir()
+            (outside / "index.html").write_text("secret")
+            shop = hub.folder / "shop"
+            within = Workspace.within
+
+            def swap(space: Workspace, root: str) -> Workspace:
+                shop.rename(hub.folder / "aside")
+                shop.symlink_to(outside)
+                return within(space, root)
+
+            monkeypatch.setattr(Workspace, "within", swap)
+            answer = await hub.ask("GET", listed["shop"]["preview_url"] + "index.html", token=None)
+            assert answer.status in (403, 404) and b"secret" not in answer.body
 
     run(check())

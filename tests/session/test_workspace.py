@@ -43,6 +43,20 @@ def test_what_is_no_path_is_invalid(workspace: Workspace, path: str) -> None:
         workspace.read_text(path)
 
 
+def test_a_part_that_became_a_link_since_it_was_checked_leads_nowhere(workspace: Workspace, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "a.txt").write_text("secret")
+    real = workspace.resolve("sub")
+    part = workspace.within(str(real))
+    real.rmdir()
+    real.symlink_to(tmp_path / "outside")
+    with pytest.raises((Forbidden, Invalid)):
+        part.read_text("a.txt")
+    with pytest.raises((Forbidden, Invalid)):
+        part.write_text("b.txt", "x")
+    assert os.listdir(tmp_path / "outside") == ["a.txt"]
+
+
 def test_a_path_inside_is_found_absolute_or_relative(workspace: Workspace) -> None:
     root = workspace.roots[0]
     assert workspace.resolve("a.txt") == workspace.resolve(f"{root}/sub/../a.txt") == Path(root, "a.txt")

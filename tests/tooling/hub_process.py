@@ -124,6 +124,10 @@ class HubProcess:
         self._port = int(self.url.rpartition(":")[2])
         self.start()
 
+    def set_variable(self, name: str, value: str) -> None:
+        """What the hub's environment says from its next start on."""
+        self._env[name] = value
+
     def close(self) -> None:
         """End the hub, and assert that nothing of it is left."""
         if self._process is not None:

@@ -34,6 +34,7 @@ from trunkline.agents.keeper.link import Kept
 from trunkline.agents.keeper.wire import Wishes, candidates
 from trunkline.agents.pipes import INPUT_MOST, Input, Output
 from trunkline.agents.resources import Resources
+from trunkline.agents.sandbox.bwrap import MAKES_NAMESPACE
 from trunkline.agents.tail import Tail
 from trunkline.errors import AgentError, AgentNotInstalled, AgentStartFailed, Forbidden, Invalid, TrunklineError
 from trunkline.threads import Lane, check_off_loop
@@ -447,7 +448,7 @@ def _wishes(command: Sequence[str], cwd: str, env: Mapping[str, str], lingers: b
     return Wishes(
         candidates(command[0], dict(env)), [os.fsencode(word) for word in command], os.fsencode(cwd),
         {os.fsencode(name): os.fsencode(value) for name, value in env.items()}, lingers, resources.as_wishes(),
-        [list(daemon.command) for daemon in daemons], cwd_is_real)
+        [list(daemon.command) for daemon in daemons], cwd_is_real, own_keyring=MAKES_NAMESPACE in command)
 
 
 def _start_error(failure: link.StartFailed, command: Sequence[str], cwd: str) -> TrunklineError:

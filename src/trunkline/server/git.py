@@ -161,7 +161,10 @@ def _check_store(space: Workspace, paths: Sequence[str]) -> None:
     """Unsupported where git's store is not this folder's own. ``paths``: top of the worktree, git's folder, the common one."""
     if len(paths) != 3:
         raise Unsupported("the repository's paths cannot be read")
-    top, git_dir, common = (os.path.realpath(os.path.join(space.roots[0], path)) for path in paths)
+    try:
+        top, git_dir, common = (os.path.realpath(os.path.join(space.roots[0], path)) for path in paths)
+    except OSError as error:  # a link was swapped in the middle of our look
+        raise Unsupported(f"the repository's paths cannot be read: {error.strerror}") from error
     is_linked = _points_back(git_dir, top)
     is_own = _is_inside(space, git_dir) or git_dir == os.path.join(top, ".git") or is_linked
     is_common_own = common == git_dir or _is_inside(space, common) or (is_linked and common == _two_above(git_dir))

@@ -131,18 +131,30 @@ async def page_after(feed: Feed, after: int, before: int | None, limit: int) -> 
 
 async def page_before(feed: Feed, before: int, limit: int) -> StoredPackets:
     """The last packets before a cursor, found by looking back further and further."""
-    before = min(before, feed.last_seq + 1)
-    window = limit * 4
-    while True:
-        start = max(0, before - 1 - window)
-        pieces = await _last_pieces(feed, start, before, limit + 1)
-        # The first piece of a window may be the rest of a run, so it counts only where the window starts at the beginning.
-        if start == 0 or len(pieces) > limit:
-            break
+    start = before = min(before, feed.last_seq + 1)
+    pieces: deque[_Piece] = deque()
+    size, window = 0, limit * 4
+    while start > 1 and len(pieces) <= limit and not (pieces and size >= PAGE_BYTES):
+        start, passed = await _step_back(feed, start, window)
+        size += passed
+        pieces = await _last_pieces(feed, start - 1, before, limit + 1)
         window *= 4
+    # The first piece may be the rest of a run: the page before this one ends with what is missing of it.
     page = list(pieces)[-limit:]
-    earlier = page[0].first if page and (start > 0 or len(pieces) > limit) else None
+    earlier = page[0].first if page and (start > 1 or len(pieces) > limit) else None
     return StoredPackets([piece.stored for piece in page], before - 1 if before <= feed.last_seq else None, earlier)
+
+
+async def _step_back(feed: Feed, start: int, count: int) -> tuple[int, int]:
+    """Where so many entries before ``start`` begin, or as many as fill a page, and their bytes."""
+    end, size = max(1, start - count), 0
+    while start > end and size < PAGE_BYTES:
+        entries = await feed.read_back(before=start, limit=start - end)
+        if not entries:  # nothing that can be read is before it
+            return 1, size
+        start = entries[0].seq
+        size += sum(len(entry.packet or entry.update or b"") for entry in entries)
+    return start, size
 
 
 async def _last_pieces(feed: Feed, after: int, before: int, count: int) -> deque[_Piece]:

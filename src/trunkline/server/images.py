@@ -1,6 +1,7 @@
 """Pictures that are too large for an event: served from the entry that carries them.
 
-Rule: what an agent sends is data. It is served as a picture or not at all, and nothing in it can run.
+Rule 1: what an agent sends is data. It is served as a picture or not at all, and nothing in it can run.
+Rule 2: a picture may be as long as a line: it is read off the loop, and piece by piece, since no other thread runs meanwhile.
 """
 
 from __future__ import annotations
@@ -8,14 +9,17 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import msgspec
 from starlette.responses import Response
 
-from trunkline.dialects.acp import ImageContent
+from trunkline.dialects.acp import strings_of
 from trunkline.dialects.outside import BROKEN, whole_number
 from trunkline.errors import NotFound
 from trunkline.server.call import Call, Reply
+from trunkline.threads import check_off_loop
 
 HEADERS = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
            "X-Content-Type-Options": "nosniff",
@@ -26,8 +30,20 @@ _PICTURE = re.compile(r"image/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}")
 """A type as RFC 6838 writes it. It becomes a header: nothing else may stand in it."""
 
 
+class _Content(msgspec.Struct, rename="camel", tag_field="type", tag="image"):
+    mime_type: str
+    data: msgspec.Raw
+
+
 class _Carrier(msgspec.Struct):
-    content: ImageContent
+    content: _Content
+
+
+class Picture(NamedTuple):
+    """A picture, and its type."""
+
+    kind: str
+    data: bytes
 
 
 async def image(call: Call) -> Reply:
@@ -35,11 +51,34 @@ async def image(call: Call) -> Reply:
     session = await call.session()
     seq = whole_number("seq", call.part("seq"))
     entries = await session.feed.read(after=seq - 1, before=seq + 1) if seq else []
-    try:
-        picture = msgspec.json.decode(entries[0].update or b"null", type=_Carrier).content if entries else None
-        data = base64.b64decode(picture.data, validate=True) if picture is not None else None
-    except (*BROKEN, binascii.Error):
-        picture = data = None
-    if picture is None or data is None or not _PICTURE.fullmatch(picture.mime_type):
+    picture = await session.workspace.lane.run(picture_of, entries[0].update or b"null") if entries else None
+    if picture is None:
         raise NotFound(f"entry {seq} of this session carries no picture")
-    return Response(data, media_type=picture.mime_type, headers=HEADERS)
+    return Response(picture.data, media_type=picture.kind, headers=HEADERS)
+
+
+def picture_of(update: bytes) -> Picture | None:
+    """The picture that an update carries; None where it carries none."""
+    check_off_loop()
+    try:
+        content = msgspec.json.decode(update, type=_Carrier).content
+        if _PICTURE.fullmatch(content.mime_type):
+            return Picture(content.mime_type, b"".join(_pieces(memoryview(content.data))))
+    except (*BROKEN, binascii.Error):
+        pass
+    return None
+
+
+def _pieces(written: memoryview) -> Iterator[bytes]:
+    """What a JSON string holds in base64; only its end may be filled up."""
+    if bytes(written[:1]) != b'"':
+        raise binascii.Error("no text")
+    rest = ""
+    for text in strings_of(written):
+        rest += text
+        whole = (len(rest) - 1) // 4 * 4  # the last four wait: they may be the end
+        if "=" in rest[:whole]:
+            raise binascii.Error("filled up before its end")
+        yield base64.b64decode(rest[:whole], validate=True)
+        rest = rest[whole:]
+    yield base64.b64decode(rest, validate=True)

@@ -125,8 +125,9 @@ class Previews:
         return key
 
     def _forget_expired(self, now: float) -> None:
-        # Keys are made in order of time, so the old ones are in front.
-        for key, shown in list(self._keys.items()):
+        # Keys are made in order of time, so the old ones are in front; the others are not looked at.
+        while self._keys:
+            key, shown = next(iter(self._keys.items()))
             if shown.expires_at > now:
                 return
             self._drop(key, shown)
@@ -237,8 +238,10 @@ def _file(call: Call, artifact: Artifact, space: Workspace, path: str) -> Reply:
     root = static_root(artifact)
     if root is None:
         raise NotFound("this app has no static output to show")
-    real_root = os.path.realpath(root)
-    space.check(real_root, artifact.name)
+    try:
+        real_root = str(space.resolve(root))
+    except Invalid as error:  # it was swapped in the middle of our look
+        raise NotFound(f"no such file: {artifact.name}") from error
     if artifact.type in ("file", "image"):
         if path not in ("", artifact.name):
             raise NotFound(f"no such file: {path}")

@@ -3,7 +3,7 @@
 Rule 1: ids are random, since agents create two before the first is answered.
 Rule 2: a terminal's working directory is inside the session's roots, as it was resolved when the command was allowed: where it
 leads elsewhere by now (a link took its place), nothing is started. Its environment is the agent's clean one; its command runs in
-the session's sandbox, where it has one.
+the session's sandbox, where it has one, and gets the variables that the agent names there (``sandbox.carried``).
 Rule 3: a turn that is cancelled takes the commands with it that were started in it.
 """
 
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from trunkline.agents.process import ChildCommand, find_argv
 from trunkline.agents.resources import Resources
-from trunkline.agents.sandbox import Confine, as_is
+from trunkline.agents.sandbox import Confine, as_is, carried
 from trunkline.dialects import acp
 from trunkline.errors import Forbidden, NotFound, TooManyRequests
 from trunkline.session.printing import Printing
@@ -53,13 +53,15 @@ class Terminals:
         self._check_not_cancelled()
         if len(self._open) >= OPEN_LIMIT:
             raise TooManyRequests(f"{OPEN_LIMIT} terminals are open; release some")
-        env = {**self._env, **{pair.name: pair.value for pair in ask.env or []}}
+        given = {pair.name: pair.value for pair in ask.env or []}
         limit = OUTPUT_LIMIT if ask.output_byte_limit is None else min(ask.output_byte_limit, OUTPUT_MOST)
         terminal_id = f"term_{secrets.token_hex(8)}"
         printing = Printing(partial(self._prints, terminal_id))
-        program, *args = await self._confine(await find_argv(ask.command, ask.args or [], env), cwd=str(where))
-        child = await ChildCommand.spawn(program, args, cwd=str(where), env=env, output_byte_limit=limit, on_data=printing.feed,
-                                         resources=self._resources, cwd_is_real=True)
+        argv = await find_argv(ask.command, ask.args or [], {**self._env, **given})
+        command, variables = carried(self._confine, argv, given)
+        program, *args = await self._confine(command, cwd=str(where))
+        child = await ChildCommand.spawn(program, args, cwd=str(where), env={**self._env, **variables}, output_byte_limit=limit,
+                                         on_data=printing.feed, resources=self._resources, cwd_is_real=True)
         if self._is_cancelled:  # meanwhile
             await child.release()
             self._check_not_cancelled()

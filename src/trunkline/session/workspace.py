@@ -97,8 +97,11 @@ class Workspace:
         return any(_is_in(real, path) and not _is_in(real, os.path.join(path, PLAYGROUND)) for path in self._closed)
 
     def within(self, root: str) -> Workspace:
-        """A part of it."""
-        return Workspace([root], self._closed, self.lane)
+        """A part of it, by its real path, which was checked: that folder or nothing, and no link that took its place."""
+        self.settle()
+        part = Workspace([root], self._closed, self.lane)
+        part._settled = True
+        return part
 
     def relative(self, path: Path) -> str:
         """The path as people write it: relative to the working directory where it lies inside."""
@@ -257,7 +260,7 @@ class AgentsWorkspace(Workspace):
         return self._whole.is_closed(real) or self._hider()(real)
 
     def within(self, root: str) -> AgentsWorkspace:
-        """A part of it."""
+        """A part of it, by its real path."""
         return AgentsWorkspace(self._whole.within(root), self._find_hider)
 
     def _hider(self) -> Callable[[str], bool]:

@@ -46,3 +46,24 @@ def test_memory_of_its_own_leaves_out_what_files_share() -> None:
 ])
 def test_a_daemon_is_its_program_and_all_its_words(words: list[str], index: int | None) -> None:
     assert proc.daemon_index(words, [["tool", "serve", "--shared"], ["other"]]) == index
+
+
+SHARING = """
+import mmap, os, sys
+held = mmap.mmap(-1, 40 << 20)
+for _ in range(40): held.write(b"x" * (1 << 20))
+if os.fork() == 0:
+    sum(held[::4096])
+print(os.getpid(), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_memory_that_could_be_shared_counts_by_its_parts_where_it_decides() -> None:
+    with subprocess.Popen([sys.executable, "-c", SHARING], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout and parent.stdin
+        pids = [int(parent.stdout.readline()), int(parent.stdout.readline())]
+        own = sum(map(proc.own_memory, pids))
+        assert proc.memory_of(pids, own + (30 << 20)) > own + (35 << 20), "over, with what they share"
+        assert proc.memory_of(pids, own + (60 << 20)) < own + (60 << 20), "which counts once, though both have it"
+        parent.stdin.close()

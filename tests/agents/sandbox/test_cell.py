@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from tests.aio import run
 from tests.tooling.processes import eventually
 from trunkline.agents.environment import clean_env
 from trunkline.agents.sandbox import cell
-from trunkline.agents.sandbox.cell import try_out
+from trunkline.agents.sandbox.cell import find_program, try_out
+from trunkline.agents.sandbox.places import Wish
 from trunkline.errors import SandboxUnavailable
 
 ENV = clean_env((), os.environ)
@@ -43,3 +45,19 @@ def test_a_trial_that_ends_in_time_says_whether_there_is_a_sandbox(tmp_path: Pat
     other.mkdir()
     with pytest.raises(SandboxUnavailable, match="it is forbidden here"):
         run(try_out(program(other, "echo it is forbidden here; exit 1"), ENV, network=True))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a sandbox takes Linux")
+def test_it_is_found_on_path_but_never_where_the_session_may_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, store = tmp_path / "project", tmp_path / "store"
+    for folder in (root / "bin", store / "bin", tmp_path / "system"):
+        folder.mkdir(parents=True)
+        real = program(folder, "exit 0")
+    (tmp_path / "link").symlink_to(root / "bin")
+    (root / "to-the-real-one").symlink_to(tmp_path / "system")
+    monkeypatch.chdir(tmp_path)
+    writable = [root / "bin", store / "bin", tmp_path / "link", "project/bin", "", "."]
+    wish = Wish(roots=[str(root)], own=[f"{store}/"], env={"PATH": ":".join(map(str, [*writable, tmp_path / "system"]))})
+    assert find_program(wish) == real
+    with pytest.raises(SandboxUnavailable, match="not found on PATH"):
+        find_program(Wish(roots=[str(root)], own=[f"{store}/"], env={"PATH": ":".join(map(str, writable))}))

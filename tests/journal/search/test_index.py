@@ -13,10 +13,10 @@ import pytest
 from tests.aio import run
 from tests.journal.stores import row
 from trunkline.dialects import context
-from trunkline.errors import HubStopping, Invalid, StorageError
+from trunkline.errors import HubStopping, Invalid, StorageError, Unavailable
 from trunkline.journal.base import Entry, Group, Journal
 from trunkline.journal.memory import MemoryJournal
-from trunkline.journal.search import Found, SearchIndex
+from trunkline.journal.search import Found, SearchIndex, store
 from trunkline.journal.search.store import remove
 from trunkline.journal.sqlite import SqliteJournal
 
@@ -282,5 +282,21 @@ def test_a_question_without_words_is_refused_before_anything_is_made(tmp_path: P
             with pytest.raises(Invalid):
                 await it.index.find("***", limit=5)
             assert not (tmp_path / "search.db").exists()
+
+    run(check())
+
+
+def test_a_search_that_takes_too_long_is_given_up_and_the_next_one_is_answered(tmp_path: Path,
+                                                                         monkeypatch: pytest.MonkeyPatch) -> None:
+    async def check() -> None:
+        async with book(tmp_path) as it:
+            await it.tell("a", *(said(f"alpha beta gamma {number}") for number in range(3_000)))
+            assert len(await it.find("alpha")) == 20
+            with monkeypatch.context() as patched:
+                patched.setattr(store, "FIND_S", 0.0)
+                patched.setattr(store, "LOOK_STEPS", 100)
+                with pytest.raises(Unavailable, match="longer than 0 s"):
+                    await it.find("a b g")
+            assert len(await it.find("a b g")) == 20
 
     run(check())

@@ -13,7 +13,7 @@ import resource
 import signal
 
 from trunkline.agents.keeper.cgroup import Group
-from trunkline.agents.keeper.proc import die_with_parent
+from trunkline.agents.keeper.proc import die_with_parent, leave_keyring
 from trunkline.agents.keeper.wire import Wishes
 
 IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -58,6 +58,8 @@ def _become(wishes: Wishes, stdio: list[int], group: Group | None, writer: int, 
             signal.signal(number, signal.SIG_DFL)
         for target, handle in enumerate(stdio):
             os.dup2(handle, target)
+        if wishes.own_keyring:
+            leave_keyring()
         step = "files"
         _limit_files(wishes.limits)
         step = "folder"

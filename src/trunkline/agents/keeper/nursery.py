@@ -1,8 +1,10 @@
 """The program of the nursery: one small process that forks a keeper for each agent.
 
 Rule 1: it does nothing that could take long or fail for the sake of one agent: what is to be run, its keeper hears itself.
-Rule 2: it ends when its hub is gone and its last keeper is.
+Rule 2: it ends when its hub is gone and its last keeper is. Then nobody else wakes who was stopped: the kernel wakes it
+(``proc.wake_with_parent``), it wakes its keepers, and kills those that do not go all the same.
 Rule 3: a keeper that did not end by itself leaves orphans, which come here; all but keepers and spared daemons are ended.
+Rule 4: it and its keepers are closed to the programs of the same user: they know whom to spare, and are believed.
 """
 
 from __future__ import annotations
@@ -24,6 +26,12 @@ ORPHANS_S = 5.0
 ROUND_S = 0.01
 """How soon they are looked for again: a killed process's children become ours only then."""
 
+HUB_GONE_S = 20.0
+"""How long a keeper may take to go after the hub has: at most eleven seconds (``parent``), and a busy machine."""
+
+WAKE_S = 0.5
+"""How often keepers are woken meanwhile."""
+
 
 class Nursery:
     """Forks keepers until its hub goes."""
@@ -38,15 +46,15 @@ class Nursery:
         self._keepers: set[int] = set()
         self._spared: set[int] = set()
         self._hunts_until = 0.0
-        self._hub_gone = False
+        self._hub_gone_at: float | None = None
         self._poll = select.poll()
         for handle in (hub.fileno(), self._wakeup):
             self._poll.register(handle, select.POLLIN)
 
     def run(self) -> None:
         """Until the hub is gone, and all keepers."""
-        while not self._hub_gone or self._keepers or self._hunts:
-            ready = dict(self._poll.poll(ROUND_S * 1000 if self._hunts else None))
+        while self._hub_gone_at is None or self._keepers or self._hunts:
+            ready = dict(self._poll.poll(self._patience_ms()))
             if self._wakeup in ready:
                 os.read(self._wakeup, 4096)
             self._reap()
@@ -54,6 +62,18 @@ class Nursery:
                 self._kill_orphans()
             if self._hub.fileno() in ready:
                 self._listen()
+            if self._hub_gone_at is not None:
+                self._urge_keepers(time.monotonic() - self._hub_gone_at)
+
+    def _patience_ms(self) -> float | None:
+        if self._hunts:
+            return ROUND_S * 1000
+        return None if self._hub_gone_at is None else WAKE_S * 1000
+
+    def _urge_keepers(self, gone_for_s: float) -> None:
+        """The hub is gone, and they have heard it, unless somebody stops them."""
+        for keeper in self._keepers:
+            proc.send_signal(keeper, os.getpid(), signal.SIGCONT if gone_for_s < HUB_GONE_S else signal.SIGKILL)
 
     @property
     def _hunts(self) -> bool:
@@ -66,7 +86,7 @@ class Nursery:
             data, handles = b"", []
         if not data:
             self._poll.unregister(self._hub.fileno())
-            self._hub_gone = True
+            self._hub_gone_at = time.monotonic()
         for handle in handles:
             self._fork(handle)
             os.close(handle)
@@ -97,6 +117,8 @@ class Nursery:
                 return
             if pid == 0:
                 return
+            if os.WIFSTOPPED(status):  # it wished to be traced
+                continue
             self._spared.discard(pid)
             if pid in self._keepers:
                 self._keepers.discard(pid)
@@ -145,6 +167,8 @@ def main(handle: int, groups: str) -> None:
         signal.signal(number, signal.SIG_IGN)  # it goes when its hub does
     signal.signal(signal.SIGCHLD, lambda number, frame: None)
     proc.become_subreaper()
+    proc.wake_with_parent()
+    proc.close_to_others()
     base = groups or cgroup.own_base()
     if base is not None:
         cgroup.end_left_behind(base)

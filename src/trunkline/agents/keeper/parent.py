@@ -5,7 +5,9 @@
 
 Rule 1: every child is reaped as it ends: no zombie stays, not even one that an agent orphaned an hour ago.
 Rule 2: signals that ask to end are followed by SIGCONT: who is stopped would never hear them.
-Rule 3: shared daemons that the catalog names are left running, with all below them, and told of.
+Rule 3: who does not go by SIGKILL is not waited for: a process that another one traces is reaped only when that one is gone.
+Rule 4: only a keeper that leaves nobody says so. Whoever it leaves, the nursery goes on to end.
+Rule 5: shared daemons that the catalog names are left running, with all below them, and told of.
 """
 
 from __future__ import annotations
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 
 HUB_GONE_TERM_S = 3.0
 """What an agent gets between SIGTERM and SIGKILL when its hub died: as much as when it is stopped."""
+
+AGENT_KILL_S = 2.0
+"""How long its agent may take to go after SIGKILL before all others are ended too."""
 
 FAMILY_TERM_S = 1.0
 """How long what an ended agent left behind gets between SIGTERM and SIGKILL: nobody waits for its work any more."""
@@ -67,8 +72,8 @@ class Keeper:
         self._daemons: list[list[str]] = []
         self._spared: set[int] = set()
 
-    def run(self) -> None:
-        """From the hub's wishes to the end."""
+    def run(self) -> bool:
+        """From the hub's wishes to the end; whether nobody is left."""
         wishes, stdio = self._receive_wishes()
         self._is_subreaper = proc.become_subreaper()
         self._limits, self._daemons = wishes.limits, wishes.daemons
@@ -78,14 +83,17 @@ class Keeper:
         except LaunchFailed as failure:
             self._remove_group()
             self._tell(f"failed {failure.step} {failure.number}")
-            return
+            return True
         finally:
             for handle in stdio:
                 os.close(handle)
         self._tell(f"started {self._agent} {os.getpid()} {int(self._is_subreaper)}")
         self._keep(wishes.lingers)
         self._remove_group()
-        self._tell("gone")
+        if self._is_alone():
+            self._tell("gone")
+            return True
+        return False
 
     def _make_group(self) -> None:
         memory = self._limits.get("memory")
@@ -109,7 +117,7 @@ class Keeper:
         self._signal_group(signal.SIGCONT)
         if not self._wait(lambda: self._exited, self._term_s):
             self._signal_group(signal.SIGKILL)
-            self._wait(lambda: self._exited)
+            self._wait(lambda: self._exited, AGENT_KILL_S)
 
     def _end_family(self) -> None:
         self._limits = {}
@@ -155,7 +163,7 @@ class Keeper:
         return True
 
     def _rest(self, limit_s: float | None) -> None:
-        if self._limits and not self._exited:
+        if self._limits:
             limit_s = LOOK_S if limit_s is None else min(limit_s, LOOK_S)
         for handle, _ in self._poll.poll(None if limit_s is None else limit_s * 1000):
             if handle == self._wakeup:
@@ -173,6 +181,8 @@ class Keeper:
             if pid == 0:
                 self._has_children = True
                 return
+            if os.WIFSTOPPED(status):  # it wished to be traced, and waits for us: it is stopped like any other
+                continue
             self._spared.discard(pid)
             if pid == self._agent:
                 self._exited = True
@@ -197,12 +207,12 @@ class Keeper:
                 self._tell(f"spared {pid} {index}")
 
     def _check_limits(self) -> None:
-        if not self._limits or self._exited or self._end_asked:
+        if not self._limits or self._end_asked:
             return
         family = [pid for pid, _ in proc.descendants_of(os.getpid())]
         used = {"processes": len(family)}
         if "memory" in self._limits:
-            used["memory"] = sum(proc.own_memory(pid) for pid in family)
+            used["memory"] = proc.memory_of(family, self._limits["memory"])
         for name, amount in used.items():
             if amount > self._limits.get(name, amount):
                 self._tell(f"over {name} {amount}")
@@ -263,7 +273,7 @@ def keep(control: socket.socket, wakeup: int, tell_nursery: int, group: Group | 
     """Keep one agent to its end; the exit code of the keeper: 0 where nothing is left of it."""
     try:
         os.setsid()
-        Keeper(control, wakeup, tell_nursery, group).run()
+        return 0 if Keeper(control, wakeup, tell_nursery, group).run() else 1
     except EOFError:
         return 0
     except BaseException as error:  # the process's boundary: the hub hears of it, and the nursery ends what is left
@@ -272,4 +282,3 @@ def keep(control: socket.socket, wakeup: int, tell_nursery: int, group: Group | 
         except OSError:
             pass
         return 1
-    return 0

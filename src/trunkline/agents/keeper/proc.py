@@ -1,4 +1,5 @@
-"""What the kernel tells of processes, for the programs that keep agents; and the one thing that is set there: the subreaper.
+"""What the kernel tells of processes, for the programs that keep agents; and what is set there: who adopts orphans, who hears of
+a parent's end, who may be looked into.
 
 Rule 1: a process that is not our child is signalled only through a pidfd, after a second look at whose child it is: its number
 may be somebody else's by then. Our own children keep their numbers until we reap them.
@@ -11,7 +12,11 @@ import os
 import signal
 
 PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
 PR_SET_CHILD_SUBREAPER = 36
+KEYCTL = {"x86_64": 250, "aarch64": 219, "riscv64": 219}
+"""The number of the system's call ``keyctl``, which the C library has no function for."""
+KEYCTL_JOIN_SESSION_KEYRING = 1
 
 
 TYPE_CHECKING = False  # as in ``typing``, whose import would cost each keeper memory
@@ -19,18 +24,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def _find_prctl() -> Callable[..., int] | None:
+def _find(name: str) -> Callable[..., int] | None:
     if not os.path.isdir("/proc/self"):
         return None
     import ctypes
 
     try:
-        return ctypes.CDLL(None, use_errno=True).prctl
+        return getattr(ctypes.CDLL(None, use_errno=True), name)  # type: ignore[no-any-return]
     except (OSError, AttributeError):
         return None
 
 
-_prctl = _find_prctl()
+_prctl = _find("prctl")
+_syscall = _find("syscall")
 
 
 def become_subreaper() -> bool:
@@ -44,6 +50,26 @@ def die_with_parent(parent: int) -> None:
         _prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
         if os.getppid() != parent:
             os._exit(1)
+
+
+def wake_with_parent() -> None:
+    """Go on when the process that started us goes, should somebody have stopped us by then."""
+    if _prctl is not None:
+        _prctl(PR_SET_PDEATHSIG, int(signal.SIGCONT), 0, 0, 0)
+
+
+def close_to_others() -> None:
+    """Let no program of the same user look into this process, use its descriptors or trace it. A program that it starts is as
+    open as ever."""
+    if _prctl is not None:
+        _prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def leave_keyring() -> None:
+    """Have a session keyring of our own, empty: the kernel hands on the one of who logged in, to whatever namespace."""
+    number = KEYCTL.get(os.uname().machine)
+    if _syscall is not None and number is not None:
+        _syscall(number, KEYCTL_JOIN_SESSION_KEYRING, None, 0, 0, 0)
 
 
 def children_of(pid: int) -> list[int]:
@@ -98,13 +124,43 @@ def parent_of(pid: int) -> int | None:
         return None
 
 
+def memory_of(pids: list[int], limit: int) -> int:
+    """Bytes in memory that these hold, without files. What they share with each other or with others counts by its parts; that is
+    dear to find out, and done only where it decides whether they are over ``limit``."""
+    sizes = [_memory(pid) for pid in pids]
+    own = sum(size for size, _ in sizes)
+    if own > limit or own + sum(others for _, others in sizes) <= limit:
+        return own
+    sharing = [(pid, shared) for pid in pids if (shared := _number_in(f"/proc/{pid}/status", b"RssShmem:"))]
+    if own + sum(shared for _, shared in sharing) <= limit:
+        return own
+    # A process that is closed to us does not tell its part: all of it counts.
+    return own + sum(shared if (part := _number_in(f"/proc/{pid}/smaps_rollup", b"Pss_Shmem:")) is None else part
+                     for pid, shared in sharing)
+
+
 def own_memory(pid: int) -> int:
     """Bytes in memory that no file and no other process shares; 0 when it is gone."""
+    return _memory(pid)[0]
+
+
+def _memory(pid: int) -> tuple[int, int]:
+    """Bytes of its own, and those that are files' or may be shared; nothing when it is gone."""
     try:
         fields = _read(f"/proc/{pid}/statm").split()
-        return (int(fields[1]) - int(fields[2])) * os.sysconf("SC_PAGE_SIZE")
+        resident, others = int(fields[1]), int(fields[2])
     except (OSError, IndexError):
-        return 0
+        return 0, 0
+    page = os.sysconf("SC_PAGE_SIZE")
+    return (resident - others) * page, others * page
+
+
+def _number_in(path: str, name: bytes) -> int | None:
+    """Bytes that the kernel names so in kilobytes; None where it does not."""
+    for line in _read_or_nothing(path).split(b"\n"):
+        if line.startswith(name):
+            return int(line.split()[1]) << 10
+    return None
 
 
 def command_line(pid: int) -> list[str]:

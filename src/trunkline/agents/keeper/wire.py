@@ -32,13 +32,15 @@ LINE_MOST = 1024
 class Wishes:
     """What is to be run, and how."""
 
-    __slots__ = ("argv", "candidates", "cwd", "cwd_is_real", "daemons", "env", "limits", "lingers")
+    __slots__ = ("argv", "candidates", "cwd", "cwd_is_real", "daemons", "env", "limits", "lingers", "own_keyring")
 
     def __init__(self, candidates: list[bytes], argv: list[bytes], cwd: bytes, env: dict[bytes, bytes], lingers: bool,
-                 limits: dict[str, int], daemons: list[list[str]], cwd_is_real: bool = False) -> None:
+                 limits: dict[str, int], daemons: list[list[str]], cwd_is_real: bool = False,
+                 own_keyring: bool = False) -> None:
         """``candidates``: where the program may be, tried in this order. ``lingers``: what it leaves in the background goes on
         after its exit, until the end is asked for. ``limits``: bytes of memory, processes, files. ``daemons``: what is spared, as
-        words of command lines. ``cwd_is_real``: the folder is not to be entered through a link."""
+        words of command lines. ``cwd_is_real``: the folder is not to be entered through a link. ``own_keyring``: no key of who
+        started the hub is handed on."""
         self.candidates = candidates
         self.argv = argv
         self.cwd = cwd
@@ -47,6 +49,7 @@ class Wishes:
         self.limits = limits
         self.daemons = daemons
         self.cwd_is_real = cwd_is_real
+        self.own_keyring = own_keyring
 
     def encode(self) -> bytes:
         """Length and body."""
@@ -54,7 +57,7 @@ class Wishes:
         return LENGTH.pack(len(body)) + body
 
 
-_FIELDS = ("candidates", "argv", "cwd", "env", "lingers", "limits", "daemons", "cwd_is_real")
+_FIELDS = ("candidates", "argv", "cwd", "env", "lingers", "limits", "daemons", "cwd_is_real", "own_keyring")
 
 
 def decode(body: bytes) -> Wishes:

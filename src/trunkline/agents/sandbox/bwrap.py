@@ -36,8 +36,11 @@ class Place(NamedTuple):
     target: str = ""
 
 
+MAKES_NAMESPACE = "--unshare-user"
+"""By this word a command is known to make a sandbox: its keeper takes the keyring away, which no namespace does."""
+
 OPTIONS = (
-    "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL",
+    MAKES_NAMESPACE, "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL",
     "--die-with-parent", "--new-session",
 )
 NO_NETWORK = "--unshare-net"

@@ -1,6 +1,7 @@
 """One session's sandbox: whether it can be had on this machine, and its commands.
 
-Rule: it is tried before it is relied on. Whether ``bwrap`` is there says nothing: systems forbid what it needs.
+Rule 1: it is tried before it is relied on. Whether ``bwrap`` is there says nothing: systems forbid what it needs.
+Rule 2: what makes the sandbox runs outside of it, so it is never a program that the session could have put there.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec.structs import replace
 
 from trunkline.agents.process import ChildCommand
-from trunkline.agents.sandbox.bwrap import Access, Place, bwrap_words
+from trunkline.agents.sandbox.bwrap import Access, Place, bwrap_words, is_in
 from trunkline.agents.sandbox.places import Wish, places
 from trunkline.errors import SandboxUnavailable, TrunklineError
 from trunkline.threads import Lane
@@ -43,20 +44,25 @@ class Cell:
     async def __call__(self, command: Sequence[str], *, cwd: str, reads: Sequence[str] = ()) -> Sequence[str]:
         """The same command in the sandbox; SandboxUnavailable where there is none to be had."""
         wish = await self._lane.run(self._find_wish)
-        program = await self._lane.run(find_program, wish.env)
-        await try_out(program, wish.env, network=self._network)
         laid = await self._lane.run(places, replace(wish, reads=[*wish.reads, *reads]))
+        program = await self._lane.run(find_program, wish)
+        await try_out(program, wish.env, network=self._network)
         return bwrap_words(program, laid, command, cwd=cwd, network=self._network)
 
 
-def find_program(env: Mapping[str, str]) -> str:
-    """Where ``bwrap`` is; SandboxUnavailable says how to get it."""
+def find_program(wish: Wish) -> str:
+    """Where ``bwrap`` is; SandboxUnavailable says how to get it. What lies where the session may write is not looked at, nor is a
+    folder that depends on where the hub was started."""
     if sys.platform != "linux":
         raise SandboxUnavailable("a sandbox takes Linux: bubblewrap is not for this system")
-    found = shutil.which("bwrap", path=env.get("PATH") or os.defpath)
-    if found is None:
-        raise SandboxUnavailable(f"there is no sandbox here: the program bwrap was not found on PATH. {INSTALL}")
-    return os.path.realpath(found)
+    written = [os.path.realpath(path) for path in (*wish.roots, *wish.own)]
+    for folder in (wish.env.get("PATH") or os.defpath).split(os.pathsep):
+        found = shutil.which("bwrap", path=folder) if os.path.isabs(folder) else None
+        program = os.path.realpath(found) if found is not None else None
+        places_of_it = (program, os.path.realpath(folder))
+        if program is not None and not any(path and is_in(path, place) for place in written for path in places_of_it):
+            return program
+    raise SandboxUnavailable(f"there is no sandbox here: the program bwrap was not found on PATH. {INSTALL}")
 
 
 async def try_out(program: str, env: Mapping[str, str], *, network: bool) -> None:
