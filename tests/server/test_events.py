@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.aio import run
+from tests.journal.stores import row
 from tests.server.site import Exchange, Site, frames, site
 from tests.session.test_feed import stored_feed
 from trunkline.dialects.context import parse_types
 from trunkline.errors import StorageError
 from trunkline.hub import Session
-from trunkline.journal.base import Entry
+from trunkline.journal.base import Entry, Group
+from trunkline.journal.sqlite import SqliteJournal
 from trunkline.server import events
 from trunkline.server.events import page_after, page_before
-from trunkline.session.feed import Feed
+from trunkline.session.feed import Feed, TailBudget
 
 Numbered = tuple[int, dict[str, Any]]
 
@@ -322,3 +325,22 @@ def test_the_id_of_a_command_has_the_same_bounds_as_on_a_websocket(tmp_path: Pat
             assert (await hub.ask("POST", path, json_body={"id": "x" * 255, "command": command})).status == 200
 
     run(check())
+
+
+@pytest.mark.parametrize("backward", [False, True])
+def test_a_page_holds_events_and_not_what_they_were_made_of(tmp_path: Path, backward: bool) -> None:
+    async def check() -> None:
+        async with SqliteJournal(tmp_path / "journal.db") as journal:
+            for seq in range(1, 41):
+                event = b'{"seq":%d,"sessionId":"a","timestamp":"x","type":"message:start"}' % seq
+                await journal.append(Group({"a": [Entry(seq, seq, event, update=b"x" * (1 << 20))]}, {"a": row("a")}))
+            feed = Feed("a", journal, 40, TailBudget())
+            tracemalloc.start()
+            page = await (page_before(feed, 41, 5_000, parse_types(None)) if backward else
+                          page_after(feed, 0, None, 5_000, parse_types(None)))
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            assert len(page.events) == 40
+            assert peak < 20 << 20, "some entries at a time, of forty megabytes"
+
+    run(check(), 30)

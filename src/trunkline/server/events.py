@@ -4,6 +4,7 @@ Rule 1: one event, one seq, one id. A reader that was cut anywhere goes on after
 another one.
 Rule 2: the stream of the whole hub has ``pos`` for its ids.
 Rule 3: a filter costs its own reader only; readers without one share their bytes.
+Rule 4: a page holds events and not their entries: what an event was made of may be a thousand times as long.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import msgspec
 from trunkline.dialects import context
 from trunkline.dialects.context import TypeFilter
 from trunkline.errors import TrunklineError
-from trunkline.journal.base import Entry
 from trunkline.server.auth import check_scope
 from trunkline.server.call import Call, Reply, reply
 from trunkline.server.joining import joined_after, joined_before
@@ -162,7 +162,7 @@ async def _next_frames(feed: Feed, position: int, wanted: TypeFilter) -> tuple[b
 
 async def page_after(feed: Feed, after: int, before: int | None, limit: int, wanted: TypeFilter) -> EventPage:
     """The first events after a cursor."""
-    page: list[Entry] = []
+    page: list[bytes] = []
     size = scanned = 0
     position = after
     while entries := await feed.read(after=position, before=before):
@@ -170,7 +170,7 @@ async def page_after(feed: Feed, after: int, before: int | None, limit: int, wan
             if wanted.matches_encoded(entry.event):
                 if len(page) == limit or (page and size + len(entry.event) > PAGE_BYTES):
                     return _page(feed, page, position, after)
-                page.append(entry)
+                page.append(entry.event)
                 size += len(entry.event)
             position = entry.seq
         scanned += len(entries)
@@ -181,7 +181,7 @@ async def page_after(feed: Feed, after: int, before: int | None, limit: int, wan
 
 async def page_before(feed: Feed, before: int, limit: int, wanted: TypeFilter) -> EventPage:
     """The last events before a cursor, found by looking back, a stretch at a time."""
-    page: list[Entry] = []
+    page: list[bytes] = []
     size = 0
     end = before = min(before, feed.last_seq + 1)
     while before - end < SCANNED_MOST and (entries := await feed.read_back(before=end)):
@@ -189,7 +189,7 @@ async def page_before(feed: Feed, before: int, limit: int, wanted: TypeFilter) -
             if wanted.matches_encoded(entry.event):
                 if len(page) == limit or (page and size + len(entry.event) > PAGE_BYTES):
                     return _page_back(feed, page, before, end)
-                page.append(entry)
+                page.append(entry.event)
                 size += len(entry.event)
             end = entry.seq
     return _page_back(feed, page, before, end)
@@ -206,18 +206,18 @@ async def _joined_page(feed: Feed, after: int | None, before: int | None, limit:
     return EventPage(found.events, found.position if found.more else None, after + 1 if after else None, feed.last_seq)
 
 
-def _page(feed: Feed, page: list[Entry], next_after: int | None, after: int) -> EventPage:
+def _page(feed: Feed, page: list[bytes], next_after: int | None, after: int) -> EventPage:
     more = next_after is not None and next_after < feed.last_seq
     return EventPage(_raw(page), next_after if more else None, after + 1 if after else None, feed.last_seq)
 
 
-def _page_back(feed: Feed, page: list[Entry], before: int, start: int) -> EventPage:
+def _page_back(feed: Feed, page: list[bytes], before: int, start: int) -> EventPage:
     return EventPage(events=_raw(page[::-1]), next_after=before - 1 if before <= feed.last_seq else None,
                      next_before=start if start > 1 else None, last_seq=feed.last_seq)
 
 
-def _raw(page: list[Entry]) -> list[msgspec.Raw]:
-    return [msgspec.Raw(entry.event) for entry in page]
+def _raw(page: list[bytes]) -> list[msgspec.Raw]:
+    return [msgspec.Raw(event) for event in page]
 
 
 def _stream(call: Call, pump: Pump, watches: Watches) -> EventStream:
