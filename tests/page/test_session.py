@@ -413,6 +413,7 @@ def test_an_approval_waits_in_the_conversation_where_it_was_asked(hub: HubProces
     card = page.get_by_role("article").filter(has_text="make clean").last
     card.get_by_role("button", name="Approve", exact=True).click()
     wait_until_idle(session)
+    page.get_by_role("button", name=re.compile("make clean: Done")).click()
     expect(page.get_by_text(re.compile("Approved by")).first).to_be_visible()
     shows(page, '"optionId"')
 

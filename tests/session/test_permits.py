@@ -631,8 +631,9 @@ def test_what_belongs_to_a_call_is_looked_for_in_the_newest_ones(
         kind, done = ("edit", write(stage)) if acts == "written" else ("execute", execute(stage, "make", "a.txt"))
         names = ["a.txt", *(f"other-{number}" for number in range(others))]
         for name in names:
+            told = {"rawInput": {"command": f"make {name}"}} if acts == "ran" else {}
             stage.driver.say(update(sessionUpdate="tool_call", toolCallId=name, title="Do", kind=kind, status="in_progress",
-                                    locations=[{"path": name}], rawInput={"command": f"make {name}"}))
+                                    locations=[{"path": name}], **told))
         await until(lambda: len(session.fold.calls) == len(names))
         asking = asyncio.create_task(done)
         await until(lambda: bool(session.view().pending_approvals))

@@ -15,6 +15,7 @@ import msgspec
 from trunkline.dialects.calls.inputs import BEYOND_RULES
 from trunkline.dialects.calls.types import CarriedReading, Reading
 from trunkline.dialects.context.descriptions import describe_tool_call
+from trunkline.dialects.outside import BROKEN
 
 COMMAND_CHARS: Final = 8_000
 """Characters of a command that events repeat beside the input: as many as a transcript shows."""
@@ -60,7 +61,7 @@ def carried_reading(meta: object) -> CarriedReading:
     told = meta.get("reading") if isinstance(meta, Mapping) else None
     try:
         return msgspec.convert(told if told is not None else {}, CarriedReading)
-    except msgspec.ValidationError:
+    except BROKEN:
         return CarriedReading()
 
 
