@@ -27,7 +27,6 @@ from trunkline.agents.family import end_leftover
 from trunkline.agents.process import close_nursery
 from trunkline.agents.resources import check_resources
 from trunkline.dialects import acp
-from trunkline.dialects.calls import ToolNames
 from trunkline.discovery.base import FoundSession
 from trunkline.errors import (
     HubRestarted,
@@ -130,7 +129,7 @@ class Hub:
                           cancel_grace_s=options.cancel_grace_s, silence_grace_s=options.silence_grace_s),
             policies=self.policies, chain_key=key, raw_as_sent=options.packets_raw == "agent", guarded=guarded_folders(options),
             preview_url=lambda session_id, artifact: self.preview_url(session_id, artifact), turn_ended=self._count_turn,
-            tool_names=self.tool_names, confine=self._drivers.confine, hider=self._drivers.hider,
+            tool_names=self._drivers.tool_names, confine=self._drivers.confine, hider=self._drivers.hider,
             home=self.environ.get("HOME"))
 
     async def __aenter__(self) -> Self:
@@ -195,10 +194,6 @@ class Hub:
     async def preview_rule(self, request_id: str, *, allow: bool, scope: Scope, by: str) -> RulePreview:
         """What deciding an approval so, for longer than once, would save and answer."""
         return await preview_rule([*self._sessions.values()], request_id, allow=allow, scope=scope, by=by)
-
-    def tool_names(self, agent: str) -> ToolNames:
-        """What an agent calls its tools."""
-        return self._drivers.tool_names(agent)
 
     async def agent_infos(self) -> list[AgentInfo]:
         """The catalog, with what is on this machine."""

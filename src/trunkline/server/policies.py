@@ -158,7 +158,8 @@ class _Asked:
 
     def __init__(self, hub: Hub, question: Question, *, agent: str, cwd: str, session_id: str, turn_id: str | None) -> None:
         self._hub = hub
-        self._names = hub.tool_names(agent)
+        spec = hub.agents.get(agent)
+        self._names = spec.tool_names if spec is not None else ToolNames()
         self._tool, self._kind, self._input = call_of(question, self._names)
         self._agent = agent
         self._cwd = cwd

@@ -23,7 +23,7 @@ from trunkline.dialects.signals import LargeUpdate, PermissionAsk, QuestionAsk, 
 from trunkline.session.approvals import Approvals
 from trunkline.session.fold import SeenFile
 from trunkline.session.interpret.asks import Announced
-from trunkline.session.interpret.tools import Wanted
+from trunkline.session.interpret.seen import Wanted
 from trunkline.session.looking import Look, look_at, see
 from trunkline.session.pen import Pen
 from trunkline.session.read_ahead import Reading, needs_reading

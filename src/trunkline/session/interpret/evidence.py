@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from trunkline.dialects import acp, packets
 from trunkline.dialects.acp.calls import CallState
-from trunkline.dialects.calls import Claims, ToolNames, name_call
-from trunkline.dialects.calls.claims import with_name
+from trunkline.dialects.calls import Claims, Reading, ToolNames, name_call
+from trunkline.dialects.calls.claims import with_kind, with_name, with_reading
 from trunkline.dialects.calls.files import file_in
 from trunkline.dialects.calls.inputs import command_of
 from trunkline.dialects.calls.names import is_name
@@ -71,6 +71,16 @@ def remembering(call: OpenCall, read: Callable[[str], str | None]) -> Callable[[
             evidence_of(call).before[os.path.normpath(path)] = text
         return text
     return kept
+
+
+def keep_claims(call: OpenCall, changed: frozenset[str], kind: str, before: Reading | None) -> None:
+    """Keep what an update took back: its kind, and what was read in it ``before``. Nobody has decided since."""
+    claims = call.claims or Claims()
+    if "kind" in changed:
+        claims = with_kind(claims, kind)
+    if before is not None and changed & {"raw_input", "content", "locations"}:
+        claims = with_reading(claims, before)
+    call.claims = claims if claims != Claims() else None
 
 
 def _content(call: OpenCall, content: list[acp.ToolCallContent]) -> None:

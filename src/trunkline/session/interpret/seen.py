@@ -8,10 +8,10 @@ Rule 2: a change that is plainly not there is not told. What cannot be known is 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from trunkline.dialects.calls.files import ends_of_move, patch_in, replaced_in, whole_text_in
-from trunkline.session.fold import SeenFile
+from trunkline.session.fold import OpenCall, SeenFile
 from trunkline.session.interpret.facts import Facts
 from trunkline.session.interpret.outcome import failure_of, says_success
 from trunkline.session.interpret.patches import pieces_of
@@ -20,9 +20,21 @@ SEEN_FILES: Final = 20
 """Files of one call that are looked at; a call that changes more is told as it was said."""
 
 
+class Wanted(NamedTuple):
+    """A result that is told once it is known what of it is on the disk."""
+
+    paths: list[str]
+    call: OpenCall
+    changed: frozenset[str]
+    wire: bytes | None
+    raw: bytes | None
+
+
 def open_paths(facts: Facts, roles: Collection[str]) -> list[str]:
     """The files of a completed call whose change nobody showed or confirmed; none where they are too many."""
-    if facts.role not in roles or facts.evidence.seen or _is_shown(facts) or failure_of(facts) is not None:
+    if facts.state.status != "completed" or facts.call.denied or facts.role not in roles:
+        return []
+    if facts.evidence.seen or _is_shown(facts) or failure_of(facts) is not None:
         return []
     ends = ends_of_move(facts.input) if facts.role == "move" else None
     patched = [piece.path for piece in pieces_of(patch_in(facts.input))]

@@ -17,31 +17,31 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
 from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import CallState, merge, names_too_much
-from trunkline.dialects.calls import Claims, Reading, ToolNames, reading_meta
-from trunkline.dialects.calls.claims import with_kind, with_reading
+from trunkline.dialects.calls import Reading, ToolNames, reading_meta
 from trunkline.session.fold import OpenCall, SeenFile, remember
 from trunkline.session.interpret import subagents
 from trunkline.session.interpret.bodies import Bodies
 from trunkline.session.interpret.changes import CHANGING
 from trunkline.session.interpret.denied import denial_of
 from trunkline.session.interpret.endings import Ending, Endings, waits
-from trunkline.session.interpret.evidence import evidence_of, observe, printed
+from trunkline.session.interpret.event_meta import cut_input, risk_meta, shown_input
+from trunkline.session.interpret.evidence import evidence_of, keep_claims, observe, printed
 from trunkline.session.interpret.facts import Facts, name_of, read_open_call, shown_text
 from trunkline.session.interpret.output import news_of, title_news
 from trunkline.session.interpret.plans import write_plan
-from trunkline.session.interpret.seen import open_paths
+from trunkline.session.interpret.seen import Wanted, open_paths
 from trunkline.session.interpret.spliced import long_text
 from trunkline.session.interpret.structured import run_of
 from trunkline.session.interpret.subjects import NOT_KNOWN, has_input, says_nothing, waiting_calls
 from trunkline.session.interpret.text import TextStory
 from trunkline.session.interpret.untold import untold_of
-from trunkline.session.interpret.writer import NOTHING_CARRIED, TEXT_LIMIT, Carried, Writer
+from trunkline.session.interpret.writer import NOTHING_CARRIED, Carried, Writer
 
 __all__ = ["ToolNames", "ToolStory", "name_of"]
 
@@ -72,32 +72,6 @@ class _TerminalEnd(msgspec.Struct, frozen=True):
     exit_code: int | None
 
 
-def shown_input(state: CallState) -> msgspec.Raw:
-    """A call's input as events carry it; one that no event could carry is left out (``cut_input`` says so)."""
-    return context.as_object(None if cut_input(state) else state.raw_input)
-
-
-def cut_input(state: CallState) -> dict[str, Any]:
-    """What ``_meta`` says where the input is too long for an event; the whole is in the update."""
-    size = len(state.raw_input or b"")
-    return {"truncated": {"bytes": size}} if size > TEXT_LIMIT else {}
-
-
-def risk_meta(reason: str, doubts: Sequence[str]) -> dict[str, Any]:
-    """What ``_meta.risk`` says beside the level."""
-    return {"reason": reason, **({"sure": False, "doubts": list(doubts)} if doubts else {})}
-
-
-class Wanted(NamedTuple):
-    """A result that is told once it is known what of it is on the disk."""
-
-    paths: list[str]
-    call: OpenCall
-    changed: frozenset[str]
-    wire: bytes | None
-    raw: bytes | None
-
-
 class ToolStory:
     """The calls of the current turn. ``names`` are the agent's own names for its tools; ``home`` and ``roots`` judge paths."""
 
@@ -118,9 +92,8 @@ class ToolStory:
         self._readings: dict[str, Reading] = {}
         self._endings = Endings(writer, self.facts)
         self.looks = False
-        """Whether somebody looks at the disk for a result that leaves open what it changed."""
         self.wanted: Wanted | None = None
-        """The result that waits for that."""
+        """Whether somebody looks at the disk for a result that leaves open what it changed; the result that waits for that."""
 
     def told(self, update: acp.ToolCall | acp.ToolCallUpdate, wire: bytes, raw: bytes | None, *, input_cut: bool = False) -> None:
         """The agent said something about a call. ``input_cut``: not all of its input is in the update."""
@@ -158,7 +131,7 @@ class ToolStory:
         return call
 
     def forget_claims(self, call: OpenCall) -> None:
-        """What was said of a call before counts no more: somebody has decided, or it is known what will be done."""
+        """What was said of a call before counts no more: it is decided, or known what will be done."""
         if call.claims is not None:
             call.claims, call.risk_level = None, None
             self._readings.pop(call.state.tool_call_id, None)
@@ -205,8 +178,8 @@ class ToolStory:
         event = context.ToolCallExecutingEvent(
             tool_call_id=state.tool_call_id, name=name_of(state), input=shown_input(state), risk_level=level,
             requires_approval=requires_approval,
-            meta={"risk": risk_meta(reason, self.doubts(call)), "reading": reading_meta(self.reading(call)), **cut_input(state),
-                  **title_news(call)},
+            meta={"risk": risk_meta(reason, self.doubts(call)), "reading": reading_meta(self.reading(call)),
+                  **cut_input(state), **title_news(call)},
         )
         self._writer.add(event, update=wire, packet=packet, raw=raw)
 
@@ -299,7 +272,7 @@ class ToolStory:
     def _merge(self, call: OpenCall, update: acp.ToolCall | acp.ToolCallUpdate, *, asks: bool = False) -> frozenset[str]:
         kind, claimed, before = call.state.kind, call.claims, self._readings.get(update.tool_call_id)
         changed = merge(call.state, update)
-        self._keep_claims(call, changed, kind, before)
+        keep_claims(call, changed, kind, before)
         call.input_cut = call.input_cut or names_too_much(update)
         if "content" in changed:
             call.shows_ask = asks
@@ -312,15 +285,6 @@ class ToolStory:
             self._readings.pop(update.tool_call_id, None)
             call.risk_level = None
         return changed
-
-    def _keep_claims(self, call: OpenCall, changed: frozenset[str], kind: str, before: Reading | None) -> None:
-        """Remember what an update takes back: it was said, and nobody has decided since."""
-        claims = call.claims or Claims()
-        if "kind" in changed:
-            claims = with_kind(claims, kind)
-        if before is not None and changed & {"raw_input", "content", "locations"}:
-            claims = with_reading(claims, before)
-        call.claims = claims if claims != Claims() else None
 
     def _count(self, call: OpenCall) -> None:
         if not call.counted:
@@ -395,7 +359,7 @@ class ToolStory:
         """Tell what is new about a known call, on one entry that carries its update and packet."""
         state = call.state
         finished = state.status in ("completed", "failed") and not call.finished
-        if finished and self.looks and (paths := self._open_paths(call)):
+        if finished and self.looks and (paths := open_paths(self.facts(call), CHANGING)):
             self.wanted = Wanted(paths, call, changed, wire, raw)
             return
         runs = not call.executing and (finished or state.status == "in_progress" or has_input(state))
@@ -423,9 +387,6 @@ class ToolStory:
         if wanted is not None:
             evidence_of(wanted.call).seen = dict(files)
             self._go_on(wanted.call, wanted.changed, wanted.wire, wanted.raw)
-
-    def _open_paths(self, call: OpenCall) -> list[str]:
-        return open_paths(self.facts(call), CHANGING) if call.state.status == "completed" and not call.denied else []
 
     def _packet(self, call: OpenCall, token: memoryview | None, *, finished: bool) -> bytes:
         """All that is known of a call, as packets have it."""
