@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from trunkline.journal.base import Entry
 from trunkline.journal.block import blocks_of, compressed, decode, most_bytes
-from trunkline.journal.page import Page
+from trunkline.journal.page import MANY, Page
 
 
 def entries_of(sizes: list[int]) -> list[Entry]:
@@ -30,9 +30,16 @@ def test_a_page_of_blocks_stays_within_its_limits_and_is_never_empty(runs: list[
 
 
 def test_a_page_ends_with_a_block_where_another_one_as_large_would_not_fit() -> None:
+    page = Page(10 * MANY, 10 * MANY)
+    assert not page.add_block(entries_of([6] * MANY), 7 * MANY)
+    assert len(page.entries) == MANY
+
+
+def test_a_page_of_a_few_entries_is_filled_up_to_its_limits() -> None:
     page = Page(100, 1000)
-    assert not page.add_block(entries_of([300, 300]), 610)
-    assert len(page.entries) == 2
+    assert page.add_block(entries_of([300, 300]), 610)
+    assert not page.add_block(entries_of([200, 200, 200]), 630)
+    assert len(page.entries) == 3
 
 
 def test_a_page_goes_on_while_another_block_as_large_would_fit() -> None:

@@ -2,12 +2,16 @@
 
 Rule 1: the first entry is always taken, whatever its size, so that a reader never stands still.
 Rule 2: entries that fit together are not weighed one by one; a long replay is made of nothing else.
-Rule 3: a page ends with a block where another one as large would not fit: what is read of that would be read again.
+Rule 3: a page of many entries ends with a block where another one as large would not fit: what is read of that would be read
+        again.
 """
 
 from __future__ import annotations
 
 from trunkline.journal.base import Entry
+
+MANY = 100
+"""Entries from which on a page may end before its limits: a replay's. Who asks for a few gets as many as there are."""
 
 
 class Page:
@@ -24,7 +28,7 @@ class Page:
             return self.add_all(entries)
         self.entries += entries
         self._bytes_left -= most_bytes
-        return most_bytes <= self._bytes_left
+        return most_bytes <= self._bytes_left or len(self.entries) < MANY
 
     def add_all(self, entries: list[Entry]) -> bool:
         """Take what fits; False when the page is full."""
