@@ -5,15 +5,13 @@ Its calls are those of a table (tests/session/misleading.toml), first the mislea
 
 from __future__ import annotations
 
-import os
 import sys
-import tomllib
 from pathlib import Path
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.tooling.misleading_order import Json, Misleader, Play
+from tests.tooling.misleading_order import Json, Play, serve_table
 
 
 def plays_of(table: Json) -> list[Play]:
@@ -22,12 +20,5 @@ def plays_of(table: Json) -> list[Play]:
     return [[{"do": "call", **call}, {"do": "ask", **call}] for group in groups for call in group["calls"]]
 
 
-def main(path: str) -> None:
-    """Serve the calls of the table at ``path``."""
-    with open(path, "rb") as file:
-        Misleader(plays_of(tomllib.load(file))).serve()
-    os._exit(0)
-
-
 if __name__ == "__main__":
-    main(sys.argv[1])
+    serve_table(sys.argv[1], plays_of)

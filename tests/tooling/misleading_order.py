@@ -16,6 +16,7 @@ import os
 import sys
 import threading
 import tomllib
+from collections.abc import Callable
 from typing import Any
 
 Json = dict[str, Any]
@@ -88,12 +89,12 @@ def plays_of(table: Json) -> list[Play]:
     return [play for group in table["order"] for play in group["plays"]]
 
 
-def main(path: str) -> None:
+def serve_table(path: str, plays: Callable[[Json], list[Play]]) -> None:
     """Serve the plays of the table at ``path``."""
     with open(path, "rb") as file:
-        Misleader(plays_of(tomllib.load(file))).serve()
+        Misleader(plays(tomllib.load(file))).serve()
     os._exit(0)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    serve_table(sys.argv[1], plays_of)
