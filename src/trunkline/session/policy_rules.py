@@ -197,8 +197,12 @@ class Subject:
     def may_be_named(self) -> tuple[Place, ...]:
         """Places that the end of a bundle of options may be (``-czfsecrets``)."""
         ask = self.ask
-        ends = dict.fromkeys(islice(bundle_ends(self._words), BUNDLE_ENDS))
-        return tuple(globs.place(end, ask.root, ask.home, self.base) for end in ends)
+        return tuple(globs.place(end, ask.root, ask.home, self.base) for end in dict.fromkeys(self._ends))
+
+    @cached_property
+    def _ends(self) -> list[str]:
+        """Ends of bundles, each as often as it stands there: of those that are the same, the last may not be looked at."""
+        return list(islice(bundle_ends(self._words), BUNDLE_ENDS))
 
     @cached_property
     def fed(self) -> tuple[str, ...]:
@@ -210,7 +214,7 @@ class Subject:
         """Patterns of the places that are not named but may be meant."""
         ask = self.ask
         hidden = list(dict.fromkeys(piece for word in self._words for piece in inside(word)))
-        if not self.is_whole or len(self._words) + len(hidden) > WORDS or len(self.may_be_named) >= BUNDLE_ENDS:
+        if not self.is_whole or len(self._words) + len(hidden) > WORDS or len(self._ends) >= BUNDLE_ENDS:
             return (ANYTHING,)
         with_hidden = any("dotglob" in word or "globdots" in word.replace("_", "").lower() for word in self._words)
         if len(self.bases) >= BASES:
