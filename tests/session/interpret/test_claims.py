@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.session.interpret.calls import ask, call
+from tests.session.interpret.calls import ask, call, more
 from tests.session.interpret.told import Told
 from tests.session.script import OPTIONS
 from trunkline.dialects.signals import PermissionAsk
@@ -36,6 +36,17 @@ def test_what_goes_on_with_the_announcement_is_no_other_command(command: str) ->
 @pytest.mark.parametrize("command", ["echo make", "echo 'make'", "true"])
 def test_what_does_not_is_one(command: str) -> None:
     assert doubts(call(**MAKE), ask(rawInput={"command": command})) == ["it was announced to run something else: make"]
+
+
+def test_what_a_call_shows_is_claimed_only_where_it_is_read_by_it() -> None:
+    words = [{"type": "content", "content": {"type": "text", "text": "some output"}}]
+    change = [{"type": "diff", "path": "/project/a", "oldText": "a", "newText": "b"}]
+    told = Told().turn()
+    told.hear(call(**MAKE), more(content=words), more(content=[]))
+    assert told.fold.calls["c"].claims is None
+    told.hear(more(content=change), more(content=words))
+    claims = told.fold.calls["c"].claims
+    assert claims is not None and "/project/a" in claims.paths
 
 
 def test_what_somebody_decided_about_counts_no_more() -> None:

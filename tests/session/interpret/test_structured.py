@@ -39,6 +39,13 @@ def test_a_commands_output_has_its_exit_code(fields: dict[str, Any], code: int, 
         "command_output", code, stdout.strip(), stderr)
 
 
+def test_what_ran_a_command_is_no_search_whatever_it_is_called() -> None:
+    lines = "".join(f"src/a.py:{number}: x\n" for number in range(3))
+    assert structured("execute", title="List", **RUN, content=text(lines)) is None
+    found = structured("execute", title="List", **RUN, rawOutput={"stdout": lines, "exit_code": 0})
+    assert found is not None and found["type"] == "command_output"
+
+
 def test_an_exit_code_that_nobody_told_is_not_made_up() -> None:
     assert structured("execute", **RUN, content=text("all is well")) is None
 

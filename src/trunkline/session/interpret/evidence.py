@@ -78,9 +78,14 @@ def keep_claims(call: OpenCall, changed: frozenset[str], kind: str, before: Read
     claims = call.claims or Claims()
     if "kind" in changed:
         claims = with_kind(claims, kind)
-    if before is not None and changed & {"raw_input", "content", "locations"}:
+    if before is not None and (changed & {"raw_input", "locations"} or ("content" in changed and _read_by_content(call))):
         claims = with_reading(claims, before)
     call.claims = claims if claims != Claims() else None
+
+
+def _read_by_content(call: OpenCall) -> bool:
+    """Whether what the call shows is part of its reading: an ask in words, or changes of files. Of a plain result nothing is."""
+    return call.state.raw_input is None or bool(call.evidence and call.evidence.diffs)
 
 
 def _content(call: OpenCall, content: list[acp.ToolCallContent]) -> None:

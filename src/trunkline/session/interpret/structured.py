@@ -39,7 +39,7 @@ def structured_of(facts: Facts, changes: list[Change]) -> tuple[context.ToolStru
         return context.FileDiffOutput(path=change.path, diff=change.diff or "", change_type=change.kind), {}
     if changes:
         return None, {}
-    match facts.role:
+    match "terminal" if facts.command else facts.role:  # what ran a command is no search, whatever it is called
         case "terminal":
             return command_output(facts)
         case "search":
