@@ -320,7 +320,7 @@ def permissions(scale: Scale) -> list[Figure]:
         with _Probe(hub) as probe:
             ask_us = _cpu_us_each(hub, lambda: api.send(session, f"asks {count}"), lambda: api.wait_idle(session), count)
     ratio = ask_us / chunk_us
-    return [Figure(f"q  {count:,} permissions, one in chunks of text", f"{ratio:.0f} x", "<= 100 x", ratio <= 100),
+    return [Figure(f"q  {count:,} permissions, one in chunks of text", f"{ratio:.1f} x", "<= 100 x", ratio <= 100),
             Figure(f"q  {count:,} permissions, others wait", f"{probe.worst_ms:.0f} ms", "<= 100 ms", probe.worst_ms <= 100)]
 
 
