@@ -116,11 +116,11 @@ def _tree(revision: str) -> Path:
     commit = subprocess.run(["git", "rev-parse", "--verify", f"{revision}^{{commit}}"], check=True, capture_output=True,
                             text=True).stdout.strip()
     tree = (TREES / commit).resolve()
-    if not (tree / ".venv" / ".installed-test").exists():
+    if not (tree / ".venv" / ".installed-browser").exists():
         tree.mkdir(parents=True, exist_ok=True)
         archive = subprocess.run(["git", "archive", commit], check=True, capture_output=True).stdout
         subprocess.run(["tar", "-x"], cwd=tree, input=archive, check=True)
-        subprocess.run(["make", "--no-print-directory", ".venv/.installed-test", "page"], cwd=tree, check=True)
+        subprocess.run(["make", "--no-print-directory", ".venv/.installed-browser", "page"], cwd=tree, check=True)
     shutil.rmtree(tree / "benchmarks")
     shutil.copytree(HERE, tree / "benchmarks")
     return tree
