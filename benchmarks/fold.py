@@ -69,8 +69,8 @@ def _session() -> Interpreter:
 
 def ratio(one: Callable[[], object], other: Callable[[], object], rounds: int,
           prepare: Callable[[], None] = lambda: None) -> float:
-    """Medians of both, each as often first as second: whoever comes second finds memory that is warm already. Both run once before
-    that: how much a process has in hand for 2,000 small objects depends on what it has loaded, which is not the question."""
+    """Medians of both, each as often first as second: whoever comes second finds memory that is warm already. Both run once
+    before that: how much a process has in hand for 2,000 small objects depends on what it has loaded, not our question."""
     took: tuple[list[float], list[float]] = ([], [])
     prepare()
     one()
