@@ -17,14 +17,14 @@ from tests.aio import run
 from trunkline.agents.catalog import adhoc
 from trunkline.dialects.acp import ImageContent, TextContent
 from trunkline.errors import HubStopping, Invalid, NotFound, SessionNotFound, Unsupported
+from trunkline.feeds.session import packet_of
 from trunkline.hub import Answer, Decision, Hub, HubOptions, NewSession, Session
 from trunkline.journal.base import RowFilter
-from trunkline.session.caps import Caps
-from trunkline.session.chain_key import read_audit_key
-from trunkline.session.chain_log import AuditLog, Note, read_log
-from trunkline.session.feed import packet_of
+from trunkline.session.audit.key import read_audit_key
+from trunkline.session.audit.log import AuditLog, Note, read_log
 from trunkline.session.fold import QuestionView
-from trunkline.session.spending import DOUBLE
+from trunkline.session.fold.caps import Caps
+from trunkline.session.turns.spending import DOUBLE
 
 PLAIN = f"{sys.executable} {shlex.quote(str(Path(__file__).parents[1] / 'benchmarks' / 'agent.py'))}"
 """An agent that takes text and nothing else."""

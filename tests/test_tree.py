@@ -56,7 +56,8 @@ def test_a_module_says_what_it_owns() -> None:
 def is_of_one_vendor(path: Path) -> bool:
     """What may name a vendor: its dialect, its driver, its store, the list of stores, and where agents keep their credentials."""
     parts = path.relative_to(ROOT / "src" / "trunkline").parts
-    return parts[0] == "discovery" or parts[:2] in (("dialects", "claude"), ("dialects", "risk"), ("session", "stream_json"))
+    return (parts[0] == "discovery" or parts[:2] in (("dialects", "claude"), ("dialects", "risk"))
+            or parts[:3] == ("session", "driver", "stream_json"))
 
 
 def test_vendors_are_named_in_the_catalog_their_dialects_drivers_and_stores_only() -> None:

@@ -17,9 +17,9 @@ from trunkline.dialects.packets import approval_resolved_packet
 from trunkline.journal.base import Entry, Group, SessionRow
 from trunkline.journal.block import decode, decode_parts, encode
 from trunkline.journal.sqlite import SqliteJournal
-from trunkline.session.chain import Chain, opened, sealed
-from trunkline.session.chain_key import audit_key
-from trunkline.session.chain_log import AuditLog, Note
+from trunkline.session.audit.chain import Chain, opened, sealed
+from trunkline.session.audit.key import audit_key
+from trunkline.session.audit.log import AuditLog, Note
 
 AT = 1_800_000_000_000_000
 

@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from tests.cli.conftest import Place
-from trunkline.session.policy import always_rule, policy_ask
-from trunkline.session.policy_text import written_rule
+from trunkline.session.policy.decide import always_rule, policy_ask
+from trunkline.session.policy.text import written_rule
 
 POLICY = """\
 [[rules]]

@@ -31,7 +31,9 @@ from trunkline.errors import (
 from trunkline.hub import AgentInfo
 from trunkline.server import adapters, devices, folders, policies, preview, search
 from trunkline.server.routes import ROUTES
-from trunkline.session import caps, fold, policy
+from trunkline.session import fold
+from trunkline.session.fold import caps
+from trunkline.session.policy import decide as policy
 
 SESSION = {"id": "s1", "status": "idle", "somethingNew": {"from": "tomorrow"}}
 

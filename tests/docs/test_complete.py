@@ -22,8 +22,8 @@ from trunkline.dialects.packets import PacketType
 from trunkline.hub import Decision
 from trunkline.server.routes import ROUTES
 from trunkline.server.snapshot import SessionState
-from trunkline.session import commands
-from trunkline.session.chain_key import AUDIT_KEY_FILE
+from trunkline.session.audit.key import AUDIT_KEY_FILE
+from trunkline.session.commands import execute as commands
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests.faults.conftest import Report
-from tests.session.stream_json.stage import fake_program
+from tests.session.driver.stream_json.stage import fake_program
 from tests.tooling.drain import FACES, following
 from tests.tooling.fake_claude import LONG
 from tests.tooling.hub_process import PYTHON, HubProcess, Session

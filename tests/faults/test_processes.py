@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from tests.faults.conftest import Report
-from tests.session.stream_json.stage import fake_program
+from tests.session.driver.stream_json.stage import fake_program
 from tests.tooling.escapes import WAYS
 from tests.tooling.hub_process import PYTHON, HubProcess, Session, end_of, text_of
 from tests.tooling.ordinary import ordinary

@@ -49,8 +49,9 @@ from trunkline.server.tokens import Tokens
 from trunkline.server.transcript import Transcript
 from trunkline.server.uploads import safe_name
 from trunkline.server.ws import frames
-from trunkline.session import forms, globs
-from trunkline.session.policy_text import parse_policy
+from trunkline.session.approvals import forms
+from trunkline.session.policy import globs
+from trunkline.session.policy.text import parse_policy
 
 Target = Callable[[bytes], None]
 ENDS: list[str] = []

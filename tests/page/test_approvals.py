@@ -14,7 +14,7 @@ from tests.page.conftest import MakePerson
 from tests.page.journal import Event, happened, history, tell, texts, wait_until_idle
 from tests.page.person import Person, until
 from tests.page.stage import Stage, permission
-from tests.session.stream_json.stage import fake_program
+from tests.session.driver.stream_json.stage import fake_program
 from tests.tooling.hub_process import HubProcess, Session
 from tests.tooling.processes import eventually
 

@@ -14,7 +14,7 @@ from tests.aio import run
 from trunkline.errors import Forbidden, Invalid, NotFound
 from trunkline.server import content
 from trunkline.server.content import FileReply, media_type, open_inside, resolve
-from trunkline.session.workspace import Workspace
+from trunkline.session.workspace.files import Workspace
 
 BODY = bytes(range(256)) * 4
 

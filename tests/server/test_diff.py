@@ -21,7 +21,7 @@ from trunkline.server import diff
 from trunkline.server import git as server_git
 from trunkline.server.diff import sections, unified
 from trunkline.server.git import Tracked
-from trunkline.session.workspace import Workspace
+from trunkline.session.workspace.files import Workspace
 
 
 def git(folder: Path, *args: str) -> str:

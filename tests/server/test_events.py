@@ -13,17 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.aio import run
+from tests.feeds.test_session import stored_feed
 from tests.journal.stores import row
 from tests.server.site import Exchange, Site, frames, site
-from tests.session.test_feed import stored_feed
 from trunkline.dialects.context import parse_types
 from trunkline.errors import StorageError
+from trunkline.feeds.session import Feed, TailBudget
 from trunkline.hub import Session
 from trunkline.journal.base import Entry, Group
 from trunkline.journal.sqlite import SqliteJournal
 from trunkline.server import events
 from trunkline.server.events import page_after, page_before
-from trunkline.session.feed import Feed, TailBudget
 
 Numbered = tuple[int, dict[str, Any]]
 

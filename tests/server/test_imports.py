@@ -8,8 +8,8 @@ import sys
 LATER = ("tree_sitter", "tree_sitter_bash", "prometheus_client", "pydantic", "fastapi", "rich", "hypothesis",
          "websockets", "multiprocessing.pool", "sqlite3.dbapi2", "cryptography", "segno", "trunkline.server.push.sender",
          "trunkline.server.push.pusher", "trunkline.server.push.crypt", "trunkline.dialects.risk", "trunkline.dialects.shell",
-         "trunkline.session.session", "trunkline.session.interpret", "trunkline.session.acp_driver",
-         "trunkline.session.stream_json")
+         "trunkline.session.session", "trunkline.session.interpret", "trunkline.session.driver.acp.driver",
+         "trunkline.session.driver.stream_json")
 
 
 def test_serving_loads_nothing_that_only_some_requests_need() -> None:

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.aio import run
+from tests.feeds.test_session import stored_feed
 from tests.server.site import site
-from tests.session.test_feed import stored_feed
 from trunkline.dialects.context import TypeFilter, parse_types
+from trunkline.feeds.session import Feed
 from trunkline.server import joining
 from trunkline.server.joining import joined_after, joined_before
-from trunkline.session.feed import Feed
 
 Told = dict[str, Any]
 

@@ -13,9 +13,9 @@ from tests.server.site import Site, site
 from trunkline.dialects import context
 from trunkline.dialects.calls.names import name_of_kind
 from trunkline.hub import Session
-from trunkline.session.policy import Rule, always_rule, policy_ask
-from trunkline.session.policy_book import PolicyBook, version_of
-from trunkline.session.policy_text import written_rule
+from trunkline.session.policy.decide import Rule, always_rule, policy_ask
+from trunkline.session.policy.file import PolicyBook, version_of
+from trunkline.session.policy.text import written_rule
 
 TEXT = '# ours\n[[rules]]\nid = "tests"\ncommand = ["npm test*"]\naction = "allow"\n'
 AUTO = {"reads": True, "writes": ["docs/**"], "commands": False, "searches": True}

@@ -14,7 +14,7 @@ from trunkline.errors import NotFound
 from trunkline.hub import Session
 from trunkline.server.preview import Previews
 from trunkline.session.fold import Artifact
-from trunkline.session.workspace import Workspace
+from trunkline.session.workspace.files import Workspace
 
 
 class Clock:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trunkline.session.read_ahead import Reading
+from trunkline.session.intake.read_ahead import Reading
 
 
 @pytest.fixture(scope="session", autouse=True)

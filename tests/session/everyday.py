@@ -19,7 +19,7 @@ from tests.tooling.transcripts import Prompt
 from trunkline.agents import catalog
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, Update
-from trunkline.session.policy_text import parse_policy
+from trunkline.session.policy.text import parse_policy
 
 TABLE: Final[dict[str, Any]] = tomllib.loads((Path(__file__).parent / "everyday.toml").read_text("utf-8"))
 LINES: Final[list[str]] = [line for lines in TABLE["lines"].values() for line in lines]

@@ -9,20 +9,20 @@ from typing import Any
 
 import msgspec
 
+from trunkline.agents.pid_files import PidFiles
 from trunkline.agents.process import Exit
 from trunkline.dialects.acp import TextContent
 from trunkline.dialects.context import decode_command, decode_event
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, Signal, TurnEnd, Update
 from trunkline.errors import TrunklineError
+from trunkline.feeds.session import TailBudget, packet_of
 from trunkline.journal.base import Journal
 from trunkline.journal.committer import Committer
 from trunkline.journal.memory import MemoryJournal
-from trunkline.session.driver import AgentSession, Started
-from trunkline.session.feed import TailBudget, packet_of
+from trunkline.session.driver.base import AgentSession, Started
 from trunkline.session.fold import Fold
-from trunkline.session.lent import Lent, Limits
-from trunkline.session.pids import PidFiles
-from trunkline.session.policy_book import PolicyBook
+from trunkline.session.policy.file import PolicyBook
+from trunkline.session.services import Lent, Limits
 from trunkline.session.session import Session
 
 OPTIONS = (PermissionOption("yes", "Allow", "allow_once"), PermissionOption("forever", "Always", "allow_always"),

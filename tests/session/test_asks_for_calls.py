@@ -13,11 +13,11 @@ from tests.session.script import Stage, update
 from trunkline.dialects.acp import Diff
 from trunkline.dialects.context import ApprovalRequestedEvent, ApprovalResolvedEvent, AutoApprove, PermissionPolicy
 from trunkline.errors import Invalid
-from trunkline.session.acts import Decision
+from trunkline.session.commands.requests import Decision
 from trunkline.session.fold import DISK_PLACES, Disk
-from trunkline.session.looking import Look, spelled_place
-from trunkline.session.policy import Policy, PolicyAsk, Rule
-from trunkline.session.policy_text import parse_policy, written_rule
+from trunkline.session.policy.decide import Policy, PolicyAsk, Rule
+from trunkline.session.policy.text import parse_policy, written_rule
+from trunkline.session.workspace.look import Look, spelled_place
 
 CONFIRM: dict[str, Any] = {"toolCallId": "confirmation-1", "title": "Confirm Agent Actions", "kind": "other", "rawInput": None}
 EVERYTHING = PermissionPolicy(auto_approve=AutoApprove(reads=True, writes=True, commands=True, searches=True))

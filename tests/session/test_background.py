@@ -12,7 +12,7 @@ from tests.session.script import OPTIONS, Stage, text, update
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import Note, PermissionAsk, QuestionAsk
 from trunkline.errors import HubRestarted, HubStopping
-from trunkline.session.acts import Answer, Decision
+from trunkline.session.commands.requests import Answer, Decision
 
 
 def ask(request_id: str = "req-1", **fields: Any) -> PermissionAsk:

@@ -17,14 +17,16 @@ from trunkline.dialects.acp.calls import PATH_CHARS as PLACE_CHARS
 from trunkline.dialects.calls.inputs import BEYOND_RULES
 from trunkline.dialects.signals import LargeUpdate, Malformed, PermissionAsk, PermissionOption, QuestionAsk, SubAgentTold, Update
 from trunkline.errors import Invalid, TooManyRequests
-from trunkline.session import intake, prompts, served
-from trunkline.session.acp_asks import AcpAsks
+from trunkline.session.driver.acp import limits as served
+from trunkline.session.driver.acp.asks import AcpAsks
+from trunkline.session.driver.acp.opening import NOTED_BYTES, noted
 from trunkline.session.fold import KEPT_ARTIFACTS, Artifact, checkpoint
+from trunkline.session.intake import intake
 from trunkline.session.interpret import asks, bodies, conditions, plans, subagents, tools
 from trunkline.session.interpret.changes import PATH_CHARS
 from trunkline.session.interpret.usage import CURRENCY_CHARS
-from trunkline.session.opening import NOTED_BYTES, noted
-from trunkline.session.policy import Rule
+from trunkline.session.policy.decide import Rule
+from trunkline.session.turns import prompts
 
 
 def call(number: int, **more: object) -> Update:

@@ -11,7 +11,7 @@ from tests.aio import run
 from tests.session.script import OPTIONS, Stage
 from trunkline.dialects.signals import PermissionAsk
 from trunkline.errors import Forbidden, Invalid
-from trunkline.session.acts import Decision
+from trunkline.session.commands.requests import Decision
 
 NO_INSTALLS = """\
 [[rules]]

@@ -6,7 +6,7 @@ import msgspec
 
 from trunkline.hub.shapes import pending_in
 from trunkline.session.fold import ApprovalView, Fold, checkpoint, restore, view_of
-from trunkline.session.policy import policy_ask
+from trunkline.session.policy.decide import policy_ask
 
 HOME = "/home/ann"
 DATA = "/home/ann/.local/share/trunkline"

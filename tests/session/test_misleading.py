@@ -12,7 +12,7 @@ from tests.session.misleading import POLICY, Case, cases
 from tests.tooling.story import Player
 from tests.tooling.transcripts import Prompt
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, Update
-from trunkline.session.policy_text import parse_policy
+from trunkline.session.policy.text import parse_policy
 
 CASES = cases()
 GO = Prompt([msgspec.Raw(b'{"type":"text","text":"go"}')])

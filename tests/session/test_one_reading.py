@@ -27,12 +27,12 @@ from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.calls.describe import carried_reading
 from trunkline.dialects.calls.names import is_name, name_of_kind
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, Update
+from trunkline.feeds.session import packet_of
 from trunkline.journal.base import Entry
 from trunkline.server.policies import Question, call_of
 from trunkline.server.push.notes import About, note_of, payload_of
-from trunkline.session.chain import opened
-from trunkline.session.feed import packet_of
-from trunkline.session.policy_asks import policy_ask
+from trunkline.session.audit.chain import opened
+from trunkline.session.policy.asks import policy_ask
 
 
 class Told(NamedTuple):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from trunkline.dialects.calls.variables import SHELLS_DEEP, bare_line
 from trunkline.dialects.shell import parse_shell
-from trunkline.session.policy import Policy, PolicyAsk, policy_ask
-from trunkline.session.policy_behind import TEXTS_READ, behind
-from trunkline.session.policy_explained import PIECES, pieces_of
-from trunkline.session.policy_rules import BASES, BUNDLE_ENDS
-from trunkline.session.policy_text import parse_policy
+from trunkline.session.policy.behind import TEXTS_READ, behind
+from trunkline.session.policy.decide import Policy, PolicyAsk, policy_ask
+from trunkline.session.policy.explain import PIECES, pieces_of
+from trunkline.session.policy.rules import BASES, BUNDLE_ENDS
+from trunkline.session.policy.text import parse_policy
 
 POLICY = """
 [[rules]]

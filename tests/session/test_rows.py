@@ -12,9 +12,10 @@ from tests.aio import run
 from tests.session.script import Stage, text, update
 from trunkline.journal.base import RowFilter, SessionRow
 from trunkline.journal.memory import MemoryJournal
-from trunkline.session import intake, pen
+from trunkline.session import recorder as pen
 from trunkline.session.fold import checkpoint, restore
-from trunkline.session.refold import refold
+from trunkline.session.intake import intake
+from trunkline.session.restore.reload import refold
 
 
 class Counted(MemoryJournal):

@@ -10,10 +10,10 @@ import pytest
 from tests.aio import run
 from tests.session.script import Stage
 from trunkline.errors import AlreadyResolved, Forbidden
-from trunkline.session import approvals
-from trunkline.session.acts import Decision
-from trunkline.session.chain import opened, verify
-from trunkline.session.policy_book import PolicyBook
+from trunkline.session.approvals import approvals
+from trunkline.session.audit.chain import opened, verify
+from trunkline.session.commands.requests import Decision
+from trunkline.session.policy.file import PolicyBook
 
 DENY = '[[rules]]\ncommand = ["make*"]\nreason = "not today"\naction = "deny"\n'
 ALLOW = '[[rules]]\ncommand = ["make*"]\naction = "allow"\n'

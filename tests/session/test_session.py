@@ -16,8 +16,8 @@ from trunkline.dialects.signals import AgentFault, AskWithdrawn, QuestionAsk, Tu
 from trunkline.errors import AgentStartFailed, AlreadyResolved, HubStopping, Invalid, NotFound, TurnInProgress
 from trunkline.journal.base import Group
 from trunkline.journal.memory import MemoryJournal
-from trunkline.session.acts import Answer, Decision
-from trunkline.session.lent import Limits
+from trunkline.session.commands.requests import Answer, Decision
+from trunkline.session.services import Limits
 
 
 def types(packets: list[dict[str, Any]]) -> list[str]:

@@ -10,20 +10,23 @@ import pytest
 from tests.aio import run
 from tests.session.interpret.told import Told
 from tests.session.script import Stage, update
-from tests.session.test_artifacts import made
+from tests.session.workspace.test_artifacts import made
 from trunkline.dialects import context, glob_tokens
 from trunkline.dialects.acp import CreateTerminalRequest
 from trunkline.dialects.signals import AskWithdrawn
 from trunkline.errors import Invalid, TooManyRequests
-from trunkline.session import approvals, artifacts, permits, terminals, workspace
 from trunkline.session import session as session_module
-from trunkline.session.acts import TITLE_MOST, Decision, Scope
-from trunkline.session.artifacts import DiskIndex
+from trunkline.session.approvals import approvals
+from trunkline.session.client import permits, terminals
+from trunkline.session.client.terminals import Terminals
+from trunkline.session.commands.requests import TITLE_MOST, Decision, Scope
 from trunkline.session.fold import KEPT_COMMANDS, KEPT_DECISIONS, remember
 from trunkline.session.interpret.text import TITLE_SOUGHT, entitle
 from trunkline.session.interpret.tools import KEPT_TERMINALS
-from trunkline.session.terminals import Terminals
-from trunkline.session.workspace import AgentsWorkspace, Workspace
+from trunkline.session.workspace import artifacts
+from trunkline.session.workspace import files as workspace
+from trunkline.session.workspace.artifacts import DiskIndex
+from trunkline.session.workspace.files import AgentsWorkspace, Workspace
 
 
 @pytest.mark.parametrize("most", [KEPT_TERMINALS, KEPT_COMMANDS, KEPT_DECISIONS])

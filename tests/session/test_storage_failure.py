@@ -11,8 +11,8 @@ from tests.session.script import Stage, text
 from trunkline.errors import StorageError
 from trunkline.journal.base import Group
 from trunkline.journal.memory import MemoryJournal
-from trunkline.session import pen
-from trunkline.session.acts import Decision
+from trunkline.session import recorder as pen
+from trunkline.session.commands.requests import Decision
 
 
 class FullDisk(MemoryJournal):

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trunkline.session.policy import Policy, Verdict, policy_ask
-from trunkline.session.policy_text import parse_policy
+from trunkline.session.policy.decide import Policy, Verdict, policy_ask
+from trunkline.session.policy.text import parse_policy
 
 ROOT: Final = "/home/ann/app"
 HOME: Final = "/home/ann"

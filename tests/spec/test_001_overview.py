@@ -19,7 +19,7 @@ from tests.spec.shapes import AT, STAMP, contains, packet, told, told_like, unst
 from trunkline import errors
 from trunkline.dialects import packets
 from trunkline.dialects.packets import PacketType
-from trunkline.session.feed import packet_frame
+from trunkline.feeds.session import packet_frame
 
 DETAILS = "001/3/tool-specific-details"
 EXAMPLES = "001/3/examples"

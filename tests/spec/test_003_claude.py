@@ -16,14 +16,14 @@ import msgspec
 import pytest
 
 from tests.aio import run
-from tests.session.stream_json.stage import ClaudeStage
+from tests.session.driver.stream_json.stage import ClaudeStage
 from tests.spec import seeds
 from trunkline.dialects.claude import outgoing
 from trunkline.dialects.claude.frames import ResultFrame
 from trunkline.dialects.claude.stops import stop_of
 from trunkline.dialects.claude.translate import Translator
 from trunkline.dialects.signals import Note, Signal, TurnEnd, Update
-from trunkline.session.stream_json.command import Way, flags
+from trunkline.session.driver.stream_json.command import Way, flags
 
 CLI = "003/claude-cli-stream-json"
 STOPS = "003/acp-agent-client-protocol/cli-acp-stop-reason-mapping"

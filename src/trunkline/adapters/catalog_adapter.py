@@ -31,7 +31,7 @@ from trunkline.discovery.watch import watch_store
 from trunkline.errors import HubStopping, Invalid, NotFound, RemoteError, Unsupported
 from trunkline.hub import Hub, NewSession, SessionView, content_blocks
 from trunkline.journal.base import RowFilter
-from trunkline.session.driver import AgentSession
+from trunkline.session.driver.base import AgentSession
 
 if TYPE_CHECKING:
     from trunkline.hub import Session

@@ -17,7 +17,7 @@ from trunkline.adapters.capabilities import session_capabilities
 from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects import context
 from trunkline.errors import Invalid
-from trunkline.session.refused import check_id
+from trunkline.session.commands.refused import check_id
 
 if TYPE_CHECKING:
     from trunkline.hub import Session

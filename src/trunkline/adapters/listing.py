@@ -10,7 +10,7 @@ import msgspec
 
 from trunkline.dialects import context
 from trunkline.discovery.base import FoundSession
-from trunkline.session.driver import AgentSession
+from trunkline.session.driver.base import AgentSession
 from trunkline.session.fold import SessionView
 
 LISTED_MOST = 5_000

@@ -23,9 +23,9 @@ from trunkline.dialects.visible import escaped
 from trunkline.errors import Invalid, NotFound, SessionNotFound, StorageError
 from trunkline.journal.base import Entry
 from trunkline.journal.look import Look, looking_into
-from trunkline.session.chain import Chain, Verified, opened, verify
-from trunkline.session.chain_key import AUDIT_KEY_FILE, read_audit_key
-from trunkline.session.chain_log import AUDIT_LOG_FILE, Note, Noted, read_log
+from trunkline.session.audit.chain import Chain, Verified, opened, verify
+from trunkline.session.audit.key import AUDIT_KEY_FILE, read_audit_key
+from trunkline.session.audit.log import AUDIT_LOG_FILE, Note, Noted, read_log
 
 JOURNAL_FILE = "journal.db"
 _APPROVAL = "approval:"

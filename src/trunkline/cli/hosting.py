@@ -20,6 +20,7 @@ from typing import Any
 
 from trunkline import __version__
 from trunkline.agents.family import end_leftover
+from trunkline.agents.pid_files import PidFiles
 from trunkline.cli.browser import offer_page
 from trunkline.cli.collecting import collect_at_rest, leave_out_full_ones
 from trunkline.cli.datadir import DataDir, HubRecord
@@ -30,7 +31,6 @@ from trunkline.server.app import App, build_app
 from trunkline.server.chores import chores
 from trunkline.server.listen import BACKLOG, Tls, serve
 from trunkline.server.options import ServerOptions
-from trunkline.session.pids import PidFiles
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 IDLE_LOOK_S = 15.0

@@ -25,10 +25,10 @@ from trunkline.dialects.calls.names import name_of_kind
 from trunkline.dialects.context import PermissionPolicy
 from trunkline.dialects.visible import one_line
 from trunkline.errors import Invalid, TrunklineError
-from trunkline.session.policy import Considered, Policy, PolicyAsk, Rule, Verdict, expired, policy_ask
-from trunkline.session.policy_book import POLICY_FILE, PolicyBook
-from trunkline.session.policy_explained import pieces_of, told
-from trunkline.session.policy_text import parse_policy
+from trunkline.session.policy.decide import Considered, Policy, PolicyAsk, Rule, Verdict, expired, policy_ask
+from trunkline.session.policy.explain import pieces_of, told
+from trunkline.session.policy.file import POLICY_FILE, PolicyBook
+from trunkline.session.policy.text import parse_policy
 
 STARTER = """\
 # Which asks of your agents are answered without you. See docs/reference/policy.md.

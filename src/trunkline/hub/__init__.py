@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from trunkline.feeds.session import Feed
 from trunkline.hub.sessions import Hub
 from trunkline.hub.setup import guarded_folders
 from trunkline.hub.shapes import AgentInfo, HubMetrics, HubOptions, NewSession, PendingAsk, content_blocks
-from trunkline.session.acts import Accepted, Answer, Decision
-from trunkline.session.feed import Feed
+from trunkline.session.commands.requests import Accepted, Answer, Decision
 from trunkline.session.fold import SessionView
 
 if TYPE_CHECKING:

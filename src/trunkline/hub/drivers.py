@@ -18,6 +18,7 @@ from trunkline import __version__, discovery
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.environment import clean_env
+from trunkline.agents.pid_files import PidFiles
 from trunkline.agents.sandbox import Confine, as_is, nothing_hidden
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import Signal
@@ -27,16 +28,15 @@ from trunkline.disk.reading import open_plain
 from trunkline.errors import NotFound, Unavailable, Unsupported
 from trunkline.hub.confining import confined, stricter, wish_of
 from trunkline.hub.loading import DRIVERS, SESSIONS, load
-from trunkline.session.driver import AgentSession, Driver
+from trunkline.session.driver.base import AgentSession, Driver
 from trunkline.session.fold import Fold
-from trunkline.session.pids import PidFiles
 from trunkline.threads import Lane
 
 if TYPE_CHECKING:
-    from trunkline.session.acp_driver import AcpDriver
-    from trunkline.session.listing import Inquiry
+    from trunkline.session.driver.acp.driver import AcpDriver
+    from trunkline.session.driver.acp.listing import Inquiry
+    from trunkline.session.driver.watch import WatchDriver
     from trunkline.session.session import Session
-    from trunkline.session.watch_driver import WatchDriver
 
 FREE_S = 5.0
 """How long a prompt waits for the disk to say how much fits on it."""
@@ -87,8 +87,8 @@ class Drivers:
         session.fold.sandbox = stricter(spec, session.fold.sandbox)
         if spec.driver == "stream-json":
             return self._stream_json_driver(spec, session, env)
-        from trunkline.session.acp_driver import AcpDriver
-        from trunkline.session.editors import EditorCalls
+        from trunkline.session.client.editors import EditorCalls
+        from trunkline.session.driver.acp.driver import AcpDriver
 
         return AcpDriver(
             spec, cwd=session.fold.cwd, env=env,
@@ -120,7 +120,7 @@ class Drivers:
         if spec is None or spec.driver != "stream-json":
             return None
         await load(*DRIVERS[spec.driver])
-        from trunkline.session.stream_json.driver import CAPABILITIES
+        from trunkline.session.driver.stream_json.driver import CAPABILITIES
 
         return CAPABILITIES
 
@@ -129,8 +129,8 @@ class Drivers:
         if spec.driver != "acp":
             return []
         await load(SESSIONS, *DRIVERS[spec.driver])
-        from trunkline.session.acp_driver import AcpDriver
-        from trunkline.session.listing import Inquiry, NoCalls, ask_for_sessions
+        from trunkline.session.driver.acp.driver import AcpDriver
+        from trunkline.session.driver.acp.listing import Inquiry, NoCalls, ask_for_sessions
 
         def driver(folder: str, sink: Inquiry) -> AcpDriver:
             listing = Fold(session_id="", agent=spec.name, cwd=folder, created_at=0, updated_at=0)
@@ -140,7 +140,7 @@ class Drivers:
         return await ask_for_sessions(driver, Inquiry(self._new_id("list"), self._pids), folders)
 
     def _stream_json_driver(self, spec: AgentSpec, session: Session, env: dict[str, str]) -> Driver:
-        from trunkline.session.stream_json.driver import StreamJsonDriver
+        from trunkline.session.driver.stream_json.driver import StreamJsonDriver
 
         fold = session.fold
         past = _Past(spec.store, catalog.expand(spec.paths.sessions, env), session.workspace.lane)
@@ -153,7 +153,7 @@ class Drivers:
         reading, folder = discovery.reading_of(spec.store), catalog.expand(spec.paths.sessions, self._environ)
         if reading is None or folder is None:
             raise Unsupported(f"the session files of {spec.display_name} cannot be read")
-        from trunkline.session.watch_driver import WatchDriver
+        from trunkline.session.driver.watch import WatchDriver
 
         position = session.fold.watch_position
         return WatchDriver(Follower(path, reading, position, session.followed, folder=folder,

@@ -1,7 +1,7 @@
 """What a hub loads when it first needs it, so that it answers sooner after its start. In a thread: nobody waits meanwhile.
 
 What runs sessions comes with the first session, and with the first of its driver. What judges commands comes with the first tool
-call (``session/read_ahead.py``).
+call (``session/intake/read_ahead.py``).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 SESSIONS: Final = "trunkline.session.session"
 DRIVERS: Final = {
-    "acp": ("trunkline.session.acp_driver", "trunkline.session.editors", "trunkline.session.listing"),
-    "stream-json": ("trunkline.session.stream_json.driver",),
+    "acp": ("trunkline.session.driver.acp.driver", "trunkline.session.client.editors", "trunkline.session.driver.acp.listing"),
+    "stream-json": ("trunkline.session.driver.stream_json.driver",),
 }
 _loaded: set[str] = set()
 """Not ``sys.modules``: that has a module too while another thread is still at it."""

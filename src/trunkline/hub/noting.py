@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from trunkline.errors import SessionUnreadable, StorageError
 from trunkline.journal.base import Journal, RowFilter
 from trunkline.journal.newest import NewestIds
-from trunkline.session.chain import Chain
-from trunkline.session.chain_log import AuditLog, Note
-from trunkline.session.refold import refold
+from trunkline.session.audit.chain import Chain
+from trunkline.session.audit.log import AuditLog, Note
+from trunkline.session.restore.reload import refold
 
 if TYPE_CHECKING:
     from trunkline.session.session import Session

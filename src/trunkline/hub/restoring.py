@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from trunkline.errors import SessionUnreadable
 from trunkline.journal.base import Journal, SessionRow
 from trunkline.session.fold import Fold, restore
-from trunkline.session.refold import refold
+from trunkline.session.restore.reload import refold
 
 if TYPE_CHECKING:
     from trunkline.session.session import Session

@@ -8,7 +8,7 @@ from trunkline.dialects.outside import BROKEN
 from trunkline.errors import SessionUnreadable
 from trunkline.journal.base import Journal, SessionRow
 from trunkline.session.fold import Fold, SessionView, view_of
-from trunkline.session.refold import refold
+from trunkline.session.restore.reload import refold
 
 _summary = msgspec.json.Decoder(SessionView)
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from trunkline.errors import NotFound
-from trunkline.session.acts import Scope
-from trunkline.session.policy_rules import Rule
+from trunkline.session.commands.requests import Scope
+from trunkline.session.policy.rules import Rule
 
 if TYPE_CHECKING:
     from trunkline.session.session import Session

@@ -24,6 +24,7 @@ import msgspec
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.family import end_leftover
+from trunkline.agents.pid_files import PidFiles
 from trunkline.agents.process import close_nursery
 from trunkline.agents.resources import check_resources
 from trunkline.dialects import acp
@@ -38,6 +39,8 @@ from trunkline.errors import (
     TrunklineError,
     Unsupported,
 )
+from trunkline.feeds.hub import HubFeed
+from trunkline.feeds.session import TailBudget
 from trunkline.hub.confining import hidden_places, sandbox_of
 from trunkline.hub.drivers import Drivers
 from trunkline.hub.loading import session_type
@@ -63,14 +66,11 @@ from trunkline.journal.base import Journal, RowFilter, SessionRow
 from trunkline.journal.committer import Committer
 from trunkline.journal.newest import NewestIds
 from trunkline.journal.search import SearchIndex
-from trunkline.session.acts import Scope, check_title
-from trunkline.session.driver import AgentSession
-from trunkline.session.feed import TailBudget
+from trunkline.session.commands.requests import Scope, check_title
+from trunkline.session.driver.base import AgentSession
 from trunkline.session.fold import IS_OPEN, NULL, Artifact, Fold, SessionView, restore
-from trunkline.session.hub_feed import HubFeed
-from trunkline.session.lent import Lent, Limits
-from trunkline.session.pids import PidFiles
-from trunkline.session.policy_book import PolicyBook
+from trunkline.session.policy.file import PolicyBook
+from trunkline.session.services import Lent, Limits
 
 if TYPE_CHECKING:
     from trunkline.session.session import Session

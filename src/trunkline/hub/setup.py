@@ -15,9 +15,9 @@ from trunkline.dialects import acp
 from trunkline.errors import Invalid
 from trunkline.hub.shapes import HubOptions
 from trunkline.journal.base import Journal
-from trunkline.session.chain_key import audit_key
-from trunkline.session.chain_log import AUDIT_LOG_FILE, AuditLog
-from trunkline.session.workspace import Workspace
+from trunkline.session.audit.key import audit_key
+from trunkline.session.audit.log import AUDIT_LOG_FILE, AuditLog
+from trunkline.session.workspace.files import Workspace
 from trunkline.threads import Lane, check_off_loop
 
 LANE_MOST = 32

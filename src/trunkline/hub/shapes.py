@@ -11,7 +11,7 @@ from trunkline.agents.catalog import AgentSpec, Detection, SandboxKind
 from trunkline.agents.resources import Resources
 from trunkline.dialects import acp
 from trunkline.session.fold import ApprovalView, Fold, QuestionView, Sandboxed, shown
-from trunkline.session.lent import CANCEL_GRACE_S, SILENCE_GRACE_S
+from trunkline.session.services import CANCEL_GRACE_S, SILENCE_GRACE_S
 
 
 class HubOptions(msgspec.Struct, kw_only=True):

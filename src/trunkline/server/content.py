@@ -23,7 +23,7 @@ from starlette.types import Receive, Scope, Send
 from trunkline.dialects.outside import is_whole_number
 from trunkline.disk.reading import NOT_PLAIN
 from trunkline.errors import Forbidden, Invalid, NotFound
-from trunkline.session.workspace import Workspace
+from trunkline.session.workspace.files import Workspace
 from trunkline.threads import Lane
 
 PIECE = 256 << 10

@@ -18,11 +18,11 @@ import msgspec
 
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Forbidden, Invalid, NotFound, Unsupported
+from trunkline.feeds.session import Feed
 from trunkline.server.call import Call, Reply, reply
 from trunkline.server.content import open_inside, resolve
 from trunkline.server.git import GIT_S, Base, Git, Tracked
-from trunkline.session.feed import Feed
-from trunkline.session.workspace import Workspace
+from trunkline.session.workspace.files import Workspace
 
 DIFF_BYTES = 8 << 20
 FILE_BYTES = 1 << 20

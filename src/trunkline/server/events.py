@@ -16,15 +16,15 @@ import msgspec
 from trunkline.dialects import context
 from trunkline.dialects.context import TypeFilter
 from trunkline.errors import TrunklineError
+from trunkline.feeds.hub import HubFeed
+from trunkline.feeds.session import Feed, packet_frame
 from trunkline.server.auth import check_scope
 from trunkline.server.call import Call, Reply, reply
 from trunkline.server.joining import joined_after, joined_before
 from trunkline.server.openapi import ErrorBody
 from trunkline.server.scopes import command_scope
 from trunkline.server.sse import EventStream, Outlet, Pump, Watches, entries_after
-from trunkline.session.feed import Feed, packet_frame
-from trunkline.session.hub_feed import HubFeed
-from trunkline.session.refused import check_id, id_in
+from trunkline.session.commands.refused import check_id, id_in
 
 PAGE_MOST = 5_000
 PAGE_DEFAULT = 500

@@ -17,11 +17,11 @@ from starlette.responses import StreamingResponse
 
 from trunkline.dialects.context import iso_ms
 from trunkline.errors import Invalid
+from trunkline.feeds.session import Feed
 from trunkline.hub import SessionView
 from trunkline.journal.base import Entry
 from trunkline.server.call import Call, Reply
 from trunkline.server.transcript import Transcript
-from trunkline.session.feed import Feed
 
 if TYPE_CHECKING:
     from trunkline.hub import Session

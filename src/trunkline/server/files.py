@@ -20,8 +20,8 @@ from trunkline.dialects.context import iso_ms
 from trunkline.errors import Forbidden, Invalid
 from trunkline.server.call import Call, Reply, reply
 from trunkline.server.content import FileReply, media_type, open_inside, resolve, unusable
-from trunkline.session.artifacts import DEPTH_MOST, SKIPPED
-from trunkline.session.workspace import Workspace
+from trunkline.session.workspace.artifacts import DEPTH_MOST, SKIPPED
+from trunkline.session.workspace.files import Workspace
 
 LISTED_MOST = 5_000
 FIND_DEFAULT = 50

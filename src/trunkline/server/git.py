@@ -22,7 +22,7 @@ from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects.outside import is_whole_number
 from trunkline.disk.reading import read_whole
 from trunkline.errors import Forbidden, Unsupported
-from trunkline.session.workspace import Workspace
+from trunkline.session.workspace.files import Workspace
 
 GIT_S = 15.0
 OUTPUT_BYTES = 16 << 20

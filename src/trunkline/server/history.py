@@ -15,8 +15,8 @@ import msgspec
 
 from trunkline.dialects.acp import TextChunk, text_chunk
 from trunkline.dialects.packets import text_chunk_packet
+from trunkline.feeds.session import Feed, packet_of
 from trunkline.journal.base import Entry
-from trunkline.session.feed import Feed, packet_of
 
 PAGE_BYTES = 4 << 20
 """A page stops here; the next one goes on from there."""

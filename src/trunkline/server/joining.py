@@ -15,8 +15,8 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from trunkline.dialects.context import TypeFilter, parse_types
+from trunkline.feeds.session import Feed
 from trunkline.journal.base import Entry
-from trunkline.session.feed import Feed
 
 PAGE_BYTES = 4 << 20
 RUN_BYTES = 256 << 10

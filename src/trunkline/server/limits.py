@@ -9,8 +9,8 @@ from msgspec import UNSET, UnsetType
 
 from trunkline.errors import Invalid
 from trunkline.server.call import Call, Reply, reply
-from trunkline.session.caps import Caps
 from trunkline.session.fold import Waits
+from trunkline.session.fold.caps import Caps
 
 WAIT_LEAST_S = 1.0
 WAIT_MOST_S = 7 * 86400.0

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from trunkline.server.notify.rules import Network, Webhook
-from trunkline.session.workspace import PLAYGROUND
+from trunkline.session.workspace.files import PLAYGROUND
 
 
 class ServerOptions(msgspec.Struct, kw_only=True, frozen=True):

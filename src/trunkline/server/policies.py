@@ -22,9 +22,9 @@ from trunkline.dialects.context import PermissionPolicy, RiskLevel, ToolCategory
 from trunkline.errors import Invalid
 from trunkline.hub import Hub, guarded_folders
 from trunkline.server.call import Call, Reply, reply
-from trunkline.session.policy import Action, Considered, Policy, PolicyAsk, Rule, Source, policy_ask
-from trunkline.session.policy_explained import Piece, pieces_of
-from trunkline.session.policy_text import written_auto_approve, written_rule
+from trunkline.session.policy.decide import Action, Considered, Policy, PolicyAsk, Rule, Source, policy_ask
+from trunkline.session.policy.explain import Piece, pieces_of
+from trunkline.session.policy.text import written_auto_approve, written_rule
 
 
 class NewRule(Rule, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -26,9 +26,9 @@ from trunkline.errors import Forbidden, Invalid, NotFound
 from trunkline.server.auth import own_origin
 from trunkline.server.call import Call, Reply, reply
 from trunkline.server.content import FileReply, media_type, open_inside, resolve
-from trunkline.session.artifacts import static_root
 from trunkline.session.fold import Artifact
-from trunkline.session.workspace import Workspace
+from trunkline.session.workspace.artifacts import static_root
+from trunkline.session.workspace.files import Workspace
 
 if TYPE_CHECKING:
     from trunkline.hub import Session

@@ -21,8 +21,8 @@ from starlette.types import Receive, Scope, Send
 
 from trunkline.dialects.packets import error_packet
 from trunkline.errors import HubStopping, SessionNotFound, StorageError, TrunklineError
+from trunkline.feeds.session import WRITE_BYTES, Feed, packet_frame, packet_of
 from trunkline.journal.base import Entry
-from trunkline.session.feed import WRITE_BYTES, Feed, packet_frame, packet_of
 
 HEADERS = (
     (b"content-type", b"text/event-stream; charset=utf-8"),

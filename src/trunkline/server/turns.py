@@ -12,9 +12,9 @@ import re
 import msgspec
 
 from trunkline.errors import NotFound
+from trunkline.feeds.session import Feed
 from trunkline.journal.base import Entry
 from trunkline.server.sse import Outlet, entries_after, frames_of
-from trunkline.session.feed import Feed
 
 TURN_END = re.compile(rb'"type":"(?:prompt_response|error)"')
 """In JSON text every quote inside a string is escaped, so this matches only real members: a cheap sieve, no verdict."""

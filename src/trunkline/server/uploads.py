@@ -24,7 +24,7 @@ from trunkline.disk.writing import NewFile
 from trunkline.errors import Invalid
 from trunkline.server.call import Call, Reply, reply, too_large
 from trunkline.server.content import resolve, unusable
-from trunkline.session.workspace import Workspace
+from trunkline.session.workspace.files import Workspace
 
 FILES_MOST = 20
 FIELDS_MOST = 20

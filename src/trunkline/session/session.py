@@ -28,36 +28,36 @@ from trunkline.agents.sandbox import Confine
 from trunkline.dialects import acp, context
 from trunkline.dialects.signals import Signal
 from trunkline.errors import NotFound, StorageError, TooManyRequests, TrunklineError
-from trunkline.session.acts import Accepted, Answer, Decision, Scope, check_title
-from trunkline.session.approvals import Approvals
-from trunkline.session.artifacts import ArtifactFinder
-from trunkline.session.beginnings import Beginnings
-from trunkline.session.caps import Caps
-from trunkline.session.commands import CommandDesk, CommandOutcome
+from trunkline.feeds.session import Feed
+from trunkline.session.approvals.approvals import Approvals
+from trunkline.session.approvals.gatekeeper import Gatekeeper
+from trunkline.session.background import Errands
+from trunkline.session.client.editors import Editors
+from trunkline.session.client.permits import Permits
+from trunkline.session.commands.execute import CommandDesk, CommandOutcome
+from trunkline.session.commands.refused import RefusedCommands
+from trunkline.session.commands.requests import Accepted, Answer, Decision, Scope, check_title
+from trunkline.session.commands.slash import offered_commands
 from trunkline.session.deadlines import Alarms, SilenceWatch
-from trunkline.session.driver import AgentSession, Driver
-from trunkline.session.editors import Editors
-from trunkline.session.errands import Errands
-from trunkline.session.feed import Feed
+from trunkline.session.driver.base import AgentSession, Driver
+from trunkline.session.driver.link import AgentLink
+from trunkline.session.driver.watch import Watched, refuse
 from trunkline.session.fold import KEPT_RULES, ApprovalView, Artifact, Fold, SessionView, Waits
-from trunkline.session.gatekeeper import Gatekeeper
-from trunkline.session.hold import Hold
-from trunkline.session.intake import Intake
-from trunkline.session.lent import Lent
-from trunkline.session.link import AgentLink
-from trunkline.session.offered import offered_commands
-from trunkline.session.pen import Pen
-from trunkline.session.permits import Permits
-from trunkline.session.policy import Rule, Verdict
-from trunkline.session.policy_text import check_permission_policy
-from trunkline.session.prompts import Prompts
-from trunkline.session.read_ahead import Reading
-from trunkline.session.refused import RefusedCommands
-from trunkline.session.spending import Spending
-from trunkline.session.stored import stored_view
-from trunkline.session.turn import TurnPlayer
-from trunkline.session.watch_driver import Watched, refuse
-from trunkline.session.workspace import AgentsWorkspace, Workspace
+from trunkline.session.fold.caps import Caps
+from trunkline.session.intake.intake import Intake
+from trunkline.session.intake.read_ahead import Reading
+from trunkline.session.policy.decide import Rule, Verdict
+from trunkline.session.policy.text import check_permission_policy
+from trunkline.session.recorder import Pen
+from trunkline.session.restore.stored import stored_view
+from trunkline.session.services import Lent
+from trunkline.session.turns.beginnings import Beginnings
+from trunkline.session.turns.hold import Hold
+from trunkline.session.turns.prompts import Prompts
+from trunkline.session.turns.spending import Spending
+from trunkline.session.turns.turn import TurnPlayer
+from trunkline.session.workspace.artifacts import ArtifactFinder
+from trunkline.session.workspace.files import AgentsWorkspace, Workspace
 
 _encode = msgspec.json.Encoder().encode
 

@@ -18,8 +18,8 @@ from trunkline.dialects.calls.words import is_told_by
 from trunkline.dialects.context import PermissionPolicy
 from trunkline.dialects.context.types import AutoApprove
 from trunkline.dialects.risk import Places, judge, rank
-from trunkline.session.policy import Policy
-from trunkline.session.policy_asks import Where, policy_ask_of
+from trunkline.session.policy.asks import Where, policy_ask_of
+from trunkline.session.policy.decide import Policy
 
 ROOT = "/w/p"
 PLACES = Places.of(ROOT, [ROOT], "/h")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.aio import run
 from tests.server.acp.editor import Json, editor, hub_site, result_of, when
-from trunkline.session.acts import Answer, Decision
+from trunkline.session.commands.requests import Answer, Decision
 
 FORM: dict[str, Any] = {"elicitation": {"form": {}}}
 

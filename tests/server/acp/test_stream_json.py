@@ -16,7 +16,7 @@ import pytest
 from tests.aio import run
 from tests.server.acp.editor import TRUSTED, Editor, Json, Refused, editor, result_of
 from tests.server.site import TOKEN, Site
-from tests.session.stream_json.stage import fake_program
+from tests.session.driver.stream_json.stage import fake_program
 from trunkline.agents.catalog import spec_from_table
 from trunkline.hub import Hub, HubOptions
 from trunkline.server.app import build_app

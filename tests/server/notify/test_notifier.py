@@ -16,7 +16,7 @@ from tests.server.site import Site, site
 from trunkline.hub import Decision, Session
 from trunkline.server.notify.notifier import LOOK_AGAIN_S, Notifier
 from trunkline.server.notify.outbox import Outbox
-from trunkline.session.caps import Caps
+from trunkline.session.fold.caps import Caps
 
 PAGE = "https://hub.example"
 

@@ -18,13 +18,13 @@ from tests.server.ws.socket import Frame, Socket, connected
 from tests.tooling.examples import examples
 from trunkline.dialects.acp import TextContent
 from trunkline.dialects.context import parse_types
+from trunkline.feeds import hub as hub_feed
+from trunkline.feeds.hub import HubGroup
 from trunkline.hub import Decision, Session
 from trunkline.journal.base import Entry
 from trunkline.server.ws import conversation, cursors
 from trunkline.server.ws.cursors import SessionCursor
 from trunkline.server.ws.delivery import Delivery
-from trunkline.session import hub_feed
-from trunkline.session.hub_feed import HubGroup
 
 
 async def events_of(session: Session) -> list[dict[str, Any]]:

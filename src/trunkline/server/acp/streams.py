@@ -13,9 +13,9 @@ from collections import deque
 from collections.abc import Sequence
 
 from trunkline.errors import Expired
+from trunkline.feeds.session import WRITE_BYTES
 from trunkline.server.acp.line import Left
 from trunkline.server.sse import Outlet
-from trunkline.session.feed import WRITE_BYTES
 
 UNREAD_BYTES = 256 << 10
 KEPT_BYTES = 1 << 20

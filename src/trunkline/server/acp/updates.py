@@ -19,7 +19,7 @@ from trunkline.server.acp.settings import shown_options
 from trunkline.session.afresh import AFRESH, LOST
 
 if TYPE_CHECKING:
-    from trunkline.session.editors import Editor
+    from trunkline.session.client.editors import Editor
     from trunkline.session.session import Session
 
 SEEN_MOST = 10_000

@@ -28,7 +28,7 @@ from trunkline.server.ws import frames
 from trunkline.server.ws.cursors import AnyCursor, HubCursor, SessionCursor
 from trunkline.server.ws.delivery import Delivery
 from trunkline.server.ws.frames import HUB, Ack, CommandFrame, Hello, Ping, Pong, Subscribe, Unsubscribe
-from trunkline.session.refused import check_id
+from trunkline.session.commands.refused import check_id
 
 log = logging.getLogger("trunkline.server")
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trunkline.dialects.context import TypeFilter
+from trunkline.feeds.hub import HubFeed, Placed
 from trunkline.journal.base import Entry
 from trunkline.server.sse import entries_after
 from trunkline.server.ws.frames import event_frame, event_prefix
-from trunkline.session.hub_feed import HubFeed, Placed
 
 if TYPE_CHECKING:
     from trunkline.hub import Session

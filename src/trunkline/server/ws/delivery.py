@@ -13,6 +13,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from trunkline.errors import SessionDeleted
+from trunkline.feeds.hub import ASKS, HubGroup
 from trunkline.hub import Hub
 from trunkline.journal.base import Entry
 from trunkline.server.ws.cursors import SLICE_BYTES, AnyCursor, HubCursor, SessionCursor
@@ -29,7 +30,6 @@ from trunkline.server.ws.frames import (
     refusal,
     state,
 )
-from trunkline.session.hub_feed import ASKS, HubGroup
 
 Tell = Callable[[str], Awaitable[None]]
 """Sends a text; returns when the client can take more."""

@@ -7,7 +7,7 @@ import msgspec
 from trunkline.dialects.context import ApprovalPreview, RiskLevel
 from trunkline.dialects.parts import CommandPart
 from trunkline.dialects.signals import PermissionOption
-from trunkline.session.policy import PolicyAsk, Rule
+from trunkline.session.policy.decide import PolicyAsk, Rule
 
 DISK_PLACES = 200
 """Places of one ask that are kept as the disk had them: as many as one call may name (``dialects.calls.inputs.PATHS``). Of what

@@ -14,9 +14,9 @@ from trunkline.dialects.acp.tools import ToolCallLocation
 from trunkline.dialects.context import EnvironmentContext, EnvironmentModel, PermissionPolicy, TokenUsage
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import SessionUnreadable
-from trunkline.session.caps import Caps
-from trunkline.session.chain import Chain
+from trunkline.session.audit.chain import Chain
 from trunkline.session.fold.asks import ApprovalView, Decided, QuestionView
+from trunkline.session.fold.caps import Caps
 from trunkline.session.fold.kept import (
     Account,
     Artifact,
@@ -37,7 +37,7 @@ from trunkline.session.fold.kept import (
 )
 from trunkline.session.fold.open_parts import OpenCall, OpenText, OpenUserMessage
 from trunkline.session.fold.tables import Calls, Table
-from trunkline.session.policy import Rule
+from trunkline.session.policy.decide import Rule
 
 LIGHT_LOCATIONS = 200
 """Places of an open call that go into a checkpoint; rules look at no more of them."""

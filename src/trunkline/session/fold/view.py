@@ -8,11 +8,11 @@ import msgspec
 
 from trunkline.agents.resources import Resources
 from trunkline.dialects.context import PermissionPolicy, TokenUsage, iso_ms
-from trunkline.session.caps import Caps
 from trunkline.session.fold.asks import ApprovalView, QuestionView
+from trunkline.session.fold.caps import Caps
 from trunkline.session.fold.kept import Changes, Cost, Failure, Pause, QueuedPrompt, Sandboxed, Todo, Usage, Waits
 from trunkline.session.fold.state import Fold
-from trunkline.session.policy import Rule
+from trunkline.session.policy.decide import Rule
 
 
 class TurnView(msgspec.Struct, rename="camel"):

@@ -22,9 +22,9 @@ from trunkline.dialects.calls import DOUBTS, Reading, reading_meta
 from trunkline.dialects.parts import CommandPart
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, QuestionAsk
 from trunkline.errors import Invalid
-from trunkline.session.chain import sealed
+from trunkline.session.approvals.forms import choices_of, fields_of, main_field
+from trunkline.session.audit.chain import sealed
 from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, AskedCall, Decided, Disk, OpenCall, QuestionView, remember
-from trunkline.session.forms import choices_of, fields_of, main_field
 from trunkline.session.interpret.denied import denial_of
 from trunkline.session.interpret.event_meta import cut_input, risk_meta, shown_input
 from trunkline.session.interpret.lifecycle import standing
@@ -32,9 +32,9 @@ from trunkline.session.interpret.preview import TEXT_MOST, ReadText, changed_fil
 from trunkline.session.interpret.subjects import ASKED_CALLS, NOT_KNOWN, asked_call, listed, says_nothing, worst_of
 from trunkline.session.interpret.tools import ID_CHARS, ToolStory, name_of
 from trunkline.session.interpret.writer import TEXT_LIMIT, Writer
-from trunkline.session.policy import PolicyAsk, Rule, always_rule
-from trunkline.session.policy_asks import BEYOND_RULES, PATHS, Where, policy_ask_of
-from trunkline.session.policy_text import check_rule
+from trunkline.session.policy.asks import BEYOND_RULES, PATHS, Where, policy_ask_of
+from trunkline.session.policy.decide import PolicyAsk, Rule, always_rule
+from trunkline.session.policy.text import check_rule
 
 PENDING_PERMISSIONS: Final = 200
 """Permissions of one session that wait at once: more than a person could look through before their time is up."""

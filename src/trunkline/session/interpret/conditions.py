@@ -13,7 +13,7 @@ from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid
-from trunkline.session.acts import TITLE_MOST
+from trunkline.session.commands.requests import TITLE_MOST
 from trunkline.session.interpret.lifecycle import LifecycleStory
 from trunkline.session.interpret.options import choice_of, model_of
 from trunkline.session.interpret.plans import write_plan

@@ -19,7 +19,7 @@ from trunkline.dialects import context
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.calls import Reading, ToolRole
 from trunkline.session.fold import AskedCall, OpenCall
-from trunkline.session.policy import PolicyAsk
+from trunkline.session.policy.decide import PolicyAsk
 
 NOT_KNOWN: Final = "not known what this does"
 

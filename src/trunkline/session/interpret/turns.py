@@ -5,7 +5,7 @@ session is held, and stays so, on a ``turn_ended``.
 Rule 2: after a turn that failed the status is ``error`` until the next prompt; the session can be used all the same.
 Rule 3: whatever a turn left open is closed before its end is told, but for what goes on in the background: text, then approvals
 and questions, then calls, so that a call that was waited for says that it was not allowed, and why. (Of very many calls those
-that nobody was asked about are ended before, in pieces: ``session/turn.py``.)
+that nobody was asked about are ended before, in pieces: ``session/turns/turn.py``.)
 """
 
 from __future__ import annotations

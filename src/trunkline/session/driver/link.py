@@ -1,0 +1,209 @@
+"""The line to a session's agent: started when it is needed, kept while it is used, stopped when it is not.
+
+Rule 1: at most one agent process per session; one that is being stopped is waited for, and nobody can call the stopping off.
+Rule 2: starting is done once; whoever needs the agent meanwhile waits for the same start.
+Rule 3: how the agent came (new, resumed, loaded) is written down before anything it says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import msgspec
+
+from trunkline.agents.pid_files import PidFiles
+from trunkline.dialects import acp
+from trunkline.errors import AgentError, AgentNotRunning, AgentStartFailed, HubStopping, Invalid
+from trunkline.session.driver.base import Driver, Started
+from trunkline.session.interpret.conditions import kept
+from trunkline.session.interpret.lifecycle import environment_of
+from trunkline.session.interpret.options import current_model, model_of
+from trunkline.session.recorder import Pen
+from trunkline.session.workspace.files import Workspace
+from trunkline.session.workspace.project import Surroundings, look_around
+
+STOP_AGAIN_S = 0.2
+
+
+class AgentLink:
+    """Holds the driver of one session."""
+
+    def __init__(self, pen: Pen, make_driver: Callable[[], Driver], pids: PidFiles, workspace: Workspace) -> None:
+        self._pen = pen
+        self._workspace = workspace
+        self._make_driver = make_driver
+        self._pids = pids
+        self._driver: Driver | None = None
+        self._half_started: Driver | None = None
+        self._starting: asyncio.Task[None] | None = None
+        self._stopping: asyncio.Task[None] | None = None
+        self._stopping_late: asyncio.Task[None] | None = None
+        self._died_early = False
+        self._closed = False
+        self._around: Surroundings | None = None
+        pen.hold_agent = self._hold
+
+    @property
+    def running(self) -> bool:
+        """Whether the agent is up and has its session open."""
+        return self._driver is not None and self._stopping is None
+
+    @property
+    def driver(self) -> Driver:
+        """The running agent's driver."""
+        if self._driver is None or self._stopping is not None:
+            raise AgentNotRunning("the agent is not running; it starts with the next prompt")
+        return self._driver
+
+    def refuse(self, request_id: str, reason: str) -> None:
+        """Tell whoever just asked that nobody can be; it may still be opening its session."""
+        driver = self._driver or self._half_started
+        if driver is not None:
+            driver.refuse(request_id, reason)
+
+    async def ensure(self, *, adopt: bool = False) -> None:
+        """The agent runs, or is started now: with its old session where it can; with ``adopt`` with that one or not at all."""
+        if self._closed:
+            raise HubStopping("the session is being closed")
+        while self._stopping is not None:
+            # Two agents on one store corrupt it: the old one is gone before the new one comes.
+            await asyncio.shield(self._stopping)
+        if self._driver is not None:
+            return
+        if self._starting is None:
+            self._starting = asyncio.create_task(self._start(adopt))
+            self._starting.add_done_callback(_noted)
+        await asyncio.shield(self._starting)
+
+    async def stop(self) -> None:
+        """Stop the agent, also one that is still starting."""
+        await asyncio.shield(self.stop_soon())
+
+    def stop_soon(self, *, at_once: bool = False) -> asyncio.Task[None]:
+        """Begin to stop the agent: from now on it counts as not running. ``at_once``: it had its time already."""
+        if self._stopping is None:
+            self._stopping = asyncio.create_task(self._stop(at_once))
+        return self._stopping
+
+    async def close(self) -> None:
+        """Stop the agent for good."""
+        self._closed = True
+        await self.stop()
+
+    async def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
+        """The process runs: put it on record before it is told anything."""
+        await asyncio.to_thread(self._pids.record_agent, self._pen.fold.session_id, pid, start_time, marker)
+        if self._stopping is not None and self._half_started is not None:
+            # It was to be stopped before there was a process.
+            self._stopping_late = asyncio.create_task(self._half_started.stop())
+
+    def lost(self) -> bool:
+        """The process ended; returns whether it was at work (and not being started or stopped)."""
+        if self._half_started is not None:
+            self._died_early = True
+        if self._driver is None:
+            return False
+        self.stop_soon()  # what it started, and its terminals, have to go too
+        return True
+
+    async def _stop(self, at_once: bool) -> None:
+        try:
+            while True:
+                driver = self._driver or self._half_started
+                self._driver = None
+                if driver is not None:
+                    await driver.stop(at_once=at_once)
+                if self._starting is None:
+                    break
+                # A start that had no process yet when it was stopped may have one now.
+                await asyncio.wait([self._starting], timeout=STOP_AGAIN_S)
+            await asyncio.to_thread(self._pids.forget, self._pen.fold.session_id)
+        finally:
+            self._stopping = None
+
+    async def _start(self, adopt: bool) -> None:
+        driver = self._half_started = self._make_driver()
+        self._died_early = False
+        try:
+            await self._workspace.lane.run(self._workspace.settle)
+            if self._pen.fold.environment is None:
+                self._around = await self._workspace.lane.run(look_around, self._pen.fold.cwd)
+            started = await driver.start(self._pen.fold.agent_session_id, adopt=adopt)
+            if self._died_early:
+                raise AgentStartFailed("the agent ended as soon as it had started")
+            self._driver = driver
+            wanted_mode = self._pen.fold.mode
+            came_back = self._opened(started)
+            if came_back:
+                await self._restore_settings(driver, wanted_mode)
+        except BaseException:
+            self._driver = None
+            await driver.stop()
+            await asyncio.to_thread(self._pids.forget, self._pen.fold.session_id)
+            raise
+        finally:
+            self._starting = self._half_started = None
+
+    async def _restore_settings(self, driver: Driver, wanted_mode: str | None) -> None:
+        """Give an agent that came back the mode and options it was given before; what it refuses is told."""
+        fold = self._pen.fold
+        try:
+            if wanted_mode is not None and wanted_mode != fold.mode:
+                await driver.set_mode(wanted_mode)
+                fold.mode = wanted_mode
+            for config_id, value in fold.chosen_options.items():
+                fold.config_options = kept(await driver.set_config(config_id, value)) or fold.config_options
+        except (AgentError, Invalid) as error:
+            self._pen.at().lifecycle.notify("warning", "The agent came back with other settings", error.message)
+            if fold.mode is not None:
+                self._pen.at().conditions.mode(fold.mode, None)
+        self._pen.write()
+
+    def _opened(self, started: Started) -> bool:
+        """Write down that the agent is there, and how; returns whether it came back to a session that it had before."""
+        fold = self._pen.fold
+        previous, fold.agent_session_id = fold.agent_session_id, started.agent_session_id
+        fold.agent_start = started.how
+        fold.agent_info = kept(started.agent_info) or fold.agent_info
+        fold.agent_capabilities = kept(started.capabilities) or fold.agent_capabilities
+        fold.modes = kept(started.modes) or fold.modes
+        fold.config_options = kept(started.config_options) or fold.config_options
+        fold.mode = _current_mode(started.modes) or fold.mode
+        fold.model = model_of(fold.config_options) or current_model(started.models) or fold.model
+        self._write_opened(previous, started)
+        self._pen.write()
+        return previous is not None
+
+    def _write_opened(self, previous: str | None, started: Started) -> None:
+        fold, interpret = self._pen.fold, self._pen.at()
+        environment = environment_of(fold, self._around.project, self._around.runtime) if self._around else fold.environment
+        if previous is None:
+            interpret.lifecycle.started(fold.agent, fold.model.id if fold.model else None, fold.cwd, environment)
+        else:
+            interpret.lifecycle.resumed(previous, started.how, agentSessionId=started.agent_session_id)
+        if environment is not None:
+            interpret.lifecycle.environment(environment_of(fold, environment.project, environment.runtime))
+        interpret.conditions.settle()
+
+    def _hold(self, hold: bool) -> None:
+        driver = self._driver or self._half_started
+        if driver is not None and hold:
+            driver.pause_reading()
+        elif driver is not None:
+            driver.resume_reading()
+
+
+def _noted(start: asyncio.Task[None]) -> None:
+    """Whoever waits for a start has its error; where nobody waits any more, it is nobody's fault."""
+    if not start.cancelled():
+        start.exception()
+
+
+def _current_mode(modes: msgspec.Raw | None) -> str | None:
+    if modes is None:
+        return None
+    try:
+        return acp.read(bytes(modes), acp.SessionModeState).current_mode_id
+    except Invalid:
+        return None

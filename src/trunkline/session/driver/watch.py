@@ -1,0 +1,169 @@
+"""Follows a session that somebody else's agent writes into a file: there is nobody here who could be told anything.
+
+Rule 1: nothing is started and nothing is written. Whatever would need the agent is ``Unsupported``.
+Rule 2: what the file says is written down as of its own time, with the position behind it: after a restart it is read on from
+there, not again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NoReturn, Protocol
+
+import msgspec
+
+from trunkline.dialects.signals import Signal, TurnEnd, Update
+from trunkline.errors import Unsupported
+from trunkline.session.driver.base import AgentSession, Started
+from trunkline.session.recorder import Pen
+
+ELSEWHERE = "elsewhere"
+"""Who prompted, in the journal: a person at another program."""
+
+Timed = tuple[int, Signal]
+Heard = Callable[[list[Timed], int], None]
+"""Takes signals with their times (0: unknown), and the position behind them."""
+
+
+class Source(Protocol):
+    """A file that grows."""
+
+    async def start(self) -> None:
+        """Read all that is there, and go on."""
+
+    def look_again(self) -> None:
+        """There may be more."""
+
+    def hold(self, hold: bool) -> None:
+        """Hand nothing over for a while, or go on."""
+
+    async def stop(self) -> None:
+        """Read no more."""
+
+
+class WatchDriver:
+    """Implements ``Driver`` for a session that is only watched."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    async def start(self, previous: str | None, *, adopt: bool = False) -> Started:
+        """Read the file up to its end, and on as it grows."""
+        assert previous is not None, "a session that is followed has its agent's id"
+        await self._source.start()
+        return Started(how="loaded" if adopt else "resumed", agent_session_id=previous, agent_info=None, capabilities=None,
+                       modes=None, config_options=None)
+
+    async def list_sessions(self, folders: Sequence[str] = ()) -> list[AgentSession]:
+        """There is no agent to ask."""
+        return []
+
+    def prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
+        """There is nobody to prompt."""
+        refuse()
+
+    def check_prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
+        """There is nobody to prompt."""
+        refuse()
+
+    def cancel_late(self) -> None:
+        """Nothing is left: the hub runs no commands for it."""
+
+    def cancel(self) -> None:
+        """There is nothing of ours to cancel."""
+        refuse()
+
+    def answer_permission(self, request_id: str, option_id: str | None, *, reason: str | None = None,
+                          updated_input: msgspec.Raw | None = None) -> None:
+        """Nobody asked us."""
+        refuse()
+
+    def answer_question(self, request_id: str, action: str, content: msgspec.Raw | None) -> None:
+        """Nobody asked us."""
+        refuse()
+
+    def refuse(self, request_id: str, reason: str) -> None:
+        """Whoever asked is not ours to answer."""
+
+    async def set_mode(self, mode_id: str) -> None:
+        """There is nobody to tell."""
+        refuse()
+
+    async def set_config(self, config_id: str, value: str | bool) -> msgspec.Raw | None:
+        """There is nobody to tell."""
+        refuse()
+
+    def pause_reading(self) -> None:
+        """Hand nothing over for a while."""
+        self._source.hold(True)
+
+    def resume_reading(self) -> None:
+        """Go on."""
+        self._source.hold(False)
+
+    def look_again(self) -> None:
+        """There may be more in the file."""
+        self._source.look_again()
+
+    async def stop(self, *, at_once: bool = False) -> None:
+        """Follow no more; the agent is somebody else's and goes on."""
+        await self._source.stop()
+
+
+def refuse() -> NoReturn:
+    """What is only watched takes no orders."""
+    raise Unsupported("this session is only watched: its agent was started by another program; use it there")
+
+
+class _UserChunk(msgspec.Struct, rename="camel"):
+    content: msgspec.Raw
+    message_id: str = ""
+
+
+_USER = b'{"sessionUpdate":"user_message_chunk"'
+
+
+class Watched:
+    """Writes what a file tells as the turns that it was."""
+
+    def __init__(self, pen: Pen, new_id: Callable[[str], str]) -> None:
+        self._pen = pen
+        self._new_id = new_id
+
+    def heard(self, told: list[Timed], position: int) -> None:
+        """Write this down, each as of its own time, and the position behind it."""
+        said: list[msgspec.Raw] = []
+        said_in, said_at = "", 0
+        for at, signal in told:
+            chunk = _user_chunk(signal)
+            if said and (chunk is None or chunk.message_id != said_in):
+                self._prompt(said_at, said)
+                said = []
+            if chunk is not None:
+                said.append(chunk.content)
+                said_in, said_at = chunk.message_id, at
+            else:
+                self._hear(at, signal)
+        if said:
+            self._prompt(said_at, said)
+        self._pen.fold.watch_position = position
+        self._pen.write()
+
+    def _prompt(self, at: int, blocks: list[msgspec.Raw]) -> None:
+        interpret = self._pen.as_of(at)
+        if interpret.fold.turn is not None:
+            interpret.turns.end("end_turn")
+        interpret.turns.start(self._new_id("turn"), blocks, by=ELSEWHERE)
+
+    def _hear(self, at: int, signal: Signal) -> None:
+        interpret = self._pen.as_of(at)
+        if not isinstance(signal, TurnEnd):
+            interpret.hear([signal])
+        elif interpret.fold.turn is not None:
+            interpret.turns.end(signal.stop or "end_turn", signal.usage, said=signal.said)
+
+
+def _user_chunk(signal: Signal) -> _UserChunk | None:
+    if not isinstance(signal, Update) or not signal.raw.startswith(_USER):
+        return None
+    return msgspec.json.decode(signal.raw, type=_UserChunk)

@@ -1,0 +1,327 @@
+"""What the agent says, taken in the order in which it said it.
+
+Rule 1: ends of turns and asks are acted on where they stand among the rest. What comes while something waits goes behind it.
+Rule 2: what is short is taken on the spot. An ask that names files, and a result that leaves open what it changed, are looked up
+        on the disk first (``looking``), and a long command is read first (``read_ahead``), both off the loop; much at once is
+        taken in pieces of about HOLD_S, and then others have their turn. The agent's pipe waits meanwhile, and while the journal
+        is behind, so that no more than one read and one line wait here.
+Rule 3: an agent that is gone is not waited for. What it asked and is not told of yet is refused unjudged, and written down so:
+        nobody is there to be answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+from trunkline.dialects import acp
+from trunkline.dialects.signals import LargeUpdate, PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
+from trunkline.session.approvals.approvals import Approvals
+from trunkline.session.fold import SeenFile
+from trunkline.session.intake.read_ahead import Reading, needs_reading
+from trunkline.session.interpret.asks import Announced
+from trunkline.session.interpret.seen import Wanted
+from trunkline.session.recorder import Pen
+from trunkline.session.workspace.files import Workspace
+from trunkline.session.workspace.look import Look, look_at, see
+
+PIECE = 64
+"""Signals that are taken at once without a look at the clock: text in a millisecond, permissions in ten."""
+
+PIECE_BYTES = 64 << 10
+"""The same in bytes, where some are long: an input of very many members takes a tenth of a millisecond for each KiB."""
+
+TEXT_PIECE = 512
+"""The same of plain text, in two milliseconds."""
+
+HOLD_S = 0.02
+"""After this long others have their turn."""
+
+GAP_S = 0.005
+"""How long others have, and how soon it is looked again whether the journal has caught up."""
+
+GONE = "the agent is gone, or its session is being closed"
+
+_NOTHING: Iterator[bytes] = iter(())
+_ACTED_ON = (TurnEnd, PermissionAsk, QuestionAsk)
+
+log = logging.getLogger("trunkline.session")
+
+
+class Intake:
+    """Takes the signals of one session's agent."""
+
+    def __init__(self, pen: Pen, approvals: Approvals, workspace: Workspace, reading: Reading, written: Callable[[], None],
+                 ended: Callable[[TurnEnd], None]) -> None:
+        """``written`` is called after each piece, ``ended`` with each end of a turn, when what came before it is written."""
+        self._pen = pen
+        self._approvals = approvals
+        self._workspace = workspace
+        self._reading = reading
+        self._written = written
+        self._ended = ended
+        self._waiting: deque[Signal] = deque()
+        self._split = _NOTHING
+        """The rest of a large update, in parts."""
+        self._task: asyncio.Task[None] | None = None
+        self._look: asyncio.Task[Any] | None = None
+        self._hurried = False
+        self._until = 0.0
+        """When others have their turn."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether something waits here."""
+        return self._task is not None
+
+    def take(self, signals: list[Signal]) -> None:
+        """The agent said these."""
+        if self._task is not None:
+            self._waiting.extend(signals)
+            return
+        announced, rest = self._apply_at_once(signals)
+        if announced is not None or rest:
+            self._waiting.extend(rest)
+            self._pen.hold("intake")
+            self._task = asyncio.get_running_loop().create_task(self._go_on(announced))
+
+    async def settled(self) -> None:
+        """Everything that the agent said so far is taken."""
+        while self._task is not None:
+            await asyncio.wait([self._task])
+
+    async def hurry(self) -> None:
+        """The agent is gone: everything that it said before is taken without another look at the disk."""
+        self._hurried = True
+        if self._look is not None:
+            self._look.cancel()
+        await self.settled()
+        self._hurried = False
+
+    def _apply_at_once(self, signals: list[Signal]) -> tuple[Announced | Wanted | None, list[Signal]]:
+        """Take these as far as nobody has to wait for it; returns what needs a look at the disk, and the rest."""
+        self._begin_hold()
+        signals = self._apply_text(signals)
+        if not signals or self._is_time_up() or self._pen.is_behind or needs_reading(signals):
+            return None, signals
+        if len(signals) <= PIECE and _before_large(signals) is signals:
+            return self._apply(signals)
+        done = 0
+        while piece := _before_large(signals[done:done + PIECE]):
+            announced, rest = self._apply(piece)
+            done += len(piece)
+            if announced is not None or rest:
+                return announced, rest + signals[done:]
+            if self._is_time_up() or self._pen.is_behind:
+                break
+        return None, signals[done:]
+
+    def _apply_text(self, signals: list[Signal]) -> list[Signal]:
+        """Take the text that these begin with: there is nothing to do for it but to write it. Returns the others."""
+        for start in range(0, len(signals), TEXT_PIECE):
+            piece = iter(signals[start:start + TEXT_PIECE])
+            other = self._pen.at().hear_text(piece)
+            self._pen.write()
+            self._written()
+            if other is not None:
+                return [other, *piece, *signals[start + TEXT_PIECE:]]
+            if self._is_time_up() or self._pen.is_behind:
+                return signals[start + TEXT_PIECE:]
+        return []
+
+    async def _go_on(self, announced: Announced | Wanted | None) -> None:
+        """Take all that waits, beginning with an ask whose files have to be looked at."""
+        self._begin_hold()
+        await self._take_piece(announced, [])
+        while piece := await self._next_piece():
+            await self._read_ahead(piece)
+            await self._take_piece(None, piece)
+            piece = []  # a long line is not kept while the journal catches up
+            if (self._is_time_up() or self._pen.is_behind) and (self._waiting or self._split is not _NOTHING):
+                await self._give_way()
+        self._task = None
+        self._pen.let_go("intake")
+
+    async def _take_piece(self, announced: Announced | Wanted | None, rest: list[Signal]) -> None:
+        while announced is not None or rest:
+            try:
+                if isinstance(announced, Wanted):
+                    self._go_on_with(await self._see(announced))
+                elif announced is not None:
+                    self._ask(announced, await self._look_at(announced))
+                announced = None
+                if self._is_time_up():
+                    await self._give_way()
+                announced, rest = self._apply(rest)
+            except Exception:  # the piece's boundary: what stands behind it must not wait for ever
+                log.exception("what an agent said could not be taken")
+                return
+
+    async def _read_ahead(self, piece: list[Signal]) -> None:
+        """Read the long commands of these; an agent that is gone will run none of them."""
+        if self._hurried:
+            return
+        try:
+            await self._reading.prepare(piece)
+        except Exception:  # the reading's boundary: a line that broke it is one that was not read
+            log.exception("a long command could not be read ahead")
+
+    async def _give_way(self) -> None:
+        """Let others have their turn, and the journal catch up."""
+        await asyncio.sleep(GAP_S)
+        while self._pen.is_behind and not self._hurried:  # noqa: ASYNC110 the committer has no event for one session
+            await asyncio.sleep(GAP_S)
+        self._begin_hold()
+
+    def _begin_hold(self) -> None:
+        self._until = asyncio.get_running_loop().time() + HOLD_S
+
+    def _is_time_up(self) -> bool:
+        return asyncio.get_running_loop().time() > self._until
+
+    async def _next_piece(self) -> list[Signal]:
+        """A part of a large update, or some signals; nothing where nothing waits."""
+        part = next(self._split, None)
+        if part is not None:
+            return [Update(part)]
+        self._split = _NOTHING
+        if self._waiting and type(self._waiting[0]) is LargeUpdate:
+            await self._give_way()  # its line took long to read
+            return self._split_large() or await self._whole()
+        piece = _light(_before_large(list(islice(self._waiting, PIECE))))
+        for _ in piece:
+            self._waiting.popleft()
+        return piece
+
+    def _split_large(self) -> list[Signal]:
+        """The first part of the large update that comes next; nothing where it has no parts, and then it still waits."""
+        large = self._waiting[0]
+        assert type(large) is LargeUpdate  # what the caller found
+        self._split = acp.pieces_of(large.raw)
+        part = next(self._split, None)
+        if part is not None:
+            self._waiting.popleft()
+            return [Update(part)]
+        self._split = _NOTHING
+        return []
+
+    async def _whole(self) -> list[Signal]:
+        """The large update that comes next, out of its line: to copy it takes as long as to look at it."""
+        large = self._waiting.popleft()
+        assert type(large) is LargeUpdate
+        whole = LargeUpdate(bytes(large.raw))
+        del large
+        await self._give_way()
+        return [whole]
+
+    def _apply(self, signals: list[Signal]) -> tuple[Announced | Wanted | None, list[Signal]]:
+        """Take these, up to an ask or a result whose files have to be looked at, or one after which it is time for others;
+        returns that and what stands behind it."""
+        ends: list[TurnEnd] = []
+        announced: Announced | Wanted | None = None
+        interpret, start = self._pen.at(), 0
+        for index in [index for index, signal in enumerate(signals) if type(signal) is not Update]:
+            signal = signals[index]
+            if type(signal) not in _ACTED_ON:
+                continue
+            if (left := self._hear(signals[start:index])) is not None:
+                announced, start = interpret.tools.wanted, index - len(left)
+                break
+            if type(signal) is TurnEnd:
+                ends.append(signal)
+            elif type(signal) is PermissionAsk:
+                announced = self._announce(signal)
+            elif type(signal) is QuestionAsk and self._approvals.has_room(signal):
+                interpret.hear([signal])
+                self._approvals.question_asked(signal)
+            start = index + 1
+            if announced is not None or (type(signal) is not TurnEnd and self._is_time_up()):
+                break
+        else:
+            left = self._hear(signals[start:] if start else signals)
+            announced, start = interpret.tools.wanted, len(signals) - len(left or ())
+        self._pen.write()
+        self._written()
+        for end in ends:
+            self._ended(end)
+        return announced, signals[start:]
+
+    def _hear(self, signals: list[Signal]) -> list[Signal] | None:
+        """Fold these; returns what stands behind a result that waits for a look at the disk, None where there is none."""
+        interpret = self._pen.at()
+        left = interpret.hear(signals, looks=not self._hurried)
+        return left if interpret.tools.wanted is not None else None
+
+    def _announce(self, ask: PermissionAsk) -> Announced | None:
+        """Tell of an ask's call; returns the ask where the disk has to be looked at before it is put to anybody."""
+        if self._hurried:
+            self._approvals.turn_away(ask, GONE)
+            return None
+        if not self._approvals.has_room(ask):
+            return None
+        announced = self._pen.at().asks.announce(ask)
+        if announced.paths or announced.file is not None:
+            return announced
+        self._ask(announced, Look())
+        return None
+
+    async def _see(self, wanted: Wanted) -> dict[str, SeenFile]:
+        """The files of a result, as they are; nothing where an agent that is gone is not waited for."""
+        if self._hurried:
+            return {}
+        self._look = asyncio.get_running_loop().create_task(see(self._workspace, wanted.paths))
+        await asyncio.wait([self._look])
+        look, self._look = self._look, None
+        if look.cancelled():
+            return {}
+        if look.exception() is not None:  # the look's boundary: a result is told, seen or not
+            log.error("a look at the disk failed", exc_info=look.exception())
+            return {}
+        seen: dict[str, SeenFile] = look.result()
+        return seen
+
+    def _go_on_with(self, seen: dict[str, SeenFile]) -> None:
+        self._pen.at().tools.seen(seen)
+        self._pen.write()
+        self._written()
+
+    async def _look_at(self, announced: Announced) -> Look:
+        if self._hurried:
+            return Look()
+        looking = look_at(self._workspace, announced.own.about.root, announced.paths, announced.file)
+        self._look = asyncio.get_running_loop().create_task(looking)
+        await asyncio.wait([self._look])
+        look, self._look = self._look, None
+        if look.cancelled():
+            return Look()
+        if look.exception() is not None:  # the look's boundary: not known is not allowed
+            log.error("a look at the disk failed", exc_info=look.exception())
+            return Look()
+        found: Look = look.result()
+        return found
+
+    def _ask(self, announced: Announced, look: Look) -> None:
+        self._pen.at().request(announced, look.texts.get, look.to_keep(announced.abouts))
+        self._approvals.asked(announced.ask, look)
+
+
+def _before_large(signals: list[Signal]) -> list[Signal]:
+    """These up to the first large one; the list itself where there is none."""
+    for index, signal in enumerate(signals):
+        if type(signal) is LargeUpdate:
+            return signals[:index]
+    return signals
+
+
+def _light(signals: list[Signal]) -> list[Signal]:
+    """These up to the one with which they say more than PIECE_BYTES."""
+    size = 0
+    for index, signal in enumerate(signals):
+        size += len(signal.raw) if type(signal) is Update else len(signal.tool_call) if type(signal) is PermissionAsk else 0
+        if size > PIECE_BYTES:
+            return signals[:index + 1]
+    return signals

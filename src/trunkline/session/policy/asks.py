@@ -1,0 +1,102 @@
+"""What a tool call is about, for the policy: its category, its command, every path in its input.
+
+Rule 1: pure. ``resolve`` is given by who knows the disk; with it, real paths stand beside the spelled ones.
+Rule 2: rather one path too many than one too few: a pattern has to cover all of them.
+Rule 3: a call is read once (``dialects/calls``); this puts its reading into the session's folders.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from trunkline.dialects.calls import Reading, ToolNames, read_call
+from trunkline.dialects.calls.inputs import BEYOND_RULES, PATHS
+from trunkline.dialects.context import RiskLevel, ToolCategory
+from trunkline.session.policy import globs
+from trunkline.session.policy.rules import PolicyAsk
+
+__all__ = ["BEYOND_RULES", "PATHS", "Where", "policy_ask", "policy_ask_of"]
+
+
+class Where(Struct, frozen=True, kw_only=True):
+    """Where a call is made: by which agent, in which folders, in which session and turn."""
+
+    agent: str
+    cwd: str
+    roots: tuple[str, ...] = ()
+    home: str | None = None
+    session_id: str = ""
+    turn_id: str | None = None
+    guarded: tuple[str, ...] = ()
+
+
+def policy_ask(tool: str, kind: str | None, tool_input: Mapping[str, Any], *, agent: str, cwd: str, roots: Sequence[str] = (),
+               home: str | None = None, session_id: str = "", turn_id: str | None = None, locations: Sequence[str] = (),
+               category: ToolCategory | None = None, resolve: Callable[[str], str] | None = None,
+               guarded: Sequence[str] = (), writes: bool = False, guessed: bool = False, at_once: bool = False,
+               names: ToolNames | None = None) -> PolicyAsk:
+    """The ask behind a call of which only its tool and its input are known. ``locations`` are paths known from elsewhere;
+    ``writes`` says that it brings changes of files beside its input; ``guessed`` that its name is by its input; ``names`` are
+    what the agent calls its tools."""
+    from trunkline.dialects.risk import Places, judge  # only a call that asks needs the shell's parser
+
+    reading = read_call(tool, kind, tool_input, named_by="input" if guessed else "name", names=names,
+                        located=locations, brings_changes=writes)
+    where = Where(agent=agent, cwd=cwd, roots=tuple(roots), home=home, session_id=session_id, turn_id=turn_id,
+                  guarded=tuple(guarded))
+    risk = judge(reading, Places.of(cwd, list(roots) or [cwd], home), at_once=at_once)
+    return policy_ask_of(reading, risk.level, risk.reason, where, told_as=category, resolve=resolve)
+
+
+def policy_ask_of(reading: Reading, risk: RiskLevel, reason: str, at: Where, *, told_as: ToolCategory | None = None,
+                  resolve: Callable[[str], str] | None = None) -> PolicyAsk:
+    """The ask behind a call that was read and judged."""
+    root = at.roots[0] if at.roots else at.cwd
+    told_as, category = told_as or reading.category, reading.judged_as
+    paths = tuple(dict.fromkeys(_with_real(reading.paths, at.cwd, root, at.home, resolve)))
+    return PolicyAsk(
+        tool=reading.tool, category=category, told_as=told_as if told_as != category else None, agent=at.agent,
+        command=reading.command, risk=risk, risk_reason=reason,
+        paths=paths if len(paths) <= PATHS else (*paths[:PATHS], BEYOND_RULES),
+        globs=tuple(_in_full(path, at.cwd, root, at.home, resolve) for path in reading.globs),
+        root=resolve(root) if resolve is not None else root, session_id=at.session_id, turn_id=at.turn_id,
+        cwd=_run_in(reading.folder, at.cwd, root, resolve), roots=at.roots[1:], home=at.home, guarded=at.guarded,
+        doubts=reading.doubts, only_looks=reading.only_looks,
+    )
+
+
+def _run_in(folder: str | None, cwd: str, root: str, resolve: Callable[[str], str] | None) -> str | None:
+    where = posixpath.join(cwd, folder) if folder else cwd
+    if ".." not in where.split("/") and globs.clean(where) == globs.clean(root):
+        return None
+    return resolve(where) if resolve is not None and globs.place(where, root).plain else where
+
+
+def _with_real(spelled: Sequence[str], cwd: str, root: str, home: str | None,
+               resolve: Callable[[str], str] | None) -> Iterator[str]:
+    """Each path, absolute where it is relative to another folder than the root; with ``resolve`` the real one as well."""
+    for path in spelled:
+        where = globs.place(path, root, home, cwd)
+        if resolve is None:
+            yield where.absolute if where.plain else path
+        elif where.plain:
+            yield _in_full(path, cwd, root, home, resolve)
+            yield resolve(where.absolute)
+        elif globs.only_climbs(path) and not path.startswith("~"):
+            full = posixpath.join(cwd, path)
+            yield posixpath.join(resolve(posixpath.dirname(full)), posixpath.basename(full))
+            yield resolve(full)
+        else:
+            yield path
+
+
+def _in_full(path: str, cwd: str, root: str, home: str | None, resolve: Callable[[str], str] | None) -> str:
+    """The absolute spelling of a path; inside the root, from where that really is."""
+    where = globs.place(path, root, home, cwd)
+    if resolve is None or where.relative is None:
+        return where.absolute
+    return posixpath.join(resolve(root), where.relative)

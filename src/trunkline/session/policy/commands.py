@@ -1,0 +1,214 @@
+"""What a policy sees of one simple command: how it is written, how else it could be written, and what makes it unsure.
+
+Rule 1: pure, and it never runs anything.
+Rule 2: what is unsure is never covered by a pattern. Only a rule that is the whole line, word for word, allows it.
+Rule 3: an outline is a pattern of everything that a command or a word could turn out to be: ``git $X`` is ``git *``.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from trunkline.dialects.calls.variables import is_harmless_assignment, script_of
+from trunkline.session.policy import globs
+from trunkline.session.policy.globs import Place
+
+if TYPE_CHECKING:
+    from trunkline.dialects.shell import Redirect, SimpleCommand
+
+ANYTHING = "/**"
+"""The outline of a path of which nothing is known."""
+VALUES = 16
+"""Values within values (``a=b=c``) that are looked at; what has more may be about any path."""
+
+_HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
+_HOME = re.compile(r"\$HOME(?![A-Za-z0-9_])|\$\{HOME\}")
+_DYNAMIC = re.compile(r"[$`]")
+_WILD = re.compile(r"[*?\[]|[@+!]\(")
+_CLASS = re.compile(r"\[[^/]*")
+"""A class of characters and, since where it ends is hard to say, the rest of its part of the path."""
+_CHOICE = re.compile(r"[@+!*?]\([^/]*")
+"""The same for a choice (``@(a|b)``)."""
+_STARS = re.compile(r"(?<![^/])\*+(?![^/])")
+_FOLDER_OPTIONS = frozenset("-C --directory --cwd --chdir --work-tree --git-dir --prefix --dir --working-directory -D".split())
+_TAKES_TEXT = frozenset("cat tee read git grep wc head tail sort echo".split())
+"""What they read is text to them: no path in it is opened."""
+_BUNDLE = 64
+"""Letters of one option that are looked at; what has more may be about any path."""
+_INSIDE = re.compile(r"[\s'\"(),;:<>|&=`]+")
+_PIECES = re.compile(r"[;&|\n(){}`]+")
+
+
+def as_written(command: SimpleCommand) -> str:
+    """What a pattern has to match: the command with the assignments in front of it, without its redirections."""
+    return " ".join((*command.assignments, command.text))
+
+
+def behind_variables(command: SimpleCommand) -> str:
+    """The same without the variables that change nothing of what it does: ``CI=true npm test`` is ``npm test``."""
+    return " ".join((*(one for one in command.assignments if not is_harmless_assignment(one)), command.text))
+
+
+def only_reads_line(commands: Sequence[SimpleCommand], index: int) -> bool:
+    """Whether a command is a shell that does nothing but read a line (``bash -lc 'npm test'``) whose commands are known too."""
+    command = commands[index]
+    if script_of(command.words) is None or not all(map(is_harmless_assignment, command.assignments)):
+        return False
+    return any(one.parent == index for one in commands)
+
+
+def spellings(command: SimpleCommand) -> list[str]:
+    """The ways in which a rule may have meant this command: bare, without its quotes, as written."""
+    found = (command.plain, " ".join(command.sketch), command.text, as_written(command))
+    return list(dict.fromkeys(" ".join(one.split()) for one in found))
+
+
+def pieces(line: str) -> Iterator[str]:
+    """The parts of a line that could not be parsed, cut at every operator."""
+    yield from (" ".join(piece.split()) for piece in _PIECES.split(line) if piece.strip())
+
+
+def outline(command: SimpleCommand) -> str | None:
+    """The pattern of what this command may turn out to be, case folded; None where nothing in it is open."""
+    open_words = [word is None or _WILD.search(word) for word in command.words]
+    if not any(open_words):
+        return None
+    first = command.name if command.words and command.words[0] else None
+    words = [_opened(word) for word in (first, *command.words[1:])]
+    return globs.folded(" ".join(words))
+
+
+def _opened(word: str | None) -> str:
+    if word is None:
+        return "*"
+    word = _CLASS.sub("?*", _CHOICE.sub("*", word))
+    return "".join(char if char in "*?" else globs.escape(char) for char in word)
+
+
+def mentions(commands: Iterable[SimpleCommand], home: str | None) -> Iterator[str]:
+    """Everything in a line that may be a path: words, values of options and assignments, targets; ANYTHING where unknown."""
+    for command in commands:
+        yield from (_known(word, sketch, home) for word, sketch in zip(command.words, command.sketch, strict=True))
+        yield from (_known(redirect.target, redirect.sketch, home) for redirect in command.redirects)
+        yield from (_known(None if _DYNAMIC.search(one) else one, one, home) for one in command.assignments)
+        if command.redirects and command.name not in _TAKES_TEXT:
+            yield from (redirect.body for redirect in command.redirects if redirect.body is not None)
+
+
+def _known(word: str | None, sketch: str, home: str | None) -> str:
+    if word is not None:
+        return word
+    settled = _HOME.sub(lambda _: home or "~", sketch)
+    return ANYTHING if _DYNAMIC.search(settled) else settled
+
+
+def moves(commands: Iterable[SimpleCommand]) -> Iterator[str]:
+    """The folders that a line goes to, or has a program go to: a relative path behind that begins there."""
+    for command in commands:
+        words = command.sketch
+        if command.name in ("cd", "pushd"):
+            yield next((word for word in words[1:] if word[:1] != "-"), "~")
+            continue
+        for at, word in enumerate(words[1:], 1):
+            name, equal, value = word.partition("=")
+            if name in _FOLDER_OPTIONS:
+                yield value if equal else " ".join(words[at + 1:at + 2])
+            elif word[:2] == "-C" and len(word) > 2:
+                yield word[2:]
+
+
+def path_outline(word: str, base: str, home: str | None = None, hidden: bool = False) -> str | None:
+    """The pattern of the absolute paths that a word with wildcards may stand for, and of all below; None where it has none.
+    ``hidden``: a star stands for hidden names as well."""
+    if word == ANYTHING:
+        return ANYTHING
+    if not _WILD.search(word):
+        return None
+    at_home = word.startswith("~/") and home is not None
+    opened = _opened(word[2:] if at_home else word).replace("**", "*")
+    if hidden:
+        opened = _STARS.sub("?*", opened)
+    return globs.clean(posixpath.join(globs.escape(home or "" if at_home else base), opened)).rstrip("/") + "/"
+
+
+def glob_outline(where: Place, root: str) -> str | None:
+    """The pattern of the names that a glob says something of; None where it says nothing, like a search of everything.
+
+    ``**`` counts as no folder at all, and a name that begins with a star as the folder that it is in."""
+    parts = [part for part in (where.relative or where.absolute).split("/") if part not in ("", "**")]
+    while parts and parts[-1].startswith("*"):
+        parts.pop()
+    base, path = root if where.relative is not None else "/", "/".join(parts)
+    return (path_outline(path, base) or globs.escape(globs.clean(posixpath.join(base, path)))) if parts else None
+
+
+def values(words: Iterable[str]) -> Iterator[str]:
+    """Each word, and what stands behind the ``=``, the ``@`` or the letter of an option in it: ``--out=x``, ``-ox``, ``a=@x``."""
+    for word in words:
+        for _ in range(VALUES):
+            yield from _read_as_value(word)
+            word = word.partition("=")[2]
+            if not word:
+                break
+        else:
+            yield ANYTHING
+
+
+def _read_as_value(word: str) -> Iterator[str]:
+    yield word
+    if word[:1] == "@" and len(word) > 1:
+        yield word[1:]
+    if word[:1] == "-" and word[1:2] not in ("", "-") and len(word) > 2:
+        yield from _with_sign(word[2:])
+        letters = _letters(word)
+        if 2 < letters < len(word):
+            yield from _with_sign(word[letters:])
+        if letters > _BUNDLE:
+            yield ANYTHING
+
+
+def _with_sign(value: str) -> Iterator[str]:
+    yield value
+    if value[:1] in "@=" and len(value) > 1:
+        yield value[1:]
+
+
+def _letters(word: str) -> int:
+    """Where the letters of a bundle of short options end."""
+    return next((at for at, sign in enumerate(word) if at and not sign.isalnum()), len(word))
+
+
+def bundle_ends(words: Iterable[str]) -> Iterator[str]:
+    """What a bundle of short options may end with, beside what is told by its signs: ``-czfsecrets`` may give ``secrets``."""
+    for word in words:
+        if word[:1] == "-" and word[1:2] not in ("", "-"):
+            yield from (word[at:] for at in range(3, min(_letters(word), _BUNDLE)))
+
+
+def inside(word: str) -> Iterator[str]:
+    """What may be a path within a word that is code or prose: ``open('.env')``, ``.env:/app/.env``."""
+    found = [piece for piece in _INSIDE.split(word) if piece]
+    if found != [word]:
+        yield from found
+
+
+def doubt(command: SimpleCommand) -> str:
+    """Why no pattern covers this command, or nothing."""
+    if not command.text or not command.words:
+        return "it does more than run commands"
+    if any(word is None for word in command.words):
+        return f"`{command.text}` has a part that only the shell knows"
+    for redirect in command.redirects:
+        if not _is_harmless(redirect):
+            return f"`{command.text}` is redirected"
+    return ""
+
+
+def _is_harmless(redirect: Redirect) -> bool:
+    """Into nothing, or from one of the command's own streams to another."""
+    if redirect.body is not None or redirect.operator.startswith("<<"):
+        return False
+    return redirect.target in _HARMLESS_TARGETS or not (redirect.writes or redirect.reads)

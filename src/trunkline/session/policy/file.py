@@ -1,0 +1,231 @@
+"""``policy.toml``: the rules of all sessions, in one file that people and the hub write.
+
+Rule 1: it is the owner's alone (0600). One that others may write, or that is no plain file, is not read.
+Rule 2: it is replaced in one step and never half written. A rule that is added goes to the end; the rest stays as it was.
+Rule 3: it is read again when it changed. A bad one changes nothing: the last good rules stay in force, and ``problem`` and every
+verdict say so. Without good ones everything is asked. Of a file that went away only what restricts stays in force.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import secrets
+import stat
+import threading
+import time
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from trunkline.errors import Conflict, Invalid, StorageError
+from trunkline.session.policy.decide import Policy
+from trunkline.session.policy.rules import Rule
+from trunkline.session.policy.text import TEXT_BYTES, check_rule, parse_policy, with_rule
+from trunkline.threads import check_off_loop
+
+POLICY_FILE = "policy.toml"
+SETTLED_NS = 100_000_000
+"""A file that changed this short a time before it was read may change again without a new time stamp."""
+
+Stamp = tuple[int, int, int, int]
+_log = logging.getLogger(__name__)
+
+
+class _State(Struct, frozen=True):
+    """All that is known of the file, changed as one: a reader on the loop and a writer in a thread never see half of it."""
+
+    policy: Policy = Policy()
+    text: str = ""
+    good: bool = False
+    problem: str | None = None
+    seen: Stamp | None = None
+    settled: bool = False
+
+
+class Shown(NamedTuple):
+    """The file for whoever looks at it, and what tells this text from another."""
+
+    text: str
+    version: str
+
+
+class PolicyBook:
+    """The policy of one data folder; without a path it is kept in memory. Writing waits for the disk: do it in a thread."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self._state = _State()
+        self._writing = threading.Lock()
+        self.changed: Callable[[], object] = lambda: None
+        """Set by whoever has to know that other rules are in force now; called in whichever thread found it out."""
+        self.refresh()
+
+    @property
+    def policy(self) -> Policy:
+        """The rules in force now."""
+        self.refresh()
+        return self._state.policy
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong with the file, and what is in force instead; None where all is well."""
+        self.refresh()
+        return self._state.problem
+
+    def text(self) -> str:
+        """The file as it is, also where it is no policy; empty without one, and an error where it cannot be read."""
+        return self._state.text if self.path is None else (_read(self.path) or "")
+
+    def shown(self) -> Shown:
+        """The file as it is; nothing where it cannot be read, and ``problem`` says why. What is there then is no empty file:
+        whoever read it before is told that it has changed."""
+        try:
+            text = self.text()
+        except (Invalid, StorageError) as error:
+            return Shown("", version_of(f"not read: {error.message}"))
+        return Shown(text, version_of(text))
+
+    def replace(self, text: str, *, versions: Collection[str] | None = None) -> Policy:
+        """Write the whole file; Invalid, and nothing written, where it is no policy. With ``versions`` it must be one of these
+        that is replaced, else Conflict."""
+        with self._writing:
+            if versions is not None and (found := self.shown().version) not in versions:
+                raise Conflict("the policy was changed since you read it; read it again", details={"version": found})
+            return self._replace(text)
+
+    def append(self, rule: Rule) -> Policy:
+        """Add a rule at the end; one that is there already is not added again."""
+        check_rule(rule)
+        with self._writing:
+            text = self.text()
+            if any(_same(rule, other) for other in parse_policy(text).rules):
+                return self.policy
+            return self._replace(with_rule(text, rule))
+
+    def _replace(self, text: str) -> Policy:
+        policy = parse_policy(text)
+        if self.path is not None:
+            write_private(self.path, text.encode())
+        self._put(_State(policy, text, good=True, seen=None if self.path is None else _stamp(self.path)))
+        return policy
+
+    def _put(self, state: _State) -> None:
+        before, self._state = self._state, state
+        if state.policy != before.policy:
+            self.changed()
+
+    def refresh(self) -> None:
+        """Look whether the file changed; costs one look at its time stamp where it did not."""
+        if self.path is None:
+            return
+        before = self._state
+        try:
+            seen = _stamp(self.path)
+            if seen == before.seen and before.settled:
+                return
+            settled = seen is None or seen[0] < time.time_ns() - SETTLED_NS
+            self._put(replace(self._looked_at(before, _read(self.path)), seen=seen, settled=settled))
+        except (Invalid, StorageError) as error:
+            self._put(self._refused(before, error.message))
+
+    def _looked_at(self, before: _State, text: str | None) -> _State:
+        if text is None:
+            return self._vanished(before)
+        if before.good and before.problem is None and text == before.text:
+            return before
+        return _State(parse_policy(text), text, good=True)
+
+    def _vanished(self, before: _State) -> _State:
+        if not before.good or not before.text:
+            return _State()
+        return _kept(before, before.policy.without_allowing(), f"{self.path} is gone; what it denied stays denied")
+
+    def _refused(self, before: _State, why: str) -> _State:
+        """It is looked at again each time: what is wrong with it may be its mode, or a folder's."""
+        why = why if str(self.path) in why else f"{self.path}: {why}"
+        if before.good:
+            return _kept(before, before.policy, f"{why}; the last good rules stay in force")
+        return _State(Policy(problem=why), problem=why)
+
+
+def version_of(text: str) -> str:
+    """What tells one text of the policy from another."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _kept(before: _State, policy: Policy, why: str) -> _State:
+    if why != before.problem:
+        _log.warning("policy: %s", why)
+    return replace(before, policy=replace(policy, stale=why), problem=why, seen=None, settled=False)
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Put a file in place of another in one step, closed to others, and on the disk before it counts. Blocks."""
+    check_off_loop()
+    target = Path(os.path.realpath(path))
+    half = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
+    try:
+        descriptor = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(half, target)
+        except BaseException:
+            with suppress(FileNotFoundError):  # it may have got its name already
+                half.unlink()
+            raise
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _stamp(path: Path) -> Stamp | None:
+    try:
+        found = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror}") from error
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+
+
+def _read(path: Path) -> str | None:
+    """The file's text, or None where there is none. A pipe must not make us wait, nor a huge file eat the memory."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror}") from error
+    try:
+        _check_owner(path, os.fstat(descriptor))
+        with open(descriptor, "rb", closefd=False) as file:
+            if os.fstat(descriptor).st_mode & 0o077:
+                os.fchmod(descriptor, 0o600)
+            return file.read(TEXT_BYTES + 1).decode("utf-8")
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise Invalid(f"{path} is not UTF-8: {error}") from error
+    finally:
+        os.close(descriptor)
+
+
+def _check_owner(path: Path, found: os.stat_result) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise Invalid(f"{path} is not a plain file")
+    if found.st_uid not in (os.geteuid(), 0):
+        raise Invalid(f"{path} belongs to somebody else")
+    if found.st_mode & 0o022:
+        raise Invalid(f"{path} may be written by others; close it with: chmod 600 {path}")
+
+
+def _same(rule: Rule, other: Rule) -> bool:
+    return replace(rule, id=None, reason=None, saved_by=None) == replace(other, id=None, reason=None, saved_by=None)

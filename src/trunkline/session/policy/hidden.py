@@ -1,0 +1,111 @@
+"""Commands within a command that no parser of shells sees: in options, behind a program's own verbs, in what a shell reads.
+
+Rule 1: pure. This only ever restricts: what is found here makes a person decide, and allows nothing.
+Rule 2: a program may run its words unless it is known not to. Those that are known are few and plain.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from trunkline.session.policy.commands import VALUES, values
+
+if TYPE_CHECKING:
+    from trunkline.dialects.shell import SimpleCommand
+
+WORDS = 300
+"""Words of one command that are looked at; what has more may run anything."""
+CHARS = 300
+"""Of a command within a command; a pattern that needs more of it is nobody's."""
+TEXTS = 1000
+"""Texts of one line that are looked at; what has more may run anything."""
+
+_TALKERS = frozenset("echo printf grep egrep fgrep cat ls head tail wc test [ cd pwd mkdir touch cp mv rm ln diff".split())
+"""They never run their words."""
+_GIT_TALKS = frozenset(
+    "commit add log diff show status tag branch checkout switch stash restore reset rm mv merge".split())
+_WITH_VERBS = frozenset("npm pnpm yarn bun cargo pip brew apt docker podman kubectl aws gsutil gcloud hg svn".split())
+"""Their second word is a verb of their own: `npm rm x` runs no `rm`."""
+_CODE_READERS = frozenset(
+    "sh bash dash zsh ksh mksh ash rbash fish csh tcsh python python3 perl ruby node php lua parallel xargs source . eval".split()
+)
+_RENAMERS = frozenset({"alias", "hash", "enable"})
+_GIT_VALUES = frozenset("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source".split())
+_TEXTS = re.compile(r"[;&|\n(){}`'\"]+")
+
+
+def git_verb(command: SimpleCommand) -> int:
+    """The index of the verb of a git command, behind git's own options; past the end where there is none."""
+    at = 1
+    while at < len(command.sketch) and command.sketch[at].startswith("-"):
+        at += 2 if command.sketch[at] in _GIT_VALUES else 1
+    return at
+
+
+def without_options(command: SimpleCommand) -> str | None:
+    """`git -C x push` as `git push`; None where there is nothing to leave out."""
+    if command.name != "git":
+        return None
+    at = git_verb(command)
+    return " ".join(("git", *command.sketch[at:])) if at > 1 else None
+
+
+def runs_unknown(command: SimpleCommand) -> bool:
+    """Whether it may run what its words do not say: a shell that reads its input, a new name for a program, too many words."""
+    name, words = command.name, command.sketch
+    if name in _TALKERS:
+        return False
+    if len(words) > WORDS or (name in _RENAMERS and len(words) > 1):
+        return True
+    if any(word.count("=") >= VALUES for word in words):
+        return True
+    if name == "git" and any("alias." in word.lower() for word in words[1:git_verb(command)]):
+        return True
+    return name in _CODE_READERS and (_script_is_open(command) or (_reads_input(command) and _has_no_script(command)))
+
+
+def _script_is_open(command: SimpleCommand) -> bool:
+    """`sh -c "$X"`, `eval $X`, `source $X`: only the shell knows what that runs."""
+    operand = next((at for at, word in enumerate(command.sketch[1:], 1) if not word.startswith(("-", "+"))), None)
+    if operand is None:
+        return False
+    return None in (command.words if command.name == "eval" else command.words[operand:operand + 1])
+
+
+def _reads_input(command: SimpleCommand) -> bool:
+    return command.stdin_from >= 0 or any(one.operator.startswith("<") for one in command.redirects)
+
+
+def _has_no_script(command: SimpleCommand) -> bool:
+    """Whether nothing but options, `-` and devices follow the program, so that its input is what it runs."""
+    words = command.sketch[1:]
+    if "-s" in words:
+        return True
+    return "-c" not in words and all(word.startswith(("-", "+", "/dev/", "/proc/")) for word in words)
+
+
+def hidden(command: SimpleCommand) -> Iterator[str]:
+    """Every text in a command that it may run: the words from each on, texts in quotes, values of options, here-docs."""
+    name = command.name
+    if name not in _TALKERS:
+        words = command.sketch[:WORDS]
+        if name == "git" and (at := git_verb(command)) < len(words) and words[at] in _GIT_TALKS:
+            words = words[:at]
+        elif name not in _WITH_VERBS:
+            yield from (" ".join(words[at:])[:CHARS] for at in range(1, len(words)))
+        if len(words) > 1 and words[1].startswith("-"):
+            yield from (f"{name} {' '.join(words[at:])}"[:CHARS] for at in range(2, min(len(words), 12)))
+        for value in values(words[1:]):
+            yield from _texts(value)
+    for redirect in command.redirects:
+        yield from _texts(redirect.body or "")
+
+
+def _texts(value: str) -> Iterator[str]:
+    """The pieces of a text that may be commands."""
+    for piece in _TEXTS.split(value):
+        found = " ".join(piece.split())[:CHARS]
+        if found:
+            yield found

@@ -1,0 +1,101 @@
+"""Names that a command gets from elsewhere: out of a pipe, a list, or what ``find`` finds. The line does not spell them out.
+
+Rule 1: pure. What comes out are outlines (patterns of absolute paths) of what the names may be.
+Rule 2: what nothing is known of may be any path. Only ``find`` and words that are printed say more.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from trunkline.session.policy import globs
+from trunkline.session.policy.commands import ANYTHING
+
+if TYPE_CHECKING:
+    from trunkline.dialects.shell import SimpleCommand
+
+_SLOT: Final = "{}"
+_FINDERS: Final = frozenset({"find", "gfind"})
+_PRINTERS: Final = frozenset({"printf", "echo"})
+_LISTS: Final[dict[str, tuple[str, ...]]] = {
+    **dict.fromkeys("tar gtar bsdtar star".split(), ("-T", "--files-from")),
+    "rsync": ("--files-from",),
+    **dict.fromkeys("wc du sort find gfind".split(), ("--files0-from", "-files0-from")),
+    "git": ("--pathspec-from-file", "--stdin"),
+    **dict.fromkeys("xargs gxargs parallel".split(), ("-a", "--arg-file", "::::", ":::+")),
+    "zip": ("-@",),
+    "file": ("-f", "--files-from"),
+    "ctags": ("-L",),
+    "cscope": ("-i",),
+    "exiftool": ("-@",),
+    **dict.fromkeys(("md5sum", "sha1sum", "sha256sum", "sha512sum", "cksum", "b2sum"), ("-c", "--check")),
+}
+"""Options whose value is a list of names, by program."""
+_FROM_INPUT: Final = frozenset({"cpio", "pax", "entr", "afio"})
+"""They take the names that they read."""
+_RESPONSE_FILES: Final = frozenset(
+    "gcc g++ cc c++ clang clang++ ld ar javac java 7z 7za rustc swiftc ctags mogrify convert".split())
+"""A word ``@x`` of theirs is a list of words in a file."""
+_OPEN_TESTS: Final = frozenset("-o -or ! -not , ( ) -prune -path -ipath -wholename -iwholename -regex -iregex -samefile".split())
+
+
+def fed_outlines(commands: Sequence[SimpleCommand], base: str, home: str | None) -> Iterator[str]:
+    """Outlines of the names that the commands of a line get from elsewhere."""
+    for index, command in enumerate(commands):
+        if None in command.words and _SLOT in command.sketch and command.parent >= 0:
+            yield from _through(commands, command.parent, index, base, home)
+        if _takes_a_list(command):
+            yield ANYTHING
+
+
+def _through(commands: Sequence[SimpleCommand], parent: int, index: int, base: str, home: str | None) -> Iterator[str]:
+    """What stands for ``{}``: what ``find`` finds, or what is piped into ``xargs``."""
+    feeder = commands[parent]
+    if feeder.name in _FINDERS:
+        yield from _found_by(feeder, base, home)
+        return
+    before = [one for one in commands[max(feeder.stdin_from, 0):parent] if one.pipeline == feeder.pipeline]
+    last = before[-1] if before and feeder.stdin_from >= 0 else None
+    if last is not None and last.name in _FINDERS and "-exec" not in last.sketch:
+        yield from _found_by(last, base, home)
+    elif last is not None and last.name in _PRINTERS and None not in last.words:
+        names = [name for word in last.sketch[1:] for name in word.replace("\\n", " ").split()]
+        yield from (globs.escape(globs.place(name, base, home).absolute) for name in names)
+    else:
+        yield ANYTHING
+
+
+def _found_by(find: SimpleCommand, base: str, home: str | None) -> Iterator[str]:
+    """The pattern of what a ``find`` may find: what lies in its folders and has the name that it looks for."""
+    words = find.sketch[1:]
+    at = next((at for at, word in enumerate(words) if word[:1] in "-(!,"), len(words))
+    folders, tests = words[:at] or (".",), words[at:]
+    names = [tests[place + 1] for place, word in enumerate(tests[:-1]) if word in ("-name", "-iname")]
+    name = names[0] if len(names) == 1 and _OPEN_TESTS.isdisjoint(tests) and None not in find.words else "**"
+    for folder in folders:
+        if "$" in folder or "`" in folder or any(sign in folder for sign in "*?["):
+            yield ANYTHING
+            continue
+        top = globs.escape(globs.place(folder, base, home).absolute)
+        yield posixpath.join(top, "**", "**" if name.strip("*") == "" else name)
+
+
+def _takes_a_list(command: SimpleCommand) -> bool:
+    """Whether a command reads the names that it works on from a file or its input."""
+    name, words = command.name or "", command.sketch[1:]
+    if name in _RESPONSE_FILES and any(word[:1] == "@" for word in words):
+        return True
+    if name in _FROM_INPUT and (command.stdin_from >= 0 or any(one.operator[:1] == "<" for one in command.redirects)):
+        return True
+    return any(_is_list_option(word, option) for option in _LISTS.get(name, ()) for word in words)
+
+
+def _is_list_option(word: str, option: str) -> bool:
+    """Also joined (``-Tx``), cut short (``--files-f``) and, for one letter, in a bundle (``-cT``)."""
+    head = word.partition("=")[0]
+    if head == option or (option[:2] == "--" and len(head) > 5 and option.startswith(head)):
+        return True
+    letter = option[1:] if len(option) == 2 and option[0] == "-" else ""
+    return bool(letter) and word[:1] == "-" and word[1:2] != "-" and letter in word[1:]

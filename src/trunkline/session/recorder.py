@@ -1,0 +1,211 @@
+"""The session's pen: everything that is written goes through it, in order, and is stored before anybody acts on it.
+
+Rule 1: ``write`` never waits; ``stored`` waits until all that was written is in the journal, or raises StorageError.
+Rule 2: what the journal could not take is kept, in order, and offered again; until it is stored nobody saw it and nobody acted
+on it, so nothing has to be taken back.
+Rule 3: what a write changed in the fold is stored in its last entry, as a step (``fold/steps.py``). The session's row, with the
+whole checkpoint and view, is written at most every ROW_GAP_S, or later where it is large: nothing depends on how old it is but
+the time that a restart takes. Only what a restart looks for in rows is never late: that the session is open (``IS_OPEN``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import msgspec
+
+from trunkline.errors import StorageError
+from trunkline.feeds.session import Feed
+from trunkline.journal.base import Entry, SessionRow
+from trunkline.session.deadlines import Alarms
+from trunkline.session.fold import IS_OPEN, Fold, SessionView, Steps, checkpoint, view_of
+from trunkline.session.interpret import Interpreter
+from trunkline.session.services import Lent
+
+STORAGE_RETRY_S = 1.0
+
+ROW_GAP_S = 0.25
+"""Between two rows of a session. A page of steps is read in far less when the hub starts again."""
+
+ROW_BYTES_PER_S = 8 << 20
+"""What the rows of one session may write: a large one (prompts with images wait in it) is written less often than every
+ROW_GAP_S."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Pen:
+    """Writes one session's entries; the committer's sink for them."""
+
+    def __init__(self, fold: Fold, lent: Lent, alarms: Alarms) -> None:
+        self.fold = fold
+        self.feed = Feed(fold.session_id, lent.journal, fold.seq, lent.budget)
+        self.hold_agent: Callable[[bool], None] = lambda hold: None
+        """Set by whoever reads the agent: stop taking its output, or take it again. Called by ``hold`` and ``let_go`` only."""
+        self._holds: set[str] = set()
+        self._lent = lent
+        self._alarms = alarms
+        self._interpret = Interpreter(
+            fold, approval_timeout_s=lent.limits.approval_s, tools=lent.tool_names(fold.agent), home=lent.home,
+            roots=(fold.cwd,), guarded=lent.guarded, chain_key=lent.chain_key,
+            raw_as_sent=lent.raw_as_sent)
+        self._writer = self._interpret.writer
+        self._clock = lent.clock
+        self._unstored: list[Entry] = []
+        self._steps = Steps(fold, known=fold.seq > 0)
+        self._next_row = float("-inf")
+        self._row_behind = False
+        """Whether a step came after the last row."""
+        self._row_is_open = False
+        """Whether the last row says that the session is open."""
+        self._closed = False
+        lent.committer.register(fold.session_id, self)
+
+    def at(self) -> Interpreter:
+        """The interpreter, at this moment."""
+        self._writer.at = self._clock()
+        return self._interpret
+
+    def as_of(self, at: int) -> Interpreter:
+        """The interpreter, at a moment that may be long past; 0 is now."""
+        self._writer.at = at or self._clock()
+        return self._interpret
+
+    def write(self) -> None:
+        """Hand what was interpreted to the journal, with its step if more than text changed, and the row where that is due."""
+        writer = self._writer
+        size, changes = writer.size, writer.dirty
+        entries = writer.take()
+        if not entries or self._closed:
+            return
+        if changes:
+            writer.dirty = False
+            step = entries[-1].step = self._steps.take()
+            size += len(step)
+            self._row_behind = True
+        if self._unstored:
+            self._unstored += entries
+            return
+        committer = self._lent.committer
+        row = self._row if changes and self._row_is_due() else None
+        committer.submit(self.fold.session_id, entries, row, size, changes=changes)
+        if committer.congested:
+            self.hold("journal")
+
+    def write_row(self) -> bool:
+        """Hand the row to the journal where a step came after the last one; False where none did."""
+        behind = self._row_behind and not self._closed and not self._unstored
+        if behind:
+            self._lent.committer.submit(self.fold.session_id, [], self._row)
+        return behind
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether so much waits to be stored that nothing more should be written."""
+        return self._lent.committer.congested
+
+    @property
+    def all_stored(self) -> bool:
+        """Whether everything written so far is in the journal."""
+        return not self._unstored and not self._lent.committer.is_pending(self.fold.session_id)
+
+    async def stored(self) -> None:
+        """Everything written so far is in the journal, or StorageError."""
+        if self._unstored:
+            raise StorageError("the journal cannot be written at the moment")
+        await self._lent.committer.committed(self.fold.session_id)
+
+    async def write_and_store(self) -> None:
+        """Write, and return when it is in the journal."""
+        self.write()
+        await self.stored()
+
+    async def stored_at_last(self) -> None:
+        """Everything written so far is in the journal, however long that takes."""
+        while not self._closed:
+            try:
+                await self.stored()
+                return
+            except StorageError:
+                await asyncio.sleep(STORAGE_RETRY_S)
+
+    def view(self) -> SessionView:
+        """The state as clients see it."""
+        return view_of(self.fold)
+
+    def committed(self, entries: list[Entry], size: int) -> None:
+        """These are stored: readers may see them."""
+        self.feed.committed(entries, size)
+
+    def failed(self, error: StorageError, entries: list[Entry]) -> None:
+        """Nothing of these is stored: keep them and try again."""
+        self._unstored = entries + self._unstored
+        self._row_behind = True
+        self.hold("journal")
+        self._alarms.set("storage", STORAGE_RETRY_S, self._offer_again)
+
+    def drained(self) -> None:
+        """The journal has caught up."""
+        if not self._unstored:
+            self.let_go("journal")
+
+    def hold(self, why: str) -> None:
+        """Stop taking the agent's output, until nobody has a reason for it any more."""
+        self._holds.add(why)
+        self.hold_agent(True)
+
+    def let_go(self, why: str) -> None:
+        """This reason is gone."""
+        self._holds.discard(why)
+        if not self._holds:
+            self.hold_agent(False)
+
+    def rest(self) -> None:
+        """Nothing will be written for a while."""
+        self.write_row()
+        self._lent.committer.unregister(self.fold.session_id)
+        self.feed.forget()
+
+    def resume(self) -> None:
+        """Something may be written again."""
+        self._lent.committer.register(self.fold.session_id, self)
+
+    async def close(self) -> None:
+        """The session goes: store what can be stored and end every reader."""
+        self.write_row()
+        try:
+            await self.stored()
+        except StorageError:
+            # There is nobody left to tell; what nobody saw is not missed by anybody.
+            self._unstored = []
+        self._closed = True
+        self._lent.committer.unregister(self.fold.session_id)
+        self.feed.close()
+
+    def _offer_again(self) -> None:
+        entries, self._unstored = self._unstored, []
+        self._alarms.set("stored again", STORAGE_RETRY_S, self.drained)
+        self._lent.committer.submit(self.fold.session_id, entries, self._row)
+
+    def _row_is_due(self) -> bool:
+        """Whether the row goes with what is written now; else it follows when its time has come."""
+        now = asyncio.get_running_loop().time()
+        if now >= self._next_row or (self.fold.status in IS_OPEN and not self._row_is_open):
+            return True
+        if not self._alarms.is_set("row"):
+            self._alarms.set("row", self._next_row - now, self.write_row)
+        return False
+
+    def _row(self) -> SessionRow:
+        fold = self.fold
+        row = SessionRow(
+            id=fold.session_id, agent=fold.agent, cwd=fold.cwd, title=fold.title, status=fold.status,
+            created_at=fold.created_at, updated_at=fold.updated_at, summary=_encode(self.view()),
+            checkpoint=checkpoint(fold), checkpoint_seq=fold.seq,
+        )
+        self._row_behind, self._row_is_open = False, fold.status in IS_OPEN
+        gap = max(ROW_GAP_S, (len(row.summary) + len(row.checkpoint)) / ROW_BYTES_PER_S)
+        self._next_row = asyncio.get_running_loop().time() + gap
+        self._alarms.clear("row")
+        return row

@@ -1,0 +1,67 @@
+"""What a hub lends to each of its sessions: the journal's way in, clocks, ids, limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import msgspec
+
+from trunkline.agents.pid_files import PidFiles
+from trunkline.agents.sandbox import Confine, as_is, nothing_hidden
+from trunkline.dialects.calls import ToolNames
+from trunkline.feeds.session import TailBudget
+from trunkline.journal.base import Journal
+from trunkline.journal.committer import Committer
+from trunkline.session.fold import Artifact, Fold
+from trunkline.session.policy.file import PolicyBook
+
+CANCEL_GRACE_S: Final = 30.0
+"""After a person's cancel. Some agents finish a running tool first, which took 28 s in the slowest one measured."""
+
+SILENCE_GRACE_S: Final = 10.0
+"""After a silent agent was cancelled."""
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """How long a session waits for what, in seconds."""
+
+    approval_s: float = 600.0
+    silence_s: float = 900.0
+    tool_silence_s: float = 7200.0
+    agent_idle_s: float = 1800.0
+    cancel_grace_s: float = CANCEL_GRACE_S
+    silence_grace_s: float = SILENCE_GRACE_S
+
+
+class Lent(msgspec.Struct, frozen=True, kw_only=True):
+    """Shared by all sessions of a hub."""
+
+    journal: Journal
+    committer: Committer
+    budget: TailBudget
+    pids: PidFiles
+    clock: Callable[[], int]
+    """UTC, microseconds."""
+    new_id: Callable[[str], str]
+    """A fresh id with a prefix."""
+    limits: Limits
+    policies: PolicyBook
+    chain_key: bytes
+    """What the chain over approvals is keyed with."""
+    raw_as_sent: bool = False
+    """Whether packets carry a tool's input and output as its agent sent them, instead of in the documents' shapes."""
+    guarded: tuple[str, ...] = ()
+    """The hub's own folders and files, which no rule opens."""
+    preview_url: Callable[[str, Artifact], str | None]
+    """The address under which an artifact of a session can be shown; None where it cannot."""
+    turn_ended: Callable[[str], None]
+    """Told of each turn's outcome (a stop reason or an error code)."""
+    tool_names: Callable[[str], ToolNames] = lambda agent: ToolNames()
+    """An agent's own names for its tools."""
+    confine: Callable[[Fold, Mapping[str, str]], Confine] = lambda fold, env: as_is
+    """How what runs for a session is kept in its sandbox, by its state and the variables that came with its start."""
+    hider: Callable[[Fold, Mapping[str, str]], Callable[[str], bool]] = lambda fold, env: nothing_hidden
+    """Finds what that sandbox hides in the session's own folders; it looks at the disk."""
+    home: str | None = None
+    """The person's home folder, by which paths are judged."""
