@@ -24,8 +24,8 @@ from tests.tooling.hub_process import PYTHON, HubProcess, Session
 from tests.tooling.prober import Prober
 from tests.tooling.processes import eventually, resident_bytes
 from trunkline.journal.look import looking_into
-from trunkline.session.interpret.asks import PENDING_PERMISSIONS
-from trunkline.session.interpret.tools import OPEN_CALLS
+from trunkline.session.interpret.asks.asks import PENDING_PERMISSIONS
+from trunkline.session.interpret.calls.tools import OPEN_CALLS
 
 FLOODER = f"{PYTHON} {shlex.quote(str(Path(__file__).parents[1] / 'tooling' / 'flooder.py'))}"
 MIB = 1 << 20

@@ -22,8 +22,11 @@ from trunkline.session.driver.acp.asks import AcpAsks
 from trunkline.session.driver.acp.opening import NOTED_BYTES, noted
 from trunkline.session.fold import KEPT_ARTIFACTS, Artifact, checkpoint
 from trunkline.session.intake import intake
-from trunkline.session.interpret import asks, bodies, conditions, plans, subagents, tools
-from trunkline.session.interpret.changes import PATH_CHARS
+from trunkline.session.interpret import conditions, plans
+from trunkline.session.interpret.asks import asks
+from trunkline.session.interpret.calls import bodies, tools
+from trunkline.session.interpret.effects import subagents
+from trunkline.session.interpret.effects.changes import PATH_CHARS
 from trunkline.session.interpret.usage import CURRENCY_CHARS
 from trunkline.session.policy.decide import Rule
 from trunkline.session.turns import prompts

@@ -21,8 +21,8 @@ from trunkline.session.client import permits, terminals
 from trunkline.session.client.terminals import Terminals
 from trunkline.session.commands.requests import TITLE_MOST, Decision, Scope
 from trunkline.session.fold import KEPT_COMMANDS, KEPT_DECISIONS, remember
+from trunkline.session.interpret.calls.tools import KEPT_TERMINALS
 from trunkline.session.interpret.text import TITLE_SOUGHT, entitle
-from trunkline.session.interpret.tools import KEPT_TERMINALS
 from trunkline.session.workspace import artifacts
 from trunkline.session.workspace import files as workspace
 from trunkline.session.workspace.artifacts import DiskIndex

@@ -115,7 +115,7 @@ def _each_compared(space: Workspace, changed: list[Tracked], committed: dict[str
     for each in changed:
         text = _tracked_file(space, each, committed)
         yield sections(text), text
-    from trunkline.session.interpret.diff import line_count  # with all of the fold: a hub starts without it
+    from trunkline.session.interpret.effects.diff import line_count  # with all of the fold: a hub starts without it
 
     for name in new:
         if (now := _now(space, name)) is not None:
@@ -199,7 +199,7 @@ def _section(name: str, old_mode: str | None, new_mode: str | None, old: str | N
     if (old_mode is not None and old is None) or (new_mode is not None and new is None):
         source, target = "/dev/null" if old_mode is None else f"a/{name}", "/dev/null" if new_mode is None else f"b/{name}"
         return "".join([*lines, f"Binary files {source} and {target} differ\n"])
-    from trunkline.session.interpret.diff import whole  # with all of the fold: a hub starts without it
+    from trunkline.session.interpret.effects.diff import whole  # with all of the fold: a hub starts without it
 
     return "".join([*lines, whole(old, new, name)])
 

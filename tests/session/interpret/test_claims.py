@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.session.interpret.calls import ask, call, more
+from tests.session.interpret.call_builders import ask, call, more
 from tests.session.interpret.told import Told
 from tests.session.script import OPTIONS
 from trunkline.dialects.signals import PermissionAsk

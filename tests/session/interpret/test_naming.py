@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.session.interpret.calls import ask, call, listening, made, more, of_type, only
+from tests.session.interpret.call_builders import ask, call, listening, made, more, of_type, only
 from tests.session.interpret.told import Told, events, names, packets
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.context import describe_tool_call
 from trunkline.dialects.signals import Note
-from trunkline.session.interpret.evidence import NAMED_BYTES, NAMED_PLACES
+from trunkline.session.interpret.calls.evidence import NAMED_BYTES, NAMED_PLACES
 
 NAMES = ToolNames(roles={"run_it": "terminal", "scribble": "write", "ask_them": "ask_user"})
 

@@ -14,8 +14,8 @@ from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.context import EnvironmentModel
 from trunkline.dialects.signals import PermissionAsk
 from trunkline.session.interpret import Interpreter
+from trunkline.session.interpret.asks.questions import questions_in
 from trunkline.session.interpret.options import choice_of, current_model, model_of
-from trunkline.session.interpret.questions import questions_in
 
 PLAN = {"toolCallId": "c", "title": "Ready?", "kind": "switch_mode", "rawInput": {"plan": "1. write it"}}
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from trunkline.dialects.context import AutoApprove, PermissionPolicy, ToolCategory, categorize_tool
-from trunkline.session.interpret import asks
+from trunkline.session.interpret.asks import asks
 from trunkline.session.policy.asks import BEYOND_RULES, PATHS
 from trunkline.session.policy.decide import Policy, PolicyAsk, Rule, policy_ask
 

@@ -37,7 +37,7 @@ from trunkline.session.commands.requests import Answer, Decision, Scope
 from trunkline.session.deadlines import Alarms, SilenceWatch
 from trunkline.session.driver.link import AgentLink
 from trunkline.session.fold import KEPT_RULES, ApprovalView
-from trunkline.session.interpret.subjects import NOT_KNOWN
+from trunkline.session.interpret.asks.subjects import NOT_KNOWN
 from trunkline.session.policy.decide import PolicyAsk, Rule, Verdict
 from trunkline.session.recorder import Pen
 from trunkline.session.workspace.look import Look

@@ -30,7 +30,7 @@ from trunkline.session.approvals.approvals import Approvals, Resolution
 from trunkline.session.approvals.gatekeeper import Gatekeeper
 from trunkline.session.fold import ApprovalView, OpenCall
 from trunkline.session.intake.read_ahead import Reading
-from trunkline.session.interpret.preview import TEXT_MOST, Piece, pieces_of
+from trunkline.session.interpret.asks.preview import TEXT_MOST, Piece, pieces_of
 from trunkline.session.policy.decide import PolicyAsk
 from trunkline.session.recorder import Pen
 from trunkline.session.workspace.files import Workspace

@@ -12,7 +12,7 @@ import codecs
 from collections.abc import Callable
 from typing import Final
 
-from trunkline.session.interpret.output import PIECE_CHARS, TOLD_CHARS
+from trunkline.session.interpret.calls.output import PIECE_CHARS, TOLD_CHARS
 
 TELL_S: Final = 0.25
 

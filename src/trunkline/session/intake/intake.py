@@ -23,8 +23,8 @@ from trunkline.dialects.signals import LargeUpdate, PermissionAsk, QuestionAsk, 
 from trunkline.session.approvals.approvals import Approvals
 from trunkline.session.fold import SeenFile
 from trunkline.session.intake.read_ahead import Reading, needs_reading
-from trunkline.session.interpret.asks import Announced
-from trunkline.session.interpret.seen import Wanted
+from trunkline.session.interpret.asks.asks import Announced
+from trunkline.session.interpret.effects.disk import Wanted
 from trunkline.session.recorder import Pen
 from trunkline.session.workspace.files import Workspace
 from trunkline.session.workspace.look import Look, look_at, see

@@ -26,8 +26,8 @@ from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import PermissionAsk, Signal, Update
 from trunkline.errors import Invalid
 from trunkline.session.fold import OpenCall
-from trunkline.session.interpret.evidence import observe
-from trunkline.session.interpret.facts import read_open_call
+from trunkline.session.interpret.calls.evidence import observe
+from trunkline.session.interpret.calls.facts import read_open_call
 
 LONG_BYTES: Final = 4096
 """A message up to this size holds no long line (``dialects.shell.READ_AT_ONCE_CHARS``)."""

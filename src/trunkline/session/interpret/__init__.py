@@ -35,17 +35,17 @@ from trunkline.dialects.signals import (
 )
 from trunkline.journal.base import Entry
 from trunkline.session.fold import KEPT_ARTIFACTS, Artifact, Disk, Fold, remember
-from trunkline.session.interpret.asks import Announced, AskStory
+from trunkline.session.interpret.asks.asks import Announced, AskStory
+from trunkline.session.interpret.asks.preview import ReadText
+from trunkline.session.interpret.asks.questions import tell_questions
+from trunkline.session.interpret.calls.blocks import tool_part
+from trunkline.session.interpret.calls.evidence import remembering
+from trunkline.session.interpret.calls.facts import name_of
+from trunkline.session.interpret.calls.tools import ToolStory
 from trunkline.session.interpret.conditions import ConditionStory
-from trunkline.session.interpret.evidence import remembering
-from trunkline.session.interpret.facts import name_of
 from trunkline.session.interpret.lifecycle import LifecycleStory
 from trunkline.session.interpret.notes import NoteStory
-from trunkline.session.interpret.preview import ReadText
-from trunkline.session.interpret.questions import tell_questions
 from trunkline.session.interpret.text import TextStory
-from trunkline.session.interpret.tool_blocks import tool_part
-from trunkline.session.interpret.tools import ToolStory
 from trunkline.session.interpret.turns import TurnStory
 from trunkline.session.interpret.usage import UsageStory, usage_of
 from trunkline.session.interpret.writer import Carried, Writer

@@ -23,8 +23,8 @@ from trunkline.dialects.context import (
 from trunkline.dialects.outside import BROKEN
 from trunkline.session.afresh import AFRESH, LOST
 from trunkline.session.fold import Fold
+from trunkline.session.interpret.calls.tools import ToolStory
 from trunkline.session.interpret.text import TextStory
-from trunkline.session.interpret.tools import ToolStory
 from trunkline.session.interpret.usage import breakdown_of, other_costs
 from trunkline.session.interpret.writer import Writer
 

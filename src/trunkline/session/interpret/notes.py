@@ -26,10 +26,10 @@ from trunkline.dialects.signals import (
     TokensSpent,
     read_note,
 )
-from trunkline.session.interpret import subagents
+from trunkline.session.interpret.calls.tools import ToolStory
+from trunkline.session.interpret.effects import subagents
 from trunkline.session.interpret.lifecycle import LifecycleStory
 from trunkline.session.interpret.text import TextStory
-from trunkline.session.interpret.tools import ToolStory
 from trunkline.session.interpret.usage import UsageStory
 from trunkline.session.interpret.writer import Writer
 

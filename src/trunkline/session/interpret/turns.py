@@ -18,11 +18,11 @@ from trunkline.dialects import acp, context, packets
 from trunkline.dialects.signals import StopReason
 from trunkline.errors import TrunklineError
 from trunkline.session.fold import KEPT_KEYS, Failure, Fold, QueuedPrompt, Sent, Turn
-from trunkline.session.interpret.asks import AskStory
+from trunkline.session.interpret.asks.asks import AskStory
+from trunkline.session.interpret.calls.tools import ToolStory
 from trunkline.session.interpret.echo import Echo
 from trunkline.session.interpret.lifecycle import standing
 from trunkline.session.interpret.text import TextStory, entitle, part_of
-from trunkline.session.interpret.tools import ToolStory
 from trunkline.session.interpret.usage import UsageStory
 from trunkline.session.interpret.writer import Writer
 

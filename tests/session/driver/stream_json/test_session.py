@@ -21,7 +21,7 @@ from trunkline.agents.daemons import Daemon
 from trunkline.dialects.acp import TextContent
 from trunkline.errors import Invalid, Unsupported
 from trunkline.hub import Hub, HubOptions, NewSession, Session
-from trunkline.session.interpret import asks
+from trunkline.session.interpret.asks import asks
 
 
 @asynccontextmanager

@@ -16,7 +16,7 @@ from trunkline.dialects import acp, jsonrpc
 from trunkline.dialects.signals import AskWithdrawn, Note, PermissionAsk, PermissionOption, QuestionAsk, Signal
 from trunkline.errors import Invalid
 from trunkline.session.driver.acp.opening import noted, unreadable
-from trunkline.session.interpret.asks import ASK_BYTES
+from trunkline.session.interpret.asks.asks import ASK_BYTES
 
 _encode = msgspec.json.Encoder().encode
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from trunkline.dialects import context
-from trunkline.session.interpret.facts import Facts
-from trunkline.session.interpret.structured import exit_code
+from trunkline.session.interpret.calls.facts import Facts
+from trunkline.session.interpret.calls.structured import exit_code
 
 LINE_CHARS: Final = 16 << 10
 PRINTED_CHARS: Final = 64 << 10

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.session.interpret.calls import ask, call, listening, more, text
+from tests.session.interpret.call_builders import ask, call, listening, more, text
 from tests.session.interpret.told import Told, events, names
 from tests.session.script import update
 from trunkline.session.interpret.writer import TEXT_LIMIT

@@ -14,9 +14,9 @@ from msgspec import Raw
 from trunkline.dialects import acp, context
 from trunkline.dialects.acp.calls import CallState
 from trunkline.session.fold import OpenCall
-from trunkline.session.interpret.evidence import DEPTH, OUTPUT_KEYS
-from trunkline.session.interpret.facts import decoded, members_of, shown_text
-from trunkline.session.interpret.output import TOLD_CHARS
+from trunkline.session.interpret.calls.evidence import DEPTH, OUTPUT_KEYS
+from trunkline.session.interpret.calls.facts import decoded, members_of, shown_text
+from trunkline.session.interpret.calls.output import TOLD_CHARS
 from trunkline.session.interpret.writer import TEXT_LIMIT
 
 _NAMED: Final = frozenset({"sessionUpdate", "toolCallId", "title"})

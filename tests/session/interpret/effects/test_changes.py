@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.session.interpret.calls import ask, call, listening, made, more, of_type, only, text
+from tests.session.interpret.call_builders import ask, call, listening, made, more, of_type, only, text
 from tests.session.interpret.told import events
 from trunkline.session.fold import KEPT_FILES, Changes, view_of
-from trunkline.session.interpret.diff import DIFF_LINES
+from trunkline.session.interpret.effects.diff import DIFF_LINES
 
 
 def diff(path: str, new: str, old: str | None = None, **more: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trunkline.session.interpret.facts import Facts
+from trunkline.session.interpret.calls.facts import Facts
 
 LINE_CHARS: Final = 300
 """Characters of a text's first line that are looked at."""

@@ -25,12 +25,12 @@ from trunkline.errors import Invalid
 from trunkline.session.approvals.forms import choices_of, fields_of, main_field
 from trunkline.session.audit.chain import sealed
 from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, AskedCall, Decided, Disk, OpenCall, QuestionView, remember
-from trunkline.session.interpret.denied import denial_of
-from trunkline.session.interpret.event_meta import cut_input, risk_meta, shown_input
+from trunkline.session.interpret.asks.denied import denial_of
+from trunkline.session.interpret.asks.preview import TEXT_MOST, ReadText, changed_file, is_shown_whole, preview_of
+from trunkline.session.interpret.asks.subjects import ASKED_CALLS, NOT_KNOWN, asked_call, listed, says_nothing, worst_of
+from trunkline.session.interpret.calls.event_meta import cut_input, risk_meta, shown_input
+from trunkline.session.interpret.calls.tools import ID_CHARS, ToolStory, name_of
 from trunkline.session.interpret.lifecycle import standing
-from trunkline.session.interpret.preview import TEXT_MOST, ReadText, changed_file, is_shown_whole, preview_of
-from trunkline.session.interpret.subjects import ASKED_CALLS, NOT_KNOWN, asked_call, listed, says_nothing, worst_of
-from trunkline.session.interpret.tools import ID_CHARS, ToolStory, name_of
 from trunkline.session.interpret.writer import TEXT_LIMIT, Writer
 from trunkline.session.policy.asks import BEYOND_RULES, PATHS, Where, policy_ask_of
 from trunkline.session.policy.decide import PolicyAsk, Rule, always_rule

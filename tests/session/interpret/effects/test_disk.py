@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from tests.session.interpret.calls import ask, call
+from tests.session.interpret.call_builders import ask, call
 from tests.session.interpret.told import Told, events
 from trunkline.session.fold import SeenFile
-from trunkline.session.interpret.asked import NEAR_CALLS
-from trunkline.session.interpret.evidence import BEFORE_CHARS, evidence_of, remembering
-from trunkline.session.interpret.outcome import LINE_CHARS
-from trunkline.session.interpret.seen import SEEN_FILES
+from trunkline.session.interpret.asks.joined import NEAR_CALLS
+from trunkline.session.interpret.calls.evidence import BEFORE_CHARS, evidence_of, remembering
+from trunkline.session.interpret.calls.outcome import LINE_CHARS
+from trunkline.session.interpret.effects.disk import SEEN_FILES
 
 WRITE = {"name": "Write", "kind": "edit", "rawInput": {"path": "a.py", "content": "new\n"}}
 EDIT = {"name": "Edit", "kind": "edit", "rawInput": {"path": "a.py", "old_string": "old", "new_string": "new"}}

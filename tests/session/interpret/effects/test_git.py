@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.session.interpret.calls import made, of_type
+from tests.session.interpret.call_builders import made, of_type
 
 
 def operations(command: Any, printed: str = "", *, status: str = "completed", code: int = 0) -> list[dict[str, Any]]:

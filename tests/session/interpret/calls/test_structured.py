@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.session.interpret.calls import ask, call, listening, made, more, of_type, only, text
+from tests.session.interpret.call_builders import ask, call, listening, made, more, of_type, only, text
 from tests.session.interpret.told import events
-from trunkline.session.interpret.search import RESULTS
-from trunkline.session.interpret.structured import STRUCTURED_CHARS
+from trunkline.session.interpret.calls.structured import STRUCTURED_CHARS
+from trunkline.session.interpret.effects.search import RESULTS
 
 RUN: dict[str, Any] = {"rawInput": {"command": "make"}}
 

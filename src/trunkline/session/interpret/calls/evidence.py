@@ -20,7 +20,7 @@ from trunkline.dialects.calls.inputs import command_of
 from trunkline.dialects.calls.names import is_name
 from trunkline.dialects.calls.words import arguments_in
 from trunkline.session.fold import Evidence, OpenCall
-from trunkline.session.interpret.facts import decoded
+from trunkline.session.interpret.calls.facts import decoded
 
 DEPTH: Final = 3
 PRINTED_CHARS: Final = 256 << 10

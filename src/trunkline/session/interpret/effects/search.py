@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from trunkline.dialects import context
 from trunkline.dialects.calls.files import file_in
-from trunkline.session.interpret.facts import Facts
+from trunkline.session.interpret.calls.facts import Facts
 
 RESULTS: Final = 200
 TEXT_CHARS: Final = 300

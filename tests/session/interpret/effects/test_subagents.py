@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from tests.session.interpret.calls import ask, call, listening, made, more, of_type, only, text
+from tests.session.interpret.call_builders import ask, call, listening, made, more, of_type, only, text
 from tests.session.interpret.told import Told, events
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import Note

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 
 from trunkline.dialects import acp, context
 from trunkline.dialects.calls.files import replaced_in
-from trunkline.session.interpret.diff import compare
-from trunkline.session.interpret.facts import Facts, name_of
+from trunkline.session.interpret.calls.facts import Facts, name_of
+from trunkline.session.interpret.effects.diff import compare
 
 TEXT_MOST = 64 << 10
 """Characters of a description or a command; also of the texts that are compared on the loop."""

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 
 from trunkline.session.fold import OpenCall
-from trunkline.session.interpret.changes import CHANGING
-from trunkline.session.interpret.facts import Facts
+from trunkline.session.interpret.calls.facts import Facts
+from trunkline.session.interpret.effects.changes import CHANGING
 
 NEAR_CALLS = 64
 """Calls that are looked back through for the one that was asked about."""

@@ -14,7 +14,7 @@ import msgspec
 from trunkline.dialects import context
 from trunkline.dialects.signals import SubAgentTold
 from trunkline.session.fold import remember
-from trunkline.session.interpret.facts import Facts, unfenced
+from trunkline.session.interpret.calls.facts import Facts, unfenced
 from trunkline.session.interpret.writer import Writer
 
 TASK_CHARS: Final = 4000

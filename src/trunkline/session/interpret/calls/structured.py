@@ -11,10 +11,10 @@ import re
 from typing import Any, Final
 
 from trunkline.dialects import context
-from trunkline.session.interpret.changes import Change
-from trunkline.session.interpret.facts import Facts, Head, unfenced
-from trunkline.session.interpret.search import found_in
-from trunkline.session.interpret.web import page_of
+from trunkline.session.interpret.calls.facts import Facts, Head, unfenced
+from trunkline.session.interpret.effects.changes import Change
+from trunkline.session.interpret.effects.search import found_in
+from trunkline.session.interpret.effects.web import page_of
 
 STRUCTURED_CHARS: Final = 8 << 10
 """Characters of each text in a structured output; the whole is beside it."""

@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.session.interpret.calls import call, listening, more, of_type, only, text
+from tests.session.interpret.call_builders import call, listening, more, of_type, only, text
 from tests.session.interpret.told import Told, events
 from tests.session.script import OPTIONS
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import PermissionAsk
 from trunkline.session.fold import ApprovalView, restore
-from trunkline.session.interpret.asks import ASKED_BYTES, DESCRIPTION_CHARS
-from trunkline.session.interpret.subjects import ASKED_CALLS, NOT_KNOWN, SHOWN_PATHS
+from trunkline.session.interpret.asks.asks import ASKED_BYTES, DESCRIPTION_CHARS
+from trunkline.session.interpret.asks.subjects import ASKED_CALLS, NOT_KNOWN, SHOWN_PATHS
 
 CONFIRM: dict[str, Any] = {"kind": "other", "title": "Confirm Agent Actions", "toolCallId": "confirmation-1"}
 

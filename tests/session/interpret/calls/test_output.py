@@ -12,8 +12,8 @@ from tests.session.interpret.told import Told, events
 from tests.session.script import update
 from trunkline.dialects.acp.calls import CallState
 from trunkline.session.fold import OpenCall
-from trunkline.session.interpret import output
-from trunkline.session.interpret.output import news_of
+from trunkline.session.interpret.calls import output
+from trunkline.session.interpret.calls.output import news_of
 
 
 def shown(text: str) -> list[dict[str, Any]]:

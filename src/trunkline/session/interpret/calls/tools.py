@@ -25,22 +25,22 @@ from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import CallState, merge, names_too_much
 from trunkline.dialects.calls import Reading, ToolNames, reading_meta
 from trunkline.session.fold import OpenCall, SeenFile, remember
-from trunkline.session.interpret import subagents
-from trunkline.session.interpret.bodies import Bodies
-from trunkline.session.interpret.changes import CHANGING
-from trunkline.session.interpret.denied import denial_of
-from trunkline.session.interpret.endings import Ending, Endings, waits
-from trunkline.session.interpret.event_meta import cut_input, risk_meta, shown_input
-from trunkline.session.interpret.evidence import evidence_of, keep_claims, observe, printed
-from trunkline.session.interpret.facts import Facts, name_of, read_open_call, shown_text
-from trunkline.session.interpret.output import news_of, title_news
+from trunkline.session.interpret.asks.denied import denial_of
+from trunkline.session.interpret.asks.subjects import NOT_KNOWN, has_input, says_nothing, waiting_calls
+from trunkline.session.interpret.calls.bodies import Bodies
+from trunkline.session.interpret.calls.endings import Ending, Endings, waits
+from trunkline.session.interpret.calls.event_meta import cut_input, risk_meta, shown_input
+from trunkline.session.interpret.calls.evidence import evidence_of, keep_claims, observe, printed
+from trunkline.session.interpret.calls.facts import Facts, name_of, read_open_call, shown_text
+from trunkline.session.interpret.calls.leftover import untold_of
+from trunkline.session.interpret.calls.output import news_of, title_news
+from trunkline.session.interpret.calls.spliced import long_text
+from trunkline.session.interpret.calls.structured import run_of
+from trunkline.session.interpret.effects import subagents
+from trunkline.session.interpret.effects.changes import CHANGING
+from trunkline.session.interpret.effects.disk import Wanted, open_paths
 from trunkline.session.interpret.plans import write_plan
-from trunkline.session.interpret.seen import Wanted, open_paths
-from trunkline.session.interpret.spliced import long_text
-from trunkline.session.interpret.structured import run_of
-from trunkline.session.interpret.subjects import NOT_KNOWN, has_input, says_nothing, waiting_calls
 from trunkline.session.interpret.text import TextStory
-from trunkline.session.interpret.untold import untold_of
 from trunkline.session.interpret.writer import NOTHING_CARRIED, Carried, Writer
 
 __all__ = ["ToolNames", "ToolStory", "name_of"]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trunkline.session.interpret import diff
-from trunkline.session.interpret.diff import DIFF_LINES, compare, line_count, whole
+from trunkline.session.interpret.effects import diff
+from trunkline.session.interpret.effects.diff import DIFF_LINES, compare, line_count, whole
 
 TEXT = st.lists(st.sampled_from(["a", "b", "c", "", "d e"]), max_size=40).flatmap(
     lambda lines: st.sampled_from(["\n".join(lines), "\n".join(lines) + "\n"]))

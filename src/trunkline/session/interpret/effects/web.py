@@ -14,7 +14,7 @@ from msgspec import UNSET
 
 from trunkline.dialects import context
 from trunkline.dialects.outside import BROKEN
-from trunkline.session.interpret.facts import Facts, unfenced
+from trunkline.session.interpret.calls.facts import Facts, unfenced
 
 RESULTS: Final = 50
 SUMMARY_CHARS: Final = 500

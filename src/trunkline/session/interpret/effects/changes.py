@@ -18,12 +18,12 @@ import msgspec
 from trunkline.dialects import context
 from trunkline.dialects.calls.files import ends_of_move, file_in, patch_in, replaced_in, whole_text_in
 from trunkline.session.fold import KEPT_FILES, FileTally, Fold
-from trunkline.session.interpret.diff import DIFF_CHARS, DIFF_LINES, Compared, compare, line_count
-from trunkline.session.interpret.facts import Facts
-from trunkline.session.interpret.languages import language_of
-from trunkline.session.interpret.outcome import failure_of
-from trunkline.session.interpret.patches import Piece, pieces_of
-from trunkline.session.interpret.seen import standing_of
+from trunkline.session.interpret.calls.facts import Facts
+from trunkline.session.interpret.calls.outcome import failure_of
+from trunkline.session.interpret.effects.diff import DIFF_CHARS, DIFF_LINES, Compared, compare, line_count
+from trunkline.session.interpret.effects.disk import standing_of
+from trunkline.session.interpret.effects.languages import language_of
+from trunkline.session.interpret.effects.patches import Piece, pieces_of
 from trunkline.session.interpret.writer import Writer
 
 FILES: Final = 500

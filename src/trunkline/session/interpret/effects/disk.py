@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple
 
 from trunkline.dialects.calls.files import ends_of_move, patch_in, replaced_in, whole_text_in
 from trunkline.session.fold import OpenCall, SeenFile
-from trunkline.session.interpret.facts import Facts
-from trunkline.session.interpret.outcome import failure_of, says_success
-from trunkline.session.interpret.patches import pieces_of
+from trunkline.session.interpret.calls.facts import Facts
+from trunkline.session.interpret.calls.outcome import failure_of, says_success
+from trunkline.session.interpret.effects.patches import pieces_of
 
 SEEN_FILES: Final = 20
 """Files of one call that are looked at; a call that changes more is told as it was said."""
