@@ -15,7 +15,7 @@ import uvloop
 from trunkline.agents.catalog import adhoc
 from trunkline.hub import Hub, HubOptions
 from trunkline.server.app import build_app
-from trunkline.server.listen import serve
+from trunkline.server.http.listen import serve
 from trunkline.server.options import ServerOptions
 
 

@@ -20,10 +20,10 @@ from scripts.context_typescript import context_typescript
 from trunkline.dialects.acp import options
 from trunkline.dialects.calls.types import CarriedReading
 from trunkline.hub import PendingAsk
+from trunkline.server.context.snapshot import SessionState
+from trunkline.server.context.ws import frames
 from trunkline.server.openapi import ErrorBody
 from trunkline.server.routes import ROUTES
-from trunkline.server.snapshot import SessionState
-from trunkline.server.ws import frames
 from trunkline.session import fold
 
 HEAD = "// {what} Generated from the code by `make docs`; do not edit.\n"

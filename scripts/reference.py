@@ -31,8 +31,8 @@ from trunkline.cli.group import trunkline
 from trunkline.cli.settings import SETTINGS
 from trunkline.dialects import context
 from trunkline.dialects.packets import PACKETS
+from trunkline.server.context.ws import frames
 from trunkline.server.routes import ROUTES, Query
-from trunkline.server.ws import frames
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 PAGE_TYPES = Path(__file__).parent.parent / "web" / "src" / "generated"

@@ -29,8 +29,10 @@ from trunkline.errors import (
     Unavailable,
 )
 from trunkline.hub import AgentInfo
-from trunkline.server import adapters, devices, folders, policies, preview, search
+from trunkline.server.auth import devices
+from trunkline.server.files import folders, preview
 from trunkline.server.routes import ROUTES
+from trunkline.server.sessions import adapters, policies, search
 from trunkline.session import fold
 from trunkline.session.fold import caps
 from trunkline.session.policy import decide as policy

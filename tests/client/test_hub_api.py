@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.aio import run
+from tests.server.http.test_listen import listening
 from tests.server.site import TOKEN
-from tests.server.test_listen import listening
 from trunkline.client import AutoApprove, Caps, Client, PermissionPolicy, PolicyRule, Waits
 from trunkline.dialects.acp import TextContent
 from trunkline.errors import Conflict, Invalid

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.aio import run
+from tests.server.http.test_listen import listening
 from tests.server.site import TOKEN, Site
-from tests.server.test_listen import listening
 from tests.tooling.examples import examples
 from trunkline.client import Client, ContextEvent, Endpoint, Link, Watch, WatchSnapshot
 from trunkline.client import watch as watches

@@ -20,8 +20,8 @@ from trunkline.cli.settings import SETTINGS
 from trunkline.dialects import context
 from trunkline.dialects.packets import PacketType
 from trunkline.hub import Decision
+from trunkline.server.context.snapshot import SessionState
 from trunkline.server.routes import ROUTES
-from trunkline.server.snapshot import SessionState
 from trunkline.session.audit.key import AUDIT_KEY_FILE
 from trunkline.session.commands import execute as commands
 

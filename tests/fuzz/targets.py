@@ -41,14 +41,14 @@ from trunkline.journal.base import Entry
 from trunkline.journal.database import storage_errors
 from trunkline.journal.search.texts import passage_of
 from trunkline.journal.search.words import expression_of
-from trunkline.server import content
-from trunkline.server.auth import NOBODY, Gate
+from trunkline.server.auth.credentials import NOBODY, Gate
+from trunkline.server.auth.tokens import Tokens
 from trunkline.server.call import Call, asks_for_stream
+from trunkline.server.context.ws import frames
+from trunkline.server.files import content
+from trunkline.server.files.uploads import safe_name
 from trunkline.server.options import ServerOptions
-from trunkline.server.tokens import Tokens
-from trunkline.server.transcript import Transcript
-from trunkline.server.uploads import safe_name
-from trunkline.server.ws import frames
+from trunkline.server.sessions.markdown import Transcript
 from trunkline.session.approvals import forms
 from trunkline.session.policy import globs
 from trunkline.session.policy.text import parse_policy

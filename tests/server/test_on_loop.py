@@ -11,10 +11,10 @@ from tests.aio import run
 from tests.server.site import site
 from tests.tooling.on_loop import calls_on_loop
 from tests.tooling.push_service import Browser, PushService
+from trunkline.disk import private_file
+from trunkline.disk.private_file import PrivateFile
 from trunkline.errors import StorageError
-from trunkline.server import private_file
-from trunkline.server.private_file import PrivateFile
-from trunkline.server.push.subscriptions import SUBSCRIPTIONS_FILE
+from trunkline.server.delivery.push.subscriptions import SUBSCRIPTIONS_FILE
 
 
 def test_the_page_is_read_off_the_loop(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.aio import run
+from tests.server.ops.test_ops import Page
 from tests.server.site import site
-from tests.server.test_ops import Page
 from trunkline.server import page
 
 INDEX = b'<!doctype html><title>Trunkline</title><script type="module" src="/assets/index-Ab3_xY-9.js"></script>'

@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 
 from tests.aio import run
+from tests.server.files.test_diff import asked, git, repository
 from tests.server.site import site
-from tests.server.test_diff import asked, git, repository
 from tests.tooling.push_service import Browser, PushService
 from trunkline.errors import TooManyRequests, Unauthorized
-from trunkline.server import devices, diff
-from trunkline.server import git as server_git
-from trunkline.server.devices import Pairings
-from trunkline.server.push import subscriptions
-from trunkline.server.push.subscriptions import KINDS, Subscriptions
+from trunkline.server.auth import devices
+from trunkline.server.auth.devices import Pairings
+from trunkline.server.delivery.push import subscriptions
+from trunkline.server.delivery.push.subscriptions import KINDS, Subscriptions
+from trunkline.server.files import diff
+from trunkline.server.files import git as server_git
 
 
 def test_only_so_many_devices_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

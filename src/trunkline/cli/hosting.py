@@ -28,8 +28,8 @@ from trunkline.cli.exits import EXIT_INTERRUPTED
 from trunkline.cli.settings import Settings
 from trunkline.hub import Hub, HubOptions
 from trunkline.server.app import App, build_app
-from trunkline.server.chores import chores
-from trunkline.server.listen import BACKLOG, Tls, serve
+from trunkline.server.http.listen import BACKLOG, Tls, serve
+from trunkline.server.ops.chores import chores
 from trunkline.server.options import ServerOptions
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

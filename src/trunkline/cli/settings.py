@@ -21,7 +21,7 @@ from trunkline.errors import Invalid
 
 if TYPE_CHECKING:
     from trunkline.agents.catalog import AgentSpec
-    from trunkline.server.notify.rules import Network, Webhook
+    from trunkline.server.delivery.webhooks.rules import Network, Webhook
 
 DEFAULT_PORT = 7420
 _UNITS_S = {"s": 1, "m": 60, "h": 3600}
@@ -139,7 +139,7 @@ def _address(value: Any) -> str:
 
 
 def _webhooks(value: Any) -> tuple[Webhook, ...]:
-    from trunkline.server.notify.rules import webhooks_from  # only who has webhooks pays for them
+    from trunkline.server.delivery.webhooks.rules import webhooks_from  # only who has webhooks pays for them
 
     return webhooks_from(value)
 

@@ -33,23 +33,24 @@ from trunkline.errors import (
     Unavailable,
 )
 from trunkline.hub import Hub
-from trunkline.server import acp, ws
+from trunkline.server import acp
 from trunkline.server.acp import socket
 from trunkline.server.acp.http import HttpConnections
-from trunkline.server.auth import NOBODY, Gate, check_scope
+from trunkline.server.auth.cookies import without_base
+from trunkline.server.auth.credentials import NOBODY, Gate, check_scope
+from trunkline.server.auth.devices import Pairings
+from trunkline.server.auth.login import Codes
+from trunkline.server.auth.tokens import Tokens
+from trunkline.server.auth.tries import FailedTries
 from trunkline.server.call import Call, Parts, Reply, asks_for_stream, reply, takes_stream
-from trunkline.server.cookies import without_base
-from trunkline.server.devices import Pairings
-from trunkline.server.login import Codes
+from trunkline.server.context import ws
+from trunkline.server.delivery.push.subscriptions import Subscriptions
+from trunkline.server.files.preview import Previews, preview
 from trunkline.server.openapi import ErrorBody
 from trunkline.server.options import ServerOptions
-from trunkline.server.paths import PathTree
-from trunkline.server.preview import Previews, preview
-from trunkline.server.push.subscriptions import Subscriptions
+from trunkline.server.route_tree import PathTree
 from trunkline.server.routes import ROUTES, Route
 from trunkline.server.sse import Streams, error_as_packet
-from trunkline.server.tokens import Tokens
-from trunkline.server.tries import FailedTries
 from trunkline.threads import Lane
 
 log = logging.getLogger("trunkline.server")

@@ -19,22 +19,22 @@ from trunkline.dialects.acp import with_mime_types
 from trunkline.dialects.jsonrpc.lines import utf8_fault
 from trunkline.dialects.outside import BROKEN, is_whole_number, whole_number
 from trunkline.errors import Invalid, TooLarge
-from trunkline.server.auth import NOBODY, Caller, Gate
-from trunkline.server.connections import place_of
-from trunkline.server.cookies import base_of
+from trunkline.server.auth.cookies import base_of
+from trunkline.server.auth.credentials import NOBODY, Caller, Gate
+from trunkline.server.auth.tokens import Tokens
+from trunkline.server.http.connections import place_of
 from trunkline.server.options import ServerOptions
-from trunkline.server.tokens import Tokens
 
 if TYPE_CHECKING:
     from trunkline.hub import Hub, Session
     from trunkline.server.acp.http import HttpConnections
-    from trunkline.server.devices import Pairings
-    from trunkline.server.login import Codes
-    from trunkline.server.preview import Previews
-    from trunkline.server.push.subscriptions import Subscriptions
+    from trunkline.server.auth.devices import Pairings
+    from trunkline.server.auth.login import Codes
+    from trunkline.server.auth.tries import FailedTries
+    from trunkline.server.delivery.push.subscriptions import Subscriptions
+    from trunkline.server.files.preview import Previews
     from trunkline.server.routes import Route
     from trunkline.server.sse import Streams
-    from trunkline.server.tries import FailedTries
     from trunkline.threads import Lane
 
 T = TypeVar("T")

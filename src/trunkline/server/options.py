@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from trunkline.server.notify.rules import Network, Webhook
+from trunkline.server.delivery.webhooks.rules import Network, Webhook
 from trunkline.session.workspace.files import PLAYGROUND
 
 

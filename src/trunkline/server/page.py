@@ -22,7 +22,7 @@ from starlette.responses import Response
 
 from trunkline.errors import NotFound
 from trunkline.server.call import Call, Reply
-from trunkline.server.content import media_type
+from trunkline.server.files.content import media_type
 from trunkline.threads import check_off_loop
 
 STATIC = Path(__file__).parent / "static"

@@ -16,35 +16,18 @@ from trunkline.errors import TrunklineError
 from trunkline.hub import Accepted, AgentInfo, Answer, Decision, NewSession, SessionView
 from trunkline.hub.rule_preview import RulePreview
 from trunkline.server import (
-    adapters,
-    approvals,
-    devices,
-    diff,
-    events,
-    export,
-    files,
-    folders,
-    history,
-    images,
-    journal,
-    limits,
-    login,
-    ops,
-    packets,
     page,
-    policies,
-    preview,
-    prompt,
-    search,
-    sessions,
-    snapshot,
-    uploads,
-    ws,
 )
 from trunkline.server.acp import http as acp_http
+from trunkline.server.auth import devices, login
+from trunkline.server.auth.tokens import Scope
 from trunkline.server.call import Call, Reply
-from trunkline.server.push import face as push
-from trunkline.server.tokens import Scope
+from trunkline.server.context import events, snapshot, ws
+from trunkline.server.delivery.push import face as push
+from trunkline.server.files import diff, files, folders, images, preview, uploads
+from trunkline.server.ops import journal, ops
+from trunkline.server.packets import history, packets
+from trunkline.server.sessions import adapters, approvals, export, limits, policies, prompt, search, sessions
 from trunkline.session.fold import QueuedPrompt
 
 Handler = Callable[[Call], Awaitable[Reply]]

@@ -11,8 +11,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.server.context.ws.socket import Closed, Socket
 from tests.server.site import TOKEN, Site
-from tests.server.ws.socket import Closed, Socket
 from trunkline.agents.catalog import spec_from_table
 from trunkline.hub import Hub, HubOptions, Session
 from trunkline.server.app import build_app

@@ -12,9 +12,9 @@ import pytest
 
 from tests.aio import run
 from tests.server.acp.editor import TRUSTED, Editor, Refused, editor, hub_site
+from tests.server.context.ws.socket import Refused as Turned
+from tests.server.context.ws.socket import Socket
 from tests.server.site import TOKEN
-from tests.server.ws.socket import Refused as Turned
-from tests.server.ws.socket import Socket
 from trunkline.server.acp.agent import REQUESTS_AT_ONCE
 
 

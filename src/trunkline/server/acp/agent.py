@@ -40,8 +40,8 @@ from trunkline.server.acp.offers import (
     usable,
 )
 from trunkline.server.acp.settings import modes_of, settings_of
-from trunkline.server.auth import Caller, check_scope
-from trunkline.server.tokens import Scope, allows
+from trunkline.server.auth.credentials import Caller, check_scope
+from trunkline.server.auth.tokens import Scope, allows
 
 if TYPE_CHECKING:
     from trunkline.hub import Session

@@ -21,8 +21,8 @@ from trunkline.errors import AlreadyResolved, Expired, Forbidden, Invalid, Local
 from trunkline.hub import Answer, Decision
 from trunkline.server.acp.line import GONE, EditorLine
 from trunkline.server.acp.updates import UpdateView
-from trunkline.server.scopes import answer_scope, decision_scope
-from trunkline.server.tokens import Scope, allows
+from trunkline.server.auth.scopes import answer_scope, decision_scope
+from trunkline.server.auth.tokens import Scope, allows
 from trunkline.session.fold import ApprovalView, QuestionView, shown
 
 if TYPE_CHECKING:

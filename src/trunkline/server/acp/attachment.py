@@ -30,8 +30,8 @@ from trunkline.server.acp.line import EditorLine, Left
 from trunkline.server.acp.spent import TOKENS, Spent
 from trunkline.server.acp.told import HEARD, TOLD_OTHERWISE, Meta, Told, ends_turn, told_by
 from trunkline.server.acp.updates import UpdateView
+from trunkline.server.auth.tokens import Scope
 from trunkline.server.sse import entries_after
-from trunkline.server.tokens import Scope
 
 if TYPE_CHECKING:
     from trunkline.hub import Session

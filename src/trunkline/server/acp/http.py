@@ -31,10 +31,10 @@ from trunkline.server.acp.agent import AcpAgent
 from trunkline.server.acp.line import Left
 from trunkline.server.acp.socket import new_connection_id, wanted_agent
 from trunkline.server.acp.streams import MessageStream
+from trunkline.server.auth.tokens import Tokens
 from trunkline.server.call import Call, Reply, reply
 from trunkline.server.openapi import ErrorBody
 from trunkline.server.sse import LOOK_AGAIN_LEAST_S, LOOK_AGAIN_S, EventStream, Outlet
-from trunkline.server.tokens import Tokens
 
 CONNECTION, SESSION = "acp-connection-id", "acp-session-id"
 IDLE_S = 600.0

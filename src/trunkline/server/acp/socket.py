@@ -20,7 +20,7 @@ from trunkline.dialects.visible import within
 from trunkline.errors import Invalid, TrunklineError
 from trunkline.server.acp.agent import AcpAgent
 from trunkline.server.acp.line import Left
-from trunkline.server.auth import Caller
+from trunkline.server.auth.credentials import Caller
 from trunkline.server.call import Parts, reply
 from trunkline.server.openapi import ErrorBody
 

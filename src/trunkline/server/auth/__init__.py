@@ -1,0 +1,6 @@
+"""Who may do what: credentials, tokens, devices.
+
+    credentials.py  who is asking          tokens.py   what a token may do       scopes.py   what an act needs
+    login.py        codes and cookies      cookies.py  how a cookie is written
+    devices.py      pairing and revoking   tries.py    how often one may fail    reach.py    the address for other devices
+"""

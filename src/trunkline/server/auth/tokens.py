@@ -1,0 +1,255 @@
+"""Tokens: who may do what, stored as hashes.
+
+Rule 1: a secret is shown once, when it is made. On disk there are only hashes, except for the first-run token, which the
+command line must be able to read (``token``, 0600).
+Rule 2: secrets are compared in constant time, against every token.
+Rule 3: a token dies with the one that let it in or made it. What was let in or made from a browser belongs to whoever let that
+browser in: logging out unpairs nothing.
+Rule 4: a change counts at once. It is written off the loop: who answers for it waits for ``saved`` first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import time
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from trunkline.dialects.outside import BROKEN
+from trunkline.disk.private_file import PrivateFile, write_private
+from trunkline.errors import Invalid, NotFound, StorageError, Unauthorized
+
+Scope = Literal["view", "approve", "control", "admin"]
+SCOPES: tuple[Scope, ...] = ("view", "approve", "control", "admin")
+"""Each scope includes those before it."""
+
+Kind = Literal["bearer", "browser", "device"]
+KEPT_BROWSERS = 64
+"""Logins remembered; beyond that the oldest browser has to log in again."""
+
+SEEN_STEP_S = 300
+"""When a device was last seen is kept on disk to this many seconds."""
+
+NAME_LENGTH = 64
+
+
+def allows(scope: Scope, needed: Scope) -> bool:
+    """Whether a token with ``scope`` may do what ``needed`` asks for."""
+    return SCOPES.index(scope) >= SCOPES.index(needed)
+
+
+class Token(msgspec.Struct, kw_only=True, frozen=True, rename="camel", omit_defaults=True):
+    """A token as it is stored; times are seconds since the epoch."""
+
+    id: str
+    name: str
+    scope: Scope
+    hash: str
+    created_at: int
+    kind: Kind = "bearer"
+    parent: str | None = None
+    expires_at: int | None = None
+    seen_at: int | None = None
+    """When it was last used, of a device."""
+    base: str | None = None
+    """Of a browser or device: a hash of the path that its cookie counts under."""
+
+
+class _Stored(msgspec.Struct):
+    tokens: list[Token]
+    hub: str = ""
+    """The hub's name in cookies."""
+
+
+class Tokens:
+    """The tokens of one data directory. The main token has every right and is never in ``tokens.json``."""
+
+    def __init__(self, folder: Path, main: str, clock: Callable[[], float] = time.time, *, chosen: bool = True) -> None:
+        self._chosen = chosen
+        self._file = PrivateFile(folder / "tokens.json", self._content)
+        self._clock = clock
+        self.on_ended: Callable[[], None] = lambda: None
+        """Called when tokens have ended, so that what was opened with them can end too."""
+        self.main = self._main_token(main)
+        stored = _load(self._file.path)
+        self._tokens = {token.id: token for token in stored.tokens}
+        self.hub_name = stored.hub or secrets.token_hex(4)
+        """Tells the cookies of this hub from those of others on the same host. It is kept as soon as there is a cookie."""
+        self._counted = set(self._tokens)
+        """Those that counted when it was last looked."""
+
+    @classmethod
+    def open(cls, folder: Path, override: str | None = None, clock: Callable[[], float] = time.time) -> Tokens:
+        """The tokens in ``folder``; without an override the first-run token is read, or made and written, there."""
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            chosen = (override or "").strip()
+            return cls(folder, chosen or _first_run_token(folder / "token"), clock, chosen=bool(chosen))
+        except OSError as error:
+            raise StorageError(f"cannot keep tokens in {folder}: {error.strerror}") from error
+
+    def find(self, secret: str, *kinds: Kind, base: str = "") -> Token:
+        """The token that this secret belongs to, or Unauthorized; a browser's and a device's only below its own path."""
+        presented, presented_base = _hash(secret), _hash(base)
+        found: Token | None = None
+        for token in (self.main, *self._tokens.values()):
+            if hmac.compare_digest(token.hash, presented):
+                found = token
+        if found is None or found.kind not in kinds or not self._is_live(found):
+            raise Unauthorized("the token is unknown, expired or revoked")
+        if found.kind != "bearer" and not hmac.compare_digest(found.base or "", presented_base):
+            raise Unauthorized("a cookie counts only below the path that it was given for; log in once more")
+        if found.kind == "device":
+            self.seen(found.id)
+        return found
+
+    def is_chosen(self, token_id: str) -> bool:
+        """Whether somebody chose this token's secret, and so could guess it. All others were made here."""
+        return self._chosen and token_id == self.main.id
+
+    def seen(self, token_id: str) -> None:
+        """A device is here now."""
+        token, now = self._tokens.get(token_id), int(self._clock())
+        if token is None or token.kind != "device" or now - (token.seen_at or 0) < SEEN_STEP_S:
+            return
+        self._tokens[token_id] = msgspec.structs.replace(token, seen_at=now)
+        self._changed()  # nobody waits for it: that it cannot be kept is no reason to turn the device away
+
+    def keeper(self, token_id: str) -> str:
+        """The token on which what ``token_id`` lets in or makes depends: itself, or of a browser the one that let that in."""
+        token = self._tokens.get(token_id)
+        while token is not None and token.kind == "browser" and token.parent is not None:
+            token_id, token = token.parent, self._tokens.get(token.parent)
+        return token_id
+
+    def scope_of(self, token_id: str) -> Scope | None:
+        """How far a token goes; None where it does not count."""
+        token = self.main if token_id == self.main.id else self._tokens.get(token_id)
+        return token.scope if token is not None and self._is_live(token) else None
+
+    def check_live(self, token_id: str) -> None:
+        """Unauthorized, where this token has expired or was revoked since it was found."""
+        if not self.is_live(token_id):
+            raise Unauthorized("the token has expired or was revoked")
+
+    def is_live(self, token_id: str) -> bool:
+        """Whether the token of this id counts."""
+        token = self.main if token_id == self.main.id else self._tokens.get(token_id)
+        return token is not None and self._is_live(token)
+
+    def owner(self, token_id: str) -> str:
+        """The id of the token that let this one's browser in, and so on up; its own where it stands for itself."""
+        token = self._tokens.get(token_id)
+        return token_id if token is None or token.parent is None else self.owner(token.parent)
+
+    def left_s(self, token_id: str) -> float | None:
+        """How long a token still counts, in seconds; None: until it is revoked."""
+        token = self.main if token_id == self.main.id else self._tokens.get(token_id)
+        if token is None:
+            return 0.0
+        own = None if token.expires_at is None else max(0.0, token.expires_at - self._clock())
+        above = None if token.parent is None else self.left_s(token.parent)
+        return own if above is None else above if own is None else min(own, above)
+
+    def listed(self) -> list[Token]:
+        """Every live token, the main one first."""
+        return [self.main, *(token for token in self._tokens.values() if self._is_live(token))]
+
+    def mint(self, name: str, scope: Scope, *, kind: Kind = "bearer", parent: str | None = None,
+             lifetime_s: float | None = None, base: str = "") -> tuple[Token, str]:
+        """Make a token; the secret is in the answer and nowhere else."""
+        secret = "tl_" + secrets.token_urlsafe(32)
+        now = int(self._clock())
+        token = Token(
+            id=secrets.token_hex(6), name=name, scope=scope, hash=_hash(secret), created_at=now, kind=kind, parent=parent,
+            expires_at=None if lifetime_s is None else int(now + lifetime_s), base=_hash(base) if base else None,
+        )
+        self._tokens[token.id] = token
+        self._changed()
+        return token, secret
+
+    def revoke(self, token_id: str) -> None:
+        """Forget a token and everything that it let in or made."""
+        if token_id == self.main.id:
+            raise Invalid("the main token cannot be revoked; delete the file `token` and restart to change it")
+        if token_id not in self._tokens:
+            raise NotFound(f"no token has the id {token_id}")
+        del self._tokens[token_id]
+        self._changed()
+
+    async def saved(self) -> None:
+        """Wait until every change is on disk; StorageError where that cannot be."""
+        await self._file.saved()
+
+    def _main_token(self, secret: str) -> Token:
+        digest = _hash(secret)
+        # The id follows the secret: with another main token, browsers let in by the old one are out.
+        return Token(id=f"main-{digest[:12]}", name="main", scope="admin", hash=digest, created_at=0)
+
+    def _is_live(self, token: Token) -> bool:
+        if token.expires_at is not None and token.expires_at <= self._clock():
+            return False
+        if token.parent is None or token.parent == self.main.id:
+            return True
+        parent = self._tokens.get(token.parent)
+        return parent is not None and self._is_live(parent)
+
+    def _changed(self) -> None:
+        live = [token for token in self._tokens.values() if self._is_live(token)]
+        browsers = [token.id for token in live if token.kind == "browser"]
+        surplus = set(browsers[:-KEPT_BROWSERS])
+        self._tokens = {token.id: token for token in live if token.id not in surplus}
+        has_ended, self._counted = not self._counted <= self._tokens.keys(), set(self._tokens)
+        if has_ended:
+            self.on_ended()
+        self._file.save_soon()
+
+    def _content(self) -> bytes:
+        return msgspec.json.format(msgspec.json.encode(_Stored(list(self._tokens.values()), self.hub_name)))
+
+
+def token_name(given: str) -> str:
+    """The name as it is kept, or Invalid: people tell tokens, and who did what, by it."""
+    name = given.strip()
+    if not name or len(name) > NAME_LENGTH:
+        raise Invalid(f"name must have 1 to {NAME_LENGTH} characters", details={"field": "name"})
+    if not name.isprintable():
+        raise Invalid("name must not have control or invisible characters", details={"field": "name"})
+    # Neither may it look like the main token's: "MAIN", "m ain" and full-width letters do.
+    if "".join(unicodedata.normalize("NFKC", name).split()).casefold() == "main":
+        raise Invalid("name must not be 'main': that is the main token's", details={"field": "name"})
+    return name
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _first_run_token(path: Path) -> str:
+    if path.exists():
+        path.chmod(0o600)
+        try:
+            stored = path.read_text("utf-8").strip()
+        except UnicodeDecodeError as error:
+            raise StorageError(f"{path} holds no token (it is no UTF-8); mend it, or delete it and a new one is made") from error
+        if stored:
+            return stored
+    secret = "tl_" + secrets.token_urlsafe(32)
+    write_private(path, secret.encode() + b"\n")
+    return secret
+
+
+def _load(path: Path) -> _Stored:
+    if not path.exists():
+        return _Stored([])
+    path.chmod(0o600)
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=_Stored)
+    except BROKEN as error:
+        raise StorageError(f"{path} is not a list of tokens ({error}); mend it or delete it") from error

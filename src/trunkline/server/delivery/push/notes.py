@@ -1,0 +1,231 @@
+"""What a device is told of an entry, and how a push service is to treat it.
+
+Rule 1: pure; one entry in, at most one note out, and the type is read from the bytes before anything is decoded.
+Rule 2: a note has the session's title and a short preview, and nothing else of what was said: it lies on a locked screen.
+Rule 3: what a reader would not see is spelled out, and nobody decides on what they have not seen: approving is offered only for a
+command that stands in the note whole, with its folder where that is not the session's, and whose risk is low or medium. A change,
+a fetch and any other tool have more to them than fits, and their titles are the agent's own words: these are opened or denied.
+Rule 4: all notes about one ask have one tag and one topic: what is newer takes the place of what is older, undelivered or shown.
+Rule 5: there is no silent note: each has something to show. That an ask was answered is told as the answer, in its place.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+import msgspec
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from trunkline.dialects import context
+from trunkline.dialects.calls.describe import carried_reading
+from trunkline.dialects.visible import numbered
+from trunkline.errors import Invalid
+from trunkline.journal.base import Entry
+from trunkline.server.auth.tokens import Scope, allows
+from trunkline.server.delivery.push.subscriptions import Kind
+
+TITLE_MOST = 80
+PREVIEW_MOST = 120
+"""Characters: a locked screen shows no more, and a command may have secrets further behind."""
+
+APPROVED_UNOPENED = frozenset({"low", "medium"})
+"""Risk levels that may be approved without opening the page."""
+
+KEPT_S = 4 * 3600
+"""How long a push service keeps what only tells; what asks is kept as long as it can be answered."""
+ASKED_MOST_S = 24 * 3600
+"""And no longer than this."""
+
+_TOLD_OF = context.parse_types("approval:,interaction:question,session:status_changed,session:error,custom")
+
+Urgency = Literal["high", "normal", "low"]
+Outcome = Literal["approved", "denied", "answered", "dismissed", "expired", "over"]
+"""How an ask ended; ``over``: somehow, while nobody followed."""
+
+_TOKEN_ID = re.compile(r" \([0-9a-f]{12}\)$")
+
+
+class About(NamedTuple):
+    """The session that a note is about."""
+
+    title: str
+    last_text: str = ""
+    cwd: str = ""
+
+
+class Note(msgspec.Struct, frozen=True, kw_only=True):
+    """Something to tell. ``outcome``: the ask has ended like that, so what was told of it is out of date."""
+
+    kind: Kind
+    session_id: str
+    text: str = ""
+    runs_in: str | None = None
+    """The folder, where it is a command that ``text`` and this tell wholly; else None."""
+    ask: str | None = None
+    risk_level: str | None = None
+    until: float | None = None
+    """When it can no longer be answered, in seconds since the epoch."""
+    outcome: Outcome | None = None
+    by: str = ""
+    """Who answered."""
+
+    @property
+    def resolves(self) -> bool:
+        """Whether it tells of the end of an ask."""
+        return self.outcome is not None
+
+    @property
+    def tag(self) -> str:
+        """What a newer notification takes the place of."""
+        return f"ask:{self.ask}" if self.ask is not None else f"session:{self.session_id}:{self.kind}"
+
+    @property
+    def topic(self) -> str:
+        """The same for the push service, which takes 32 letters and need not know more."""
+        digest = hashlib.sha256(f"{self.session_id} {self.tag}".encode()).digest()
+        return base64.urlsafe_b64encode(digest[:18]).decode()
+
+    @property
+    def urgency(self) -> Urgency:
+        """Whether a sleeping phone is woken for it."""
+        return "high" if self.ask is not None else "normal"
+
+    def ttl_s(self, now: float) -> int:
+        """How long it is worth delivering; 0 and less: not at all."""
+        if self.ask is None:
+            return KEPT_S
+        return min(ASKED_MOST_S, int(self.until - now) if self.until is not None else ASKED_MOST_S)
+
+
+class Payload(msgspec.Struct, rename="camel", omit_defaults=True):
+    """What the browser's worker gets."""
+
+    kind: str
+    session_id: str
+    title: str
+    body: str
+    tag: str
+    request_id: str | UnsetType = UNSET
+    risk_level: str | UnsetType = UNSET
+    actions: list[str] | UnsetType = UNSET
+    outcome: Outcome | UnsetType = UNSET
+    by: str | UnsetType = UNSET
+
+
+def note_of(session_id: str, entry: Entry) -> Note | None:
+    """What to tell of an entry; None where there is nothing."""
+    if not _TOLD_OF.matches_encoded(entry.event):
+        return None
+    try:
+        event = context.decode_event(entry.event)
+    except Invalid:
+        return None  # nested beyond reason, so no face can show it either
+    match event:
+        case context.ApprovalRequestedEvent():
+            return _asked(session_id, event)
+        case context.UserQuestionEvent():
+            return Note(kind="question", session_id=session_id, ask=event.question_id, text=event.question,
+                        until=_seconds(event.expires_at))
+        case context.ApprovalResolvedEvent():
+            outcome: Outcome = "expired" if event.resolved_by == "timeout" else "approved" if event.approved else "denied"
+            return Note(kind="approval", session_id=session_id, ask=event.request_id, outcome=outcome, by=_by(event))
+        case context.SessionErrorEvent():
+            return Note(kind="failed", session_id=session_id, text=event.error.message)
+        case context.SessionStatusChangedEvent():
+            return _finished(session_id, event)
+        case context.CustomEvent(namespace="trunkline"):
+            return _custom(session_id, event)
+    return None
+
+
+def payload_of(note: Note, about: About, scope: Scope) -> bytes:
+    """A note as it is encrypted. Who may not decide is offered no way to."""
+    text = _told_text(note, about)
+    can_decide = note.kind == "approval" and allows(scope, "approve") and not note.resolves
+    can_approve = note.runs_in is not None and note.risk_level in APPROVED_UNOPENED and _is_whole(text, PREVIEW_MOST)
+    return msgspec.json.encode(Payload(
+        kind="resolved" if note.resolves else note.kind, session_id=note.session_id, title=_short(about.title, TITLE_MOST),
+        body="" if note.resolves else _short(text, PREVIEW_MOST), tag=note.tag,
+        request_id=UNSET if note.ask is None else note.ask,
+        risk_level=UNSET if note.risk_level is None or note.resolves else note.risk_level,
+        actions=UNSET if not can_decide else ["approve", "deny"] if can_approve else ["deny"],
+        outcome=UNSET if note.outcome is None else note.outcome, by=_person(note) or UNSET))
+
+
+def _told_text(note: Note, about: About) -> str:
+    """What is told: a command with its folder, where that is not the session's own."""
+    if note.runs_in is None:
+        return note.text or about.last_text
+    elsewhere = note.runs_in.rstrip("/") != about.cwd.rstrip("/")
+    return f"Run in {note.runs_in or '/'}: {note.text}" if elsewhere else f"Run: {note.text}"
+
+
+def _asked(session_id: str, event: context.ApprovalRequestedEvent) -> Note:
+    """What is asked for, beginning with its kind."""
+    told = Note(kind="approval", session_id=session_id, ask=event.request_id, risk_level=event.risk_level,
+                until=_seconds(event.expires_at))
+    match event.preview:
+        case context.CommandPreview() if carried_reading(event.meta).only_runs:
+            return replace(told, text=event.preview.command, runs_in=event.preview.working_dir)
+        case context.CommandPreview():
+            return replace(told, text=f"{event.tool_name}, which runs: {event.preview.command}")
+        case context.DiffPreview():
+            return replace(told, text=f"Change a file: {event.preview.path}")
+    named = event.description in ("", event.tool_name)
+    return replace(told, text=f"Use {event.tool_name}" if named else f"Use {event.tool_name}: {event.description}")
+
+
+def _finished(session_id: str, event: context.SessionStatusChangedEvent | context.CustomEvent) -> Note | None:
+    """The end of a turn carries its stop reason. Who cancelled one knows that it has ended."""
+    meta = {} if event.meta is UNSET else event.meta
+    if "stopReason" not in meta or "turnId" not in meta or meta["stopReason"] == "cancelled":
+        return None
+    return Note(kind="finished", session_id=session_id)
+
+
+def _custom(session_id: str, event: context.CustomEvent) -> Note | None:
+    if event.event_name == "turn_ended":
+        return _finished(session_id, event)
+    if event.event_name != "question_resolved":
+        return None
+    answer, by = msgspec.json.decode(event.data, type=_Answered), _by(event)
+    outcome: Outcome = "expired" if by == "timeout" else "answered" if answer.action == "accept" else "dismissed"
+    return Note(kind="question", session_id=session_id, ask=answer.question_id, outcome=outcome, by=by)
+
+
+class _Answered(msgspec.Struct, rename="camel"):
+    question_id: str
+    action: str = ""
+
+
+def _by(event: context.ApprovalResolvedEvent | context.CustomEvent) -> str:
+    return "" if event.meta is UNSET else str(event.meta.get("by", ""))
+
+
+def _person(note: Note) -> str:
+    """Who answered, as people know them: without the token's id, and nobody where it was no person."""
+    return "" if note.outcome in (None, "expired", "over") else _short(_TOKEN_ID.sub("", note.by), TITLE_MOST)
+
+
+def _seconds(stamp: str | UnsetType) -> float | None:
+    return datetime.fromisoformat(stamp).timestamp() if stamp is not UNSET and stamp else None
+
+
+def _short(text: str, most: int) -> str:
+    """One line, cut, with nothing in it that cannot be seen."""
+    line = _one_line(text[:most * 4])
+    return line if len(line) <= most else line[:most - 1] + "…"
+
+
+def _is_whole(text: str, most: int) -> bool:
+    """Whether all of it is told: in one line, uncut, and with the spaces that it has."""
+    return len(text) <= most and len(_one_line(text)) <= most and " ".join(text.split()) == text.strip()
+
+
+def _one_line(text: str) -> str:
+    return numbered(" ".join(text.split()))

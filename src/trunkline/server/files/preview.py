@@ -1,0 +1,267 @@
+"""Artifacts, and their previews under unguessable addresses.
+
+Rule 1: a preview's address is its permission: 128 random bits, good for an hour. It reads no cookie and no token.
+Rule 2: a key ends with the token that it was made for. A key in a packet was made for everybody who reads the session; nobody can
+say who has it, so it ends as soon as any token does, and who is still let in asks for the artifact again.
+Rule 3: what is shown there is still: it runs no scripts and loads nothing but its own files, in a sandbox without an origin. Only
+a key that somebody asked for with ``live`` runs scripts and loads what lies elsewhere. There is nothing between: a browser lets a
+script that runs speak with others (WebRTC asks no policy), so who runs one lets it tell what it was shown.
+Rule 4: what is shown there is never a script, a worker or a style of the hub's own page.
+Rule 5: the hub never starts an app; an app without static output has no preview.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import msgspec
+from starlette.responses import RedirectResponse
+
+from trunkline.errors import Forbidden, Invalid, NotFound
+from trunkline.server.auth.credentials import own_origin
+from trunkline.server.call import Call, Reply, reply
+from trunkline.server.files.content import FileReply, media_type, open_inside, resolve
+from trunkline.session.fold import Artifact
+from trunkline.session.workspace.artifacts import static_root
+from trunkline.session.workspace.files import Workspace
+
+if TYPE_CHECKING:
+    from trunkline.hub import Session
+
+
+class ArtifactView(msgspec.Struct, kw_only=True):
+    """A file or app that the agent made. ``preview_url`` keeps the name it has in the ``artifact_created`` packet."""
+
+    id: str
+    session_id: str = msgspec.field(name="sessionId")
+    type: str
+    name: str
+    path: str
+    preview_url: str | None
+    version: int
+    created_at: str = msgspec.field(name="createdAt")
+    updated_at: str = msgspec.field(name="updatedAt")
+
+
+class NewPreview(msgspec.Struct, forbid_unknown_fields=True):
+    """How an artifact is to be shown. ``live``: its scripts run, and it may load scripts, styles, pictures and fonts from
+    elsewhere (https)."""
+
+    live: bool = False
+
+
+class PreviewAddress(msgspec.Struct):
+    """Where an artifact can be seen for a while; null for an app without static output."""
+
+    preview_url: str | None
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """What a key stands for, and the token that it was made for; None: whoever reads the session."""
+
+    session_id: str
+    artifact_id: str
+    token_id: str | None
+    live: bool
+    expires_at: float
+
+    @property
+    def purpose(self) -> tuple[str, str, str | None, bool]:
+        """What one key is enough for."""
+        return self.session_id, self.artifact_id, self.token_id, self.live
+
+
+class Previews:
+    """Keys that let whoever has them see one artifact, for a while."""
+
+    def __init__(self, lifetime_s: float, clock: Callable[[], float] = time.monotonic,
+                 is_live: Callable[[str], bool] = lambda token_id: True) -> None:
+        self._lifetime_s = lifetime_s
+        self._clock = clock
+        self._is_live = is_live
+        self._keys: dict[str, Shown] = {}
+        self._newest: dict[tuple[str, str, str | None, bool], str] = {}
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def url(self, session_id: str, artifact: Artifact, token_id: str | None = None, *, live: bool = False) -> str:
+        """The path under which an artifact can be seen now that can be shown (``static_root``: it looks at the disk)."""
+        name = quote(os.fsencode(artifact.name)) if artifact.type in ("file", "image") else ""
+        return f"/preview/{self._key(session_id, artifact.id, token_id, live)}/{name}"
+
+    def shown(self, key: str) -> Shown:
+        """What a key shows, or NotFound."""
+        found = self._keys.get(key)
+        if found is None or found.expires_at <= self._clock() or not self._has_owner(found):
+            raise NotFound("this preview is gone; ask for the artifact again")
+        return found
+
+    def drop_dead(self) -> None:
+        """Tokens have ended: so do their keys, and those of which nobody knows who has them."""
+        for key, shown in list(self._keys.items()):
+            if shown.token_id is None or not self._has_owner(shown):
+                self._drop(key, shown)
+
+    def _has_owner(self, shown: Shown) -> bool:
+        return shown.token_id is None or self._is_live(shown.token_id)
+
+    def _key(self, session_id: str, artifact_id: str, token_id: str | None, live: bool) -> str:
+        """A key with at least half of its time left: asking again and again makes no new ones."""
+        now = self._clock()
+        made = Shown(session_id, artifact_id, token_id, live, now + self._lifetime_s)
+        held = self._newest.get(made.purpose)
+        if held is not None and self._keys[held].expires_at - now > self._lifetime_s / 2:
+            return held
+        self._forget_expired(now)
+        key = secrets.token_hex(16)
+        self._keys[key] = made
+        self._newest[made.purpose] = key
+        return key
+
+    def _forget_expired(self, now: float) -> None:
+        # Keys are made in order of time, so the old ones are in front; the others are not looked at.
+        while self._keys:
+            key, shown = next(iter(self._keys.items()))
+            if shown.expires_at > now:
+                return
+            self._drop(key, shown)
+
+    def _drop(self, key: str, shown: Shown) -> None:
+        del self._keys[key]
+        if self._newest.get(shown.purpose) == key:
+            del self._newest[shown.purpose]
+
+
+async def artifacts(call: Call) -> Reply:
+    """What the agent made, oldest first."""
+    session = await call.session()
+    made = session.artifacts()
+    shown = await _can_be_shown(session, made)
+    return reply([_view(call, session, artifact, each) for artifact, each in zip(made, shown, strict=True)])
+
+
+async def artifact(call: Call) -> Reply:
+    """One artifact."""
+    session = await call.session()
+    made = session.artifact(call.part("artifactId"))
+    (shown,) = await _can_be_shown(session, [made])
+    return reply(_view(call, session, made, shown))
+
+
+async def new_preview(call: Call) -> Reply:
+    """An address to see one artifact at: still, or ``live``."""
+    session = await call.session()
+    wanted = await call.body(NewPreview, default=NewPreview())
+    artifact = session.artifact(call.part("artifactId"))
+    (shown,) = await _can_be_shown(session, [artifact])
+    url = call.parts.previews.url(session.id, artifact, call.caller.token_id, live=wanted.live) if shown else None
+    return reply(PreviewAddress(url), 201)
+
+
+async def preview(call: Call) -> Reply:
+    """A file of an artifact, as a page without an origin."""
+    key, path = call.part("key"), call.part("path")
+    _check_use(call)
+    shown = call.parts.previews.shown(key)
+    session = await call.hub.session(shown.session_id)
+    space = session.workspace
+    answer = await space.lane.run(_file, call, session.artifact(shown.artifact_id), space, path)
+    answer.raw_headers += preview_headers(f"{own_origin(call.request)}/preview/{key}/", live=shown.live)
+    return answer
+
+
+def preview_headers(prefix: str, *, live: bool = False) -> list[tuple[bytes, bytes]]:
+    """The sandbox. ``prefix`` is the only address of ours that anything is loaded from; unless ``live``, the only one at all, and
+    no script runs. Those that do run as nobody."""
+    # A browser may connect before it asks the policy: Chromium does for the address of a frame.
+    confined = [] if live else [(b"connection-allowlist", b"(response-origin)")]
+    return [
+        *confined,
+        (b"content-security-policy", "; ".join(_live(prefix) if live else _still(prefix)).encode("latin-1", "replace")),
+        # A name that is looked up is a message to who answers for it.
+        (b"x-dns-prefetch-control", b"on" if live else b"off"),
+        # The sandbox has no origin, so even its own fonts, modules and fetches are cross-origin requests.
+        (b"access-control-allow-origin", b"*"),
+        (b"cross-origin-resource-policy", b"cross-origin"),
+    ]
+
+
+def _still(prefix: str) -> tuple[str, ...]:
+    own = f"{prefix} data: blob:"
+    return (
+        "sandbox", f"default-src {own}", "script-src 'none'", "worker-src 'none'", "connect-src 'none'",
+        f"style-src {own} 'unsafe-inline'", f"base-uri {prefix}", "form-action 'none'", "frame-ancestors 'self'",
+    )
+
+
+def _live(prefix: str) -> tuple[str, ...]:
+    own = f"{prefix} data: blob:"
+    seen = f"{own} https:"
+    return (
+        "sandbox allow-scripts", f"default-src {own} 'unsafe-inline' 'unsafe-eval'",
+        f"script-src {seen} 'unsafe-inline' 'unsafe-eval'", f"style-src {seen} 'unsafe-inline'",
+        f"img-src {seen}", f"font-src {seen}", f"connect-src {own}", f"base-uri {prefix}", "form-action 'none'",
+        "frame-ancestors 'self'",
+    )
+
+
+_SHOWN_AS = frozenset(("document", "iframe", "frame", "image", "empty"))
+
+
+def _check_use(call: Call) -> None:
+    """Forbidden, where the hub's own page would take it for a part of itself. A sandbox has no origin, so it never says this."""
+    asked = call.request.headers
+    if asked.get("sec-fetch-site") == "same-origin" and asked.get("sec-fetch-dest", "document") not in _SHOWN_AS:
+        raise Forbidden("what an agent made is no part of this page")
+
+
+async def _can_be_shown(session: Session, made: Sequence[Artifact]) -> list[bool]:
+    return await session.workspace.lane.run(lambda: [static_root(each) is not None for each in made])
+
+
+def _view(call: Call, session: Session, artifact: Artifact, can_be_shown: bool) -> ArtifactView:
+    url = call.parts.previews.url(session.id, artifact, call.caller.token_id) if can_be_shown else None
+    return ArtifactView(
+        id=artifact.id, session_id=session.id, type=artifact.type, name=artifact.name, path=artifact.relative_path,
+        preview_url=url, version=artifact.version,
+        created_at=artifact.created_at, updated_at=artifact.updated_at,
+    )
+
+
+def _file(call: Call, artifact: Artifact, space: Workspace, path: str) -> Reply:
+    root = static_root(artifact)
+    if root is None:
+        raise NotFound("this app has no static output to show")
+    try:
+        real_root = str(space.resolve(root))
+    except Invalid as error:  # it was swapped in the middle of our look
+        raise NotFound(f"no such file: {artifact.name}") from error
+    if artifact.type in ("file", "image"):
+        if path not in ("", artifact.name):
+            raise NotFound(f"no such file: {path}")
+        return _reply_with(call, real_root, space.within(os.path.dirname(real_root)))
+    return _from_folder(call, space.within(real_root), path)
+
+
+def _from_folder(call: Call, space: Workspace, path: str) -> Reply:
+    if os.path.isdir(resolve(space, path or ".")):
+        if path and not path.endswith("/"):
+            return RedirectResponse(call.request.url.path + "/")
+        path = os.path.join(path or ".", "index.html")
+    return _reply_with(call, path, space)
+
+
+def _reply_with(call: Call, path: str, space: Workspace) -> Reply:
+    try:
+        opened = open_inside(path, space)
+    except Invalid as error:
+        raise NotFound(error.message) from error
+    kind = media_type(opened.name)
+    charset = "; charset=utf-8" if kind.startswith("text/") else ""
+    return FileReply(opened, call.request.headers, kind + charset, cache="no-store")

@@ -1,0 +1,73 @@
+"""What a served hub does besides answering: it tells webhooks and devices, ends what an expired token has open, and
+keeps the search index up while little else is going on.
+
+Rule 1: a chore that fails is told in the log. It ends neither the hub nor another chore.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any
+
+from trunkline.errors import TrunklineError
+from trunkline.hub import Hub
+from trunkline.server.call import Parts
+
+log = logging.getLogger("trunkline.server")
+
+INDEX_S = 60.0
+"""How often the search index reads up."""
+
+EXPIRED_S = 30.0
+"""How often it is looked for tokens whose time is up."""
+
+
+async def chores(parts: Parts) -> None:
+    """Do all of them, until cancelled."""
+    work = [_minded("the search index", _keep_index(parts.hub, INDEX_S)), _minded("tokens", _end_expired(parts, EXPIRED_S))]
+    if parts.options.webhooks:
+        from trunkline.server.delivery.webhooks.ledger import LEDGER_FILE, Ledger  # only who has webhooks pays for them
+        from trunkline.server.delivery.webhooks.notifier import Notifier
+
+        ledger = Ledger(None if parts.hub.options.memory else parts.options.data_dir / LEDGER_FILE)
+        notifier = Notifier(parts.hub, parts.streams.watching, parts.options.webhooks, parts.options.public_url, ledger=ledger)
+        work.append(_minded("webhooks", notifier.run()))
+    work.append(_minded("pushes", _push(parts)))
+    await asyncio.gather(*work)
+
+
+async def _push(parts: Parts) -> None:
+    await parts.subscriptions.some()
+    from trunkline.server.delivery.push.pusher import Pusher  # only a hub that somebody wants pushes from pays for them
+
+    await Pusher(parts.hub, parts.subscriptions, parts.tokens.scope_of, parts.options.public_url).run()
+
+
+async def _keep_index(hub: Hub, every_s: float) -> None:
+    while True:
+        await asyncio.sleep(every_s)
+        if hub.busy():
+            continue
+        try:
+            await hub.index.keep_up()
+        except TrunklineError as error:
+            log.warning("the search index is behind: %s", error.message)
+
+
+async def _end_expired(parts: Parts, every_s: float) -> None:
+    """Nobody tells of a token that expires, and what was opened with it must end as well."""
+    while True:
+        await asyncio.sleep(every_s)
+        try:
+            parts.tokens.on_ended()
+        except TrunklineError as error:
+            log.warning("what belonged to a token that has expired is not forgotten: %s", error.message)
+
+
+async def _minded(name: str, work: Coroutine[Any, Any, None]) -> None:
+    try:
+        await work
+    except Exception:  # a task's boundary: the hub goes on without it
+        log.exception("%s: stopped by a failure", name)

@@ -1,0 +1,202 @@
+"""Sessions over HTTP: start, list, look at, steer, end.
+
+Rule 1: a handler decodes, calls the session, encodes; what is allowed when is the session's business.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import msgspec
+
+from trunkline.errors import Invalid, NotFound
+from trunkline.hub import Answer, Decision, NewSession, SessionView
+from trunkline.journal.base import RowFilter
+from trunkline.server.auth.credentials import check_scope
+from trunkline.server.auth.scopes import answer_scope, decision_scope
+from trunkline.server.call import Call, Reply, no_content, reply
+from trunkline.server.sessions.prompt import EditQueued, blocks_of
+
+LIST_MOST = 200
+LIST_DEFAULT = 50
+SKIPPED_MOST = 100_000
+
+
+class SessionPage(msgspec.Struct):
+    """Sessions, newest activity first; ``next`` goes into ``?before=`` for more, null at the end."""
+
+    sessions: list[SessionView]
+    next: str | None
+
+
+class Rename(msgspec.Struct, forbid_unknown_fields=True):
+    """A new title."""
+
+    title: str
+
+
+class SetMode(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """One of the session's modes."""
+
+    mode_id: str
+
+
+class SetConfig(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """One of the session's options and its new value."""
+
+    config_id: str
+    value: str | bool
+
+
+class Fork(msgspec.Struct, forbid_unknown_fields=True):
+    """How a branch begins: in another folder, under another title, or as its source."""
+
+    cwd: str | None = None
+    title: str | None = None
+
+
+class Cancelled(msgspec.Struct):
+    """Whether there was a turn to cancel."""
+
+    cancelled: bool
+
+
+async def agents(call: Call) -> Reply:
+    """What can be run here."""
+    return reply(await call.hub.agent_infos())
+
+
+async def create(call: Call) -> Reply:
+    """Start a session."""
+    session = await call.hub.create(await call.body(NewSession), by=call.caller.name, key=_start_key(call))
+    return reply(session.view(), 201, {"Location": f"/sessions/{session.id}"})
+
+
+def _start_key(call: Call) -> str | None:
+    """The caller's key, which is nobody else's: two callers who chose the same one start two sessions."""
+    key = call.idempotency_key()
+    return None if key is None else hashlib.sha256(f"{call.caller.token_id} {key}".encode()).hexdigest()
+
+
+async def listing(call: Call) -> Reply:
+    """A page of sessions."""
+    limit = call.integer("limit", LIST_DEFAULT, least=1, most=LIST_MOST)
+    skipped = call.integer("before", 0, most=SKIPPED_MOST)
+    status = call.text("status")
+    views = await call.hub.list(RowFilter(
+        status=frozenset(status.split(",")) if status else None, agent=call.text("agent"), text=call.text("text"),
+        limit=skipped + limit + 1,
+    ))
+    more = len(views) > skipped + limit
+    return reply(SessionPage(views[skipped:skipped + limit], str(skipped + limit) if more else None))
+
+
+async def show(call: Call) -> Reply:
+    """The state of one session, with every pending approval and question."""
+    session = await call.session()
+    view = await session.snapshot()
+    view.commands = await session.commands()
+    return reply(view)
+
+
+async def rename(call: Call) -> Reply:
+    """Give the session another title."""
+    session = await call.session()
+    title = (await call.body(Rename)).title.strip()
+    if not title:
+        raise Invalid("title must not be empty", details={"field": "title"})
+    await session.rename(title, by=call.caller.name)
+    return reply(session.view())
+
+
+async def delete(call: Call) -> Reply:
+    """Stop the session and forget it."""
+    await call.hub.delete(call.part("id"))
+    return no_content()
+
+
+async def fork(call: Call) -> Reply:
+    """Branch a session off this one."""
+    source = await call.session()
+    how = await call.body(Fork, default=Fork())
+    session = await call.hub.fork(source.id, cwd=how.cwd, title=how.title, by=call.caller.name)
+    return reply(session.view(), 201, {"Location": f"/sessions/{session.id}"})
+
+
+async def cancel(call: Call) -> Reply:
+    """Ask the agent to end its turn."""
+    session = await call.session()
+    return reply(Cancelled(await session.cancel(by=call.caller.name)))
+
+
+async def set_mode(call: Call) -> Reply:
+    """Switch the mode."""
+    session = await call.session()
+    await session.set_mode((await call.body(SetMode)).mode_id, by=call.caller.name)
+    return reply(session.view())
+
+
+async def set_config(call: Call) -> Reply:
+    """Set an option."""
+    session = await call.session()
+    body = await call.body(SetConfig)
+    await session.set_config(body.config_id, body.value, by=call.caller.name)
+    return reply(session.view())
+
+
+async def queue(call: Call) -> Reply:
+    """The prompts that wait."""
+    return reply((await call.session()).view().queue)
+
+
+async def queued(call: Call) -> Reply:
+    """One prompt that waits."""
+    turn_id = call.part("turnId")
+    for prompt in (await call.session()).view().queue:
+        if prompt.turn_id == turn_id:
+            return reply(prompt)
+    raise NotFound(f"no prompt {turn_id} is waiting")
+
+
+async def edit_queued(call: Call) -> Reply:
+    """Change what a waiting prompt says."""
+    session = await call.session()
+    body = await call.body(EditQueued)
+    await session.edit_queued(call.part("turnId"), blocks_of(body.content), by=call.caller.name)
+    return reply(session.view().queue)
+
+
+async def drop_queued(call: Call) -> Reply:
+    """Take a prompt out of the queue."""
+    await (await call.session()).drop_queued(call.part("turnId"), by=call.caller.name)
+    return no_content()
+
+
+async def clear_queue(call: Call) -> Reply:
+    """Take every prompt out of the queue."""
+    session = await call.session()
+    for prompt in session.view().queue:
+        await session.drop_queued(prompt.turn_id, by=call.caller.name)
+    return no_content()
+
+
+async def decide(call: Call) -> Reply:
+    """Answer a permission."""
+    session = await call.session()
+    decision = await call.body(Decision)
+    if (decision.option_id is None) == (decision.decision is None):
+        raise Invalid("exactly one of optionId and decision is needed", details={"field": "decision"})
+    request_id = call.part("requestId")
+    check_scope(call.caller, decision_scope(session.fold, request_id, decision.scope, decision.option_id,
+                                            edited=decision.updated_input is not None))
+    await session.decide(request_id, decision, by=call.caller.name)
+    return reply(session.view())
+
+
+async def answer(call: Call) -> Reply:
+    """Answer a question."""
+    session = await call.session()
+    question_id = call.part("questionId")
+    check_scope(call.caller, answer_scope(session.fold, question_id))
+    await session.answer(question_id, await call.body(Answer), by=call.caller.name)
+    return reply(session.view())

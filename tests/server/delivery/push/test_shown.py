@@ -1,0 +1,48 @@
+"""Asks that devices were told of are remembered beyond a restart, and no longer than they could be shown."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+from trunkline.server.delivery.push.notes import Note
+from trunkline.server.delivery.push.shown import TOLD_FILE, TOLD_MOST, ToldAsk, ToldAsks
+
+
+def ask(number: int, until: float = 1_000.0) -> Note:
+    return Note(kind="approval", session_id="s", ask=f"r{number}", text="rm -rf secret", until=until)
+
+
+def loaded(folder: Path) -> ToldAsks:
+    """What a hub that comes next knows."""
+    told = ToldAsks(folder)
+    told.load()
+    return told
+
+
+def test_what_was_told_is_remembered_without_what_it_said(tmp_path: Path) -> None:
+    loaded(tmp_path).add(ask(1), frozenset({"phone"}))
+    assert stat.S_IMODE((tmp_path / TOLD_FILE).stat().st_mode) == 0o600
+    assert "secret" not in (tmp_path / TOLD_FILE).read_text()
+    told = loaded(tmp_path)
+    assert [note.ask for note in told.left(0)] == ["r1"]
+    assert told.left(1_000) == []
+    found = told.pop("r1")
+    assert found is not None and found.devices == {"phone"} and told.pop("r1") is None and told.pop("r2") is None
+    assert loaded(tmp_path).left(0) == []
+
+
+def test_the_number_of_asks_is_bounded(tmp_path: Path) -> None:
+    told = loaded(tmp_path)
+    for number in range(TOLD_MOST + 1):
+        told._asks[f"r{number}"] = ToldAsk(ask(number), frozenset())
+    told.add(ask(TOLD_MOST + 1), frozenset())
+    assert len(told._asks) == TOLD_MOST and told.pop("r0") is None and told.pop(f"r{TOLD_MOST + 1}") is not None
+
+
+def test_a_damaged_file_is_begun_anew(tmp_path: Path) -> None:
+    (tmp_path / TOLD_FILE).write_text("{")
+    told = loaded(tmp_path)
+    assert told.left(0) == []
+    told.add(ask(1), frozenset())
+    assert len(loaded(tmp_path).left(0)) == 1

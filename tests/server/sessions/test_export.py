@@ -1,0 +1,282 @@
+"""A session as a file: markdown for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.aio import run
+from tests.server.context.test_joining import feed_of
+from tests.server.site import Site, site
+from trunkline.hub import Decision, Session
+from trunkline.server.sessions.export import _json, _markdown, _stretches
+from trunkline.server.sessions.markdown import DIFF_MOST, OUTPUT_MOST, Transcript, fenced
+
+
+def told(*events: dict[str, Any]) -> str:
+    transcript = Transcript()
+    body = "".join(transcript.tell(json.dumps({"seq": seq, "sessionId": "s", "timestamp": "t", **event}).encode())
+                   for seq, event in enumerate(events, 1))
+    return body + transcript.end()
+
+
+def delta(text: str, message: str = "m", role: str = "assistant") -> dict[str, Any]:
+    return {"type": "message:delta", "messageId": message, "role": role, "delta": text}
+
+
+def thought(text: str) -> dict[str, Any]:
+    return {"type": "thinking:delta", "messageId": "t", "delta": text}
+
+
+def complete(text: str, message: str = "m", role: str = "assistant") -> dict[str, Any]:
+    return {"type": "message:complete", "messageId": message, "role": role, "content": [{"type": "text", "text": text}]}
+
+
+def executing(name: str = "Bash", call: str = "c", asks: bool = False, **given: Any) -> dict[str, Any]:
+    return {"type": "tool:executing", "toolCallId": call, "name": name, "input": given, "riskLevel": "low",
+            "requiresApproval": asks, "_meta": {"reading": {"command": given["command"]} if "command" in given else {}}}
+
+
+def asked(command: str, risk: str) -> dict[str, Any]:
+    return {"type": "approval:requested", "requestId": "r", "toolCallId": "c", "toolName": "Bash", "riskLevel": risk,
+            "toolInput": {"command": command}, "description": f"Run: {command}", "expiresAt": "2026-01-01T00:00:00.000Z",
+            "_meta": {"reading": {"command": command}}}
+
+
+def result(output: str, name: str = "Bash", call: str = "c", **more: Any) -> dict[str, Any]:
+    return {"type": "tool:result", "toolCallId": call, "name": name, "output": output, "duration": 1, **more}
+
+
+def test_what_was_said_is_told_once_as_it_was_said() -> None:
+    text = told(delta("Hello", "u", "user"), complete("Hello", "u", "user"), thought("Hm"), thought("m."),
+                {"type": "thinking:complete", "messageId": "t", "content": "Hmm."}, delta("Good "), delta("*day*"),
+                complete("Good *day*"))
+    assert text == ("\n## You\n\nHello\n\n<details><summary>Thinking</summary>\n\nHmm.\n\n</details>\n\n## Agent\n\nGood *day*\n")
+
+
+def test_a_message_without_deltas_is_told_by_its_end() -> None:
+    picture = {"type": "message:complete", "messageId": "m", "role": "assistant",
+               "content": [{"type": "image", "url": "/sessions/s/images/3"}]}
+    assert told(complete("All of it")) == "\n## Agent\n\n\nAll of it\n"
+    assert "![an image](/sessions/s/images/3)" in told(picture)
+
+
+def test_something_in_the_middle_of_a_message_neither_loses_nor_doubles_text() -> None:
+    text = told(delta("one "), {"type": "session:error", "error": {"code": "x", "message": "oh", "recoverable": True}},
+                delta("two"), complete("one two"))
+    assert (text.count("one "), text.count("two"), text.count("> **Error**: oh")) == (1, 1, 1)
+
+
+def test_a_tool_is_told_with_its_input_its_output_and_who_let_it_run() -> None:
+    text = told(
+        executing(command="npm test", asks=True),
+        asked("npm test", "medium"),
+        {"type": "approval:resolved", "requestId": "r", "toolCallId": "c", "approved": True, "resolvedBy": "user",
+         "reason": "fine", "_meta": {"by": "phone (d1)"}},
+        result("ok\n"))
+    assert text == ("\n### Tool: Bash\n\n```sh\nnpm test\n```\n\n> **Approval needed** (risk medium): Run: npm test\n"
+                    "\n> **Approved** by phone (d1): fine\n\n```\nok\n```\n")
+
+
+def test_the_command_of_a_call_is_the_one_that_was_read_whatever_its_member_is_called() -> None:
+    event = executing("do_steps", steps=[{"run": "make all"}])
+    event["_meta"]["reading"]["command"] = "make all"
+    assert told(event) == "\n### Tool: do_steps\n\n```sh\nmake all\n```\n"
+    assert told(executing("do_steps", steps=[])) == "\n### Tool: do_steps\n\n- steps: `[]`\n"
+
+
+def test_a_call_that_is_asked_for_while_it_runs_is_told_once() -> None:
+    text = told(executing(command="ls"), executing(command="ls", asks=True), asked("ls", "low"))
+    assert text.count("### Tool: Bash") == 1
+
+
+def test_results_of_calls_at_the_same_time_say_whose_they_are() -> None:
+    text = told(executing("One", "c1", x=1), executing("Two", "c2", x=2), result("first", "One", "c1"),
+                result("second", "Two", "c2"))
+    assert "Result of **One**:\n\n```\nfirst" in text and "Result of **Two**" not in text
+
+
+def test_a_change_is_told_by_its_diff_and_only_once() -> None:
+    diff = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
+    structured = {"type": "file_diff", "path": "x", "diff": diff, "changeType": "modified"}
+    text = told(executing("Edit"), result("done", structured=structured),
+                {"type": "file:change", "path": "x", "changeType": "modified", "diff": diff, "linesAdded": 1, "linesRemoved": 1})
+    assert text.count("+b") == 1 and "```diff\n" in text and "`x` (+1 −1)" in text
+
+
+def test_several_changes_are_told_one_by_one() -> None:
+    changes = [{"path": "a`b", "changeType": "created", "diff": "+x\n", "linesAdded": 1}, {"path": "c", "changeType": "deleted"}]
+    text = told({"type": "file:batch", "changes": changes})
+    assert "**created** ``a`b`` (+1 −0)\n\n```diff\n+x\n```\n\n**deleted** `c` (+0 −0)" in text
+
+
+def test_an_input_is_told_by_its_fields_and_none_is_long() -> None:
+    text = told(executing("Write", path="a b", content="x\n" * 500, lines=[1, 2]))
+    assert "- path: `a b`\n" in text and "- lines: `[1,2]`" in text
+    assert "… (1000 characters)" in text and len(text) < 400
+
+
+def test_what_a_program_said_to_its_terminal_is_left_out_and_its_exit_code_is_told() -> None:
+    ended = {"type": "command_output", "exitCode": 1, "stdout": "", "stderr": ""}
+    printed = "\x1b]0;title\x07\x1b[31m1 failed\x1b[0m\r\n 9%\r99%\r\r\nend"
+    text = told(executing(command="pytest"), result(printed, structured=ended))
+    assert text == "\n### Tool: Bash\n\n```sh\npytest\n```\n\n```\n1 failed\n 9%\n99%\nend\n```\n\nExit code: 1\n"
+    assert told(executing(command="true"), result("", structured={**ended, "exitCode": 0})).endswith("```\n\nExit code: 0\n")
+    assert "Result of **One**:\n\nExit code: 1" in told(executing("One", "c1"), executing("Two", "c2"),
+                                                        result("\x1b[0m", "One", "c1", structured=ended))
+
+
+def test_no_control_character_of_anybody_reaches_who_prints_the_file() -> None:
+    hostile = "\x1b[2J\x9b2J\x07\x08"
+    text = Transcript().head(title=hostile, agent="a", folder=hostile, started="t") + told(
+        delta(f"said {hostile}"), executing(command=f"echo {hostile}"), result(hostile),
+        {"type": "tool:error", "toolCallId": "c", "name": "Bash",
+         "error": {"code": "x", "message": f"oh {hostile}", "recoverable": True}},
+        {"type": "file:change", "path": "x", "changeType": "modified", "diff": f"+{hostile}\r\n"})
+    assert not set(text) & set(map(chr, (*range(9), 11, 12, *range(14, 32), 127, *range(0x80, 0xA0))))
+    assert "said ␛[2J\ufffd2J␇␈" in text and "echo ␛[2J" in text  # nothing that was run is shown as something else
+
+
+def test_a_todo_list_is_told_when_it_changed_and_not_again_by_the_call_that_brought_it() -> None:
+    todos = {"type": "progress:todo_update", "todos": [{"content": "one", "status": "in_progress"}]}
+    text = told(executing("Todo", "c1", todos=1), todos, todos, result("[one]", "Todo", "c1"))
+    assert text.count("- [~] one") == 1 and "[one]" not in text
+
+
+def test_questions_todos_sub_agents_and_costs_are_told() -> None:
+    text = told(
+        {"type": "interaction:question", "questionId": "q", "question": "Which?", "options": ["a", "b"]},
+        {"type": "custom", "namespace": "trunkline", "eventName": "question_resolved", "_meta": {"by": "main"},
+         "data": {"questionId": "q", "action": "accept", "content": {"x": "a"}}},
+        {"type": "progress:todo_update",
+         "todos": [{"content": "one", "status": "completed"}, {"content": "two", "status": "pending"}]},
+        {"type": "subagent:spawned", "subAgentId": "a", "parentToolCallId": "c", "task": "look"},
+        {"type": "git:operation", "operation": {"kind": "commit", "hash": "abc", "message": "m", "filesChanged": 1}},
+        {"type": "resource:cost", "delta": {"total": 1, "input": 0, "output": 0, "currency": "USD"},
+         "cumulative": {"total": 1.5, "input": 0, "output": 0, "currency": "USD"}},
+        {"type": "from-tomorrow", "x": 1})
+    for part in ("> **Question**: Which?\n> - a", '> **Answered** (accept) by main: {"x":"a"}', "- [x] one\n- [ ] two",
+                 "> **Sub-agent**: look", "> **Git commit**: hash abc", "- Cost: 1.5 USD"):
+        assert part in text
+
+
+def test_long_outputs_are_cut_and_say_so() -> None:
+    assert "… 5 more characters" in told(result("x" * (OUTPUT_MOST + 5)))
+    long = {"type": "file:change", "path": "x", "changeType": "modified", "diff": "x" * (DIFF_MOST + 7)}
+    assert "… 7 more characters" in told(long)
+
+
+@given(st.text(alphabet="`~a\n ", max_size=60))
+def test_no_output_can_end_its_own_fence(text: str) -> None:
+    block = fenced(text, "sh")
+    fence = block[:block.index("sh")]
+    assert set(fence) == {"`"} and fence not in text
+    assert block.endswith(f"\n{fence}") and block.startswith(f"{fence}sh\n{text}")
+
+
+def test_what_is_remembered_does_not_grow_with_what_was_said() -> None:
+    transcript = Transcript()
+    tracemalloc.start()
+    for number in range(20_000):
+        event = {"type": "message:delta", "messageId": "m", "role": "assistant", "delta": "x" * 50}
+        transcript.tell(json.dumps({"seq": number, "sessionId": "s", "timestamp": "t", **event}).encode())
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < 200_000
+
+
+# Over HTTP
+
+
+async def decided(hub: Site) -> Session:
+    session = await hub.session(title="Mend the *roof*")
+    await hub.ask("POST", f"/sessions/{session.id}/send-message", json_body={"content": "/ask"})
+    while not session.fold.approvals:
+        await session.feed.wait(session.feed.last_seq)
+    await session.decide(next(iter(session.fold.approvals)), Decision(decision="allow"), by="phone (d1)")
+    while session.fold.turn is not None:
+        await session.feed.wait(session.feed.last_seq)
+    return session
+
+
+def test_the_json_has_a_head_and_every_event_as_it_is_in_the_journal(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await decided(hub)
+            answer = await hub.ask("GET", f"/sessions/{session.id}/export?format=json")
+            assert (answer.status, answer.header("content-type")) == (200, "application/json")
+            disposition = answer.header("content-disposition") or ""
+            assert disposition.startswith('attachment; filename="mend-the-roof-') and disposition.endswith('.json"')
+            whole = answer.json()
+            assert (whole["trunkline"], whole["lastSeq"]) == (1, session.feed.last_seq)
+            assert whole["session"]["title"] == "Mend the *roof*"
+            history = (await hub.ask("GET", f"/sessions/{session.id}/history?limit=5000")).json()
+            assert whole["events"] == history["events"]
+
+    run(check())
+
+
+def test_the_markdown_can_be_read_and_says_who_decided(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await decided(hub)
+            answer = await hub.ask("GET", f"/sessions/{session.id}/export")
+            assert answer.header("content-type") == "text/markdown; charset=utf-8"
+            assert (answer.header("content-disposition") or "").endswith('.md"')
+            text = answer.body.decode()
+            assert text.startswith("# Mend the *roof*\n\n- Agent: demo\n")
+            for part in ("\n## You\n\n/ask\n", "> **Approval needed**", "> **Approved** by phone (d1)"):
+                assert part in text
+
+    run(check())
+
+
+@pytest.mark.parametrize("form", ["pdf", "JSON", "markdown "])
+def test_another_format_is_refused_and_the_error_names_what_there_is(tmp_path: Path, form: str) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await hub.session()
+            answer = await hub.ask("GET", f"/sessions/{session.id}/export?format={form}")
+            assert (answer.status, answer.json()["details"]) == (400, {"field": "format", "allowed": ["markdown", "json"]})
+            assert (await hub.ask("GET", "/sessions/none/export")).status == 404
+
+    run(check())
+
+
+def test_it_ends_at_the_entry_that_was_the_last_when_it_was_asked_for() -> None:
+    async def check() -> None:
+        feed = await feed_of([{"type": "tool:start"}] * 3_000)
+        feed.last_seq = 2_500
+        read: list[int] = []
+        async for entries in _stretches(feed, 2_500):
+            read += [entry.seq for entry in entries]
+            feed.last_seq = 3_000
+        assert read == list(range(1, 2_501))
+
+    run(check())
+
+
+def test_what_happens_while_it_is_written_is_not_in_it(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await hub.session()
+            await hub.turn(session, "/echo before")
+            view = await session.snapshot()
+            await hub.turn(session, "/echo between")
+            body = _json(session, view)
+            pieces = [await anext(body)]
+            await hub.turn(session, "/echo after")
+            pieces += [piece async for piece in body]
+            whole = json.loads(b"".join(pieces))
+            assert whole["lastSeq"] == whole["session"]["lastSeq"] == whole["events"][-1]["seq"] == view.last_seq
+            assert session.feed.last_seq > view.last_seq
+            told = b"".join([piece async for piece in _markdown(session, view)]).decode()
+            assert "before" in told and "between" not in told
+
+    run(check())
