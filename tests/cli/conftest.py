@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from trunkline.cli.datadir import DataDir
+from trunkline.cli.hosting.datadir import DataDir
 from trunkline.cli.settings import Settings, load
 from trunkline.cli.stop import end
 

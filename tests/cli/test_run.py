@@ -15,7 +15,7 @@ import pytest
 
 from tests.aio import run
 from tests.cli.conftest import Place
-from trunkline.cli.locate import connected, find_or_start
+from trunkline.cli.hosting.locate import connected, find_or_start
 from trunkline.cli.run import EXIT_CODES, allowed_env, caller_env, exit_code
 from trunkline.client import Client, Packet
 

@@ -20,8 +20,8 @@ import pytest
 from tests.aio import run
 from tests.cli.conftest import COMMAND_S, Place
 from trunkline import __version__
-from trunkline.cli.browser import has_display
-from trunkline.cli.locate import find
+from trunkline.cli.hosting.browser import has_display
+from trunkline.cli.hosting.locate import find
 from trunkline.cli.serve import bind, check_reach, check_tls
 from trunkline.cli.settings import load
 from trunkline.client import Client
@@ -225,7 +225,7 @@ def test_https_is_found_and_trusted_by_its_own_certificate_alone(place: Place, t
 
 
 def test_a_small_hub_does_not_import_what_it_does_not_need() -> None:
-    code = "import sys, trunkline.cli.hosting; print(*sys.modules)"
+    code = "import sys, trunkline.cli.hosting.hosting; print(*sys.modules)"
     loaded = set(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split())
     heavy = {"prometheus_client", "pywebpush", "tree_sitter", "nats", "pydantic", "rich", "webbrowser",
              "unittest", "jsonschema", "websockets"}

@@ -26,7 +26,7 @@ from tests.dialects.packets.shapes_check import validate_packet
 from tests.tooling.pace import slowness
 from tests.tooling.processes import eventually, processes_with
 from tests.tooling.wire import Stream, Wire
-from trunkline.cli.loop_guard import GOES_ON, GRIPPED, HELD, HELD_S
+from trunkline.cli.hosting.loop_guard import GOES_ON, GRIPPED, HELD, HELD_S
 
 LISTENING = "trunkline is listening on "
 START_S = 20.0

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from trunkline.cli.command import finish, print_json, print_table, setting_flags
-from trunkline.cli.locate import connected, find_or_start
+from trunkline.cli.hosting.locate import connected, find_or_start
 from trunkline.cli.settings import Settings, load
 from trunkline.client import AgentView
 from trunkline.dialects.visible import one_line

@@ -23,7 +23,7 @@ def main() -> None:
     leave_on_interrupt()
     _fill_missing_streams()
     if sys.argv[1:2] == ["serve"]:
-        from trunkline.cli.secrecy import keep_secrets  # Rule 2; no other command pays for it
+        from trunkline.cli.hosting.secrecy import keep_secrets  # Rule 2; no other command pays for it
 
         keep_secrets()
     from trunkline.cli.group import trunkline  # Rule 1

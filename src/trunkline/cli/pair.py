@@ -14,7 +14,7 @@ from typing import Any, TextIO
 import click
 
 from trunkline.cli.command import finish, output, print_json, setting_flags
-from trunkline.cli.locate import connected, find_or_start
+from trunkline.cli.hosting.locate import connected, find_or_start
 from trunkline.cli.settings import Settings, load
 from trunkline.client import Pairing
 

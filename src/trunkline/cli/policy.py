@@ -18,7 +18,7 @@ import msgspec
 from msgspec import structs
 
 from trunkline.cli.command import output, print_json, setting_flags
-from trunkline.cli.datadir import DataDir
+from trunkline.cli.hosting.datadir import DataDir
 from trunkline.cli.settings import Settings, load
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.calls.names import name_of_kind
@@ -178,7 +178,7 @@ def _in_force(book: PolicyBook, settings: Settings) -> _InForce:
 
 
 async def _kept_by_hub(settings: Settings) -> _InForce | None:
-    from trunkline.cli.locate import connected, find  # only who has to ask a hub needs all that talks to one
+    from trunkline.cli.hosting.locate import connected, find  # only who has to ask a hub needs all that talks to one
 
     try:
         endpoint = await find(settings)

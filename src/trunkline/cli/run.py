@@ -22,13 +22,13 @@ import msgspec
 
 from trunkline.agents import catalog
 from trunkline.agents.environment import BASE_ALLOW, RESERVED_PREFIX
-from trunkline.cli.ask import Asks, Policy
 from trunkline.cli.command import finish, output, setting_flags
 from trunkline.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_MAX_REQUESTS, EXIT_MAX_TOKENS, EXIT_REFUSAL
-from trunkline.cli.locate import connected, find_or_start
-from trunkline.cli.screen import Screen
+from trunkline.cli.hosting.locate import connected, find_or_start
 from trunkline.cli.settings import Settings, load
-from trunkline.cli.show import ANSWER, ASKS, Show
+from trunkline.cli.terminal.ask import Asks, Policy
+from trunkline.cli.terminal.screen import Screen
+from trunkline.cli.terminal.show import ANSWER, ASKS, Show
 from trunkline.client import Client, Packet
 from trunkline.dialects.visible import one_line
 from trunkline.errors import Invalid, TrunklineError

@@ -16,9 +16,9 @@ from typing import Any
 import click
 
 from trunkline.cli.command import setting_flags
-from trunkline.cli.datadir import DataDir, HubLock
-from trunkline.cli.logs import log_to
-from trunkline.cli.secrecy import allow_debuggers, environment
+from trunkline.cli.hosting.datadir import DataDir, HubLock
+from trunkline.cli.hosting.logs import log_to
+from trunkline.cli.hosting.secrecy import allow_debuggers, environment
 from trunkline.cli.settings import Settings, load
 from trunkline.errors import Forbidden, Invalid, Unavailable
 
@@ -45,7 +45,7 @@ def command(**flags: Any) -> None:
         if settings.idle_exit:
             os.chdir(settings.data)  # it outlives the terminal that started it, and must not hold on to that one's folder
         gc.disable()  # loading makes a hundred thousand objects that stay; ``host`` has them left alone and goes on collecting
-        from trunkline.cli.hosting import host  # Rule 2
+        from trunkline.cli.hosting.hosting import host  # Rule 2
 
         code = host(settings, folder, listener)
     sys.exit(code)

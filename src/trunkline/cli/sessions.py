@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from trunkline.cli.command import finish, output, print_json, print_table, setting_flags
-from trunkline.cli.locate import connected, find_or_start
-from trunkline.cli.screen import Screen
+from trunkline.cli.hosting.locate import connected, find_or_start
 from trunkline.cli.settings import load
-from trunkline.cli.show import Show
+from trunkline.cli.terminal.screen import Screen
+from trunkline.cli.terminal.show import Show
 from trunkline.client import Client, Packet, SessionView
 from trunkline.dialects.visible import one_line
 from trunkline.errors import Invalid, SessionNotFound

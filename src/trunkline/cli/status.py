@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from trunkline.cli.command import finish, print_json, setting_flags
-from trunkline.cli.datadir import DataDir
-from trunkline.cli.locate import connected, find, running
+from trunkline.cli.hosting.datadir import DataDir
+from trunkline.cli.hosting.locate import connected, find, running
 from trunkline.cli.settings import Settings, load
 from trunkline.client.hub_views import JournalView
 

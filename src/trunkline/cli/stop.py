@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from trunkline.cli.command import setting_flags
-from trunkline.cli.datadir import DataDir
+from trunkline.cli.hosting.datadir import DataDir
 from trunkline.cli.settings import load
 from trunkline.errors import Invalid, Unavailable
 

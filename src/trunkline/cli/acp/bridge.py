@@ -25,7 +25,7 @@ import msgspec
 from trunkline.cli.acp import messages
 from trunkline.cli.acp.messages import CURSOR_HEAD, OPENING, UPDATE_HEAD, Envelope, params_of
 from trunkline.cli.acp.pipes import CutLine, EditorLeft
-from trunkline.cli.locate import find_or_start
+from trunkline.cli.hosting.locate import find_or_start
 from trunkline.cli.run import allowed_env
 from trunkline.cli.settings import Settings
 from trunkline.client.http import Endpoint

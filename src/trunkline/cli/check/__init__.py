@@ -24,8 +24,8 @@ import msgspec
 
 from trunkline.agents.environment import RESERVED_PREFIX
 from trunkline.cli.command import finish, output, print_json
-from trunkline.cli.datadir import DataDir
 from trunkline.cli.exits import EXIT_ERROR
+from trunkline.cli.hosting.datadir import DataDir
 from trunkline.cli.settings import load
 from trunkline.dialects.visible import printable
 from trunkline.errors import Invalid
@@ -76,7 +76,7 @@ async def _check_self(as_json: bool) -> int:
         command = [sys.executable, "-P", "-m", "trunkline", "acp", "--agent", "demo", "--data", f"{folder}/data"]
         settings = load({"data": f"{folder}/data"}, {})
         try:
-            from trunkline.cli.locate import find_or_start
+            from trunkline.cli.hosting.locate import find_or_start
             await find_or_start(settings)  # before the first case, whose process would take it along when it ends
             outcomes = await examine(command, env, Path(folder), Prompts(
                 say="/echo Grüße, 世界", says="Grüße, 世界", long="/slow 60", ask="/ask", burst="/burst 200 20", burst_chars=4000,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trunkline.cli.screen import Screen
+from trunkline.cli.terminal.screen import Screen
 from trunkline.dialects.visible import one_line, printable
 
 

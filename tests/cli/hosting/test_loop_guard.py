@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from trunkline.cli import loop_guard
-from trunkline.cli.loop_guard import HELD, LoopGuard
+from trunkline.cli.hosting import loop_guard
+from trunkline.cli.hosting.loop_guard import HELD, LoopGuard
 from trunkline.journal.committer import Committer
 from trunkline.journal.memory import MemoryJournal
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from trunkline.cli.datadir import LOG_BYTES, DataDir, HubLock, HubRecord
+from trunkline.cli.hosting.datadir import LOG_BYTES, DataDir, HubLock, HubRecord
 from trunkline.errors import HubLocked, Invalid
 
 RECORD = HubRecord(pid=os.getpid(), url="http://127.0.0.1:7420", started_at="2026-01-01T00:00:00Z", version="0")
@@ -79,7 +79,7 @@ def test_the_record_of_a_crashed_hub_is_removed_by_the_next_and_at_the_end(folde
 
 
 def test_the_lock_of_a_killed_process_is_free_at_once(folder: DataDir) -> None:
-    code = ("import sys, pathlib; from trunkline.cli.datadir import *\n"
+    code = ("import sys, pathlib; from trunkline.cli.hosting.datadir import *\n"
             "HubLock(DataDir(pathlib.Path(sys.argv[1]))).__enter__(); print('held', flush=True); sys.stdin.read()")
     with subprocess.Popen([sys.executable, "-c", code, str(folder.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdout is not None

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from tests.aio import run
-from tests.cli.test_screen import Out
+from tests.cli.terminal.test_screen import Out
 from tests.client.scripted import Exchange, served
-from trunkline.cli.ask import Asks, Keyboard, Policy
-from trunkline.cli.screen import Screen
+from trunkline.cli.terminal.ask import Asks, Keyboard, Policy
+from trunkline.cli.terminal.screen import Screen
 from trunkline.client import Client
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.cli.test_screen import Out
-from trunkline.cli.screen import Screen
-from trunkline.cli.show import ANSWER, ASKS, Show
+from tests.cli.terminal.test_screen import Out
+from trunkline.cli.terminal.screen import Screen
+from trunkline.cli.terminal.show import ANSWER, ASKS, Show
 
 
 def _chunk(kind: str, text: str) -> dict[str, Any]:

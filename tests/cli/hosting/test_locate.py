@@ -10,8 +10,8 @@ import pytest
 from tests.aio import run
 from tests.cli.conftest import Place
 from tests.client.scripted import Exchange, served
-from trunkline.cli.datadir import HubLock, HubRecord
-from trunkline.cli.locate import Starter, answers, connected, find, find_or_start, serve_command
+from trunkline.cli.hosting.datadir import HubLock, HubRecord
+from trunkline.cli.hosting.locate import Starter, answers, connected, find, find_or_start, serve_command
 from trunkline.cli.settings import load
 from trunkline.client import Endpoint
 from trunkline.errors import Unavailable
@@ -97,7 +97,7 @@ def test_only_what_this_start_logged_is_shown(place: Place) -> None:
 def test_a_hub_that_holds_the_lock_and_does_not_answer_is_waited_for_no_longer_than_the_limit(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trunkline.cli.locate.READY_S", 0.2)
+    monkeypatch.setattr("trunkline.cli.hosting.locate.READY_S", 0.2)
     place.data.make()
     with HubLock(place.data), pytest.raises(Unavailable, match=r"no hub answered within 0\.2 s"):
         run(find_or_start(place.settings()))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from trunkline.cli.screen import Screen
+from trunkline.cli.terminal.screen import Screen
 from trunkline.dialects.context.descriptions import describe_tool_call
 from trunkline.dialects.visible import one_line
 

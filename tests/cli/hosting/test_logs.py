@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import logging
 
-from trunkline.cli.logs import LineFormatter
+from trunkline.cli.hosting.logs import LineFormatter
 
 
 def written(message: str, *args: object, error: Exception | None = None) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trunkline.cli.form import fields_of
+from trunkline.cli.terminal.form import fields_of
 
 
 def _field(rules: dict[str, Any], *, required: bool = True) -> Any:

@@ -14,8 +14,8 @@ import signal
 import sys
 from pathlib import Path
 
-from trunkline.cli.datadir import DataDir, HubRecord
 from trunkline.cli.exits import EXIT_LOCKED
+from trunkline.cli.hosting.datadir import DataDir, HubRecord
 from trunkline.cli.settings import Settings
 from trunkline.client import Client, Endpoint
 from trunkline.client.http import Pool, Request

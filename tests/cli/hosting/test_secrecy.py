@@ -12,7 +12,7 @@ from tests.tooling.ordinary import ordinary
 
 TAKE = """
 import os
-from trunkline.cli import secrecy
+from trunkline.cli.hosting import secrecy
 secrecy.keep_secrets()
 print(secrecy.environment()["TRUNKLINE_TOKEN"], os.environ.get("TRUNKLINE_TOKEN"), os.environ["BESIDE"], sep="|")
 """

@@ -21,10 +21,10 @@ from typing import Any
 from trunkline import __version__
 from trunkline.agents.family import end_leftover
 from trunkline.agents.pid_files import PidFiles
-from trunkline.cli.browser import offer_page
-from trunkline.cli.collecting import collect_at_rest, leave_out_full_ones
-from trunkline.cli.datadir import DataDir, HubRecord
 from trunkline.cli.exits import EXIT_INTERRUPTED
+from trunkline.cli.hosting.browser import offer_page
+from trunkline.cli.hosting.collecting import collect_at_rest, leave_out_full_ones
+from trunkline.cli.hosting.datadir import DataDir, HubRecord
 from trunkline.cli.settings import Settings
 from trunkline.hub import Hub, HubOptions
 from trunkline.server.app import App, build_app
@@ -125,7 +125,7 @@ def _guarded(settings: Settings) -> Iterator[None]:
     if not settings.debug_loop:
         yield
         return
-    from trunkline.cli.loop_guard import LoopGuard  # only who looks for holds pays for it
+    from trunkline.cli.hosting.loop_guard import LoopGuard  # only who looks for holds pays for it
 
     guard = LoopGuard()
     guard.start()

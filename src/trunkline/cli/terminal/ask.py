@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal
 
-from trunkline.cli.form import Field, fields_of
-from trunkline.cli.screen import Screen
+from trunkline.cli.terminal.form import Field, fields_of
+from trunkline.cli.terminal.screen import Screen
 from trunkline.client import Client, Scope
 from trunkline.dialects.outside import is_whole_number
 from trunkline.dialects.visible import one_line

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from trunkline.cli import collecting
-from trunkline.cli.collecting import BUSY, LATEST_S, LOOK_S, MOST, WORTH, collect_at_rest, is_due, leave_out_full_ones
+from trunkline.cli.hosting import collecting
+from trunkline.cli.hosting.collecting import BUSY, LATEST_S, LOOK_S, MOST, WORTH, collect_at_rest, is_due, leave_out_full_ones
 
 AT_WORK = 2 * BUSY * LOOK_S
 

@@ -1,0 +1,5 @@
+"""A person's terminal: what is shown there, and what is asked.
+
+    screen.py   lines and streamed text     show.py   packets in words
+    ask.py      permissions and questions   form.py   one field after the other
+"""
