@@ -15,8 +15,8 @@ from tests.cli.conftest import Place
 from trunkline.dialects import context
 from trunkline.dialects.packets import approval_resolved_packet
 from trunkline.journal.base import Entry, Group, SessionRow
-from trunkline.journal.block import decode, decode_parts, encode
-from trunkline.journal.sqlite import SqliteJournal
+from trunkline.journal.sqlite.block import decode, decode_parts, encode
+from trunkline.journal.sqlite.store import SqliteJournal
 from trunkline.session.audit.chain import Chain, opened, sealed
 from trunkline.session.audit.key import audit_key
 from trunkline.session.audit.log import AuditLog, Note

@@ -23,7 +23,7 @@ from tests.tooling.fake_claude import LONG
 from tests.tooling.hub_process import PYTHON, HubProcess, Session
 from tests.tooling.prober import Prober
 from tests.tooling.processes import eventually, resident_bytes
-from trunkline.journal.look import looking_into
+from trunkline.journal.sqlite.look import looking_into
 from trunkline.session.interpret.asks.asks import PENDING_PERMISSIONS
 from trunkline.session.interpret.calls.tools import OPEN_CALLS
 

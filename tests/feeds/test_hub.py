@@ -15,7 +15,7 @@ from trunkline.hub import Hub, HubOptions, NewSession
 from trunkline.journal.base import Entry, Group, SessionRow
 from trunkline.journal.memory import MemoryJournal
 from trunkline.journal.newest import KEPT_IDS
-from trunkline.journal.sqlite import SqliteJournal
+from trunkline.journal.sqlite.store import SqliteJournal
 
 
 def entries(first: int, count: int, size: int = 2) -> list[Entry]:

@@ -36,11 +36,11 @@ from trunkline.dialects.signals import Malformed, PermissionAsk, QuestionAsk, Up
 from trunkline.dialects.visible import UNSEEN, escaped, numbered, printable, shown
 from trunkline.errors import TrunklineError
 from trunkline.hub import NewSession
-from trunkline.journal import block
 from trunkline.journal.base import Entry
-from trunkline.journal.database import storage_errors
 from trunkline.journal.search.texts import passage_of
 from trunkline.journal.search.words import expression_of
+from trunkline.journal.sqlite import block
+from trunkline.journal.sqlite.database import storage_errors
 from trunkline.server.auth.credentials import NOBODY, Gate
 from trunkline.server.auth.tokens import Tokens
 from trunkline.server.call import Call, asks_for_stream

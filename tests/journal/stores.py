@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from trunkline.journal.base import Entry, Group, Journal, SessionRow
-from trunkline.journal.keeper import Upkeep
 from trunkline.journal.memory import MemoryJournal
-from trunkline.journal.sqlite import SqliteJournal
+from trunkline.journal.sqlite.housekeeping import Upkeep
+from trunkline.journal.sqlite.store import SqliteJournal
 
 Opener = Callable[[], Journal]
 """Gives the journal of one place; called again, the same entries."""

@@ -23,7 +23,7 @@ from trunkline.journal.base import Entry, Group, RowFilter, SessionRow
 from trunkline.journal.committer import LARGE_GROUP_BYTES, QUICK_COMMITS, SLOW_COMMIT_S, Committer
 from trunkline.journal.memory import MemoryJournal
 from trunkline.journal.run_delay import RunDelay
-from trunkline.journal.sqlite import SqliteJournal
+from trunkline.journal.sqlite.store import SqliteJournal
 
 
 class Watched(MemoryJournal):

@@ -16,10 +16,10 @@ import pytest
 from tests.aio import run
 from tests.journal.stores import entries, group, read_all, read_hub_all, row
 from trunkline.journal.base import Entry, Group, Health, RowFilter
-from trunkline.journal.block import decode, decode_parts
-from trunkline.journal.keeper import Upkeep
 from trunkline.journal.mending.pages import Pages, Row
-from trunkline.journal.sqlite import SqliteJournal
+from trunkline.journal.sqlite.block import decode, decode_parts
+from trunkline.journal.sqlite.housekeeping import Upkeep
+from trunkline.journal.sqlite.store import SqliteJournal
 
 QUIET = Upkeep(checkpoint_bytes=1 << 60, behind_bytes=1 << 60, fold_groups=1 << 60, fold_bytes=1 << 60)
 PAGE = 4096

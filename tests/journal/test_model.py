@@ -18,7 +18,7 @@ from tests.journal.stores import BUSY, read_hub_all, row
 from trunkline.errors import StorageError
 from trunkline.journal.base import Entry, Group, Journal, RowFilter
 from trunkline.journal.memory import MemoryJournal
-from trunkline.journal.sqlite import SqliteJournal
+from trunkline.journal.sqlite.store import SqliteJournal
 
 T = TypeVar("T")
 

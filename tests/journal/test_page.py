@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trunkline.journal.base import Entry
-from trunkline.journal.block import blocks_of, compressed, decode, most_bytes
 from trunkline.journal.page import MANY, Page
+from trunkline.journal.sqlite.block import blocks_of, compressed, decode, most_bytes
 
 
 def entries_of(sizes: list[int]) -> list[Entry]:

@@ -17,13 +17,13 @@ from trunkline.cli.command import output, print_json, print_table, setting_flags
 from trunkline.cli.exits import EXIT_ERROR
 from trunkline.cli.settings import load
 from trunkline.errors import HubLocked, Invalid, NotFound
-from trunkline.journal.database import storage_errors
 from trunkline.journal.lock import FolderLock
-from trunkline.journal.marks import Marks
 from trunkline.journal.mending.salvage import Salvaged, salvage
 from trunkline.journal.mending.swap import finish, mend
 from trunkline.journal.mending.verify import faults_of
 from trunkline.journal.search.store import remove as remove_index
+from trunkline.journal.sqlite.database import storage_errors
+from trunkline.journal.sqlite.marks import Marks
 
 JOURNAL_FILE = "journal.db"
 SEARCH_FILE = "search.db"

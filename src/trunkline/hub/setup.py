@@ -29,7 +29,7 @@ def journal_for(options: HubOptions) -> Journal:
     if options.memory:
         from trunkline.journal.memory import MemoryJournal
         return MemoryJournal()
-    from trunkline.journal.sqlite import SqliteJournal
+    from trunkline.journal.sqlite.store import SqliteJournal
     if options.durability not in ("normal", "full"):
         raise Invalid(f"durability must be normal or full, not {options.durability!r}")
     return SqliteJournal(options.data_dir / "journal.db", durability=options.durability)  # type: ignore[arg-type]

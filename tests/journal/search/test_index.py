@@ -18,7 +18,7 @@ from trunkline.journal.base import Entry, Group, Journal
 from trunkline.journal.memory import MemoryJournal
 from trunkline.journal.search import Found, SearchIndex, store
 from trunkline.journal.search.store import remove
-from trunkline.journal.sqlite import SqliteJournal
+from trunkline.journal.sqlite.store import SqliteJournal
 
 AT = 1_700_000_000_000_000
 

@@ -21,7 +21,7 @@ from trunkline.errors import StorageError
 from trunkline.feeds.session import Feed, TailBudget
 from trunkline.hub import Session
 from trunkline.journal.base import Entry, Group
-from trunkline.journal.sqlite import SqliteJournal
+from trunkline.journal.sqlite.store import SqliteJournal
 from trunkline.server.context import events
 from trunkline.server.context.events import page_after, page_before
 

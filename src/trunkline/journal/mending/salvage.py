@@ -19,9 +19,12 @@ from typing import Any
 
 import msgspec
 
-from trunkline.journal import database
 from trunkline.journal.base import Entry, SessionRow
-from trunkline.journal.block import (
+from trunkline.journal.gap import gap_entry
+from trunkline.journal.mending.pages import INDEX_LEAF, TABLE_LEAF, Pages, Row
+from trunkline.journal.rows import is_whole_row, row_of, row_values
+from trunkline.journal.sqlite import database
+from trunkline.journal.sqlite.block import (
     POS_JUMP_MOST,
     UNREADABLE,
     Block,
@@ -33,9 +36,6 @@ from trunkline.journal.block import (
     sum_of_parts,
     summed,
 )
-from trunkline.journal.gap import gap_entry
-from trunkline.journal.mending.pages import INDEX_LEAF, TABLE_LEAF, Pages, Row
-from trunkline.journal.rows import is_whole_row, row_of, row_values
 
 Parts = Mapping[str, list[Entry]]
 OPEN_STATUS = "starting"

@@ -19,8 +19,8 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
-from trunkline.journal import database
 from trunkline.journal.mending.salvage import Parts, Salvaged, salvage
+from trunkline.journal.sqlite import database
 
 _BESIDE = ("-wal", "-shm")
 _TABLES = frozenset({"blocks", "counters", "damages", "deletions", "recent", "sessions"})

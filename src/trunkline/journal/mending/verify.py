@@ -13,10 +13,10 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from trunkline.errors import NotFound
-from trunkline.journal import database
-from trunkline.journal.block import POS_SPAN, UNREADABLE, decode_parts, is_whole, stored_block, sum_of_parts
-from trunkline.journal.marks import Marks
 from trunkline.journal.rows import is_whole_row, row_of
+from trunkline.journal.sqlite import database
+from trunkline.journal.sqlite.block import POS_SPAN, UNREADABLE, decode_parts, is_whole, stored_block, sum_of_parts
+from trunkline.journal.sqlite.marks import Marks
 
 _WAIT_S = 5.0
 _STRUCTURE_MOST = 100

@@ -187,8 +187,8 @@ class SearchIndex:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._work, work)
 
     def _work(self, work: Callable[[Store], T]) -> T:
-        from trunkline.journal.database import storage_errors  # Rule 4
         from trunkline.journal.search.store import Store, is_damage, remove
+        from trunkline.journal.sqlite.database import storage_errors  # Rule 4
 
         with storage_errors(self._path or Path("search.db"), "searched"):
             if self._opened is None:

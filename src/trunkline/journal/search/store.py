@@ -16,9 +16,9 @@ from pathlib import Path
 import msgspec
 
 from trunkline.errors import Unavailable, Unsupported
-from trunkline.journal import database
 from trunkline.journal.base import Entry
 from trunkline.journal.search.texts import Passage, passage_of
+from trunkline.journal.sqlite import database
 
 VERSION = 2
 

@@ -6,7 +6,7 @@ import threading
 import time
 
 from trunkline.journal.base import Damage
-from trunkline.journal.block import Block
+from trunkline.journal.sqlite.block import Block
 
 DAMAGES_TOLD = 100
 """Damages that a health tells of, the newest: of more, nobody reads each."""

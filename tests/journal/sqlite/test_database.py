@@ -13,10 +13,10 @@ import pytest
 from tests.aio import run
 from tests.journal.stores import entries, group, read_all, seqs
 from trunkline.errors import StorageError
-from trunkline.journal import database
 from trunkline.journal.base import RowFilter
 from trunkline.journal.mending.verify import faults_of
-from trunkline.journal.sqlite import SqliteJournal
+from trunkline.journal.sqlite import database
+from trunkline.journal.sqlite.store import SqliteJournal
 
 SOURCES = Path(database.__file__).parent
 
@@ -149,7 +149,7 @@ def test_damaged_pages_are_gaps_and_not_a_wrong_answer(tmp_path: Path) -> None:
     run(read())
 
 
-OLD = Path(__file__).parents[1] / "data" / "journals" / "before-checksums.db.gz"
+OLD = Path(__file__).parents[2] / "data" / "journals" / "before-checksums.db.gz"
 """Written by the code before there were checksums: two sessions, and a third that was deleted."""
 
 

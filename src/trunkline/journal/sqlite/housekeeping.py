@@ -23,10 +23,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from trunkline.journal.block import BLOCK_BYTES, Block, blocks_of, compressed, is_whole, merge, stored_block, summed
-from trunkline.journal.database import is_damage
-from trunkline.journal.gate import Gate
-from trunkline.journal.recent import Recent
+from trunkline.journal.sqlite.block import BLOCK_BYTES, Block, blocks_of, compressed, is_whole, merge, stored_block, summed
+from trunkline.journal.sqlite.database import is_damage
+from trunkline.journal.sqlite.gate import Gate
+from trunkline.journal.sqlite.recent import Recent
 
 PAGE_BYTES = 4096
 """SQLite's page: what a commit writes at least, for each table and index it touches."""

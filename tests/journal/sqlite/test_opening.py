@@ -15,15 +15,16 @@ from pathlib import Path
 import pytest
 
 from tests.aio import run
+from tests.journal.sqlite.test_database import OLD
 from tests.journal.stores import entries, group, row, seqs
-from tests.journal.test_database import OLD
 from trunkline.errors import StorageError
-from trunkline.journal import opening, sqlite, unreadable
 from trunkline.journal.base import Group, Health, RowFilter
-from trunkline.journal.keeper import Keeper
 from trunkline.journal.mending import salvage
 from trunkline.journal.rows import row_of, row_values
-from trunkline.journal.sqlite import SqliteJournal
+from trunkline.journal.sqlite import opening, unreadable
+from trunkline.journal.sqlite import store as sqlite
+from trunkline.journal.sqlite.housekeeping import Keeper
+from trunkline.journal.sqlite.store import SqliteJournal
 
 SESSIONS = ("a", "b", "c", "d")
 

@@ -25,7 +25,10 @@ from typing import Any
 import msgspec
 
 from trunkline.journal.base import Damage, Entry, RowFilter, SessionRow
-from trunkline.journal.block import (
+from trunkline.journal.gap import gap_entry
+from trunkline.journal.page import Page
+from trunkline.journal.rows import matches, row_of
+from trunkline.journal.sqlite.block import (
     POS_SPAN,
     UNREADABLE,
     Block,
@@ -36,9 +39,6 @@ from trunkline.journal.block import (
     stored_block,
     sum_of_parts,
 )
-from trunkline.journal.gap import gap_entry
-from trunkline.journal.page import Page
-from trunkline.journal.rows import matches, row_of
 
 _seq_of = attrgetter("seq")
 _pos_of = attrgetter("pos")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from trunkline.journal.base import Entry
-from trunkline.journal.block import Block, sum_of_place
+from trunkline.journal.sqlite.block import Block, sum_of_place
 
 LARGE_ENTRY = 4 << 20
 """Bytes of an entry from which on it is written so: below, three copies take less than the second write of its pages."""

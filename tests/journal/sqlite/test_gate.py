@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from trunkline.journal.gate import Gate
+from trunkline.journal.sqlite.gate import Gate
 
 
 def test_only_one_is_inside() -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.aio import run
-from trunkline.journal import large
 from trunkline.journal.base import Entry, Group
-from trunkline.journal.block import encode
-from trunkline.journal.large import large_block
 from trunkline.journal.mending.verify import faults_of
-from trunkline.journal.sqlite import SqliteJournal
+from trunkline.journal.sqlite import large
+from trunkline.journal.sqlite.block import encode
+from trunkline.journal.sqlite.large import large_block
+from trunkline.journal.sqlite.store import SqliteJournal
 
 
 @pytest.mark.parametrize("entry", [
@@ -28,8 +28,8 @@ def test_the_parts_are_what_any_block_would_hold(entry: Entry) -> None:
 
 
 def test_large_entries_stand_among_small_ones_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trunkline.journal.sqlite.LARGE_ENTRY", 10_000)
-    monkeypatch.setattr("trunkline.journal.sqlite._RECENT_ROW_BYTES", 5_000)
+    monkeypatch.setattr("trunkline.journal.sqlite.store.LARGE_ENTRY", 10_000)
+    monkeypatch.setattr("trunkline.journal.sqlite.store._RECENT_ROW_BYTES", 5_000)
 
     async def play() -> None:
         async with SqliteJournal(tmp_path / "journal.db") as journal:
@@ -50,8 +50,8 @@ def test_large_entries_stand_among_small_ones_in_their_order(tmp_path: Path, mon
 
 
 def test_damage_in_a_large_entry_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trunkline.journal.sqlite.LARGE_ENTRY", 10_000)
-    monkeypatch.setattr("trunkline.journal.sqlite._RECENT_ROW_BYTES", 5_000)
+    monkeypatch.setattr("trunkline.journal.sqlite.store.LARGE_ENTRY", 10_000)
+    monkeypatch.setattr("trunkline.journal.sqlite.store._RECENT_ROW_BYTES", 5_000)
     path = tmp_path / "journal.db"
 
     async def play() -> None:

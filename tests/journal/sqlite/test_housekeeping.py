@@ -13,9 +13,9 @@ from tests.aio import run
 from tests.journal.stores import BUSY, entries, entry, group, read_all, read_hub_all, row, seqs
 from trunkline.errors import StorageError
 from trunkline.journal.base import Entry, Group, RowFilter
-from trunkline.journal.block import BLOCK_BYTES, decode
-from trunkline.journal.keeper import Upkeep
-from trunkline.journal.sqlite import SqliteJournal
+from trunkline.journal.sqlite.block import BLOCK_BYTES, decode
+from trunkline.journal.sqlite.housekeeping import Upkeep
+from trunkline.journal.sqlite.store import SqliteJournal
 
 NEVER = Upkeep(checkpoint_bytes=1 << 60, behind_bytes=1 << 60, fold_groups=1 << 60, fold_bytes=1 << 60)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.journal.stores import entries, seqs
 from trunkline.journal.base import Entry
-from trunkline.journal.recent import Recent
+from trunkline.journal.sqlite.recent import Recent
 
 
 def at_pos(found: list[Entry], first_pos: int) -> list[Entry]:

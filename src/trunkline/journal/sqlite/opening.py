@@ -19,12 +19,12 @@ from urllib.parse import quote
 import msgspec
 
 from trunkline.errors import JournalDamaged
-from trunkline.journal import database
 from trunkline.journal.base import Entry
-from trunkline.journal.block import POS_JUMP_MOST, POS_SPAN, UNREADABLE, decode_parts, is_whole, stored_block, sum_of_parts
-from trunkline.journal.marks import Marks
 from trunkline.journal.mending import swap
 from trunkline.journal.mending.pages import Pages
+from trunkline.journal.sqlite import database
+from trunkline.journal.sqlite.block import POS_JUMP_MOST, POS_SPAN, UNREADABLE, decode_parts, is_whole, stored_block, sum_of_parts
+from trunkline.journal.sqlite.marks import Marks
 
 logger = logging.getLogger(__name__)
 

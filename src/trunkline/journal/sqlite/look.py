@@ -14,8 +14,8 @@ from urllib.parse import quote
 
 from trunkline.errors import NotFound, StorageError
 from trunkline.journal.base import Entry, RowFilter, SessionRow
-from trunkline.journal.database import load_queries, migrations, storage_errors
-from trunkline.journal.reader import Reader
+from trunkline.journal.sqlite.database import load_queries, migrations, storage_errors
+from trunkline.journal.sqlite.reader import Reader
 
 PAGE_ENTRIES = 2000
 PAGE_BYTES = 4 << 20

@@ -12,7 +12,17 @@ from hypothesis import strategies as st
 
 from tests.journal.stores import entries, entry
 from trunkline.journal.base import Entry
-from trunkline.journal.block import BLOCK_BYTES, BLOCK_ENTRIES, POS_SPAN, UNREADABLE, Block, blocks_of, compressed, decode, merge
+from trunkline.journal.sqlite.block import (
+    BLOCK_BYTES,
+    BLOCK_ENTRIES,
+    POS_SPAN,
+    UNREADABLE,
+    Block,
+    blocks_of,
+    compressed,
+    decode,
+    merge,
+)
 
 Parts = list[tuple[int, int, bytes, bytes | None, bytes | None, bytes | None]]
 """Steps of seq and pos, and the bodies."""

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from trunkline.journal import marks as marks_module
-from trunkline.journal.marks import LOG_BYTES, Marks
+from trunkline.journal.sqlite import marks as marks_module
+from trunkline.journal.sqlite.marks import LOG_BYTES, Marks
 
 
 def opened(path: Path) -> Marks:

@@ -34,23 +34,23 @@ from typing import ParamSpec, Self, TypeVar
 import msgspec
 
 from trunkline.errors import StorageError
-from trunkline.journal import database
 from trunkline.journal.base import Damage, Entry, Group, Health, RowFilter, SessionRow
-from trunkline.journal.block import Block, blocks_of, encode, sum_of_parts, summed
-from trunkline.journal.database import Durability, storage_errors
-from trunkline.journal.gate import Gate
-from trunkline.journal.keeper import PAGE_BYTES, Keeper, Upkeep
-from trunkline.journal.large import LARGE_ENTRY, LargeBlock, large_block
-from trunkline.journal.large import write as write_large
-from trunkline.journal.marks import Marks
 from trunkline.journal.mending import swap
-from trunkline.journal.opening import mend, open_file
 from trunkline.journal.order import check_order
-from trunkline.journal.reader import Reader, SessionRead
-from trunkline.journal.recent import Recent
 from trunkline.journal.rows import row_values
 from trunkline.journal.run_delay import RunDelay
-from trunkline.journal.unreadable import DAMAGES_TOLD, Unreadable
+from trunkline.journal.sqlite import database
+from trunkline.journal.sqlite.block import Block, blocks_of, encode, sum_of_parts, summed
+from trunkline.journal.sqlite.database import Durability, storage_errors
+from trunkline.journal.sqlite.gate import Gate
+from trunkline.journal.sqlite.housekeeping import PAGE_BYTES, Keeper, Upkeep
+from trunkline.journal.sqlite.large import LARGE_ENTRY, LargeBlock, large_block
+from trunkline.journal.sqlite.large import write as write_large
+from trunkline.journal.sqlite.marks import Marks
+from trunkline.journal.sqlite.opening import mend, open_file
+from trunkline.journal.sqlite.reader import Reader, SessionRead
+from trunkline.journal.sqlite.recent import Recent
+from trunkline.journal.sqlite.unreadable import DAMAGES_TOLD, Unreadable
 
 _SMALL_ENTRIES = 16
 _SMALL_BYTES = 8192
