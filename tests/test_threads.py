@@ -18,7 +18,7 @@ from trunkline import discovery, threads
 from trunkline.agents.catalog import launch_command, load
 from trunkline.agents.process import argv_of
 from trunkline.errors import Unavailable
-from trunkline.hub.confining import wish_of
+from trunkline.hub.sandboxes import wish_of
 from trunkline.threads import Lane, check_off_loop
 
 HANGS = """

@@ -7,12 +7,13 @@ import subprocess
 
 import pytest
 
-from tests.agents.test_family import SLEEP, Hub
-from tests.agents.test_family import hub as hub  # the fixture
-from tests.agents.test_family import marker as marker
 from tests.agents.test_process import is_running
+from tests.agents.test_process_tree import SLEEP, Hub
+from tests.agents.test_process_tree import hub as hub  # the fixture
+from tests.agents.test_process_tree import marker as marker
 from tests.aio import run
-from trunkline.agents import family, without_proc
+from trunkline.agents import process_tree as family
+from trunkline.agents import without_proc
 
 
 def test_both_tables_tell_the_same_of_us() -> None:

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import msgspec
 
-from trunkline.agents.family import keepers_of
+from trunkline.agents.process_tree import keepers_of
 from trunkline.dialects.outside import BROKEN
 from trunkline.disk.reading import read_whole
 from trunkline.errors import StorageError

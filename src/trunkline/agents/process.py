@@ -28,11 +28,11 @@ import msgspec
 
 from trunkline.agents.daemons import Daemon
 from trunkline.agents.environment import MARKER, clean_env, marker_below, new_marker
-from trunkline.agents.family import Identity, end_below, end_leftover, end_leftovers, end_process, start_time, wake
 from trunkline.agents.keeper import link
 from trunkline.agents.keeper.link import Kept
 from trunkline.agents.keeper.wire import Wishes, candidates
 from trunkline.agents.pipes import INPUT_MOST, Input, Output
+from trunkline.agents.process_tree import Identity, end_below, end_leftover, end_leftovers, end_process, start_time, wake
 from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox.bwrap import MAKES_NAMESPACE
 from trunkline.agents.tail import Tail

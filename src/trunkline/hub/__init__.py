@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from trunkline.feeds.session import Feed
-from trunkline.hub.sessions import Hub
+from trunkline.hub.hub import Hub
 from trunkline.hub.setup import guarded_folders
 from trunkline.hub.shapes import AgentInfo, HubMetrics, HubOptions, NewSession, PendingAsk, content_blocks
 from trunkline.session.commands.requests import Accepted, Answer, Decision

@@ -26,8 +26,8 @@ from trunkline.discovery.base import Store
 from trunkline.discovery.follow import LINE_MOST, Follower
 from trunkline.disk.reading import open_plain
 from trunkline.errors import NotFound, Unavailable, Unsupported
-from trunkline.hub.confining import confined, stricter, wish_of
 from trunkline.hub.loading import DRIVERS, SESSIONS, load
+from trunkline.hub.sandboxes import confined, stricter, wish_of
 from trunkline.session.driver.base import AgentSession, Driver
 from trunkline.session.fold import Fold
 from trunkline.threads import Lane

@@ -9,7 +9,7 @@ import pytest
 
 from tests.aio import run
 from trunkline.errors import Expired
-from trunkline.server.acp.line import Left
+from trunkline.server.acp.connection import Left
 from trunkline.server.acp.streams import KEPT_BYTES, UNREAD_BYTES, MessageStream
 from trunkline.server.sse import Outlet
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from trunkline import __version__
-from trunkline.agents.family import end_leftover
 from trunkline.agents.pid_files import PidFiles
+from trunkline.agents.process_tree import end_leftover
 from trunkline.cli.exits import EXIT_INTERRUPTED
 from trunkline.cli.hosting.browser import offer_page
 from trunkline.cli.hosting.collecting import collect_at_rest, leave_out_full_ones

@@ -14,12 +14,12 @@ from typing import Any, Final
 
 import msgspec
 
-from trunkline.dialects.claude.account import Account
 from trunkline.dialects.claude.blocks import Block, block_of, rest_of
 from trunkline.dialects.claude.calls import Calls
 from trunkline.dialects.claude.frames import AssistantFrame, Message, StreamFrame
 from trunkline.dialects.claude.settings import SYNTHETIC
 from trunkline.dialects.claude.tools import text_in
+from trunkline.dialects.claude.usage import Account
 from trunkline.dialects.signals import Note, Signal, Update
 
 Json = dict[str, Any]

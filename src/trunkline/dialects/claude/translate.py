@@ -22,7 +22,6 @@ import msgspec
 
 from trunkline.dialects.acp.large import strings_of
 from trunkline.dialects.claude import outgoing
-from trunkline.dialects.claude.account import Account
 from trunkline.dialects.claude.asks import Asks
 from trunkline.dialects.claude.calls import Calls
 from trunkline.dialects.claude.frames import (
@@ -58,12 +57,13 @@ from trunkline.dialects.claude.frames import (
 from trunkline.dialects.claude.large import LARGE_LINE, Large, marked, read_large
 from trunkline.dialects.claude.messages import Messages, blocks_of
 from trunkline.dialects.claude.reading import read_frame
-from trunkline.dialects.claude.remarks import SILENT, Remarks
 from trunkline.dialects.claude.results import is_sent_off
 from trunkline.dialects.claude.settings import Settings
 from trunkline.dialects.claude.stops import stop_of, unqueued, withdrawal
+from trunkline.dialects.claude.system import SILENT, Remarks
 from trunkline.dialects.claude.tools import text_in
 from trunkline.dialects.claude.turns import Turns
+from trunkline.dialects.claude.usage import Account
 from trunkline.dialects.signals import AgentFault, Malformed, Note, PermissionAsk, QuestionAsk, RuledOut, Signal, TurnEnd, Update
 
 Json = dict[str, Any]

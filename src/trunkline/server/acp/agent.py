@@ -29,7 +29,7 @@ from trunkline.dialects import acp, jsonrpc
 from trunkline.errors import Invalid, NotFound, SessionNotFound, TrunklineError, Unsupported
 from trunkline.hub import Hub, NewSession
 from trunkline.server.acp.attachment import Attachment, OpenPrompt
-from trunkline.server.acp.line import EditorLine, Left, Wire
+from trunkline.server.acp.connection import EditorLine, Left, Wire
 from trunkline.server.acp.listing import Listing
 from trunkline.server.acp.offers import (
     OurMeta,

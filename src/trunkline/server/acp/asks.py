@@ -19,7 +19,7 @@ from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import PermissionOption
 from trunkline.errors import AlreadyResolved, Expired, Forbidden, Invalid, LocalError, NotFound, Unsupported
 from trunkline.hub import Answer, Decision
-from trunkline.server.acp.line import GONE, EditorLine
+from trunkline.server.acp.connection import GONE, EditorLine
 from trunkline.server.acp.updates import UpdateView
 from trunkline.server.auth.scopes import answer_scope, decision_scope
 from trunkline.server.auth.tokens import Scope, allows

@@ -25,11 +25,11 @@ from trunkline.errors import HubStopping, NotFound, SessionDeleted, TrunklineErr
 from trunkline.hub import Accepted
 from trunkline.journal.base import Entry
 from trunkline.server.acp.asks import OpenAsks, Spawn
+from trunkline.server.acp.connection import EditorLine, Left
 from trunkline.server.acp.faults import told_fault
-from trunkline.server.acp.line import EditorLine, Left
-from trunkline.server.acp.spent import TOKENS, Spent
-from trunkline.server.acp.told import HEARD, TOLD_OTHERWISE, Meta, Told, ends_turn, told_by
+from trunkline.server.acp.notices import HEARD, TOLD_OTHERWISE, Meta, Told, ends_turn, told_by
 from trunkline.server.acp.updates import UpdateView
+from trunkline.server.acp.usage import TOKENS, Spent
 from trunkline.server.auth.tokens import Scope
 from trunkline.server.sse import entries_after
 

@@ -28,7 +28,7 @@ from trunkline.errors import (
     UnsupportedMediaType,
 )
 from trunkline.server.acp.agent import AcpAgent
-from trunkline.server.acp.line import Left
+from trunkline.server.acp.connection import Left
 from trunkline.server.acp.socket import new_connection_id, wanted_agent
 from trunkline.server.acp.streams import MessageStream
 from trunkline.server.auth.tokens import Tokens

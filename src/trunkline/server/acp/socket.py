@@ -19,7 +19,7 @@ from starlette.types import Message, Receive, Scope, Send
 from trunkline.dialects.visible import within
 from trunkline.errors import Invalid, TrunklineError
 from trunkline.server.acp.agent import AcpAgent
-from trunkline.server.acp.line import Left
+from trunkline.server.acp.connection import Left
 from trunkline.server.auth.credentials import Caller
 from trunkline.server.call import Parts, reply
 from trunkline.server.openapi import ErrorBody

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from trunkline.errors import Expired
 from trunkline.feeds.session import WRITE_BYTES
-from trunkline.server.acp.line import Left
+from trunkline.server.acp.connection import Left
 from trunkline.server.sse import Outlet
 
 UNREAD_BYTES = 256 << 10

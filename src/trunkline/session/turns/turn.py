@@ -19,7 +19,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from trunkline.agents.last_words import last_words
+from trunkline.agents.exit_reason import last_words
 from trunkline.agents.process import Exit
 from trunkline.dialects import acp
 from trunkline.dialects.signals import StopReason, TurnEnd

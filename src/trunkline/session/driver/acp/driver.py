@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from trunkline.agents.catalog import AgentSpec, find_command
-from trunkline.agents.last_words import last_words
+from trunkline.agents.exit_reason import last_words
 from trunkline.agents.process import AgentProcess, Exit
 from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from trunkline.agents.catalog import AgentSpec
-from trunkline.agents.last_words import last_words
+from trunkline.agents.exit_reason import last_words
 from trunkline.agents.process import Exit
 from trunkline.dialects import acp
 from trunkline.dialects.signals import AgentFault

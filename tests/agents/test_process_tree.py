@@ -14,9 +14,9 @@ import pytest
 
 from tests.agents.test_process import IGNORE_TERM, exists, is_running
 from tests.aio import run
-from trunkline.agents import family
+from trunkline.agents import process_tree as family
 from trunkline.agents.environment import MARKER, new_marker
-from trunkline.agents.family import Identity, Member, end_leftover, members, scan, start_time, ticks_now
+from trunkline.agents.process_tree import Identity, Member, end_leftover, members, scan, start_time, ticks_now
 
 SLEEP = "import sys, time; print('up', flush=True); time.sleep(600)"
 

@@ -13,7 +13,6 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from trunkline.dialects.claude.account import Account
 from trunkline.dialects.claude.frames import (
     ApiRetryFrame,
     CompactBoundaryFrame,
@@ -26,6 +25,7 @@ from trunkline.dialects.claude.frames import (
     TaskFrame,
     ToolProgressFrame,
 )
+from trunkline.dialects.claude.usage import Account
 from trunkline.dialects.signals import HookRan, Note, NoteBody, Progressed, RateLimited, Retried, Signal, SubAgentTold, Update
 
 Json = dict[str, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trunkline.agents.last_words import CHARS, last_words
+from trunkline.agents.exit_reason import CHARS, last_words
 
 NODE = """node:internal/modules/cjs/loader:1228
   throw err;

@@ -11,7 +11,7 @@ from tests.aio import run
 from tests.tooling.bubblewrap import need_bubblewrap
 from trunkline.agents.catalog import AgentSpec, load, spec_from_table
 from trunkline.errors import Invalid
-from trunkline.hub.confining import confined, hidden_places, sandbox_of, stores, stricter
+from trunkline.hub.sandboxes import confined, hidden_places, sandbox_of, stores, stricter
 from trunkline.hub.shapes import HubOptions, NewSession
 from trunkline.session.fold import Sandboxed
 

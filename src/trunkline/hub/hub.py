@@ -23,9 +23,9 @@ import msgspec
 
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
-from trunkline.agents.family import end_leftover
 from trunkline.agents.pid_files import PidFiles
 from trunkline.agents.process import close_nursery
+from trunkline.agents.process_tree import end_leftover
 from trunkline.agents.resources import check_resources
 from trunkline.dialects import acp
 from trunkline.discovery.base import FoundSession
@@ -41,13 +41,13 @@ from trunkline.errors import (
 )
 from trunkline.feeds.hub import HubFeed
 from trunkline.feeds.session import TailBudget
-from trunkline.hub.confining import hidden_places, sandbox_of
+from trunkline.hub.audit import Noting
 from trunkline.hub.drivers import Drivers
 from trunkline.hub.loading import session_type
-from trunkline.hub.noting import Noting
-from trunkline.hub.restoring import restored
+from trunkline.hub.restore import restored
 from trunkline.hub.rows import stored_view
 from trunkline.hub.rule_preview import RulePreview, preview_rule
+from trunkline.hub.sandboxes import hidden_places, sandbox_of
 from trunkline.hub.setup import (
     allowed_env,
     audit_log,
