@@ -27,7 +27,7 @@ VALUES = 16
 _HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 _HOME = re.compile(r"\$HOME(?![A-Za-z0-9_])|\$\{HOME\}")
 _DYNAMIC = re.compile(r"[$`]")
-_WILD = re.compile(r"[*?\[]|[@+!]\(")
+_WILD = re.compile(r"[*?\[]|[@+!]\(|\{[^{}/]*\.\.")
 _CLASS = re.compile(r"\[[^/]*")
 """A class of characters and, since where it ends is hard to say, the rest of its part of the path."""
 _CHOICE = re.compile(r"[@+!*?]\([^/]*")
@@ -38,7 +38,14 @@ _TAKES_TEXT = frozenset("cat tee read git grep wc head tail sort echo".split())
 """What they read is text to them: no path in it is opened."""
 _BUNDLE = 64
 """Letters of one option that are looked at; what has more may be about any path."""
-_INSIDE = re.compile(r"[\s'\"(),;:<>|&=`]+")
+_INSIDE = re.compile(r"[\s'\"(),;:<>|&=`@{}]+")
+_BRACE_RANGE = re.compile(r"\{[^{}/]*\.\.[^{}/]*\}")
+_CODE_CHARS = 8192
+_OPENS_LITERAL = re.compile(r"\w*\(\s*(?:'[^']*'|\"[^\"]*\")\s*(?=[,)])|<\s*\"[^\"]*\"(?!\s*[\"\w(])")
+_COMPUTES = re.compile(
+    r"\bopen\b|[rR]ead_?(?:[Ff]ile|[Tt]ext|[Bb]ytes|[Ll]ines)|File\.|fopen|file_get_contents|glob|listdir|scandir|readdir|walk\("
+    r"|iterdir|getline\s*<|getline\s+\w+\s*<|\bARGV\b|io\.|IO\.|createReadStream|read_csv|loadtxt")
+"""Words of code that read files, beside those whose name is in the code as it is."""
 _PIECES = re.compile(r"[;&|\n(){}`]+")
 
 
@@ -84,7 +91,7 @@ def outline(command: SimpleCommand) -> str | None:
 def _opened(word: str | None) -> str:
     if word is None:
         return "*"
-    word = _CLASS.sub("?*", _CHOICE.sub("*", word))
+    word = _CLASS.sub("?*", _CHOICE.sub("*", _BRACE_RANGE.sub("?*", word)))
     return "".join(char if char in "*?" else globs.escape(char) for char in word)
 
 
@@ -94,8 +101,21 @@ def mentions(commands: Iterable[SimpleCommand], home: str | None) -> Iterator[st
         yield from (_known(word, sketch, home) for word, sketch in zip(command.words, command.sketch, strict=True))
         yield from (_known(redirect.target, redirect.sketch, home) for redirect in command.redirects)
         yield from (_known(None if _DYNAMIC.search(one) else one, one, home) for one in command.assignments)
+        yield from _read_in_code(command)
         if command.redirects and command.name not in _TAKES_TEXT:
             yield from (redirect.body for redirect in command.redirects if redirect.body is not None)
+
+
+def _read_in_code(command: SimpleCommand) -> Iterator[str]:
+    """Files that code in a command reads: those of a sed script by name; ANYTHING where code puts names together."""
+    from trunkline.dialects.risk.programs.runners import code_in  # as heavy as the parser
+    from trunkline.dialects.risk.sed import read_sed
+
+    for text, language in code_in(command):
+        if language == "sed":
+            yield from read_sed(text).reads
+        elif _COMPUTES.search(_OPENS_LITERAL.sub(" ", text[:_CODE_CHARS])) or len(text) > _CODE_CHARS:
+            yield ANYTHING
 
 
 def _known(word: str | None, sketch: str, home: str | None) -> str:

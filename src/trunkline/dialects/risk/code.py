@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from trunkline.dialects.risk import secrets_list
 from trunkline.dialects.risk.call import Call, Trait
+from trunkline.dialects.risk.sed import read_sed
 
 
 class Telling(NamedTuple):
@@ -89,8 +90,6 @@ _PURE_MODULES: Final = frozenset(
 _SUSPECT: Final = re.compile(
     r"require|import|open|globalThis|process\.(?!version|platform|arch|cwd)|__|\bos\b|\bfs\b|\bmodules\b|`|\binclude\b"
 )
-_BLANKS: Final = re.compile(r"\s+")
-_SUBSTITUTE: Final = re.compile(r"s(.)(?>(?:(?!\1)[^\\]|\\.)*)\1((?>(?:(?!\1)[^\\]|\\.)*))\1[gpiImM0-9]*e")
 _BACKTICK_RUNS: Final = frozenset(("perl", "ruby", "php", "julia"))
 _SHELL_LIKE: Final = frozenset(("pwsh", "expect", "tclsh"))
 _MAX_LITERALS: Final = 12
@@ -190,7 +189,7 @@ def judge_awk(call: Call, script: str | None) -> None:
         call.note("high", "runs an awk script that is only known when it runs")
         return
     script = _read_part(call, script, "an awk script")
-    runs = re.search(r"system\s*\(|\|\s*&?\s*getline|\|&?\s*[\"a-z]|@load|\beval\b", script)
+    runs = re.search(r"system\s*\(|\|\s*&?\s*getline|\|&?\s*[\"a-z]|@load|@\s*\w+\s*\(|\beval\b", script)
     if "/inet" in script:
         call.traits |= Trait.SENDS | Trait.FETCHES
         call.note("critical" if runs else "high", "an awk script that opens a connection", script)
@@ -209,23 +208,16 @@ def judge_awk(call: Call, script: str | None) -> None:
         call.note("medium", "an awk script that reads the environment")
 
 
-def _one_blank(run: re.Match[str]) -> str:
-    """A run of blanks as one, which says the same: who looks for what stands behind it need not look through it again."""
-    return "\n" if "\n" in run[0] else " "
-
-
 def judge_sed(call: Call, scripts: list[str]) -> None:
-    """sed: its ``e`` runs commands, its ``w`` writes files."""
-    for whole in scripts:
-        script = _BLANKS.sub(_one_blank, _read_part(call, whole, "a sed script"))
-        run = re.search(r"(?:^|[;\n{}]|^\d+|\$|/)\s?e(?:\s([^\n]+)|\s?$)", script)
-        substitute = _SUBSTITUTE.search(script)
-        if run or substitute:
-            call.traits |= Trait.EXECUTES
-            call.note("high", "a sed script that runs commands", script)
-            for text in (run and run[1], substitute and substitute[2]):
-                if text:
-                    call.script(text)
-        target = re.search(r"(?:^|[;\n{}/|#,])\s?[gpiIm0-9]{0,40}[wW]\s([^\s;}]+)", script)
-        if target:
-            call.write(target[1])
+    """sed: its ``e`` runs commands, its ``w`` writes files, its ``r`` reads them."""
+    found = read_sed(_read_part(call, "\n".join(scripts), "a sed script"))
+    if found.runs or found.odd:
+        call.traits |= Trait.EXECUTES
+        call.note("high", "a sed script that runs commands" if found.runs else "a sed script that is not understood", scripts[0])
+    for text in found.runs:
+        if text:
+            call.script(text)
+    for path in found.writes:
+        call.write(path)
+    for path in found.reads:
+        call.read(path)
