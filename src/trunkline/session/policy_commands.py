@@ -39,9 +39,9 @@ _TAKES_TEXT = frozenset("cat tee read git grep wc head tail sort echo".split())
 _BUNDLE = 64
 """Letters of one option that are looked at; what has more may be about any path."""
 _INSIDE = re.compile(r"[\s'\"(),;:<>|&=`@{}]+")
-_BRACE_RANGE = re.compile(r"\{[^{}/]*\.\.[^{}/]*\}")
+_BRACE_RANGE = re.compile(r"\{[^{}/]*+\}")
 _CODE_CHARS = 8192
-_OPENS_LITERAL = re.compile(r"\w*\(\s*(?:'[^']*'|\"[^\"]*\")\s*(?=[,)])|<\s*\"[^\"]*\"(?!\s*[\"\w(])")
+_OPENS_LITERAL = re.compile(r"(?<!\w)\w*+\(\s*+(?:'[^']*+'|\"[^\"]*+\")\s*+(?=[,)])|<\s*+\"[^\"]*+\"(?!\s*[\"\w(])")
 _COMPUTES = re.compile(
     r"\bopen\b|[rR]ead_?(?:[Ff]ile|[Tt]ext|[Bb]ytes|[Ll]ines)|File\.|fopen|file_get_contents|glob|listdir|scandir|readdir|walk\("
     r"|iterdir|getline\s*<|getline\s+\w+\s*<|\bARGV\b|io\.|IO\.|createReadStream|read_csv|loadtxt")
@@ -91,8 +91,13 @@ def outline(command: SimpleCommand) -> str | None:
 def _opened(word: str | None) -> str:
     if word is None:
         return "*"
-    word = _CLASS.sub("?*", _CHOICE.sub("*", _BRACE_RANGE.sub("?*", word)))
+    word = _CLASS.sub("?*", _CHOICE.sub("*", _BRACE_RANGE.sub(_ranged, word)))
     return "".join(char if char in "*?" else globs.escape(char) for char in word)
+
+
+def _ranged(braces: re.Match[str]) -> str:
+    """``{a..c}`` as what it may become; other braces as they are."""
+    return "?*" if ".." in braces[0] else braces[0]
 
 
 def mentions(commands: Iterable[SimpleCommand], home: str | None) -> Iterator[str]:

@@ -166,15 +166,13 @@ def test_a_look_that_brings_a_text_or_a_target_is_no_look(call: dict[str, Any]) 
     assert not read(call).only_looks
 
 
-@pytest.mark.parametrize("call", [
-    {"name": "Read", "kind": "read", "rawInput": {"path": "src/a.py", "command": "make deploy"}},
-    {"name": "Grep", "kind": "search", "rawInput": {"pattern": "x", "exec": "make deploy"}},
-    {"name": "Edit", "kind": "edit", "rawInput": {"path": "a", "old_string": "a", "new_string": "b", "script": "make deploy"}},
-    {"name": "Write", "kind": "edit", "rawInput": {"path": "src/a.py", "content": "b", "run": "make deploy"}},
+@pytest.mark.parametrize(("call", "line"), [
+    ({"name": "Delete", "kind": "delete", "rawInput": {"file_path": "src/a.py"}}, "Delete: src/a.py"),
+    ({"title": "delete_files", "kind": "delete", "rawInput": {"pattern": "*"}}, "delete_files: *"),
+    ({"name": "mcp__fs__purge", "rawInput": {"paths": ["a.py", "b.py", "c.py"]}}, "mcp__fs__purge: a.py and 2 more"),
 ])
-def test_a_tool_for_files_that_runs_a_command_is_not_sure_however_mild_the_command_is(call: dict[str, Any]) -> None:
-    reading = read(call)
-    assert reading.command == "make deploy" and not reading.sure
+def test_a_tool_that_has_no_line_of_its_own_is_told_with_what_it_is_about(call: dict[str, Any], line: str) -> None:
+    assert read(call).description == line
 
 
 @pytest.mark.parametrize("members", [

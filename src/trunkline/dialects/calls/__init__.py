@@ -110,8 +110,6 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     if role in _UNDERSTOOD:
         unknown = dict.fromkeys(unknown_members(members, names.members, role))
         doubts += [f"a member of its input that is not known: {name[:60]}" for name in unknown]
-        if command is not None and role != "terminal":
-            doubts.append(f"it says that it is for something else, and runs a command: {command[:60]}")
     doubts += contradictions(role if named_by not in ("kind", "input") else None, kind, acts, members)
     doubts += claimed_doubts(claims, command, found.paths, acts)
     if given and not isinstance(given, str | Mapping):

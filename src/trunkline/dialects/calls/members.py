@@ -36,12 +36,14 @@ _HOW: Final = _NEVER - {"root", "skip", "command", "commands", "script", "shell"
 """Of these, what no other word of the name makes up for: ``user_name`` is no path, ``sandbox_type`` no sort of thing."""
 _TARGETS: Final = frozenset("to into out output outfile outpath outputfile destination dest dst".split())
 _TEXTS: Final = frozenset("content contents text string str body replace replacement patch diff edit edits snippet".split())
+_WRITTEN: Final = frozenset("content contents diff patch edits replacement".split())
+"""Texts by which a look is judged as an edit anyway."""
 _LOOKED_FOR: Final = frozenset("text string str".split())
 _NONE: Final[frozenset[str]] = frozenset()
 _NOT_FOR: Final[dict[ToolRole, frozenset[str]]] = {
     "terminal": _TEXTS | _TARGETS | {"from", "name", "source", "target"},
-    "read": _TEXTS | _TARGETS | {"comment"},
-    "search": (_TEXTS | _TARGETS) - _LOOKED_FOR,
+    "read": (_TEXTS | _TARGETS | {"comment"}) - _WRITTEN,
+    "search": (_TEXTS | _TARGETS) - _WRITTEN - _LOOKED_FOR,
 }
 """Last words of names that a tool for this has no use for: with one of them it does something else as well."""
 

@@ -34,6 +34,8 @@ _MAX_SCRIPTS_DEPTH: Final = 2
 _MOVING: Final = frozenset({"cd", "pushd"})
 _SUBSCRIPT: Final = re.compile(r"\[[^\[\]]*(\$\(|`)")
 _SUBSTITUTED: Final = re.compile(r"\$\(\s*([\w/.][^()]*)|`\s*([\w/.][^`]*)")
+_SUBSTITUTIONS: Final = 16
+"""Of a line that are looked at."""
 _EVALUATES_NAMES: Final = frozenset(
     {"let", "test", "[", "printf", "declare", "typeset", "local", "read", "unset", "export", "readonly"}
 )
@@ -111,8 +113,8 @@ def _hidden_in_values(parsed: ParsedLine) -> list[Finding]:
     values = [one for command in parsed.commands for one in command.assignments if "$(" in one or "`" in one]
     if not values:
         return []
-    texts = [command.text for command in parsed.commands if command.text]
-    inner = [found[1] or found[2] for value in values for found in _SUBSTITUTED.finditer(value)]
+    texts = [command.text for command in parsed.commands if command.text][:_SUBSTITUTIONS * 4]
+    inner = [found[1] or found[2] for value in values[:_SUBSTITUTIONS] for found in _SUBSTITUTED.finditer(value)][:_SUBSTITUTIONS]
     return [Finding("high", f"hides a command in the value of a variable: {text[:60]}")
             for text in inner if not any(known in text for known in texts)][:1]
 
