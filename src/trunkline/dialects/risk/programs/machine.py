@@ -162,7 +162,7 @@ def _logs(call: Call) -> None:
 def _agents(call: Call) -> None:
     if call.args in (("--version",), ("--help",), ("-v",), ("-V",), ("-h",)):
         return
-    call.note("high", "starts an agent, or changes what one may do, past the one who watches over this session", call.command.text)
+    call.note("high", "starts an agent, or changes what one may do, past this session", call.command.text)
 
 
 JUDGES: Final[dict[str, Callable[[Call], None]]] = {

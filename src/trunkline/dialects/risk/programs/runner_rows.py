@@ -197,8 +197,8 @@ _BUILDERS: Final[dict[str, Runner]] = {
     "cargo": _row(loads="--config -Z", folders="--manifest-path -C"),
     "rustc": _row(code="-C --codegen -Z", changes="--sysroot"),
     **_same("pytest py.test", _row(loads="-p -c --config-file --rootdir --confcutdir --import-mode -o --override-ini",
-                                   changes="--pyargs --pdbcls --tx --ds --dc --cov-config --ssh-config --driver-path -W --pythonwarnings "
-                                   "--pylint-rcfile --mypy-config-file --envfile --env-file")),
+                                   changes="--pyargs --pdbcls --tx --ds --dc --cov-config --ssh-config --driver-path -W "
+                                   "--pythonwarnings --pylint-rcfile --mypy-config-file --envfile --env-file")),
     **_same("tox nox hatch", _row(changes="-c --conf --runner --workdir -x --override")),
     "go": _row("-exec -toolexec -vettool", loads="-C -overlay -modfile", code="-ldflags -gcflags -asmflags",
                changes="-gccgoflags -pkgdir -compiler", dashes=True),
@@ -269,7 +269,8 @@ _CHECKERS: Final[dict[str, Runner]] = {
     **_same("flake8 isort bandit", _row(changes="-c --config --append-config --settings-path --settings-file --sp --ini")),
     **_same("ruff black golangci-lint rustfmt playwright", _row(changes="-c --config --reporter", formats="--reporter")),
     "rubocop": _row(changes="-r --require -c --config --plugin -f --format", formats="-f --format"),
-    "cypress": _row(changes="-C --config-file --reporter -b --browser", folders="-P --project", formats="--reporter -b --browser"),
+    "cypress": _row(changes="-C --config-file --reporter -b --browser", folders="-P --project",
+                    formats="--reporter -b --browser"),
     "coverage": _row(changes="--rcfile"),
     **_same("rspec cucumber", _row(changes="-r --require -O --options -I -f --format", formats="-f --format")),
     **_same("gunicorn uvicorn flask celery hypercorn", _row(
@@ -288,7 +289,8 @@ _STARTERS: Final[dict[str, Runner]] = {
     **_same("capsh sg", _row("-c --command")),
     **_same(
         "valgrind catchsegv setpriv gosu runcon eatmydata fakeroot proot rlwrap prlimit cgexec numactl daemonize setuidgid tini "
-        "qemu-x86_64 qemu-x86_64-static qemu-aarch64 box64 wine dumb-init dbus-launch ssh-agent gtime perf uftrace heaptrack nvprof ts sshpass vglrun softlimit chpst envdir "
+        "qemu-x86_64 qemu-x86_64-static qemu-aarch64 box64 wine "
+        "dumb-init dbus-launch ssh-agent gtime perf uftrace heaptrack nvprof ts sshpass vglrun softlimit chpst envdir "
         "envuidgid s6-setuidgid su-exec pkexec systemd-inhibit cpulimit", _WRAPPER),
     "ip": _row(),
 }

@@ -34,8 +34,8 @@ from trunkline.dialects.risk.sed import read_sed
 from trunkline.dialects.shell import SHELLS, SimpleCommand
 from trunkline.dialects.shell.wrappers import unwrap
 
-__all__ = ["BUNDLE_LETTERS", "ROWS", "UNKNOWN", "Changing", "Ran", "Runner", "Unknown", "changing_options", "code_in", "line_names",
-           "line_runs", "option_values", "runs_other"]
+__all__ = ["BUNDLE_LETTERS", "ROWS", "UNKNOWN", "Changing", "Ran", "Runner", "Unknown", "changing_options", "code_in",
+           "line_names", "line_runs", "option_values", "runs_other"]
 
 BUNDLE_LETTERS: Final = 64
 """Short options in one word that are tried as the last before a value; of more, the first and the last half."""
