@@ -41,7 +41,9 @@ _BUNDLE = 64
 _INSIDE = re.compile(r"[\s'\"(),;:<>|&=`@{}]+")
 _BRACE_RANGE = re.compile(r"\{[^{}/]*+\}")
 _CODE_CHARS = 8192
-_OPENS_LITERAL = re.compile(r"(?<!\w)\w*+\(\s*+(?:'[^']*+'|\"[^\"]*+\")\s*+(?=[,)])|<\s*+\"[^\"]*+\"(?!\s*[\"\w(])")
+_OPENS_LITERAL = re.compile(
+    r"(?<!\w)\w*+\(\s*+(?:'[^']*+'|\"[^\"]*+\")\s*+(?:\)\.read_(?:text|bytes)\b|(?=[,)]))"
+    r"|<\s*+\"[^\"]*+\"(?!\s*[\"\w(])")
 _COMPUTES = re.compile(
     r"\bopen\b|[rR]ead_?(?:[Ff]ile|[Tt]ext|[Bb]ytes|[Ll]ines)|File\.|fopen|file_get_contents|glob|listdir|scandir|readdir|walk\("
     r"|iterdir|getline\s*<|getline\s+\w+\s*<|\bARGV\b|io\.|IO\.|createReadStream|read_csv|loadtxt")
@@ -103,12 +105,21 @@ def _ranged(braces: re.Match[str]) -> str:
 def mentions(commands: Iterable[SimpleCommand], home: str | None) -> Iterator[str]:
     """Everything in a line that may be a path: words, values of options and assignments, targets; ANYTHING where unknown."""
     for command in commands:
-        yield from (_known(word, sketch, home) for word, sketch in zip(command.words, command.sketch, strict=True))
+        pairs = enumerate(zip(command.words, command.sketch, strict=True))
+        yield from (_known(word, sketch, home) for at, (word, sketch) in pairs if word is not None or not _is_only_said(command, at))
         yield from (_known(redirect.target, redirect.sketch, home) for redirect in command.redirects)
-        yield from (_known(None if _DYNAMIC.search(one) else one, one, home) for one in command.assignments)
+        yield from (_known(None if _DYNAMIC.search(one) else one, one, home) for one in command.assignments
+                    if command.words or not _DYNAMIC.search(one))  # who uses a variable has a word that nobody knows
         yield from _read_in_code(command)
         if command.redirects and command.name not in _TAKES_TEXT:
             yield from (redirect.body for redirect in command.redirects if redirect.body is not None)
+
+
+def _is_only_said(command: SimpleCommand, at: int) -> bool:
+    """Whether a word is printed or kept as a text, and never opened: what ``echo`` prints, the message of a commit."""
+    if command.name in ("echo", "printf"):
+        return True
+    return command.name == "git" and "commit" in command.sketch[:at] and command.sketch[at - 1] in ("-m", "-am", "--message")
 
 
 def _read_in_code(command: SimpleCommand) -> Iterator[str]:

@@ -90,6 +90,8 @@ _PURE_MODULES: Final = frozenset(
 _SUSPECT: Final = re.compile(
     r"require|import|open|globalThis|process\.(?!version|platform|arch|cwd)|__|\bos\b|\bfs\b|\bmodules\b|`|\binclude\b"
 )
+_LOADS_DATA: Final = re.compile(r"\b(?:json|JSON|tomllib|toml)\.load\(")
+"""What reads data, and no code."""
 _BACKTICK_RUNS: Final = frozenset(("perl", "ruby", "php", "julia"))
 _SHELL_LIKE: Final = frozenset(("pwsh", "expect", "tclsh"))
 _MAX_LITERALS: Final = 12
@@ -108,6 +110,7 @@ def may_run_commands(code: str, language: str) -> bool:
     """Whether a piece of code may run programs, as far as a few telling words say; what is too long to be read may."""
     if len(code) > _MAX_CODE:
         return True
+    code = _LOADS_DATA.sub(" ", code)
     names = set(_NAME.findall(code))
     return (_RUNS.found(names, code) or _EVALUATES.found(names, code) or _DECODES.found(names, code)
             or ("`" in code and language in _BACKTICK_RUNS))
@@ -123,7 +126,7 @@ def judge_code(call: Call, code: str | None, language: str) -> None:
     text = _read_part(call, code, f"{language} code")
     names = set(_NAME.findall(text))
     runs = _RUNS.found(names, text) or ("`" in text and language in _BACKTICK_RUNS)
-    network, evaluates = _NETWORK.found(names, text), _EVALUATES.found(names, text)
+    network, evaluates = _NETWORK.found(names, text), _EVALUATES.found(names, _LOADS_DATA.sub(" ", text))
     if network and (runs or evaluates):
         call.note("critical", f"{language} code that talks to the network and runs what it gets", text)
     elif runs or _DELETES.found(names, text):
