@@ -106,7 +106,8 @@ def mentions(commands: Iterable[SimpleCommand], home: str | None) -> Iterator[st
     """Everything in a line that may be a path: words, values of options and assignments, targets; ANYTHING where unknown."""
     for command in commands:
         pairs = enumerate(zip(command.words, command.sketch, strict=True))
-        yield from (_known(word, sketch, home) for at, (word, sketch) in pairs if word is not None or not _is_only_said(command, at))
+        yield from (_known(word, sketch, home) for at, (word, sketch) in pairs
+                    if word is not None or not _is_only_said(command, at))
         yield from (_known(redirect.target, redirect.sketch, home) for redirect in command.redirects)
         yield from (_known(None if _DYNAMIC.search(one) else one, one, home) for one in command.assignments
                     if command.words or not _DYNAMIC.search(one))  # who uses a variable has a word that nobody knows
