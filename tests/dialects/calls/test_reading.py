@@ -146,6 +146,36 @@ def test_a_member_that_is_not_known_is_a_doubt_at_any_depth(members: dict[str, A
 
 
 @pytest.mark.parametrize("members", [
+    {"sandbox_type": "none"}, {"run_as_name": "root"}, {"user_name": "root"}, {"hostname": "prod"}, {"container_name": "prod"},
+    {"file_path": "src/a.py", "content": "x"}, {"patch": "*** Delete File: src/a.py\n"}, {"text": "y\n"},
+    {"edits": [{"path": "src/a.py", "new_string": "x"}]}, {"from": "src/a.py", "to": "src/b.py"},
+])
+def test_a_command_that_comes_with_a_text_a_target_or_another_user_is_not_sure(members: dict[str, Any]) -> None:
+    assert not read({"name": "Bash", "kind": "execute", "rawInput": {"command": "npm test", **members}}).sure
+
+
+@pytest.mark.parametrize("call", [
+    {"name": "Read", "kind": "read", "rawInput": {"path": "src/a.py", **members}} for members in (
+        {"text": "x"}, {"body": "x"}, {"replace": "x"}, {"edit": "x"}, {"destination": "src/b.py"}, {"output": "src/b.py"},
+        {"rename_to": "src/b.py"}, {"new_name": "src/b.py"}, {"outfile": "src/b.py"}, {"sudo_type": "root"})
+] + [
+    {"name": "Grep", "kind": "search", "rawInput": {"pattern": "a", "path": "src", **members}} for members in (
+        {"replace": "b"}, {"output": "src/b.py"}, {"to": "src/b"})
+])
+def test_a_look_that_brings_a_text_or_a_target_is_no_look(call: dict[str, Any]) -> None:
+    assert not read(call).only_looks
+
+
+@pytest.mark.parametrize(("call", "line"), [
+    ({"name": "Delete", "kind": "delete", "rawInput": {"file_path": "src/a.py"}}, "Delete: src/a.py"),
+    ({"title": "delete_files", "kind": "delete", "rawInput": {"pattern": "*"}}, "delete_files: *"),
+    ({"name": "mcp__fs__purge", "rawInput": {"paths": ["a.py", "b.py", "c.py"]}}, "mcp__fs__purge: a.py and 2 more"),
+])
+def test_a_tool_that_has_no_line_of_its_own_is_told_with_what_it_is_about(call: dict[str, Any], line: str) -> None:
+    assert read(call).description == line
+
+
+@pytest.mark.parametrize("members", [
     {"env": {"CI": "1"}}, {"type": "py"}, {"output_format": "json"}, {"timeout_ms": 5, "run_in_background": True}, {"run_as": ""},
 ])
 def test_a_member_that_changes_nothing_is_none(members: dict[str, Any]) -> None:

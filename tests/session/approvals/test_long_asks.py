@@ -60,6 +60,18 @@ def test_a_long_command_is_for_a_person_until_a_thread_has_found_out(threads: li
     run(scenario())
 
 
+def test_many_short_commands_that_are_decided_as_one_are_found_out_off_the_loop(threads: list[str]) -> None:
+    async def scenario() -> None:
+        asks, several = LongAsks(), [ask(f"w{number} " + "x " * 100) for number in range(50)]
+        together = sum(len(one.command or "") for one in several)
+        for one in several:
+            await asks.read(rules(), one, together)
+        assert {asks.decide(rules(), one, together).action for one in several} == {"ask"}
+        assert len(threads) == 50 and "MainThread" not in threads
+
+    run(scenario())
+
+
 def test_whoever_can_wait_finds_the_answer_there() -> None:
     async def scenario() -> None:
         asks = LongAsks()

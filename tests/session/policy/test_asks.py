@@ -322,6 +322,23 @@ def test_a_rule_restricts_by_either_category_and_allows_by_both(
     assert action(ask, Rule(action="deny", category=["web"]), Rule(action="allow", tool=["*"])) == "allow"
 
 
+@pytest.mark.parametrize(("tool", "kind", "tool_input"), [
+    ("Read", "read", {"path": "src/a.py", "command": "make deploy"}), ("Read", "read", {"command": "make deploy"}),
+    ("Grep", "search", {"pattern": "x", "exec": "make deploy"}),
+    ("Edit", "edit", {"path": "src/a.py", "old_string": "a", "new_string": "b", "script": "make deploy"}),
+    ("Write", "edit", {"path": "src/a.py", "content": "b", "run": "make deploy"}),
+    ("Read", "read", {"path": "src/a.py", "content": "x"}),
+])
+def test_a_rule_for_a_tool_or_a_path_covers_nothing_that_the_tool_is_not_for(
+        tool: str, kind: str, tool_input: dict[str, Any]) -> None:
+    ask = asked(tool, kind, tool_input)
+    assert ask.risk == "medium"
+    for rule in (Rule(action="allow", tool=["read", "grep", "edit", "write"]), Rule(action="allow", path=["src/**"])):
+        assert action(ask, rule) == "ask"
+    if ask.command is not None:
+        assert action(ask, Rule(action="allow", command=["make *"])) == "allow"
+
+
 def test_a_denied_category_is_not_approved_under_its_other_name() -> None:
     grep = asked("Grep", "search", {"pattern": "x"})
     denied = Policy((Rule(action="deny", category=["file_read"]),), USUAL).decide(grep, now_us=NOW_US)

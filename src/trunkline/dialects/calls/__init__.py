@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from trunkline.dialects.calls.claims import claimed_acts, claimed_doubts, contradictions
@@ -108,7 +109,7 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     found = named_in(members, located, tool=tool if named_by in ("name", "catalog", "title") else "", kind=file_kind,
                      is_command=command is not None, strict=strict, idle=names.members)
     if role in _UNDERSTOOD:
-        unknown = dict.fromkeys(unknown_members(members, names.members))
+        unknown = dict.fromkeys(islice(unknown_members(members, names.members, role), DOUBTS))
         doubts += [f"a member of its input that is not known: {name[:60]}" for name in unknown]
     doubts += contradictions(role if named_by not in ("kind", "input") else None, kind, acts, members)
     doubts += claimed_doubts(claims, command, found.paths, acts)

@@ -34,7 +34,11 @@ def describe(tool: str, members: Mapping[str, Any], command: str | None, paths: 
         line = describe_tool_call(tool, {"command": command})
         return line if line != tool else f"{tool}, which runs: {describe_tool_call('bash', {'command': command})[len('Run: '):]}"
     line = describe_tool_call(tool, members)
-    return describe_tool_call(tool, {"path": paths[0]}) if line == tool and paths else line
+    if line != tool or not paths or paths[0] == BEYOND_RULES:
+        return line
+    line = describe_tool_call(tool, {"path": paths[0]})
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    return line if line != tool else f"{tool}: {paths[0]}{more}"
 
 
 def subject_of(members: Mapping[str, Any], paths: Sequence[str]) -> str:

@@ -262,8 +262,9 @@ class _Finder:
 
     def _members(self, mapping: Mapping[str, Any], key: str, depth: int) -> Iterator[str]:
         is_table = _role(key) == "path" or key == "changes"
-        folders = folders_in(mapping)
-        for name, inner in mapping.items():
+        folders = folders_in(mapping) if len(mapping) <= MEMBERS else []
+        yield from [BEYOND_RULES] if len(mapping) > MEMBERS else []
+        for name, inner in itertools.islice(mapping.items(), MEMBERS):
             if is_table or _looks_like_path(str(name)):
                 yield str(name)
             if not (self._is_command and (_is_run(str(name), inner) or bare_key(name) in self._idle)):

@@ -5,6 +5,7 @@ only those count that are known to change nothing. One that is off (false, empty
 Rule 2: what is in general use stands here. A vendor's own names stand in its catalog entry (``members``), and arrive as
 ``ToolNames``.
 Rule 3: a name that says how a call is run (``sandbox``, ``run_as``) is never harmless, whoever lists it.
+Rule 4: what a member is good for depends on the tool: what looks has no target and no text, what runs something has no text.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any, Final
 from trunkline.dialects.calls.inputs import DEPTH, MEMBERS, bare_key, is_folder, is_looked_at, is_of_command, is_variables
 from trunkline.dialects.calls.names import verb_in
 from trunkline.dialects.calls.searches import words_of
+from trunkline.dialects.calls.types import ToolRole
 
 _HARMLESS: Final = frozenset(
     "description timeout timeoutms timeoutseconds explanation justification reason runinbackground isbackground background limit "
@@ -30,23 +32,47 @@ _NEVER: Final = frozenset(
     "dangerously sandbox sandboxed unsandboxed sudo root privileged unprivileged escalated elevated bypass skip permission "
     "permissions user as command commands script hook hooks exec execute eval preload shell".split())
 """Words of names that say how, as whom or with what else a call is run."""
+_HOW: Final = _NEVER - {"root", "skip", "command", "commands", "script", "shell"} | {"username", "host", "hostname", "container"}
+"""Of these, what no other word of the name makes up for: ``user_name`` is no path, ``sandbox_type`` no sort of thing."""
+_TARGETS: Final = frozenset("to into out output outfile outpath outputfile destination dest dst".split())
+_TEXTS: Final = frozenset("content contents text string str body replace replacement patch diff edit edits snippet".split())
+_WRITTEN: Final = frozenset("content contents diff patch edits replacement".split())
+"""Texts by which a look is judged as an edit anyway."""
+_LOOKED_FOR: Final = frozenset("text string str".split())
+_NONE: Final[frozenset[str]] = frozenset()
+_NOT_FOR: Final[dict[ToolRole, frozenset[str]]] = {
+    "terminal": _TEXTS | _TARGETS | {"from", "name", "source", "target"},
+    "read": (_TEXTS | _TARGETS | {"comment"}) - _WRITTEN,
+    "search": (_TEXTS | _TARGETS) - _WRITTEN - _LOOKED_FOR,
+}
+"""Last words of names that a tool for this has no use for: with one of them it does something else as well."""
 
 
-def unknown_members(value: Any, known: frozenset[str] = frozenset(), depth: int = DEPTH) -> Iterator[str]:
+def unknown_members(value: Any, known: frozenset[str] = frozenset(), role: ToolRole | None = None,
+                    depth: int = DEPTH) -> Iterator[str]:
     """The names of members that nobody looks at and that are not known to change nothing, at any depth. ``known`` are those that
-    the agent's catalog entry lists, as ``bare_key`` spells them."""
+    the agent's catalog entry lists, as ``bare_key`` spells them; ``role`` is what the tool is for."""
     if isinstance(value, Mapping):
         for key, inner in itertools.islice(value.items(), MEMBERS):
             name = str(key)
             if not inner or bare_key(name) in known or is_variables(name):
                 continue
             if depth and _holds_records(inner):
-                yield from unknown_members(inner, known, depth - 1)
-            elif not _is_harmless(name, inner) and not is_looked_at(name):
+                yield from unknown_members(inner, known, role, depth - 1)
+            elif _is_out_of_place(name, role) or not (_is_harmless(name, inner) or is_looked_at(name)):
                 yield name
     elif isinstance(value, list | tuple) and depth:
         for inner in itertools.islice(value, MEMBERS):
-            yield from unknown_members(inner, known, depth - 1)
+            yield from unknown_members(inner, known, role, depth - 1)
+
+
+def _is_out_of_place(name: str, role: ToolRole | None) -> bool:
+    """Whether a name says how the call is run, or what a tool of this role does not do."""
+    if is_of_command(name):
+        return False
+    words = words_of(name)
+    is_odd = words[-1:] and words[-1] in _NOT_FOR.get(role, _NONE) if role is not None else False
+    return bool(is_odd) or not _HOW.isdisjoint(words) or ("new" in words and role == "read")
 
 
 def why_not_harmless(name: str) -> str | None:

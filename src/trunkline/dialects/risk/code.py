@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from trunkline.dialects.risk import secrets_list
 from trunkline.dialects.risk.call import Call, Trait
+from trunkline.dialects.risk.sed import read_sed
 
 
 class Telling(NamedTuple):
@@ -89,8 +90,8 @@ _PURE_MODULES: Final = frozenset(
 _SUSPECT: Final = re.compile(
     r"require|import|open|globalThis|process\.(?!version|platform|arch|cwd)|__|\bos\b|\bfs\b|\bmodules\b|`|\binclude\b"
 )
-_BLANKS: Final = re.compile(r"\s+")
-_SUBSTITUTE: Final = re.compile(r"s(.)(?>(?:(?!\1)[^\\]|\\.)*)\1((?>(?:(?!\1)[^\\]|\\.)*))\1[gpiImM0-9]*e")
+_LOADS_DATA: Final = re.compile(r"\b(?:json|JSON|tomllib|toml)\.load\(")
+"""What reads data, and no code."""
 _BACKTICK_RUNS: Final = frozenset(("perl", "ruby", "php", "julia"))
 _SHELL_LIKE: Final = frozenset(("pwsh", "expect", "tclsh"))
 _MAX_LITERALS: Final = 12
@@ -109,6 +110,7 @@ def may_run_commands(code: str, language: str) -> bool:
     """Whether a piece of code may run programs, as far as a few telling words say; what is too long to be read may."""
     if len(code) > _MAX_CODE:
         return True
+    code = _LOADS_DATA.sub(" ", code)
     names = set(_NAME.findall(code))
     return (_RUNS.found(names, code) or _EVALUATES.found(names, code) or _DECODES.found(names, code)
             or ("`" in code and language in _BACKTICK_RUNS))
@@ -124,7 +126,7 @@ def judge_code(call: Call, code: str | None, language: str) -> None:
     text = _read_part(call, code, f"{language} code")
     names = set(_NAME.findall(text))
     runs = _RUNS.found(names, text) or ("`" in text and language in _BACKTICK_RUNS)
-    network, evaluates = _NETWORK.found(names, text), _EVALUATES.found(names, text)
+    network, evaluates = _NETWORK.found(names, text), _EVALUATES.found(names, _LOADS_DATA.sub(" ", text))
     if network and (runs or evaluates):
         call.note("critical", f"{language} code that talks to the network and runs what it gets", text)
     elif runs or _DELETES.found(names, text):
@@ -190,7 +192,7 @@ def judge_awk(call: Call, script: str | None) -> None:
         call.note("high", "runs an awk script that is only known when it runs")
         return
     script = _read_part(call, script, "an awk script")
-    runs = re.search(r"system\s*\(|\|\s*&?\s*getline|\|&?\s*[\"a-z]|@load|\beval\b", script)
+    runs = re.search(r"system\s*\(|\|\s*&?\s*getline|\|&?\s*[\"a-z]|@load|@\s*\w+\s*\(|\beval\b", script)
     if "/inet" in script:
         call.traits |= Trait.SENDS | Trait.FETCHES
         call.note("critical" if runs else "high", "an awk script that opens a connection", script)
@@ -209,23 +211,16 @@ def judge_awk(call: Call, script: str | None) -> None:
         call.note("medium", "an awk script that reads the environment")
 
 
-def _one_blank(run: re.Match[str]) -> str:
-    """A run of blanks as one, which says the same: who looks for what stands behind it need not look through it again."""
-    return "\n" if "\n" in run[0] else " "
-
-
 def judge_sed(call: Call, scripts: list[str]) -> None:
-    """sed: its ``e`` runs commands, its ``w`` writes files."""
-    for whole in scripts:
-        script = _BLANKS.sub(_one_blank, _read_part(call, whole, "a sed script"))
-        run = re.search(r"(?:^|[;\n{}]|^\d+|\$|/)\s?e(?:\s([^\n]+)|\s?$)", script)
-        substitute = _SUBSTITUTE.search(script)
-        if run or substitute:
-            call.traits |= Trait.EXECUTES
-            call.note("high", "a sed script that runs commands", script)
-            for text in (run and run[1], substitute and substitute[2]):
-                if text:
-                    call.script(text)
-        target = re.search(r"(?:^|[;\n{}/|#,])\s?[gpiIm0-9]{0,40}[wW]\s([^\s;}]+)", script)
-        if target:
-            call.write(target[1])
+    """sed: its ``e`` runs commands, its ``w`` writes files, its ``r`` reads them."""
+    found = read_sed(_read_part(call, "\n".join(scripts), "a sed script"))
+    if found.runs or found.odd:
+        call.traits |= Trait.EXECUTES
+        call.note("high", "a sed script that runs commands" if found.runs else "a sed script that is not understood", scripts[0])
+    for text in found.runs:
+        if text:
+            call.script(text)
+    for path in found.writes:
+        call.write(path)
+    for path in found.reads:
+        call.read(path)

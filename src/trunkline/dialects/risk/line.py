@@ -33,6 +33,9 @@ _MAX_SCRIPTS_DEPTH: Final = 2
 """Shell texts found inside code are judged too, so many and so deep; what runs them is noted as high anyway."""
 _MOVING: Final = frozenset({"cd", "pushd"})
 _SUBSCRIPT: Final = re.compile(r"\[[^\[\]]*(\$\(|`)")
+_SUBSTITUTED: Final = re.compile(r"\$\(\s*([\w/.][^()]*)|`\s*([\w/.][^`]*)")
+_SUBSTITUTIONS: Final = 16
+"""Of a line that are looked at."""
 _EVALUATES_NAMES: Final = frozenset(
     {"let", "test", "[", "printf", "declare", "typeset", "local", "read", "unset", "export", "readonly"}
 )
@@ -41,7 +44,7 @@ _EVALUATES_NAMES: Final = frozenset(
 def line_findings(line: str, places: Places, depth: int = 0) -> list[Finding]:
     """Everything that was noticed about a line."""
     parsed = parse_shell(line.replace("\r\n", "\n") if len(line) <= MAX_LINE_BYTES else line)
-    findings = _unreadable(line, parsed)
+    findings = _unreadable(line, parsed) + _hidden_in_values(parsed)
     calls = _calls(parsed, places)
     findings.extend(finding for call in calls for finding in call.findings)
     findings.extend(flow_findings(calls))
@@ -103,6 +106,17 @@ def _smells(text: str) -> bool:
                 return True
             fetches = _FETCHER.search(stage) is not None
     return False
+
+
+def _hidden_in_values(parsed: ParsedLine) -> list[Finding]:
+    """Commands in quoted values of variables: arithmetic (``((x))``, ``${y:x}``) and ``${x@P}`` run what stands there."""
+    values = [one for command in parsed.commands for one in command.assignments if "$(" in one or "`" in one]
+    if not values:
+        return []
+    texts = [command.text for command in parsed.commands if command.text][:_SUBSTITUTIONS * 4]
+    inner = [found[1] or found[2] for value in values[:_SUBSTITUTIONS] for found in _SUBSTITUTED.finditer(value)][:_SUBSTITUTIONS]
+    return [Finding("high", f"hides a command in the value of a variable: {text[:60]}")
+            for text in inner if not any(known in text for known in texts)][:1]
 
 
 def _judged(command: SimpleCommand, places: Places) -> Call:

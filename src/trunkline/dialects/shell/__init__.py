@@ -45,8 +45,9 @@ __all__ = [
 READ_AT_ONCE_CHARS: Final = 4096
 """Up to here a line is read wherever somebody wants to know. Reading and judging a longer one can take tens of milliseconds, so a
 hub reads it in a thread first; from ``MAX_LINE_BYTES`` on it is not read at all."""
-_RECENT: Final = 32
-"""Lines kept parsed. A call is announced, judged, asked for and decided within moments, each time with the same line."""
+_RECENT: Final = 64
+"""Lines kept parsed. A call is announced, judged, asked for and decided within moments, each time with the same line; and one ask
+may be about fifty of them."""
 
 
 def is_long(line: str) -> bool:

@@ -66,7 +66,7 @@ PREFIXES: Final[dict[str, Prefix]] = {
     "linux64": prefix(),
     "busybox": prefix(),
     "toybox": prefix(),
-    "xargs": prefix("-I -i -n -P -L -l -d -a -E -e -s --max-args --max-procs --delimiter --arg-file --replace --max-lines"),
+    "xargs": prefix("-I -n -P -L -d -a -E -s --max-args --max-procs --delimiter --arg-file"),
     "gxargs": prefix("-I -n -P -L -d -a -E -s --max-args --max-procs --delimiter --arg-file"),
     "parallel": prefix("-j --jobs -a --arg-file -I -n -N --colsep --delay --timeout --joblog --results"),
     "dotenv": prefix("-f -e"),

@@ -6,6 +6,7 @@ Rule 2: what cannot be found (``sh -c "$X"``) gives nothing here. Whoever judges
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -16,6 +17,9 @@ from trunkline.dialects.shell.syntax import SimpleCommand
 
 SHELLS: Final = frozenset("sh bash dash zsh ksh mksh ash rbash fish csh tcsh hush yash elvish".split())
 _SHELL_VALUES: Final = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-C", "--init-command"})
+
+_FD_RUNS: Final = re.compile(r"--exec(?:-batch)?=|-[xX](?=.)", re.DOTALL)
+"""What fd runs, joined to the option."""
 
 Words = tuple[str | None, ...]
 
@@ -152,6 +156,11 @@ def _find(words: Words) -> Inner | None:
 
 
 def _fd(words: Words) -> Inner | None:
+    for at, word in enumerate(words):
+        joined = _FD_RUNS.match(word) if word is not None else None
+        if joined is not None and word is not None:
+            rest = [one if one is not None else "{}" for one in words[at + 1:]]
+            return Inner("fd -exec", texts=(" ".join((word[joined.end():], *rest, "{}")),))
     inner = _find(words)
     return None if inner is None else structs.replace(inner, commands=tuple((*command, "{}") for command in inner.commands))
 
@@ -225,7 +234,7 @@ def _container(words: Words) -> Inner | None:
 
 
 def _kubectl(words: Words) -> Inner | None:
-    if "exec" not in words or "--" not in words:
+    if "--" not in words or not any(verb in words for verb in ("exec", "debug", "run")):
         return None
     at = words.index("--") + 1
     return Inner("kubectl exec", commands=(tuple(range(at, len(words))),)) if at < len(words) else None

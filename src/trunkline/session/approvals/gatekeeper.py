@@ -38,16 +38,16 @@ class Gatekeeper:
         self._workspace = workspace
         self.long_asks = LongAsks()
 
-    async def look(self, ask: PolicyAsk, known: Look | None = None) -> Look:
+    async def look(self, ask: PolicyAsk, known: Look | None = None, together: int = 0) -> Look:
         """Find out what a verdict on a call needs: where its paths lead and, if its command is long, what the rules say of it."""
         look = await look_at(self._workspace, ask.root, ask.paths, known=known)
-        await self.long_asks.read(self._rules(), _with_real_paths(ask, look))
+        await self.long_asks.read(self._rules(), _with_real_paths(ask, look), together)
         return look
 
-    def verdict(self, ask: PolicyAsk, look: Look) -> Verdict:
+    def verdict(self, ask: PolicyAsk, look: Look, together: int = 0) -> Verdict:
         """What is to be done with a call: allow it, ask a person, or deny it."""
         fold = self._fold
-        verdict = self.long_asks.decide(self._rules(), _with_real_paths(ask, look))
+        verdict = self.long_asks.decide(self._rules(), _with_real_paths(ask, look), together)
         if verdict.action == "allow" and fold.paused is not None:
             return Verdict("ask", None, "default", "the session is paused")
         if verdict.action == "allow" and fold.calls_untracked:
@@ -60,12 +60,13 @@ class Gatekeeper:
         """Find out what a verdict on these calls needs."""
         look = Look()
         for ask in asks:
-            look = await self.look(ask, look)
+            look = await self.look(ask, look, _together(asks))
         return look
 
     def verdicts(self, asks: Sequence[PolicyAsk], look: Look) -> list[Verdict]:
         """What is to be done with these calls as one: the verdicts that decide it, all of which do the same."""
-        return deciding([self.verdict(ask, look) for ask in asks])
+        together = _together(asks)
+        return deciding([self.verdict(ask, look, together) for ask in asks])
 
     async def answer_with(self, rule: Rule, asks: Sequence[PolicyAsk], look: Look) -> Action:
         """What would be done with these calls as one if this rule were in force, too."""
@@ -97,6 +98,11 @@ class Gatekeeper:
         rule = always_rule(_with_real_paths(ask, look), allow=allow, scope=scope,  # type: ignore[arg-type]
                            session_id=self._fold.session_id, turn_id=turn.turn_id if turn else None, reason=reason)
         return replace(rule, saved_by=by)
+
+
+def _together(asks: Sequence[PolicyAsk]) -> int:
+    """The characters of all commands that are decided as one: each may be short, and all of them hold the loop."""
+    return sum(len(ask.command or "") for ask in asks)
 
 
 def deciding(verdicts: Sequence[Verdict]) -> list[Verdict]:

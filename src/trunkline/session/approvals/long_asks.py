@@ -23,7 +23,7 @@ LONG_CHARS: Final = 4096
 WORK_AT_ONCE: Final = 40_000
 """What is held against the rules on the loop: a command of so many characters, and of so many characters times rules. Measured
 on a line made for it, which is all operators: 0.75 µs for each character and rule."""
-_KEPT: Final = 32
+_KEPT: Final = 64
 
 log = logging.getLogger("trunkline.session")
 
@@ -40,11 +40,11 @@ class RulesNow(Struct, frozen=True):
         """What they say of a call."""
         return self.policy.decide(ask, session_rules=self.session_rules, session_policy=self.session_policy, now_us=self.now_us)
 
-    def take_long(self, ask: PolicyAsk) -> bool:
-        """Whether it is found out off the loop what they say."""
+    def take_long(self, ask: PolicyAsk, together: int = 0) -> bool:
+        """Whether it is found out off the loop what they say; ``together`` are the characters of all that is decided as one."""
         if ask.command is None:
             return False
-        size, rules = len(ask.command), len(self.session_rules) + len(self.policy.rules)
+        size, rules = max(together, len(ask.command)), len(self.session_rules) + len(self.policy.rules)
         return size > LONG_CHARS or size * rules > WORK_AT_ONCE
 
     def are_still(self, now: RulesNow) -> bool:
@@ -64,9 +64,9 @@ class LongAsks:
         self._found: Kept[PolicyAsk, tuple[RulesNow, Verdict]] = Kept(_KEPT)
         self._under_way: dict[PolicyAsk, asyncio.Task[None]] = {}
 
-    def decide(self, rules: RulesNow, ask: PolicyAsk) -> Verdict:
+    def decide(self, rules: RulesNow, ask: PolicyAsk, together: int = 0) -> Verdict:
         """What the rules say, as far as that can be said at once."""
-        if not rules.take_long(ask):
+        if not rules.take_long(ask, together):
             return rules.verdict(ask)
         found = self._found.get(ask)
         if found is not None and found[0].are_still(rules):
@@ -75,9 +75,9 @@ class LongAsks:
         # Not by default: an agent that asks only where a rule wants it to has to ask about this.
         return Verdict("ask", None, "policy file", "the command is long and not read yet, so a person decides until it is")
 
-    async def read(self, rules: RulesNow, ask: PolicyAsk) -> None:
+    async def read(self, rules: RulesNow, ask: PolicyAsk, together: int = 0) -> None:
         """Find it out, and wait for that, where ``decide`` cannot say it at once."""
-        if not rules.take_long(ask):
+        if not rules.take_long(ask, together):
             return
         found = self._found.get(ask)
         if found is None or not found[0].are_still(rules):

@@ -27,7 +27,7 @@ VALUES = 16
 _HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 _HOME = re.compile(r"\$HOME(?![A-Za-z0-9_])|\$\{HOME\}")
 _DYNAMIC = re.compile(r"[$`]")
-_WILD = re.compile(r"[*?\[]|[@+!]\(")
+_WILD = re.compile(r"[*?\[]|[@+!]\(|\{[^{}/]*\.\.")
 _CLASS = re.compile(r"\[[^/]*")
 """A class of characters and, since where it ends is hard to say, the rest of its part of the path."""
 _CHOICE = re.compile(r"[@+!*?]\([^/]*")
@@ -38,7 +38,16 @@ _TAKES_TEXT = frozenset("cat tee read git grep wc head tail sort echo".split())
 """What they read is text to them: no path in it is opened."""
 _BUNDLE = 64
 """Letters of one option that are looked at; what has more may be about any path."""
-_INSIDE = re.compile(r"[\s'\"(),;:<>|&=`]+")
+_INSIDE = re.compile(r"[\s'\"(),;:<>|&=`@{}]+")
+_BRACE_RANGE = re.compile(r"\{[^{}/]*+\}")
+_CODE_CHARS = 8192
+_OPENS_LITERAL = re.compile(
+    r"(?<!\w)\w*+\(\s*+(?:'[^']*+'|\"[^\"]*+\")\s*+(?:\)\.read_(?:text|bytes)\b|(?=[,)]))"
+    r"|<\s*+\"[^\"]*+\"(?!\s*[\"\w(])")
+_COMPUTES = re.compile(
+    r"\bopen\b|[rR]ead_?(?:[Ff]ile|[Tt]ext|[Bb]ytes|[Ll]ines)|File\.|fopen|file_get_contents|glob|listdir|scandir|readdir|walk\("
+    r"|iterdir|getline\s*<|getline\s+\w+\s*<|\bARGV\b|io\.|IO\.|createReadStream|read_csv|loadtxt")
+"""Words of code that read files, beside those whose name is in the code as it is."""
 _PIECES = re.compile(r"[;&|\n(){}`]+")
 
 
@@ -84,18 +93,46 @@ def outline(command: SimpleCommand) -> str | None:
 def _opened(word: str | None) -> str:
     if word is None:
         return "*"
-    word = _CLASS.sub("?*", _CHOICE.sub("*", word))
+    word = _CLASS.sub("?*", _CHOICE.sub("*", _BRACE_RANGE.sub(_ranged, word)))
     return "".join(char if char in "*?" else globs.escape(char) for char in word)
+
+
+def _ranged(braces: re.Match[str]) -> str:
+    """``{a..c}`` as what it may become; other braces as they are."""
+    return "?*" if ".." in braces[0] else braces[0]
 
 
 def mentions(commands: Iterable[SimpleCommand], home: str | None) -> Iterator[str]:
     """Everything in a line that may be a path: words, values of options and assignments, targets; ANYTHING where unknown."""
     for command in commands:
-        yield from (_known(word, sketch, home) for word, sketch in zip(command.words, command.sketch, strict=True))
+        pairs = enumerate(zip(command.words, command.sketch, strict=True))
+        yield from (_known(word, sketch, home) for at, (word, sketch) in pairs
+                    if word is not None or not _is_only_said(command, at))
         yield from (_known(redirect.target, redirect.sketch, home) for redirect in command.redirects)
-        yield from (_known(None if _DYNAMIC.search(one) else one, one, home) for one in command.assignments)
+        yield from (_known(None if _DYNAMIC.search(one) else one, one, home) for one in command.assignments
+                    if command.words or not _DYNAMIC.search(one))  # who uses a variable has a word that nobody knows
+        yield from _read_in_code(command)
         if command.redirects and command.name not in _TAKES_TEXT:
             yield from (redirect.body for redirect in command.redirects if redirect.body is not None)
+
+
+def _is_only_said(command: SimpleCommand, at: int) -> bool:
+    """Whether a word is printed or kept as a text, and never opened: what ``echo`` prints, the message of a commit."""
+    if command.name in ("echo", "printf"):
+        return True
+    return command.name == "git" and "commit" in command.sketch[:at] and command.sketch[at - 1] in ("-m", "-am", "--message")
+
+
+def _read_in_code(command: SimpleCommand) -> Iterator[str]:
+    """Files that code in a command reads: those of a sed script by name; ANYTHING where code puts names together."""
+    from trunkline.dialects.risk.programs.runners import code_in  # as heavy as the parser
+    from trunkline.dialects.risk.sed import read_sed
+
+    for text, language in code_in(command):
+        if language == "sed":
+            yield from read_sed(text).reads
+        elif _COMPUTES.search(_OPENS_LITERAL.sub(" ", text[:_CODE_CHARS])) or len(text) > _CODE_CHARS:
+            yield ANYTHING
 
 
 def _known(word: str | None, sketch: str, home: str | None) -> str:

@@ -65,15 +65,27 @@ class Place(Struct, frozen=True):
         return self.plain and self.relative is not None
 
 
+_PROC = re.compile(r"/+proc/+(?:[a-z-]*self|\d+|\$\$)/+(root|cwd)(?=/|$)")
+
+
 def place(path: str, root: str, home: str | None = None, base: str | None = None) -> Place:
     """Judge a path: relative ones start at ``base``, by default the root itself."""
     path = unquote(_FILE_URL.sub("", path)) if _FILE_URL.match(path) else path
     plain = _is_plain(path)
+    path = _by_another_way(path, base or root, home)
     if path == "~" or path.startswith("~/"):
         plain = plain and home is not None
         path = (home or "/~") + path[1:]
     absolute = clean(posixpath.join(base or root, path))
     return Place(absolute, relative_to(absolute, root), plain)
+
+
+def _by_another_way(path: str, base: str, home: str | None) -> str:
+    """``~ann/x`` where that is the home, and the ways around through ``/proc``."""
+    if path[:1] == "~" and home is not None and path[1:].partition("/")[0] == posixpath.basename(home):
+        return "~" + path[len(posixpath.basename(home)) + 1:]
+    found = _PROC.match(path)
+    return path if found is None else (path[found.end():] or "/") if found[1] == "root" else base + path[found.end():]
 
 
 def clean(path: str) -> str:

@@ -99,6 +99,13 @@ def hidden(command: SimpleCommand) -> Iterator[str]:
             yield from (f"{name} {' '.join(words[at:])}"[:CHARS] for at in range(2, min(len(words), 12)))
         for value in values(words[1:]):
             yield from _texts(value)
+    else:
+        for word in command.sketch[1:WORDS]:
+            if "[$(" in word or "[`" in word:  # in an index of an array, `test -v`, `[` and `printf -v` run it
+                yield from _texts(word)
+    for assignment in command.assignments:
+        if "$(" in assignment or "`" in assignment:
+            yield from _texts(assignment)
     for redirect in command.redirects:
         yield from _texts(redirect.body or "")
 

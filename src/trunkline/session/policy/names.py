@@ -60,11 +60,19 @@ def _through(commands: Sequence[SimpleCommand], parent: int, index: int, base: s
     last = before[-1] if before and feeder.stdin_from >= 0 else None
     if last is not None and last.name in _FINDERS and "-exec" not in last.sketch:
         yield from _found_by(last, base, home)
-    elif last is not None and last.name in _PRINTERS and None not in last.words:
+    elif last is not None and last.name in _PRINTERS and None not in last.words and not _builds_names(last):
         names = [name for word in last.sketch[1:] for name in word.replace("\\n", " ").split()]
         yield from (globs.escape(globs.place(name, base, home).absolute) for name in names)
     else:
         yield ANYTHING
+
+
+def _builds_names(printer: SimpleCommand) -> bool:
+    """Whether what is printed is put together of several words, or of signs that stand for others."""
+    words = printer.sketch[1:]
+    if printer.name == "printf" and words and "%" in words[0].replace("%s\\n", "").replace("%s\\0", ""):
+        return True
+    return any("\\" in word.replace("\\n", "").replace("\\0", "") for word in words)
 
 
 def _found_by(find: SimpleCommand, base: str, home: str | None) -> Iterator[str]:

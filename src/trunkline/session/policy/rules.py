@@ -399,9 +399,18 @@ def _allows(rule: Rule, subject: Subject) -> Fit:
                  _paths_covered(rule.path, subject), _risk_covered(rule, subject.ask)):
         if not part.ok:
             return part
+    if _says_less(rule, subject.ask):
+        return Fit(False, "it names a tool or paths, and this is a call that does more than that tool is for")
     if subject.guarded:
         return Fit(False, f"it touches the hub's own {subject.guarded}, which no rule allows")
     return Fit(not subject.ask.doubts, f"it is not sure what this does: {', '.join(subject.ask.doubts[:2])}")
+
+
+def _says_less(rule: Rule, ask: PolicyAsk) -> bool:
+    """Whether a rule by tools or paths says nothing of what the call does beside what its tool is for: a read with a command."""
+    if rule.category or rule.command or ask.only_looks or "*" in rule.tool or not (rule.tool or rule.path):
+        return False
+    return ask.told_as is not None and ask.told_as != ask.category
 
 
 def _risk_covered(rule: Rule, ask: PolicyAsk) -> Fit:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from trunkline.dialects.risk.call import Call, Trait
@@ -14,6 +14,7 @@ _WIDE_MODE: Final = re.compile(
 )
 _MODE_CHARS: Final = 200
 _REMOTE: Final = re.compile(r"^([\w.-]+@)?[\w.-]+:(?!//)|^(rsync|scp|sftp|ssh)://")
+_SCRIPT: Final = re.compile(r"-[nErsuz]*e(.*)", re.DOTALL)
 _QUIET_PLACES: Final = ("inside", "temp", "null")
 
 
@@ -119,16 +120,25 @@ def _truncate(call: Call) -> None:
         call.write(path)
 
 
+def _expressions(call: Call) -> Iterator[str]:
+    """The scripts that sed is given by options: ``-e x``, ``-ne x``, ``-ex``, ``--expression=x``."""
+    for at, arg in enumerate(call.args):
+        short = _SCRIPT.fullmatch(arg)
+        if short is not None or arg == "--expression":
+            yield (short and short[1]) or " ".join(call.args[at + 1:at + 2])
+        elif arg.startswith("--expression="):
+            yield arg.partition("=")[2]
+
+
 def _sed(call: Call) -> None:
-    script = call.value("-e", "--expression")
-    rest = call.operands
-    if script is None and call.value("-f", "--file") is None and rest:
-        script, rest = rest[0], rest[1:]
+    scripts = list(_expressions(call))
+    rest = tuple(path for path in call.operands if path not in scripts)
+    if not scripts and call.value("-f", "--file") is None and rest:
+        scripts, rest = [rest[0]], rest[1:]
     in_place = any(arg.startswith(("-i", "--in-place")) or re.fullmatch(r"-[nErsuz]+i.*", arg) for arg in call.args)
-    judge_sed(call, [script] if script else [])
+    if scripts:
+        judge_sed(call, scripts)
     for path in rest:
-        if path == script:
-            continue
         if in_place:
             call.write(path)
         else:

@@ -159,6 +159,12 @@ def _logs(call: Call) -> None:
         call.note("high", "erases logs", call.command.text)
 
 
+def _agents(call: Call) -> None:
+    if call.args in (("--version",), ("--help",), ("-v",), ("-V",), ("-h",)):
+        return
+    call.note("high", "starts an agent, or changes what one may do, past this session", call.command.text)
+
+
 JUDGES: Final[dict[str, Callable[[Call], None]]] = {
     **dict.fromkeys(("kill", "pkill", "killall", "killall5", "xkill", "skill", "tskill", "taskkill", "fuser"), _kills),
     **dict.fromkeys(_POWER, judge_of(POWER)),
@@ -212,5 +218,6 @@ JUDGES: Final[dict[str, Callable[[Call], None]]] = {
     **dict.fromkeys(("defaults", "gsettings", "dconf", "reg", "plistbuddy", "tccutil", "xattr-clear"), _settings),
     **dict.fromkeys(("journalctl", "dmesg", "logrotate", "wevtutil"), _logs),
     **dict.fromkeys(("stress", "stress-ng", "fork-bomb"), judge_of(FILLING)),
+    **dict.fromkeys("trunkline claude codex gemini opencode aider goose cursor-agent qwen crush amp".split(), _agents),
     "ip": _ip,
 }

@@ -84,7 +84,8 @@ _INTERPRETERS: Final[dict[str, Runner]] = {
     **_same("ruby jruby", _row(code="-e", changes="-r -I", stdin=True, language="code")),
     **_same("node nodejs", _row(
         code="-e --eval -p --print", changes="-r --require --import --loader --experimental-loader --env-file -C --conditions "
-        "--openssl-config", stdin=True, language="code")),
+        "--openssl-config --test-reporter --test-global-setup --experimental-config-file --snapshot-blob", stdin=True,
+        language="code", formats="--test-reporter")),
     "bun": _row("--script-shell", "--userconfig --globalconfig --node-options", "-e --eval -p --print",
                 changes="-r --preload --require -c --config", folders="--cwd", language="code"),
     "deno": _row(code="eval", changes="-c --config --import-map", language="code"),
@@ -125,7 +126,7 @@ _EDITORS: Final[dict[str, Runner]] = {
     **_same("gdb lldb", _row(loads="-x --command -s --source", code="-ex -iex --eval-command -o --one-line -O", stdin=True)),
     **_same("sqlite3 sqlite psql mysql mariadb mongo mongosh duckdb usql", _DATABASE),
     "dc": _row(loads="-f --file", code="-e --expression", stdin=True),
-    **_same("less more most", _row(loads="-k --lesskey-file --lesskey-src")),
+    **_same("less more most", _row(loads="-k --lesskey-file --lesskey-src", language="editor")),
     **_same("groff troff", _row(flags="-U")),
     **_same("pdflatex latex tex xelatex lualatex pdftex luatex latexmk", _row(
         "-output-format", loads="-r", code="-e", flags="-shell-escape --shell-escape -enable-write18 --enable-write18",
@@ -178,14 +179,14 @@ _ARCHIVERS: Final[dict[str, Runner]] = {
 _BUILDERS: Final[dict[str, Runner]] = {
     **_same("make gmake bmake", _row(loads="-f --file --makefile -I --include-dir --eval -E", folders="-C --directory",
                                      sets=True)),
-    "just": _row("--shell --chooser", loads="-f --justfile", code="-c --command", changes="--shell-arg --dotenv-path",
+    "just": _row("--shell --chooser -c --command --cygpath", loads="-f --justfile", changes="--shell-arg --dotenv-path --set",
                  folders="-d --working-directory", sets=True),
     "rake": _row(loads="-f --rakefile", code="-e -E -p --execute", changes="-r --require -I --libdir -R --rakelibdir"),
     "ninja": _row(loads="-f", folders="-C"),
     **_same("task mage doit invoke inv fab nox earthly", _row(changes="-t --taskfile -f --file --noxfile -c --collection -w",
                                                               folders="-d --dir -r --search-root")),
     **_same("npm", _row("--script-shell --git --editor --shell --viewer", loads="--userconfig --globalconfig --node-options",
-                        changes="--call -c --init-module", folders="--prefix -C")),
+                        changes="--call -c --init-module --browser", folders="--prefix -C -w --workspace")),
     **_same("pnpm", _row("--script-shell --shell",
                          loads="--userconfig --globalconfig --node-options --global-pnpmfile --pnpmfile",
                          changes="--config", folders="-C --dir --prefix")),
@@ -196,7 +197,8 @@ _BUILDERS: Final[dict[str, Runner]] = {
     "cargo": _row(loads="--config -Z", folders="--manifest-path -C"),
     "rustc": _row(code="-C --codegen -Z", changes="--sysroot"),
     **_same("pytest py.test", _row(loads="-p -c --config-file --rootdir --confcutdir --import-mode -o --override-ini",
-                                   changes="--pyargs --pdbcls")),
+                                   changes="--pyargs --pdbcls --tx --ds --dc --cov-config --ssh-config --driver-path -W "
+                                   "--pythonwarnings --pylint-rcfile --mypy-config-file --envfile --env-file")),
     **_same("tox nox hatch", _row(changes="-c --conf --runner --workdir -x --override")),
     "go": _row("-exec -toolexec -vettool", loads="-C -overlay -modfile", code="-ldflags -gcflags -asmflags",
                changes="-gccgoflags -pkgdir -compiler", dashes=True),
@@ -210,9 +212,24 @@ _BUILDERS: Final[dict[str, Runner]] = {
                                    "--include-build", folders="-p --project-dir")),
     **_same("mvn mvnw", _row(changes="-s --settings -gs --global-settings -t --toolchains", folders="-f --file", dashes=True)),
     **_same("ant", _row(changes="-lib -propertyfile -logger -listener", folders="-f -file -buildfile", dashes=True)),
-    **_same("bazel bazelisk", _row("--run_under", loads="--bazelrc", changes="--override_repository --action_env")),
-    **_same("sbt lein mix rebar3", _row(changes="-J-javaagent --require")),
-    **_same("docker podman nerdctl", _row(changes="--entrypoint", folders="-f --file")),
+    **_same("bazel bazelisk", _row("--run_under --workspace_status_command --shell_executable --credential_helper",
+                                   loads="--bazelrc", changes="--override_repository --action_env --test_env --package_path "
+                                   "--crosstool_top --host_jvm_args --remote_cache")),
+    **_same("sbt lein rebar3", _row(changes="-J-javaagent --require --addPluginSbtFile -addPluginSbtFile -java-home")),
+    "mix": _row(code="-e --eval", changes="-r --require --formatter --profile-require"),
+    **_same("docker podman nerdctl", _row("--entrypoint", folders="-f --file")),
+    **_same("kubectl oc helm", _row(changes="--kubeconfig --post-renderer -s --server --cache-dir")),
+    **_same("flatpak coreutils", _row("--command --coreutils-prog")),
+    "ctest": _row("--test-command --build-makeprogram", loads="-S --script -SP --script-new-process", dashes=True,
+                  changes="--overwrite", folders="--test-dir --build-and-test"),
+    "meson": _row("--wrapper --gdb-path", folders="-C"),
+    "dotnet": _row(changes="-s --settings --test-adapter-path -a -l --logger --collect -p -property --property /p -logger -e "
+                   "--environment", dashes=True),
+    **_same("phpunit paratest pest", _row(changes="--bootstrap --prepend --extension --printer --loader -d --include-path",
+                                          folders="-c --configuration")),
+    "turbo": _row(changes="--api --token --team", folders="--cwd --root-turbo-json"),
+    **_same("nx lerna", _row(changes="--runner --config --jestConfig --npm-client")),
+    **_same("pre-commit", _row(changes="-c --config")),
     **_same("terraform tofu", _row(changes="-plugin-dir -chdir", dashes=True)),
     **_same("ansible ansible-playbook", _row(code="-a --args", loads="-i --inventory -M --module-path")),
     **_same("logrotate run-parts", _row(always=True)),
@@ -230,10 +247,13 @@ _BUILDERS: Final[dict[str, Runner]] = {
 _CHECKERS: Final[dict[str, Runner]] = {
     "jest": _row(changes="-c --config --globalSetup --globalTeardown --setupFiles --setupFilesAfterEnv --runner --testRunner "
                  "--reporters --transform --resolver --preset --testEnvironment --modulePaths --projects --haste "
-                 "--snapshotSerializers --testSequencer --watchPlugins --prettierPath --dependencyExtractor",
-                 folders="--rootDir --roots", formats="--reporters --testEnvironment --preset"),
-    "vitest": _row(changes="-c --config --environment --reporter --globalSetup --runner --pool --workspace",
-                   folders="-r --root --dir", formats="--reporter --environment --pool"),
+                 "--snapshotSerializers --testSequencer --watchPlugins --prettierPath --dependencyExtractor --filter "
+                 "--coverageReporters --testResultsProcessor --setupTestFrameworkScriptFile --moduleNameMapper",
+                 folders="--rootDir --roots", formats="--reporters --testEnvironment --preset --coverageReporters"),
+    "vitest": _row(changes="-c --config --environment --reporter --globalSetup --runner --pool --workspace --setupFiles --diff "
+                   "--coverage.customProviderModule --browser.provider --typecheck.checker --snapshotEnvironment --execArgv "
+                   "--sequence.sequencer --benchmark.reporters --poolOptions.forks.execArgv --poolOptions.threads.execArgv",
+                   folders="-r --root --dir", formats="--reporter --environment --pool --browser.provider"),
     "mocha": _row(changes="-r --require --config --file -R --reporter --package --import --loader -u --ui",
                   formats="-R --reporter -u --ui"),
     **_same("ava tap c8 nyc", _row(changes="-r --require --config --node-arguments")),
@@ -246,8 +266,11 @@ _CHECKERS: Final[dict[str, Runner]] = {
     "tsc": _row(changes="--plugins", folders="-p --project -b --build"),
     "mypy": _row("--python-executable", changes="--config-file --custom-typeshed-dir"),
     **_same("pylint", _row(loads="--init-hook", changes="--rcfile --load-plugins")),
-    **_same("flake8 isort bandit", _row(changes="--config --append-config --settings-path")),
-    "ruff": _row(changes="--config"),
+    **_same("flake8 isort bandit", _row(changes="-c --config --append-config --settings-path --settings-file --sp --ini")),
+    **_same("ruff black golangci-lint rustfmt playwright", _row(changes="-c --config --reporter", formats="--reporter")),
+    "rubocop": _row(changes="-r --require -c --config --plugin -f --format", formats="-f --format"),
+    "cypress": _row(changes="-C --config-file --reporter -b --browser", folders="-P --project",
+                    formats="--reporter -b --browser"),
     "coverage": _row(changes="--rcfile"),
     **_same("rspec cucumber", _row(changes="-r --require -O --options -I -f --format", formats="-f --format")),
     **_same("gunicorn uvicorn flask celery hypercorn", _row(
@@ -266,6 +289,7 @@ _STARTERS: Final[dict[str, Runner]] = {
     **_same("capsh sg", _row("-c --command")),
     **_same(
         "valgrind catchsegv setpriv gosu runcon eatmydata fakeroot proot rlwrap prlimit cgexec numactl daemonize setuidgid tini "
+        "qemu-x86_64 qemu-x86_64-static qemu-aarch64 box64 wine "
         "dumb-init dbus-launch ssh-agent gtime perf uftrace heaptrack nvprof ts sshpass vglrun softlimit chpst envdir "
         "envuidgid s6-setuidgid su-exec pkexec systemd-inhibit cpulimit", _WRAPPER),
     "ip": _row(),

@@ -30,11 +30,12 @@ from trunkline.dialects.calls.variables import loading_level
 from trunkline.dialects.risk.code import may_run_commands
 from trunkline.dialects.risk.programs import runners_git as git
 from trunkline.dialects.risk.programs.runner_rows import ROWS, SCRIPT_OPTIONS, VERBS, Runner
+from trunkline.dialects.risk.sed import read_sed
 from trunkline.dialects.shell import SHELLS, SimpleCommand
 from trunkline.dialects.shell.wrappers import unwrap
 
-__all__ = ["BUNDLE_LETTERS", "ROWS", "UNKNOWN", "Changing", "Ran", "Runner", "Unknown", "changing_options", "line_names",
-           "line_runs", "option_values", "runs_other"]
+__all__ = ["BUNDLE_LETTERS", "ROWS", "UNKNOWN", "Changing", "Ran", "Runner", "Unknown", "changing_options", "code_in",
+           "line_names", "line_runs", "option_values", "runs_other"]
 
 BUNDLE_LETTERS: Final = 64
 """Short options in one word that are tried as the last before a value; of more, the first and the last half."""
@@ -64,10 +65,9 @@ _LOADER: Final = re.compile(r"ld(-linux|-musl)?[\w.-]*\.so(\.\d+)*|ld\.so")
 _RUNS_IN_CODE: Final = re.compile(
     r"!|\b(system|shell|popen|exec|eval|spawn|source|load|load_extension|pipe|program|python|perl|ruby|lua|term|terminal|make|run"
     r"|edit|editor|extld|toolexec|plugin|execute|become|linker|syscmd|esyscmd)\b"
-    r"|\||\bgetline\b|@load|call-process|start-process", re.IGNORECASE)
-_SED_RUNS: Final = re.compile(r"(?:^|[;\n{}/\d$])\s?e(?:\s|$|;|\})|[/|#,:][gpiImM0-9]{0,9}e[gpiImM0-9]{0,9}\s?(?:$|[;\n}])")
+    r"|\||\bgetline\b|@load|@\s*\w+\s*\(|call-process|start-process", re.IGNORECASE)
 _SSH_RUNS: Final = re.compile(r"(?i)(proxy|local|knownhosts|permitlocal)\s{0,9}command|match\s|pkcs11provider|include")
-_WHOLE: Final = frozenset(("--checkpoint",))
+_WHOLE: Final = frozenset("--checkpoint --test --cov --coverage --browser --typecheck --sequence --benchmark --snapshot".split())
 """Long options that are not another one cut short."""
 _COPIERS: Final = frozenset("cp ln install mv link rsync ditto gcp ginstall".split())
 _PRINTERS: Final = frozenset("cat tee zcat gzip xz base64".split())
@@ -123,6 +123,17 @@ def runs_other(command: SimpleCommand) -> Ran:
     return _by_row(command, row) if row is not None else ()
 
 
+def code_in(command: SimpleCommand) -> list[tuple[str, str]]:
+    """Code of the program's own that stands in a command's words, each with its language."""
+    command, row = _row_of(command)
+    if row is None or not (row.code or row.operand):
+        return []
+    texts = [value for option, value in _options(command, row) if option in row.code]
+    if row.operand and not texts and (places := _operands(command, row)[row.operand - 1:row.operand]):
+        texts.append(command.words[places[0]])
+    return [(text, row.language) for text in texts if text]
+
+
 def changing_options(command: SimpleCommand) -> list[Changing]:
     """The options and settings of a command that change what is run: a pattern that allows has to name them."""
     found = [Changing(one.partition("=")[0] + "=") for one in command.assignments if loading_level(one) == "high"]
@@ -165,13 +176,16 @@ def _is_plain(command: SimpleCommand, row: Runner, option: str, value: str | Non
         return not _may_run(value, row, command.name or "")
     if option in row.formats:
         return _PLAIN.fullmatch(value) is not None
-    return option == "-p" and value.startswith("no:") and command.name in ("pytest", "py.test")
+    if command.name not in ("pytest", "py.test"):
+        return False
+    return value.startswith("no:") if option == "-p" else option in ("-W", "--pythonwarnings") and "." not in value
 
 
 def _settings(command: SimpleCommand, row: Runner) -> list[str]:
     """``SHELL=x`` of make, ``-DCMAKE_C_COMPILER=x``: variables that say which programs are run."""
     if command.name == "cmake":
-        given = [word.partition("=")[0] for word in command.sketch[1:] if word[:2] == "-D"]
+        words = [word for word in command.sketch[1:] if word[:2] == "-D" or "=" in word]
+        given = [word.partition("=")[0] for word in words if word[:2] != "--"]
         return [f"{name}=" for name in given if any(program in name.upper() for program in _CMAKE_PROGRAMS)]
     found_names = []
     for word in command.sketch[1:] if row.sets else ():
@@ -376,7 +390,8 @@ def _sets_what_runs(command: SimpleCommand) -> bool:
 def _may_run(code: str, row: Runner, name: str) -> bool:
     """Whether a piece of code may run a command."""
     if row.language == "sed":
-        return _SED_RUNS.search(code[:_CHARS * 4]) is not None or len(code) > _CHARS * 4
+        found = read_sed(code[:_CHARS * 4])
+        return bool(found.runs) or found.odd or len(code) > _CHARS * 4
     if row.language == "ssh":
         return _SSH_RUNS.search(code) is not None
     if row.language == "code":
