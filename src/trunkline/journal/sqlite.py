@@ -50,6 +50,7 @@ from trunkline.journal.reader import Reader, SessionRead
 from trunkline.journal.recent import Recent
 from trunkline.journal.rows import row_values
 from trunkline.journal.run_delay import RunDelay
+from trunkline.journal.turns import Turns
 from trunkline.journal.unreadable import DAMAGES_TOLD, Unreadable
 
 _SMALL_ENTRIES = 16
@@ -86,6 +87,7 @@ class SqliteJournal:
         self._tending: Future[None] | None = None
         self._reader_of_thread = threading.local()
         self._readers: list[Reader] = []
+        self._turns = Turns()
         self._closed = False
         self._marks = Marks(path.with_suffix(".marks"))
         self._opened_at = time.time_ns() // 1000
@@ -151,12 +153,14 @@ class SqliteJournal:
             asked = SessionRead(session_id, after, before, limit, max_bytes, tail, horizon, held)
             return lambda reader: reader.session(asked)
 
-        return await self._read(ask)
+        async with self._turns.taken(session_id):
+            return await self._read(ask)
 
     async def read_hub(self, *, after: int, limit: int = 1000, max_bytes: int = 1 << 20) -> list[tuple[str, Entry]]:
         """(session id, entry) of all sessions with pos > after, in pos order."""
         hidden = self._keeper.deleting
-        return await self._read(lambda: lambda reader: reader.hub(after, limit, max_bytes, hidden))
+        async with self._turns.taken(""):
+            return await self._read(lambda: lambda reader: reader.hub(after, limit, max_bytes, hidden))
 
     async def rows(self, which: RowFilter) -> list[SessionRow]:
         """Session rows, newest activity first."""
