@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -345,6 +347,35 @@ def test_much_that_waits_does_not_hold_the_lines_that_it_came_in(
 @pytest.mark.parametrize("kind", ["name", "question", "path", "read", "env", "note"])
 def test_one_request_takes_three_times_itself_at_most(new_hub: NewHub, report: Report, kind: str) -> None:
     padded(new_hub, report, kind, 1, 60, 180, high_water)
+
+
+def commit_all(folder: Path) -> None:
+    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "first")):
+        subprocess.run(["git", "-c", "user.name=dev", "-c", "user.email=dev@example.com", "-c", "commit.gpgsign=false", *words],
+                       cwd=folder, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("line", [b"%d\n", b"a line of some words, version %d\n"], ids=["short lines", "plain lines"])
+def test_diffs_that_are_asked_for_at_once_are_made_one_by_one(new_hub: NewHub, report: Report, line: bytes) -> None:
+    hub = new_hub()
+    session = hub.new_session()
+    files = [session.folder / f"{number}.txt" for number in range(8)]
+    for version in (1, 2):
+        for file in files:
+            file.write_bytes(line % version * ((MIB - 100) // len(line % version)))
+        if version == 1:
+            commit_all(session.folder)
+    session.wire.get(f"{session.path}/diff?entry=1")  # what is loaded when it is first needed is loaded now
+    Path(f"/proc/{hub.pid}/clear_refs").write_text("5")
+    before = high_water(hub.pid)
+    with Prober(hub.pid, hub.url) as prober, ThreadPoolExecutor(4) as askers:
+        asked = [askers.submit(session.wire.ask, "GET", f"{session.path}/diff", wait_s=60) for _ in range(4)]
+        answers = [each.result().expect(200) for each in asked]
+    grew = high_water(hub.pid) - before
+    assert grew < 120 * MIB, f"{grew / MIB:.0f} MiB for {len(answers)} diffs"
+    assert prober.worst_ms < WAIT_MS * BUSY
+    whole = sum(len(answer["files"]) == len(files) for answer in answers)
+    report(2, f"4 diffs of 8 MiB at once, in lines of {len(line % 1)} bytes", tried=4, held=whole, worst_ms=prober.worst_ms)
 
 
 def _packets(session: Session) -> list[dict[str, Any]]:

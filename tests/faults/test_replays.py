@@ -1,7 +1,7 @@
 """Rule 2 for readers: however many read a long session from its beginning, others wait for a few pages at most.
 
-Others are ``/healthz``, the list of sessions, somebody who reads another session from the journal, and a prompt. The hub is started
-anew before, so that nothing is in memory. Time in which the machine had no core for the hub does not count."""
+Others are ``/healthz``, the list of sessions, somebody who reads another session from the journal, and a prompt. The hub is
+started anew before, so that nothing is in memory. Time in which the machine had no core for the hub does not count."""
 
 from __future__ import annotations
 

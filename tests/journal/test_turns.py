@@ -26,6 +26,7 @@ class Stage:
         self.turns = Turns(self.clock)
         self.order: list[str] = []
         self._held = asyncio.Event()
+        self._grew = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
     async def begin(self, name: str, about: str, pages: int = 1) -> asyncio.Task[None]:
@@ -34,6 +35,16 @@ class Stage:
         self._tasks.append(task)
         await asyncio.sleep(0)
         return task
+
+    def go_on(self) -> None:
+        """From here on a page is read as soon as its turn comes."""
+        self._held.set()
+
+    async def until(self, count: int) -> None:
+        """So many turns were had."""
+        while len(self.order) < count:
+            self._grew.clear()
+            await self._grew.wait()
 
     async def to_the_end(self) -> list[str]:
         self._held.set()
@@ -44,6 +55,7 @@ class Stage:
         for _ in range(pages):
             async with self.turns.taken(about):
                 self.order.append(name)
+                self._grew.set()
                 await self._held.wait()
 
 
@@ -63,9 +75,8 @@ def test_whoever_is_new_waits_for_few_pages_however_many_replay() -> None:
         stage = Stage()
         for number in range(100):
             await stage.begin(f"replay {number}", "one", pages=50)
-        stage._held.set()
-        while len(stage.order) < 1_000:
-            await asyncio.sleep(0)
+        stage.go_on()
+        await stage.until(1_000)
         came = len(stage.order)
         await stage.begin("new, the same session", "one")
         await stage.begin("new, another session", "two")
@@ -93,11 +104,11 @@ def test_a_replay_comes_to_its_end_though_others_are_always_newer() -> None:
         replay = await stage.begin("replay", "one", pages=20)
         for number in range(5):
             await stage.begin(f"new {number}", str(number))
-        stage._held.set()
+        stage.go_on()
         while not replay.done():
-            waits = len(stage.order)
-            await stage.begin(f"newer {waits}", str(waits))
-        assert len(stage.order) < 20 * 8
+            await stage.until(len(stage.order) + 1)
+            await stage.begin("newer", str(len(stage.order)))
+        assert len(stage.order) < 20 * 14, "of the six or seven who wait, it has its turn"
         await stage.to_the_end()
 
     run(story())
@@ -125,9 +136,8 @@ def test_whoever_leaves_while_waiting_keeps_nobody_from_a_turn(has_turn: bool) -
         second = await stage.begin("second", "one")
         await stage.begin("third", "one")
         if has_turn:  # it was granted its turn and has not heard of it yet
-            stage._held.set()
-            while not first.done():
-                await asyncio.sleep(0)
+            stage.go_on()
+            await first
         second.cancel()
         order = await stage.to_the_end()
         assert order[0] == "first" and order[-1] == "third"

@@ -1,5 +1,5 @@
-"""Asks a hub for ``/healthz`` (or what it is told) again and again, in a process of its own, and says at the end how long the slowest
-answer took.
+"""Asks a hub for ``/healthz``, or another path, again and again, in a process of its own, and says at the end how long the
+slowest answer took.
 
 Time in which the hub or the prober could have run and was not let (others use the machine) does not count: the kernel keeps it
 per thread in ``schedstat``. Without that file all of the time counts.

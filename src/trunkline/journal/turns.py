@@ -1,6 +1,6 @@
 """Turns: who reads a page of the journal next.
 
-A page takes a reader's thread, and with it the interpreter, for some milliseconds, and whoever replays a session asks for hundreds.
+A page takes a reader's thread, and with it the interpreter, for some milliseconds; whoever replays a session asks for hundreds.
 
 Rule 1: PAGES_AT_ONCE are read at a time, fewer than there are threads: what is no page (a list of sessions) never waits for one.
 Rule 2: every other turn is the one's who waits longest, so that everybody comes to an end. The turns between are those of whoever
@@ -29,7 +29,7 @@ FORGOTTEN_S = 1.0
 class _Had(NamedTuple):
     """Turns that a task had, and when the last one ended."""
 
-    count: int
+    turns: int
     ended: float
 
 
@@ -70,7 +70,7 @@ class Turns:
 
     def _had_lately(self, task: asyncio.Task[object]) -> int:
         had = self._had.get(task)
-        return 0 if had is None or self._clock() - had.ended > FORGOTTEN_S else had.count
+        return 0 if had is None or self._clock() - had.ended > FORGOTTEN_S else had.turns
 
     async def _enter(self, about: str, had: int) -> None:
         if self._free > 0:
@@ -82,20 +82,24 @@ class Turns:
         try:
             await place.granted
         except asyncio.CancelledError:
-            if place in self._line:
-                self._remove(place)
-            else:
+            if not place.granted.cancelled():  # the turn was granted meanwhile: it is the next one's
                 self._leave()
+            elif place in self._line:
+                self._remove(place)
             raise
 
     def _leave(self) -> None:
-        if not self._line:
-            self._free += 1
-            return
-        first = min(self._line, key=lambda place: place.rank) if self._is_for_new else next(iter(self._line))
-        self._is_for_new = not self._is_for_new
-        self._remove(first)
-        first.granted.set_result(None)
+        while self._line:
+            first = self._next()
+            self._remove(first)
+            if not first.granted.done():
+                first.granted.set_result(None)
+                self._is_for_new = not self._is_for_new
+                return
+        self._free += 1
+
+    def _next(self) -> _Place:
+        return min(self._line, key=lambda place: place.rank) if self._is_for_new else next(iter(self._line))
 
     def _remove(self, place: _Place) -> None:
         del self._line[place]

@@ -38,6 +38,7 @@ from trunkline.server.acp import socket
 from trunkline.server.acp.http import HttpConnections
 from trunkline.server.auth import NOBODY, Gate, check_scope
 from trunkline.server.call import Call, Parts, Reply, asks_for_stream, reply, takes_stream
+from trunkline.server.comparing import Comparing
 from trunkline.server.cookies import without_base
 from trunkline.server.devices import Pairings
 from trunkline.server.login import Codes
@@ -207,7 +208,7 @@ def build_app(hub: Hub, options: ServerOptions) -> App:
     return App(Parts(
         hub=hub, options=options, tokens=tokens, gate=Gate(options, tokens), codes=Codes(options.code_s), tries=FailedTries(),
         pairings=Pairings(), subscriptions=subscriptions, previews=previews, streams=streams, editors=editors, routes=ROUTES,
-        page_lane=Lane(),
+        page_lane=Lane(), comparing=Comparing(),
     ))
 
 

@@ -28,6 +28,7 @@ from trunkline.server.tokens import Tokens
 if TYPE_CHECKING:
     from trunkline.hub import Hub, Session
     from trunkline.server.acp.http import HttpConnections
+    from trunkline.server.comparing import Comparing
     from trunkline.server.devices import Pairings
     from trunkline.server.login import Codes
     from trunkline.server.preview import Previews
@@ -73,6 +74,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     routes: tuple[Route, ...]
     page_lane: Lane
     """Where the page's files are read: strangers ask for them, and must not use up what others have."""
+    comparing: Comparing
 
 
 class Call:
