@@ -8,13 +8,13 @@ import socket
 
 import pytest
 
-from trunkline.agents.keeper import nursery
+from trunkline.agents.keeper import nursery, proc
 from trunkline.agents.keeper.nursery import HUB_GONE_S, Nursery
 
 
 def test_a_keeper_that_outlives_its_hub_is_woken_and_then_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[tuple[int, int, int]] = []
-    monkeypatch.setattr(nursery.proc, "send_signal", lambda pid, parent, number: sent.append((pid, parent, number)))
+    monkeypatch.setattr(proc, "send_signal", lambda pid, parent, number: sent.append((pid, parent, number)))
     monkeypatch.setattr(nursery, "_wakeup_pipe", lambda: os.open(os.devnull, os.O_RDONLY))
     hub, ours = socket.socketpair()
     with hub, ours:
