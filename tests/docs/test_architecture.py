@@ -44,7 +44,8 @@ def defines(path: Path, name: str) -> bool:
     if path.suffix == ".py":
         return name in names_in(path)
     last = re.escape(name.rpartition(".")[2])
-    return re.search(rf"(?m)(?:function|class|const|let|type|interface) {last}\b|^\s+(?:async |private |#)*{last}\(", path.read_text()) is not None
+    defined = rf"(?m)(?:function|class|const|let|type|interface) {last}\b|^\s+(?:async |private |#)*{last}\("
+    return re.search(defined, path.read_text(encoding="utf-8")) is not None
 
 
 def test_the_page_walks_through_the_code() -> None:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from tests.faults.conftest import Report
 from tests.session.driver.stream_json.stage import fake_program
 from tests.tooling.drain import FACES, following
 from tests.tooling.fake_claude import LONG
-from tests.tooling.hub_process import PYTHON, HubProcess, Session
+from tests.tooling.hub_process import PYTHON, HubProcess, Session, text_of
 from tests.tooling.prober import Prober
 from tests.tooling.processes import eventually, resident_bytes
 from trunkline.journal.sqlite.look import looking_into
@@ -345,6 +347,65 @@ def test_much_that_waits_does_not_hold_the_lines_that_it_came_in(
 @pytest.mark.parametrize("kind", ["name", "question", "path", "read", "env", "note"])
 def test_one_request_takes_three_times_itself_at_most(new_hub: NewHub, report: Report, kind: str) -> None:
     padded(new_hub, report, kind, 1, 60, 180, high_water)
+
+
+def much_output(new_hub: NewHub, report: Report, mib: int) -> None:
+    """A command that prints so much: its agent waits for its end, and asks for what is kept of it."""
+    hub = new_hub()
+    session = hub.new_session("trusted")
+    session.say(json.dumps([["ask", "terminal/create", {"command": "true"}]]))  # what is loaded then is loaded now
+    Path(f"/proc/{hub.pid}/clear_refs").write_text("5")
+    before = high_water(hub.pid)
+    line = f"head -c {mib * MIB} /dev/zero | tr '\\0' x"
+    with Prober(hub.pid, hub.url) as prober:
+        create = ["ask", "terminal/create", {"command": "/bin/sh", "args": ["-c", line], "outputByteLimit": 1000}]
+        said = session.say(json.dumps([create]), wait_s=120)
+        terminal = json.loads(text_of(said))["result"]["terminalId"]
+        asks = [["ask", f"terminal/{what}", {"terminalId": terminal}] for what in ("wait_for_exit", "output")]
+        told = text_of(session.say(json.dumps(asks), wait_s=240))
+    grew = high_water(hub.pid) - before
+    assert '"exitCode":0' in told.replace(" ", "") and told.count("x" * 1000) == 1
+    assert grew < 40 * MIB, f"{grew / MIB:.0f} MiB for an output of {mib} MiB"
+    assert prober.worst_ms < WAIT_MS * BUSY
+    report(2, f"a command prints {mib:,} MiB", tried=1, held=1, worst_ms=prober.worst_ms)
+
+
+def test_a_command_that_prints_much_takes_no_memory(new_hub: NewHub, report: Report) -> None:
+    much_output(new_hub, report, 64)
+
+
+@pytest.mark.slow
+def test_a_command_that_prints_a_gigabyte_takes_no_memory(new_hub: NewHub, report: Report) -> None:
+    much_output(new_hub, report, 1024)
+
+
+def commit_all(folder: Path) -> None:
+    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "first")):
+        subprocess.run(["git", "-c", "user.name=dev", "-c", "user.email=dev@example.com", "-c", "commit.gpgsign=false", *words],
+                       cwd=folder, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("line", [b"%d\n", b"a line of some words, version %d\n"], ids=["short lines", "plain lines"])
+def test_diffs_that_are_asked_for_at_once_are_made_one_by_one(new_hub: NewHub, report: Report, line: bytes) -> None:
+    hub = new_hub()
+    session = hub.new_session()
+    files = [session.folder / f"{number}.txt" for number in range(8)]
+    for version in (1, 2):
+        for file in files:
+            file.write_bytes(line % version * ((MIB - 100) // len(line % version)))
+        if version == 1:
+            commit_all(session.folder)
+    session.wire.get(f"{session.path}/diff?entry=1")  # what is loaded when it is first needed is loaded now
+    Path(f"/proc/{hub.pid}/clear_refs").write_text("5")
+    before = high_water(hub.pid)
+    with Prober(hub.pid, hub.url) as prober, ThreadPoolExecutor(4) as askers:
+        asked = [askers.submit(session.wire.ask, "GET", f"{session.path}/diff", wait_s=60) for _ in range(4)]
+        answers = [each.result().expect(200) for each in asked]
+    grew = high_water(hub.pid) - before
+    assert grew < 120 * MIB, f"{grew / MIB:.0f} MiB for {len(answers)} diffs"
+    assert prober.worst_ms < WAIT_MS * BUSY
+    whole = sum(len(answer["files"]) == len(files) for answer in answers)
+    report(2, f"4 diffs of 8 MiB at once, in lines of {len(line % 1)} bytes", tried=4, held=whole, worst_ms=prober.worst_ms)
 
 
 def _packets(session: Session) -> list[dict[str, Any]]:

@@ -317,3 +317,19 @@ def test_a_view_is_listed_with_what_it_said_last(clear_hub: HubProcess, make_per
     page = make_person(clear_hub.url).log_in(clear_hub)
     expect(page.get_by_role("listitem").filter(has_text="Last words").first).to_contain_text("These are my last words.")
     assert texts(session) == ["These are my last words."]
+
+
+def test_damage_of_the_storage_is_told_until_it_is_waved_away(own_hub: HubProcess, make_person: MakePerson) -> None:
+    own_hub.new_session("fast", title="Kept").say("/echo hello")
+    own_hub.kill()
+    (own_hub.data / "journal.db-wal").unlink()  # what a crash left there is lost with it
+    own_hub.start()
+    page = make_person(own_hub.url).log_in(own_hub)
+    news = page.get_by_role("status").filter(has_text="storage was damaged")
+    expect(news).to_be_visible()
+    news.get_by_role("button").click()
+    expect(news).to_have_count(0)
+    page.reload()
+    own_hub.new_session("fast", title="Newer")
+    expect(page.get_by_role("link", name="Newer")).to_be_visible()
+    expect(news).to_have_count(0)

@@ -9,6 +9,7 @@ import pytest
 from tests.aio import run
 from tests.server.files.test_diff import asked, git, repository
 from tests.server.site import site
+from tests.server.files.test_diff import asked, change, git, repository
 from tests.tooling.push_service import Browser, PushService
 from trunkline.errors import TooManyRequests, Unauthorized
 from trunkline.server.auth import devices
@@ -51,6 +52,44 @@ def test_a_diff_of_very_many_files_is_cut_and_says_so(tmp_path: Path, monkeypatc
                 (hub.folder / name).write_text("other\n")
             told = await asked(hub, await hub.session())
             assert len(told["files"]) == 2 and told["truncated"] is True
+
+    run(check())
+
+
+def test_a_file_of_very_many_lines_is_named_and_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(diff, "FILE_LINES", 10)
+
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            repository(hub.folder)
+            (hub.folder / "changed.txt").write_text("x\n" * 11)
+            (hub.folder / "new.txt").write_text("y\n" * 11)
+            (hub.folder / "kept.txt").write_text("z\n" * 10)
+            session = await hub.session()
+            told = await asked(hub, session)
+            assert {file["path"] for file in told["files"]} == {"changed.txt", "new.txt", "kept.txt"}
+            assert "Binary files a/changed.txt and b/changed.txt differ" in told["diff"]
+            assert "+x" not in told["diff"] and "+y" not in told["diff"] and "+z" in told["diff"]
+            await hub.turn(session, change(hub.folder / "told.txt", None, "w\n" * 11))
+            last = session.feed.last_seq
+            answers = [await hub.ask("GET", f"/sessions/{session.id}/diff?entry={seq}") for seq in range(1, last + 1)]
+            (shown,) = [answer.json()["diff"] for answer in answers if answer.json()["diff"]]
+            assert "told.txt differ" in shown and "+w" not in shown
+
+    run(check())
+
+
+def test_of_very_much_that_a_session_recorded_the_beginning_is_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(diff, "RECORDED_BYTES", 100)
+
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            session = await hub.session()
+            for name in ("a.txt", "b.txt"):
+                (hub.folder / name).write_text("x" * 60)
+                await hub.turn(session, change(hub.folder / name, None, "x" * 60))
+            told = await asked(hub, session)
+            assert [file["path"] for file in told["files"]] == ["a.txt"] and told["truncated"] is True
 
     run(check())
 

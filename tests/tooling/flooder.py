@@ -1,6 +1,7 @@
 """An agent that says a great deal. Stdlib only; runs on its own. A prompt is one of these, in plain words:
 
     calls N [end]          N tool calls, which stay open, or end
+    chunks N               N message chunks of a few words
     asks N                 N permissions, all at once; says how each was answered: ``{"answered": N, "refused": N}``
     chunk MIB              one message chunk of so many MiB
     content MIB            a tool call whose result shows a text of so many MiB
@@ -91,6 +92,10 @@ class Flooder:
                           "kind": "read", "status": "in_progress", "rawInput": {"path": f"{number}.txt"}})
             if end:
                 self._update({"sessionUpdate": "tool_call_update", "toolCallId": f"call-{number}", "status": "completed"})
+
+    def _chunks(self, count: str) -> None:
+        for number in range(int(count)):
+            self._say(f"word number {number} of a long answer. ")
 
     def _asks(self, count: str) -> None:
         options = [{"optionId": kind, "name": kind, "kind": kind} for kind in ("allow_once", "reject_once")]

@@ -1,4 +1,5 @@
-"""Asks a hub for ``/healthz`` again and again, in a process of its own, and says at the end how long the slowest answer took.
+"""Asks a hub for ``/healthz``, or another path, again and again, in a process of its own, and says at the end how long the
+slowest answer took.
 
 Time in which the hub or the prober could have run and was not let (others use the machine) does not count: the kernel keeps it
 per thread in ``schedstat``. Without that file all of the time counts.
@@ -25,13 +26,13 @@ PAUSE_S = 0.005
 
 
 class Prober:
-    """Probes a hub from its beginning to its end. ``pid`` and ``url`` are the hub's."""
+    """Probes a hub from its beginning to its end. ``pid`` and ``url`` are the hub's; ``token`` is for a path that needs one."""
 
-    def __init__(self, pid: int, url: str) -> None:
+    def __init__(self, pid: int, url: str, path: str = "/healthz", token: str = "") -> None:
         self.worst_ms = self.worst_raw_ms = 0.0
         self.answers = 0
         host, _, port = url.removeprefix("http://").partition(":")
-        self._words = [sys.executable, __file__, host, port, str(pid)]
+        self._words = [sys.executable, __file__, host, port, str(pid), path, token]
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(self._words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -53,19 +54,18 @@ def waited_ns(pid: int) -> int:
         return 0
 
 
-def probe(host: str, port: int, pid: int, stopped: Callable[[], bool]) -> dict[str, float]:
+def probe(host: str, port: int, pid: int, path: str, token: str, stopped: Callable[[], bool]) -> dict[str, float]:
     """Ask until stopped."""
     connection = socket.create_connection((host, port))
-    request = f"GET /healthz HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode()
+    credential = f"Authorization: Bearer {token}\r\n" if token else ""
+    request = f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\n{credential}\r\n".encode()
     worst = worst_raw = 0.0
     answers = 0
     while not stopped():
         before = waited_ns(pid) + waited_ns(os.getpid())
         start = time.perf_counter_ns()
         connection.sendall(request)
-        answer = b""
-        while not answer.endswith(b"}"):
-            answer += connection.recv(65536)
+        answer = _answer(connection)
         took = time.perf_counter_ns() - start
         assert answer.startswith(b"HTTP/1.1 200"), answer[:100]
         held_off = waited_ns(pid) + waited_ns(os.getpid()) - before
@@ -76,7 +76,20 @@ def probe(host: str, port: int, pid: int, stopped: Callable[[], bool]) -> dict[s
     return {"worst_ms": worst, "worst_raw_ms": worst_raw, "answers": answers}
 
 
+def _answer(connection: socket.socket) -> bytes:
+    """One answer, whole: a head that tells its length, and so many bytes."""
+    answer = b""
+    while b"\r\n\r\n" not in answer:
+        answer += connection.recv(65536)
+    head, _, body = answer.partition(b"\r\n\r\n")
+    length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
+    while len(body) < length:
+        body += connection.recv(65536)
+    return head + body
+
+
 if __name__ == "__main__":
     print("ready", flush=True)
-    said = probe(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), lambda: bool(select.select([sys.stdin], [], [], 0)[0]))
+    host, port, pid, path, token = sys.argv[1:6]
+    said = probe(host, int(port), int(pid), path, token, lambda: bool(select.select([sys.stdin], [], [], 0)[0]))
     print(json.dumps(said), flush=True)

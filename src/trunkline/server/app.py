@@ -46,6 +46,10 @@ from trunkline.server.call import Call, Parts, Reply, asks_for_stream, reply, ta
 from trunkline.server.context import ws
 from trunkline.server.delivery.push.subscriptions import Subscriptions
 from trunkline.server.files.preview import Previews, preview
+from trunkline.server.comparing import Comparing
+from trunkline.server.auth.cookies import without_base
+from trunkline.server.auth.devices import Pairings
+from trunkline.server.auth.login import Codes
 from trunkline.server.openapi import ErrorBody
 from trunkline.server.options import ServerOptions
 from trunkline.server.route_tree import PathTree
@@ -208,7 +212,7 @@ def build_app(hub: Hub, options: ServerOptions) -> App:
     return App(Parts(
         hub=hub, options=options, tokens=tokens, gate=Gate(options, tokens), codes=Codes(options.code_s), tries=FailedTries(),
         pairings=Pairings(), subscriptions=subscriptions, previews=previews, streams=streams, editors=editors, routes=ROUTES,
-        page_lane=Lane(),
+        page_lane=Lane(), comparing=Comparing(),
     ))
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from trunkline.server.auth.tries import FailedTries
     from trunkline.server.delivery.push.subscriptions import Subscriptions
     from trunkline.server.files.preview import Previews
+    from trunkline.server.comparing import Comparing
     from trunkline.server.routes import Route
     from trunkline.server.sse import Streams
     from trunkline.threads import Lane
@@ -73,6 +74,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     routes: tuple[Route, ...]
     page_lane: Lane
     """Where the page's files are read: strangers ask for them, and must not use up what others have."""
+    comparing: Comparing
 
 
 class Call:

@@ -45,6 +45,12 @@ def test_a_change_of_a_long_file_is_a_diff_for_each_piece() -> None:
     assert [place["line"] for place in update["locations"]] == [1, 900]
 
 
+def test_of_a_patch_in_very_many_pieces_the_first_are_shown() -> None:
+    pieces = [hunk(number, "-a", f"+{number}") for number in range(1, patches.PIECES + 10)]
+    update = done("Edit", {}, record={"filePath": "/p/a", "structuredPatch": pieces})
+    assert [diff["newText"] for diff in update["content"]] == [str(number) for number in range(1, patches.PIECES + 1)]
+
+
 def test_several_edits_of_one_call_are_one_diff() -> None:
     edits = [{"old_string": "a", "new_string": "b"}, {"old_string": "b", "new_string": "c", "replace_all": True}]
     (diff,) = done("MultiEdit", {"file_path": "/p/a", "edits": edits}, record={"originalFile": "a b\n"})["content"]

@@ -283,6 +283,24 @@ def test_an_approval_that_did_not_show_the_content_covers_no_write(tmp_path: Pat
     run(scenario())
 
 
+@pytest.mark.parametrize(("over", "is_covered"), [(0, True), (1, False)])
+def test_content_that_is_too_long_to_be_shown_is_not_approved_with_its_ask(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, over: int, is_covered: bool) -> None:
+    monkeypatch.setattr(permits, "SHOWN_CHARS", 1000)
+    text = "x" * (1000 + over)
+
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        await approved(stage, writing("a.txt", text))
+        if is_covered:
+            assert await write(stage, "a.txt", text) == "written"
+        else:
+            await refused(stage, write(stage, "a.txt", text))
+
+    run(scenario())
+
+
 def test_an_approved_write_is_about_the_place_that_it_led_to(tmp_path: Path) -> None:
     async def scenario() -> None:
         stage = Stage(tmp_path)

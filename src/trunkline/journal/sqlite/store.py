@@ -51,6 +51,7 @@ from trunkline.journal.sqlite.opening import mend, open_file
 from trunkline.journal.sqlite.reader import Reader, SessionRead
 from trunkline.journal.sqlite.recent import Recent
 from trunkline.journal.sqlite.unreadable import DAMAGES_TOLD, Unreadable
+from trunkline.journal.turns import Turns
 
 _SMALL_ENTRIES = 16
 _SMALL_BYTES = 8192
@@ -86,6 +87,7 @@ class SqliteJournal:
         self._tending: Future[None] | None = None
         self._reader_of_thread = threading.local()
         self._readers: list[Reader] = []
+        self._turns = Turns()
         self._closed = False
         self._marks = Marks(path.with_suffix(".marks"))
         self._opened_at = time.time_ns() // 1000
@@ -151,12 +153,14 @@ class SqliteJournal:
             asked = SessionRead(session_id, after, before, limit, max_bytes, tail, horizon, held)
             return lambda reader: reader.session(asked)
 
-        return await self._read(ask)
+        async with self._turns.taken(session_id):
+            return await self._read(ask)
 
     async def read_hub(self, *, after: int, limit: int = 1000, max_bytes: int = 1 << 20) -> list[tuple[str, Entry]]:
         """(session id, entry) of all sessions with pos > after, in pos order."""
         hidden = self._keeper.deleting
-        return await self._read(lambda: lambda reader: reader.hub(after, limit, max_bytes, hidden))
+        async with self._turns.taken(""):
+            return await self._read(lambda: lambda reader: reader.hub(after, limit, max_bytes, hidden))
 
     async def rows(self, which: RowFilter) -> list[SessionRow]:
         """Session rows, newest activity first."""

@@ -2,7 +2,8 @@
 
 Rule 1: git (``git.py``) tells which files may differ, and what was committed. What is in the folder is read through the session's
 workspace, by descriptor and through no link, and compared here: git follows paths, which may be swapped meanwhile.
-Rule 2: what is compared is bounded, in bytes and in work; the rest is named.
+Rule 2: what is compared is bounded, in bytes, in lines and in work, and so is how much is at once (``comparing.py``); the rest is
+named.
 Rule 3: where nothing can be said, the answer says why.
 """
 
@@ -27,6 +28,10 @@ from trunkline.session.workspace.files import Workspace
 DIFF_BYTES = 8 << 20
 FILE_BYTES = 1 << 20
 """A file larger than this is named, not shown."""
+FILE_LINES = 50_000
+"""The same for one of more lines: to compare them takes some hundred bytes for each, also where the line is one character."""
+RECORDED_BYTES = 32 << 20
+"""Texts of changes that a session recorded; what it recorded after so many is left out."""
 NEW_FILES = 200
 CHANGED_FILES = 1_000
 """Files that git tells of and that are compared; further ones are left out."""
@@ -58,21 +63,24 @@ class Diff(msgspec.Struct):
 async def diff(call: Call) -> Reply:
     """Changes in the session's folder, or those that one entry tells of."""
     session = await call.session()
-    space = session.workspace
     entry = call.integer("entry", least=1)
-    if entry is not None:
-        return reply(await _of_entry(session.feed, space, entry))
-    git = Git(space, session.confine)
+    async with call.parts.comparing.room(session.id):
+        if entry is not None:
+            return reply(await _of_entry(session.feed, session.workspace, entry))
+        return reply(await _of_folder(session.feed, session.workspace, Git(session.workspace, session.confine)))
+
+
+async def _of_folder(feed: Feed, space: Workspace, git: Git) -> Diff:
     try:
         base = await git.base()
         if base is not None:
             await git.switch_filters_off()
-            return reply(await _since_commit(git, base, space))
+            return await _since_commit(git, base, space)
     except Unsupported as error:
-        return reply(Diff(None, [], "", reason=error.message))
+        return Diff(None, [], "", reason=error.message)
     except TimeoutError:
-        return reply(Diff(None, [], "", reason=f"git took longer than {GIT_S:g} s"))
-    return reply(await _since_session_began(session.feed, space))
+        return Diff(None, [], "", reason=f"git took longer than {GIT_S:g} s")
+    return await _since_session_began(feed, space)
 
 
 async def _since_commit(git: Git, base: Base, space: Workspace) -> Diff:
@@ -156,9 +164,14 @@ def _own_text(space: Workspace, real: Path) -> str | None:
 
 def _as_text(content: bytes | None) -> str | None:
     """A text to be shown; None for what is none, or too long."""
-    if content is None or len(content) > FILE_BYTES or b"\0" in content:
+    if content is None or len(content) > FILE_BYTES or b"\0" in content or content.count(b"\n") > FILE_LINES:
         return None
     return content.decode("utf-8", "replace")
+
+
+def _is_short(text: str | None) -> bool:
+    """Whether a text that an entry tells can be compared."""
+    return text is None or (len(text) <= FILE_BYTES and text.count("\n") <= FILE_LINES)
 
 
 def _tracked_file(space: Workspace, file: Tracked, committed: dict[str, bytes]) -> str:
@@ -285,7 +298,7 @@ _packet = msgspec.json.Decoder(_Packet)
 
 
 async def _since_session_began(feed: Feed, space: Workspace) -> Diff:
-    changes = await _recorded_changes(feed)
+    changes, is_cut = await _recorded_changes(feed)
     files: list[FileDiff] = []
     texts: list[str] = []
     unclear = size = 0
@@ -302,7 +315,7 @@ async def _since_session_began(feed: Feed, space: Workspace) -> Diff:
         files += sections(shown)
     if files:
         reason = f"{unclear} more changed files cannot be compared" if unclear else None
-        return Diff("session", files, "".join(texts), reason=reason)
+        return Diff("session", files, "".join(texts), truncated=is_cut, reason=reason)
     return Diff(None, [], "", reason="not a git repository, and the session recorded no file changes that can be compared")
 
 
@@ -330,13 +343,20 @@ def _shown(space: Workspace, change: _Change) -> str:
         name = space.relative(resolve(space, path))
     except (Forbidden, Invalid, NotFound):
         name = path.lstrip("/")
-    return unified(name, change.old_text or None, change.new_text)
+    return _told(name, change.old_text or None, change.new_text)
 
 
-async def _recorded_changes(feed: Feed) -> dict[str, list[_Change]]:
-    """Every finished change to a file that a tool call told of, by path, in order."""
+def _told(name: str, old: str | None, new: str | None) -> str:
+    """The difference of two texts, as far as they are short enough; else only that there is one."""
+    if _is_short(old) and _is_short(new):
+        return unified(name, old, new)
+    return _section(name, None if old is None else "100644", None if new is None else "100644", None, None)
+
+
+async def _recorded_changes(feed: Feed) -> tuple[dict[str, list[_Change]], bool]:
+    """The finished changes to files that tool calls told of, by path, in order, and whether there are more than are kept."""
     found: dict[str, list[_Change]] = {}
-    position = 0
+    position, left = 0, RECORDED_BYTES
     while entries := await feed.read(after=position):
         position = entries[-1].seq
         for entry in entries:
@@ -345,14 +365,17 @@ async def _recorded_changes(feed: Feed) -> dict[str, list[_Change]]:
             packet = _packet.decode(entry.packet)
             for change in packet.content or () if packet.status == "completed" else ():
                 if change.type == "diff" and change.path and change.new_text is not None:
+                    left -= len(change.new_text) + len(change.old_text or "")
+                    if left < 0:
+                        return found, True
                     found.setdefault(change.path, []).append(change)
-    return found
+    return found, False
 
 
 def _compared(space: Workspace, path: str, steps: list[_Change]) -> str:
     """The diff of a file with what it was before its recorded changes; nothing where it is the same again."""
     name, old, new = _before_and_after(space, path, steps)
-    return unified(name, old, new) if old != new else ""
+    return _told(name, old, new) if old != new else ""
 
 
 def _before_and_after(space: Workspace, path: str, steps: list[_Change]) -> tuple[str, str | None, str | None]:
