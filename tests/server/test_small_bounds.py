@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.aio import run
-from tests.server.files.test_diff import asked, git, repository
-from tests.server.site import site
 from tests.server.files.test_diff import asked, change, git, repository
+from tests.server.site import site
 from tests.tooling.push_service import Browser, PushService
 from trunkline.errors import TooManyRequests, Unauthorized
 from trunkline.server.auth import devices

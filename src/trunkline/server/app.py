@@ -45,11 +45,8 @@ from trunkline.server.auth.tries import FailedTries
 from trunkline.server.call import Call, Parts, Reply, asks_for_stream, reply, takes_stream
 from trunkline.server.context import ws
 from trunkline.server.delivery.push.subscriptions import Subscriptions
+from trunkline.server.files.comparing import Comparing
 from trunkline.server.files.preview import Previews, preview
-from trunkline.server.comparing import Comparing
-from trunkline.server.auth.cookies import without_base
-from trunkline.server.auth.devices import Pairings
-from trunkline.server.auth.login import Codes
 from trunkline.server.openapi import ErrorBody
 from trunkline.server.options import ServerOptions
 from trunkline.server.route_tree import PathTree

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from trunkline.server.auth.login import Codes
     from trunkline.server.auth.tries import FailedTries
     from trunkline.server.delivery.push.subscriptions import Subscriptions
+    from trunkline.server.files.comparing import Comparing
     from trunkline.server.files.preview import Previews
-    from trunkline.server.comparing import Comparing
     from trunkline.server.routes import Route
     from trunkline.server.sse import Streams
     from trunkline.threads import Lane

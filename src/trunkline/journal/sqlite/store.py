@@ -37,6 +37,7 @@ from trunkline.errors import StorageError
 from trunkline.journal.base import Damage, Entry, Group, Health, RowFilter, SessionRow
 from trunkline.journal.mending import swap
 from trunkline.journal.order import check_order
+from trunkline.journal.read_turns import Turns
 from trunkline.journal.rows import row_values
 from trunkline.journal.run_delay import RunDelay
 from trunkline.journal.sqlite import database
@@ -51,7 +52,6 @@ from trunkline.journal.sqlite.opening import mend, open_file
 from trunkline.journal.sqlite.reader import Reader, SessionRead
 from trunkline.journal.sqlite.recent import Recent
 from trunkline.journal.sqlite.unreadable import DAMAGES_TOLD, Unreadable
-from trunkline.journal.turns import Turns
 
 _SMALL_ENTRIES = 16
 _SMALL_BYTES = 8192

@@ -8,8 +8,8 @@ import pytest
 
 from tests.aio import run
 from trunkline.errors import Unavailable
-from trunkline.server import comparing
-from trunkline.server.comparing import DIFFS_AT_ONCE, Comparing
+from trunkline.server.files import comparing
+from trunkline.server.files.comparing import DIFFS_AT_ONCE, Comparing
 
 
 class Makers:

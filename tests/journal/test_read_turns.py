@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from tests.aio import run
-from trunkline.journal.turns import FORGOTTEN_S, Turns
+from trunkline.journal.read_turns import FORGOTTEN_S, Turns
 
 
 class Clock:
