@@ -55,7 +55,7 @@ class CallState(msgspec.Struct, kw_only=True):
         return _RANK[self.status] == 2
 
 
-def merge(call: CallState, update: ToolCall | ToolCallUpdate) -> frozenset[str]:
+def merge_call(call: CallState, update: ToolCall | ToolCallUpdate) -> frozenset[str]:
     """Take an announcement or update into ``call``; returns the names of the fields that it changed."""
     news: dict[str, object] = {
         "title": (update.title or "")[:TITLE_CHARS] or None,
