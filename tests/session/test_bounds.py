@@ -18,7 +18,8 @@ from trunkline.dialects.acp.calls import PATH_CHARS as PLACE_CHARS
 from trunkline.dialects.acp.large import LARGE_UPDATE, large_write
 from trunkline.dialects.acp.methods import FS_READ_TEXT_FILE, FS_WRITE_TEXT_FILE, SESSION_REQUEST_PERMISSION, TERMINAL_OUTPUT
 from trunkline.dialects.calls.inputs import BEYOND_RULES
-from trunkline.dialects.signals import LargeUpdate, Malformed, PermissionAsk, PermissionOption, QuestionAsk, SubAgentTold, Update
+from trunkline.dialects.notes import SubAgentReport
+from trunkline.dialects.signals import LargeUpdate, Malformed, PermissionAsk, PermissionOption, QuestionAsk, Update
 from trunkline.errors import Invalid, TooManyRequests
 from trunkline.session.driver.acp import limits as served
 from trunkline.session.driver.acp.asks import AcpAsks
@@ -228,7 +229,7 @@ def test_what_an_agent_offers_is_kept_up_to_a_bound() -> None:
 def test_sub_agents_artifacts_and_files_are_kept_up_to_a_bound() -> None:
     told = Told().turn()
     for number in range(subagents.SENT_OFF + 10):
-        subagents.told(told.interpret.writer, SubAgentTold(sub_agent_id=f"s{number}", state="background"))
+        subagents.told(told.interpret.writer, SubAgentReport(sub_agent_id=f"s{number}", state="background"))
     assert len(told.fold.sub_agents) == subagents.SENT_OFF
     for number in range(KEPT_ARTIFACTS + 5):
         told.at().artifact(Artifact(id=f"a{number}", type="file", name="n", path=f"/w/{number}", relative_path="n", created_at="",

@@ -27,11 +27,11 @@ from trunkline.dialects.acp.methods import (
     TERMINAL_OUTPUT,
 )
 from trunkline.dialects.acp.usage import answer_usage
+from trunkline.dialects.notes import CustomNote
 from trunkline.dialects.signals import (
     AgentFault,
     AskWithdrawn,
     Malformed,
-    Note,
     PermissionAsk,
     PermissionOption,
     Signal,
@@ -227,7 +227,7 @@ class _Teller:
         elif message.method == TERMINAL_OUTPUT:
             self._outputs[_id(message)] = (params.session_id, params.terminal_id)
         elif message.id is msgspec.UNSET:
-            self._add(params.session_id, Note("notification", msgspec.json.encode({"method": message.method})))
+            self._add(params.session_id, CustomNote("notification", msgspec.json.encode({"method": message.method})))
 
     def _ask(self, message: Message, session_id: str) -> PermissionAsk:
         self._asked += 1

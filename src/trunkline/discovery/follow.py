@@ -12,7 +12,8 @@ import logging
 import os
 from collections.abc import Awaitable, Callable
 
-from trunkline.dialects.signals import Note, Signal
+from trunkline.dialects.notes import CustomNote
+from trunkline.dialects.signals import Signal
 from trunkline.discovery.base import Reading
 from trunkline.discovery.notice import Changes, listen
 from trunkline.disk.reading import open_plain
@@ -113,12 +114,12 @@ class Follower:
     def _skip(self, piece: bytes) -> bytes:
         """Leave out the beginning of a line that is too long; its end will be no whole line, and be told as such."""
         self.position += len(piece)
-        self._heard([(0, Note("line_too_long", b'{"bytes":%d}' % len(piece)))], self.position)
+        self._heard([(0, CustomNote("line_too_long", b'{"bytes":%d}' % len(piece)))], self.position)
         return b""
 
     def _written_anew(self, size: int) -> None:
         self.position = size
-        self._heard([(0, Note("file_replaced", b'{"size":%d}' % size))], size)
+        self._heard([(0, CustomNote("file_replaced", b'{"size":%d}' % size))], size)
 
     def _noticed(self, changes: Changes) -> None:
         if not changes or any(path == self._path for _, path in changes):

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tests.dialects.acp.schema import faults
 from trunkline.dialects.claude.transcript import Transcript, agent_said, instant, person_said, read_line
-from trunkline.dialects.signals import Malformed, Note, Signal, TurnEnd, Update
+from trunkline.dialects.notes import AgentNote, CustomNote
+from trunkline.dialects.signals import Malformed, Signal, TurnEnd, Update
 
 FILE = next((Path(__file__).parents[2] / "data" / "claude" / "projects").rglob("*.jsonl"))
 LINES = FILE.read_bytes().splitlines()
@@ -28,7 +29,8 @@ def updates(lines: list[bytes]) -> list[dict[str, Any]]:
 
 
 def notes(lines: list[bytes], kind: str) -> list[dict[str, Any]]:
-    return [json.loads(signal.data) for _, signal in told(lines) if isinstance(signal, Note) and signal.kind == kind]
+    return [json.loads(signal.to_json()) for _, signal in told(lines)
+            if isinstance(signal, AgentNote | CustomNote) and signal.kind == kind]
 
 
 def line(kind: str, content: Any, *, uuid: str = "u1", **more: Any) -> bytes:
@@ -132,8 +134,8 @@ def test_a_message_that_goes_on_after_a_pause_counts_once() -> None:
     first = [signal for _, signal in transcript.settle()]
     transcript.line(line("assistant", [{"type": "text", "text": "two"}], message=usage))
     second = [signal for _, signal in transcript.settle()]
-    assert [type(signal) for signal in first] == [Note, TurnEnd]
-    assert not any(isinstance(signal, Note) for signal in second)
+    assert [type(signal) for signal in first] == [AgentNote, TurnEnd]
+    assert not any(isinstance(signal, AgentNote) for signal in second)
 
 
 KEYS = ["type", "text", "id", "name", "input", "content", "tool_use_id", "usage", "input_tokens", "model", "stop_reason",
@@ -155,7 +157,7 @@ WRITTEN = st.fixed_dictionaries(
 @given(st.lists(WRITTEN.map(lambda value: json.dumps(value).encode()) | st.binary(max_size=20), max_size=8))
 def test_no_line_breaks_the_reader(lines: list[bytes]) -> None:
     for _, signal in told(lines):
-        assert isinstance(signal, Update | Note | TurnEnd | Malformed)
+        assert isinstance(signal, Update | AgentNote | CustomNote | TurnEnd | Malformed)
         if isinstance(signal, Update):
             msgspec.json.decode(signal.raw)
     for read in filter(None, map(read_line, lines)):

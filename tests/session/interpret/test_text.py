@@ -9,7 +9,7 @@ from tests.session.interpret.told import Told, events, names, packets, updates
 from tests.session.script import text, update
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.context.unions import TextPart
-from trunkline.dialects.signals import Note
+from trunkline.dialects.notes import AgentNote, RedactedThinking
 from trunkline.session.fold import Fold
 from trunkline.session.interpret import Interpreter
 from trunkline.session.interpret.text import entitle, text_of
@@ -191,7 +191,7 @@ def test_text_is_heard_up_to_what_is_none() -> None:
 
 def test_a_thought_that_is_not_shown_is_told_as_one() -> None:
     told = Told().turn()
-    found = events(told.hear(text("Hm."), Note("redacted_thinking", b"{}"), text("So.")))
+    found = events(told.hear(text("Hm."), AgentNote(RedactedThinking()), text("So.")))
     assert [event["type"] for event in found if event["type"].startswith("thinking:")] == ["thinking:start", "thinking:complete"]
     done = next(event for event in found if event["type"] == "thinking:complete")
     assert (done["redacted"], done["content"]) == (True, "")

@@ -12,7 +12,8 @@ from typing import Any, Final
 import msgspec
 
 from trunkline.dialects.claude import results, tools
-from trunkline.dialects.signals import Note, Signal, Update
+from trunkline.dialects.notes import AgentNote, ArgsDelta
+from trunkline.dialects.signals import Signal, Update
 
 Json = dict[str, Any]
 
@@ -67,7 +68,7 @@ class Calls:
         call = self._open.get(call_id)
         if call is None or call.is_whole or not piece:
             return []
-        return [Note("args_delta", _encode({"toolCallId": call_id, "delta": piece}))]
+        return [AgentNote(ArgsDelta(call_id, piece))]
 
     def whole(self, call_id: str, name: str, given: Json, parent: str | None, title: str = "") -> list[Signal]:
         """A call's input is complete. ``title`` is the CLI's own, where it has one."""

@@ -20,7 +20,8 @@ from trunkline.dialects.claude.frames import AssistantFrame, Message, StreamFram
 from trunkline.dialects.claude.settings import SYNTHETIC
 from trunkline.dialects.claude.tools import text_in
 from trunkline.dialects.claude.usage import Account
-from trunkline.dialects.signals import Note, Signal, Update
+from trunkline.dialects.notes import AgentNote, RedactedThinking
+from trunkline.dialects.signals import Signal, Update
 
 Json = dict[str, Any]
 
@@ -199,7 +200,7 @@ class Messages:
             failed = isinstance(content, dict) and text_in(content, "type").endswith("error")
             return self._calls.end(text_in(block, "tool_use_id"), content, None, failed=failed, parent=parent)
         if kind == "redacted_thinking":
-            return [Note("redacted_thinking", b"{}")]
+            return [AgentNote(RedactedThinking())]
         return []
 
     def _whole_text(self, answer: Answer, kind: str, text: str, parent: str | None) -> list[Signal]:

@@ -12,8 +12,9 @@ import msgspec
 
 from trunkline.dialects.claude import outgoing
 from trunkline.dialects.claude.frames import CommandsChangedFrame, InitFrame
+from trunkline.dialects.notes import AgentNote, ModelUsed
 from trunkline.dialects.outside import BROKEN
-from trunkline.dialects.signals import Note, Signal, Update
+from trunkline.dialects.signals import Signal, Update
 from trunkline.errors import Invalid
 
 Json = dict[str, Any]
@@ -195,7 +196,7 @@ class Settings:
         self._learn(model)
         if not self._models:
             self._model = model
-            return [Note("model", _encode({"id": model}))]
+            return [AgentNote(ModelUsed(model))]
         now = self.options()
         return [Update(b'{"sessionUpdate":"config_option_update","configOptions":%b}' % bytes(now))] if now != before else []
 

@@ -16,9 +16,11 @@ from typing import Any
 import msgspec
 
 from trunkline.dialects.claude import results, tools
+from trunkline.dialects.claude.usage import count_of
 from trunkline.dialects.jsonrpc.lines import utf8_fault
+from trunkline.dialects.notes import AgentNote, CustomNote, ModelUsed, RedactedThinking
 from trunkline.dialects.outside import BROKEN
-from trunkline.dialects.signals import Malformed, Note, Signal, StopReason, TurnEnd, Update
+from trunkline.dialects.signals import Malformed, Signal, StopReason, TurnEnd, Update
 
 Json = dict[str, Any]
 Timed = tuple[int, Signal]
@@ -149,7 +151,7 @@ class Transcript:
         if results:
             return [signal for block in results for signal in self._result(block, line.tool_use_result)]
         if line.is_compact_summary:
-            return [Note("compact_summary", _encode({"uuid": line.uuid}))]
+            return [CustomNote("compact_summary", _encode({"uuid": line.uuid}))]
         blocks = [content for block in _blocks(line.message) if (content := _content(block)) is not None]
         text = "".join(block.get("text", "") for block in blocks)
         if text.lstrip().startswith(INTERRUPTED):
@@ -179,7 +181,7 @@ class Transcript:
             case "thinking" if isinstance(block.get("thinking"), str) and block["thinking"]:
                 return [self._chunk("agent_thought_chunk", block["thinking"])]
             case "redacted_thinking":
-                return [Note("redacted_thinking", b"{}")]
+                return [AgentNote(RedactedThinking())]
             case "tool_use":
                 return self._call(block)
         return []
@@ -203,24 +205,22 @@ class Transcript:
 
     def _system(self, line: Line) -> list[Signal]:
         if line.subtype in ("compact_boundary", "api_error"):
-            return [Note(line.subtype, _encode({"uuid": line.uuid}))]
+            return [CustomNote(line.subtype, _encode({"uuid": line.uuid}))]
         return []
 
     def _model_told(self, model: Any) -> list[Signal]:
         if not isinstance(model, str) or model in (self._model, "", "<synthetic>"):
             return []
         self._model = model
-        return [Note("model", _encode({"id": model, "provider": "anthropic"}))]
+        return [AgentNote(ModelUsed(model, provider="anthropic"))]
 
     def _usage_told(self) -> list[Signal]:
         usage, self._usage = self._usage, None
         if usage is None or self._counted == self._message_id:
             return []
         self._counted = self._message_id
-        spent = {"input": _count(usage, "input_tokens"), "output": _count(usage, "output_tokens"),
-                 "cacheRead": _count(usage, "cache_read_input_tokens"), "messageId": self._message_id,
-                 "cacheWrite": _count(usage, "cache_creation_input_tokens")}
-        return [Note("tokens", _encode(spent))] if any(type(value) is int and value for value in spent.values()) else []
+        count = count_of(usage)
+        return [AgentNote(count.as_spent(self._message_id))] if count.any else []
 
     def _end_told(self) -> list[Signal]:
         end, self._end = self._end, None
@@ -260,8 +260,3 @@ def _content(block: Json) -> Json | None:
 def _text(block: Json) -> str:
     value = block.get("text")
     return value if isinstance(value, str) else ""
-
-
-def _count(usage: Json, name: str) -> int:
-    value = usage.get(name)
-    return value if type(value) is int and value > 0 else 0

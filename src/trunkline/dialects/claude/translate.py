@@ -64,7 +64,8 @@ from trunkline.dialects.claude.system import SILENT, Remarks
 from trunkline.dialects.claude.tools import text_in
 from trunkline.dialects.claude.turns import Turns
 from trunkline.dialects.claude.usage import Account
-from trunkline.dialects.signals import AgentFault, Malformed, Note, PermissionAsk, QuestionAsk, RuledOut, Signal, TurnEnd, Update
+from trunkline.dialects.notes import AgentNote, CustomNote, OwnTurn, RuledOut, SessionIdChanged
+from trunkline.dialects.signals import AgentFault, Malformed, PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
 
 Json = dict[str, Any]
 
@@ -201,7 +202,7 @@ class Translator:
         self._output.append(outgoing.gated(about.cli_id, ruling.action, ruling.why))
         if ruling.action == "ask":
             return []
-        return [Note("ruled_out", _encode(RuledOut(about.call_id, about.tool, ruling.why)))]
+        return [AgentNote(RuledOut(about.call_id, about.tool, ruling.why))]
 
     def take_output(self) -> list[bytes]:
         """Lines to write that nobody has to decide on (a control request that we do not serve)."""
@@ -280,7 +281,7 @@ class Translator:
         match fields.get("subtype"):
             case "can_use_tool":
                 self._output.append(outgoing.succeeded(cli_id, {"behavior": "deny", "message": TOO_LARGE}))
-                return [Note("ruled_out", _encode(RuledOut(call_id, text_in(fields, "tool_name"), TOO_LARGE)))]
+                return [AgentNote(RuledOut(call_id, text_in(fields, "tool_name"), TOO_LARGE))]
             case "hook_callback":
                 return self.ruled(AboutToRun(cli_id, call_id, text_in(told, "tool_name"), b""), Ruling("deny", TOO_LARGE))
         self._output.append(outgoing.failed(cli_id, TOO_LARGE))
@@ -314,16 +315,16 @@ class Translator:
                 return self._messages.say(_printed(frame.content))
             case KeepAliveFrame():
                 return []
-        return [] if kind in SILENT else [Note(kind, line)]
+        return [] if kind in SILENT else [CustomNote(kind, line)]
 
     def _init(self, frame: InitFrame) -> list[Signal]:
         """A turn begins."""
         told: list[Signal] = []
         if frame.session_id and frame.session_id != self.session_id:
-            told.append(Note("session_id", _encode({"sessionId": frame.session_id, "previous": self.session_id})))
+            told.append(AgentNote(SessionIdChanged(frame.session_id, self.session_id)))
             self.session_id = frame.session_id
         if self._turns.begun():
-            told.append(Note("background_turn", b'{"state":"started"}'))
+            told.append(AgentNote(OwnTurn("started")))
         return told + self._settings.begun(frame)
 
     def _assistant(self, frame: AssistantFrame) -> list[Signal]:
@@ -359,7 +360,7 @@ class Translator:
         if frame.is_replay:
             self._turns.taken([frame.uuid])
             return []
-        return self._remarks.summary(text) or [Note("synthetic_message" if frame.is_synthetic else "user_message", line)]
+        return self._remarks.summary(text) or [CustomNote("synthetic_message" if frame.is_synthetic else "user_message", line)]
 
     def _tool_result(self, block: Json, frame: UserFrame) -> list[Signal]:
         call_id = text_in(block, "tool_use_id")
@@ -386,10 +387,9 @@ class Translator:
         if end.error is not None:
             self.failure = end.error
         if not was_working:
-            return [*told, Note("result", line)]
+            return [*told, CustomNote("result", line)]
         if rest.any:
-            told.append(Note("tokens", _encode({"input": rest.input, "output": rest.output, "cacheRead": rest.read,
-                                                "cacheWrite": rest.written})))
+            told.append(AgentNote(rest.as_spent()))
         return [*told, _own_turn_ended(end, frame)]
 
     def _closed(self, *, cancelled: bool) -> list[Signal]:
@@ -422,7 +422,7 @@ class Translator:
             case "hook_callback":
                 return self._gated(cli_id, fields)
         self._output.append(outgoing.failed(cli_id, f"{fields.get('subtype')} is not served here"))
-        return [Note("control_request", line)]
+        return [CustomNote("control_request", line)]
 
     def _gated(self, cli_id: str, fields: Json) -> list[Signal]:
         """A tool is about to run: whoever knows the rules has to say (``ruled``)."""
@@ -471,13 +471,12 @@ class Translator:
     def _reset(self, line: bytes) -> list[Signal]:
         """``/clear``: the next turn tells the new id."""
         self._account.cleared()
-        return [*self._calls.cleared(), Note("conversation_reset", line)]
+        return [*self._calls.cleared(), CustomNote("conversation_reset", line)]
 
 
-def _own_turn_ended(end: TurnEnd, frame: ResultFrame) -> Note:
-    told: Json = {"state": "ended", "stopReason": end.stop, "error": end.error.message if end.error is not None else None,
-                  "origin": frame.origin.kind if frame.origin is not None else None}
-    return Note("background_turn", _encode({name: value for name, value in told.items() if value is not None}))
+def _own_turn_ended(end: TurnEnd, frame: ResultFrame) -> AgentNote:
+    return AgentNote(OwnTurn("ended", stop_reason=end.stop, error=end.error.message if end.error is not None else None,
+                             origin=frame.origin.kind if frame.origin is not None else None))
 
 
 def _printed(text: str) -> str:

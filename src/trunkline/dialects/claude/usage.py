@@ -12,7 +12,8 @@ from typing import Any, Final
 import msgspec
 
 from trunkline.dialects.claude.frames import ResultFrame
-from trunkline.dialects.signals import Note, Signal, Update
+from trunkline.dialects.notes import AgentNote, CostSpent, CustomNote, TokensSpent
+from trunkline.dialects.signals import Signal, Update
 
 Json = dict[str, Any]
 
@@ -40,6 +41,11 @@ class Count(msgspec.Struct, frozen=True):
     def room(self) -> int:
         """What they take up of the model's context."""
         return self.input + self.output + self.read + self.written
+
+    def as_spent(self, message_id: str | None = None) -> TokensSpent:
+        """What one answer of the model took, or the rest of a turn."""
+        return TokensSpent(input=min(self.input, MOST), output=min(self.output, MOST), cache_read=min(self.read, MOST),
+                           cache_write=min(self.written, MOST), message_id=message_id)
 
     def plus(self, more: Count) -> Count:
         """Both together."""
@@ -73,9 +79,7 @@ class Account:
             return []
         self._told = self._told.plus(count)
         self._used, self._model = count.room, model or self._model
-        spent = {"input": count.input, "output": count.output, "cacheRead": count.read, "cacheWrite": count.written,
-                 "messageId": message_id}
-        return [Note("tokens", _encode(spent)), *self._window()]
+        return [AgentNote(count.as_spent(message_id)), *self._window()]
 
     def compacted(self, left: int | None) -> list[Signal]:
         """The conversation was summed up; so much of the context is taken now."""
@@ -92,7 +96,7 @@ class Account:
         told: list[Signal] = []
         models = result.model_usage if isinstance(result.model_usage, dict) else {}
         if models and models != self._models:
-            told.append(Note("model_usage", _encode(models)))
+            told.append(CustomNote("model_usage", _encode(models)))
         self._models = models or self._models
         self._windows |= {name: size for name, usage in models.items() if (size := _count(usage, "contextWindow"))}
         if result.total_cost_usd is not None:
@@ -130,7 +134,7 @@ class Account:
 
     def _cost_alone(self) -> list[Signal]:
         """The money, where no size of the context is known."""
-        return [Note("cost", _encode({"total": self._cost, "currency": "USD", "isTotal": True}))] if self._cost else []
+        return [AgentNote(CostSpent(self._cost, is_total=True))] if self._cost else []
 
 
 def count_of(usage: Any) -> Count:

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from trunkline.agents.process import AgentProcess
-from trunkline.dialects.signals import Note
+from trunkline.dialects.notes import CustomNote
 from trunkline.session.driver.base import DriverSink
 
 NOTE: Final = "daemons_left_running"
@@ -25,4 +25,4 @@ class DaemonsLeft:
         left = [{"process": pid, "name": name} for pid, name in process.left_running]
         if left and not self._told:
             self._told = True
-            self._sink.heard([Note(NOTE, msgspec.json.encode({"daemons": left}))])
+            self._sink.heard([CustomNote(NOTE, msgspec.json.encode({"daemons": left}))])

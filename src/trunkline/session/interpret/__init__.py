@@ -33,6 +33,7 @@ from trunkline.dialects.acp.updates import (
 )
 from trunkline.dialects.acp.usage import chunk_usage
 from trunkline.dialects.calls import ToolNames
+from trunkline.dialects.notes import AgentNote, CustomNote
 from trunkline.dialects.packets.derive import chunk_packet
 from trunkline.dialects.packets.notices import artifact_packet
 from trunkline.dialects.packets.shapes import ArtifactInfo
@@ -40,7 +41,6 @@ from trunkline.dialects.signals import (
     AskWithdrawn,
     LargeUpdate,
     Malformed,
-    Note,
     PermissionAsk,
     QuestionAsk,
     Signal,
@@ -240,8 +240,10 @@ class Interpreter:
                 self.asks.question(signal)
             case AskWithdrawn():
                 self._withdrawn(signal.request_id)
-            case Note():
+            case AgentNote():
                 self.notes.told(signal)
+            case CustomNote():
+                self.notes.custom(signal)
             case Malformed():
                 data = {"line": signal.line.decode("utf-8", errors="replace"), "why": signal.why, "size": signal.size}
                 self.writer.custom("malformed", data)

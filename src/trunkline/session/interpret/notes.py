@@ -10,21 +10,22 @@ from msgspec import UNSET
 
 from trunkline.dialects.context.events import ProgressEvent, RateLimitEvent
 from trunkline.dialects.context.types import CostBreakdown, EnvironmentModel, Number, TokenUsage, as_object
-from trunkline.dialects.signals import (
+from trunkline.dialects.notes import (
+    AgentNote,
     ArgsDelta,
     CostSpent,
+    CustomNote,
     HookRan,
     ModelUsed,
-    Note,
     OwnTurn,
     Progressed,
     RateLimited,
+    RedactedThinking,
     Retried,
     RuledOut,
     SessionIdChanged,
-    SubAgentTold,
+    SubAgentReport,
     TokensSpent,
-    read_note,
 )
 from trunkline.session.interpret.calls.tools import ToolStory
 from trunkline.session.interpret.effects import subagents
@@ -44,9 +45,13 @@ class NoteStory:
         self._usage = usage
         self._lifecycle = lifecycle
 
-    def told(self, note: Note) -> None:
-        """One note."""
-        match read_note(note):
+    def custom(self, note: CustomNote) -> None:
+        """A note that we do not understand."""
+        self._writer.custom(note.kind, as_object(note.to_json()), namespace="agent")
+
+    def told(self, note: AgentNote) -> None:
+        """A note that we understand."""
+        match note.body:
             case ArgsDelta(tool_call_id, delta):
                 self._tools.args_delta(tool_call_id, delta)
             case TokensSpent() as spent:
@@ -60,28 +65,28 @@ class NoteStory:
                 self._writer.add(RateLimitEvent(
                     retry_after=_number(retry_after), limit=limit, message=message or UNSET))
             case Retried() as retried:
-                self._lifecycle.notify("warning", "The agent tries again", _trying(retried), note=msgspec.Raw(note.data))
+                self._lifecycle.notify("warning", "The agent tries again", _trying(retried), note=msgspec.Raw(note.to_json()))
             case HookRan(name, level, message) if message:
-                self._lifecycle.notify(level, name, message, note=msgspec.Raw(note.data))
+                self._lifecycle.notify(level, name, message, note=msgspec.Raw(note.to_json()))
             case Progressed() as progress:
                 self._progress(progress)
-            case SubAgentTold() as told:
-                subagents.told(self._writer, told)
+            case SubAgentReport() as report:
+                subagents.told(self._writer, report)
             case RuledOut(tool_call_id, _, reason):
                 self._tools.ruled_out(tool_call_id, reason)
-                self._writer.custom(note.kind, as_object(note.data))
+                self._writer.custom(note.kind, as_object(note.to_json()))
             case OwnTurn(state):
                 if state == "ended":
                     self._lifecycle.own_turn_ended()
-                self._writer.custom(note.kind, as_object(note.data), namespace="agent")
+                self._writer.custom(note.kind, as_object(note.to_json()), namespace="agent")
             case SessionIdChanged(session_id):
                 # What comes back after a restart is the conversation that the agent has now.
                 self._writer.fold.agent_session_id = session_id
-                self._writer.custom("agent_session_changed", as_object(note.data), namespace="agent")
-            case _ if note.kind == "redacted_thinking":
+                self._writer.custom("agent_session_changed", as_object(note.to_json()), namespace="agent")
+            case RedactedThinking():
                 self._text.redacted()
-            case _:
-                self._writer.custom(note.kind, as_object(note.data), namespace="agent")
+            case HookRan():
+                self._writer.custom(note.kind, as_object(note.to_json()), namespace="agent")
 
     def _cost(self, cost: CostSpent) -> None:
         if cost.is_total:

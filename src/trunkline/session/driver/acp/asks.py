@@ -19,7 +19,8 @@ from trunkline.dialects.acp.elicitation import CreateElicitationRequest, FormEli
 from trunkline.dialects.acp.methods import CANCEL_REQUEST, ELICITATION_CREATE, SESSION_REQUEST_PERMISSION
 from trunkline.dialects.acp.permission import offered_kind
 from trunkline.dialects.codes import ErrorCode
-from trunkline.dialects.signals import AskWithdrawn, Note, PermissionAsk, PermissionOption, QuestionAsk, Signal
+from trunkline.dialects.notes import CustomNote
+from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, PermissionOption, QuestionAsk, Signal
 from trunkline.errors import Invalid
 from trunkline.session.driver.acp.opening import noted, unreadable
 from trunkline.session.interpret.asks.asks import ASK_BYTES
@@ -53,7 +54,7 @@ class AcpAsks:
             return self._readers[method](message, self._new_id())
         except _Foreign as error:
             self._peer.send_error(message.id, ErrorCode.INVALID_PARAMS, str(error))
-            return Note("foreign_ask", _encode({"method": method, "params": noted(message.params)}))
+            return CustomNote("foreign_ask", _encode({"method": method, "params": noted(message.params)}))
         except Invalid as error:
             self._peer.send_error(message.id, ErrorCode.INVALID_PARAMS, error.message)
             return unreadable(message.method, message.params, error.message)

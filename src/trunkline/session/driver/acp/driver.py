@@ -38,7 +38,8 @@ from trunkline.dialects.acp.sessions import PromptResponse
 from trunkline.dialects.acp.usage import answer_stop, answer_usage
 from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.jsonrpc import Notification
-from trunkline.dialects.signals import NOTE_METHOD, AgentFault, Note, Signal, TurnEnd, sent_note
+from trunkline.dialects.notes import NOTE_METHOD, CustomNote, read_note_params
+from trunkline.dialects.signals import AgentFault, Signal, TurnEnd
 from trunkline.errors import (
     AgentError,
     AgentExited,
@@ -316,10 +317,10 @@ class AcpDriver:
             signals += self._inbox.read(message.params)
             return
         params = message.params if message.params is not None else msgspec.Raw(b"null")
-        if message.method == NOTE_METHOD and (note := sent_note(bytes(params))) is not None:
+        if message.method == NOTE_METHOD and (note := read_note_params(bytes(params))) is not None:
             signals.append(note)
             return
-        signals.append(Note("notification", _encode({"method": message.method[:NAMED_CHARS], "params": noted(params)})))
+        signals.append(CustomNote("notification", _encode({"method": message.method[:NAMED_CHARS], "params": noted(params)})))
 
     def _deliver_early(self) -> None:
         early = [*self._inbox.take_early(), *self._held]
@@ -447,7 +448,7 @@ class AcpDriver:
     def _check_caller(self, method: str, session_id: str) -> None:
         """Forbidden for a session that is not ours, and told: whoever reads along should know that it was tried."""
         if not self._inbox.is_ours(session_id):
-            self._hear([Note("foreign_call", _encode({"method": method, "sessionId": session_id[:NAMED_CHARS]}))])
+            self._hear([CustomNote("foreign_call", _encode({"method": method, "sessionId": session_id[:NAMED_CHARS]}))])
             raise Forbidden(f"sessionId {session_id[:NAMED_CHARS]!r} is not the session of this connection")
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:

@@ -42,8 +42,9 @@ from trunkline.dialects.acp.methods import (
 )
 from trunkline.dialects.acp.sessions import McpServer, McpServerHttp, McpServerSse
 from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.notes import CustomNote
 from trunkline.dialects.outside import BROKEN
-from trunkline.dialects.signals import LargeUpdate, Malformed, Note, Signal, Update
+from trunkline.dialects.signals import LargeUpdate, Malformed, Signal, Update
 from trunkline.errors import AgentAuthRequired, AgentError, AgentProtocolMismatch, Unsupported
 from trunkline.session.driver.base import How
 
@@ -120,10 +121,11 @@ class Inbox:
             if self._early_bytes <= EARLY_BYTES and len(told.session_id) <= SESSION_ID_CHARS:  # no session has a longer id
                 self._early.append((told.session_id, bytes(told.update)))
                 return ()
-            return (Note("early_update", _encode({"sessionId": told.session_id[:SESSION_ID_CHARS], "dropped": True})),)
+            return (CustomNote("early_update", _encode({"sessionId": told.session_id[:SESSION_ID_CHARS], "dropped": True})),)
         if self.replaying and told.session_id == self.session_id:
             return ()
-        return (Note("foreign_update", _encode({"sessionId": told.session_id[:SESSION_ID_CHARS], "update": noted(told.update)})),)
+        data = {"sessionId": told.session_id[:SESSION_ID_CHARS], "update": noted(told.update)}
+        return (CustomNote("foreign_update", _encode(data)),)
 
 
 class Call(Protocol):

@@ -30,7 +30,8 @@ from trunkline.dialects.acp.lenient import read_lenient
 from trunkline.dialects.acp.options import SessionModeState
 from trunkline.dialects.claude import outgoing
 from trunkline.dialects.claude.translate import ControlAnswer, Ruling
-from trunkline.dialects.signals import AgentFault, Note, Signal, TurnEnd, Update
+from trunkline.dialects.notes import CustomNote
+from trunkline.dialects.signals import AgentFault, Signal, TurnEnd, Update
 from trunkline.errors import AgentNotRunning, Invalid, NotFound, TrunklineError, Unsupported
 from trunkline.session.deadlines import SilenceWatch
 from trunkline.session.driver.base import AgentSession, DriverSink, How, Started
@@ -362,7 +363,7 @@ class StreamJsonDriver:
     def _say_lost(self, lost: NotFound) -> None:
         """Why it begins anew. That it does, the session tells."""
         if self._is_known:
-            self._hear([Note("conversation_lost", _encode({"message": lost.message}))])
+            self._hear([CustomNote("conversation_lost", _encode({"message": lost.message}))])
 
     def _send(self, blocks: Sequence[msgspec.Raw]) -> None:
         cli = self._running()

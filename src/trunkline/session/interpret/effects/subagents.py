@@ -13,7 +13,7 @@ import msgspec
 
 from trunkline.dialects.context.events import SubAgentCompletedEvent, SubAgentProgressEvent, SubAgentSpawnedEvent
 from trunkline.dialects.context.types import Number, TokenUsage
-from trunkline.dialects.signals import SubAgentTold
+from trunkline.dialects.notes import SubAgentReport
 from trunkline.session.fold import remember
 from trunkline.session.interpret.calls.facts import Facts, unfenced
 from trunkline.session.interpret.writer import Writer
@@ -59,7 +59,7 @@ def progress(writer: Writer, call_id: str, message: str) -> None:
         writer.add(SubAgentProgressEvent(sub_agent_id=call_id, message=message[:PROGRESS_CHARS]))
 
 
-def told(writer: Writer, note: SubAgentTold) -> None:
+def told(writer: Writer, note: SubAgentReport) -> None:
     """The agent says itself what a sub-agent does."""
     match note.state:
         case "spawned":
@@ -108,7 +108,7 @@ def _share(progress: float | None) -> Number | msgspec.UnsetType:
     return int(progress) if float(progress).is_integer() else progress
 
 
-def _spent(note: SubAgentTold) -> TokenUsage | None:
+def _spent(note: SubAgentReport) -> TokenUsage | None:
     if note.tokens is None:
         return None
     return TokenUsage(
