@@ -41,7 +41,7 @@ def test_a_note_that_was_sent_has_its_kind_and_its_data() -> None:
 
 
 def test_every_note_is_in_the_docs() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "reference" / "interpretation.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "interpretation.md").read_text(encoding="utf-8")
     for kind, body in NOTES.items():
         (row,) = [line for line in page.splitlines() if line.startswith(f"| `{kind}` |")]
         fields = [field.encode_name for field in msgspec.structs.fields(body)]
