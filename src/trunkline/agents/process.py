@@ -32,7 +32,8 @@ from trunkline.agents.keeper import link
 from trunkline.agents.keeper.link import Kept
 from trunkline.agents.keeper.wire import Wishes, candidates
 from trunkline.agents.pipes import INPUT_MOST, Input, Output
-from trunkline.agents.process_tree import Identity, end_below, end_leftover, end_leftovers, end_process, start_time, wake
+from trunkline.agents.process_table import Identity, start_time
+from trunkline.agents.process_tree import end_below, end_leftover, end_leftovers, end_process, wake
 from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox.bwrap import MAKES_NAMESPACE
 from trunkline.agents.tail import Tail
