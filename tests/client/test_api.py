@@ -14,8 +14,7 @@ from tests.aio import run
 from tests.client.scripted import Exchange, served
 from trunkline import client as public
 from trunkline.client import AutoApprove, Caps, Client, Packet, PermissionPolicy, PolicyRule, Waits, hub_views, views
-from trunkline.client.faults import error_of
-from trunkline.client.http import Response
+from trunkline.client.http import Response, error_of
 from trunkline.dialects.context.types import AgentDataPaths, DiscoveredSession
 from trunkline.dialects.context.types import AutoApprove as ContextAutoApprove
 from trunkline.dialects.context.types import PermissionPolicy as ContextPermissionPolicy

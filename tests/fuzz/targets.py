@@ -23,7 +23,7 @@ from tests.tooling.story import Player
 from trunkline.agents import catalog
 from trunkline.cli.acp import messages
 from trunkline.cli.settings import load
-from trunkline.client.sse import EventParser
+from trunkline.client.records import EventParser
 from trunkline.dialects.acp.decode import decode_params, decode_result, read_update
 from trunkline.dialects.acp.methods import METHODS
 from trunkline.dialects.claude.transcript import Transcript as ClaudeTranscript

@@ -14,10 +14,8 @@ from typing import Generic, TypeVar
 
 import h11
 
-from trunkline.client.faults import error_of, error_of_fault, error_of_packet
-from trunkline.client.http import Connection, Pool, Request, Response, headers_of
-from trunkline.client.records import ContextEvent, Packet, converted
-from trunkline.client.sse import EventParser, ServerEvent
+from trunkline.client.http import Connection, Pool, Request, Response, error_of, error_of_fault, error_of_packet, headers_of
+from trunkline.client.records import ContextEvent, EventParser, Packet, ServerEvent, converted
 from trunkline.client.views import Fault
 from trunkline.dialects.outside import is_whole_number
 from trunkline.errors import HubLocked, TrunklineError, Unavailable

@@ -29,7 +29,7 @@ from trunkline.cli.hosting.locate import find_or_start
 from trunkline.cli.run import allowed_env
 from trunkline.cli.settings import Settings
 from trunkline.client.http import Endpoint
-from trunkline.client.socket import connected, lost
+from trunkline.client.link import connected, lost
 from trunkline.client.streams import Patience
 from trunkline.dialects import jsonrpc
 from trunkline.dialects.acp.aliases import canonical_method
