@@ -37,7 +37,7 @@ Prepare = Callable[[list[Signal]], Awaitable[None]]
 class Follower:
     """Reads one file for one listener."""
 
-    def __init__(self, path: str, reading: Reading, position: int, heard: Heard, *, folder: str | None = None,
+    def __init__(self, path: str, reading: Reading, position: int, on_signals: Heard, *, folder: str | None = None,
                  prepare: Prepare | None = None) -> None:
         """``folder`` is what to watch for changes, so that many files share one watch; the file's own if absent. ``prepare`` is
         waited for with what is about to be handed over."""
@@ -45,7 +45,7 @@ class Follower:
         self._path = path
         self._folder = folder or os.path.dirname(path)
         self._reading = reading
-        self._heard = heard
+        self._heard = on_signals
         self._lane = Lane(1)
         self._prepare = prepare or _nothing
         self._again = asyncio.Event()
@@ -103,13 +103,13 @@ class Follower:
             self._heard(settled, self.position)
 
     async def _take(self, lines: bytes) -> None:
-        told: list[tuple[int, Signal]] = []
+        signals: list[tuple[int, Signal]] = []
         for line in lines.split(b"\n"):
             if line.strip():
-                told += self._reading.line(line)
-        await self._prepare([signal for _, signal in told])
+                signals += self._reading.line(line)
+        await self._prepare([signal for _, signal in signals])
         self.position += len(lines) + 1
-        self._heard(told, self.position)
+        self._heard(signals, self.position)
 
     def _skip(self, piece: bytes) -> bytes:
         """Leave out the beginning of a line that is too long; its end will be no whole line, and be told as such."""

@@ -35,17 +35,17 @@ _Folders = dict[str, "_Folder"]
 _loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _Folders] = WeakKeyDictionary()
 
 
-def listen(folder: str, heard: Heard) -> Callable[[], None]:
+def listen(folder: str, on_change: Heard) -> Callable[[], None]:
     """Call back for whatever happens below a folder, from now on; returns what ends it."""
     folders = _loops.setdefault(asyncio.get_running_loop(), {})
     watched = folders.get(folder)
     if watched is None:
         watched = folders[folder] = _Folder(folder)
-    watched.listeners.append(heard)
+    watched.listeners.append(on_change)
 
     def stop() -> None:
-        if heard in watched.listeners:
-            watched.listeners.remove(heard)
+        if on_change in watched.listeners:
+            watched.listeners.remove(on_change)
         if not watched.listeners and folders.get(folder) is watched:
             del folders[folder]
             watched.stop()
@@ -104,8 +104,8 @@ class _Folder:
             return
 
     def _tell(self, changes: Changes) -> None:
-        for heard in list(self.listeners):
+        for on_change in list(self.listeners):
             try:
-                heard(changes)
+                on_change(changes)
             except Exception as error:  # a listener's boundary: the others must still be told
                 asyncio.get_running_loop().call_exception_handler({"message": "a file callback failed", "exception": error})

@@ -266,8 +266,8 @@ class _Tour:
         }
 
         def run() -> Result:
-            told = {"subAgentId": self._running, "state": "progress", "message": "I look into every folder", "progress": 50}
-            self._turn.note("subagent", **told)
+            report = {"subAgentId": self._running, "state": "progress", "message": "I look into every folder", "progress": 50}
+            self._turn.note("subagent", **report)
             result = tools.task(self._root, "Count the files", "explore")
             self._facts["counted"] = str(result.raw_output["output"]).partition("\n")[0]
             return result

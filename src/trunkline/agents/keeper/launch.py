@@ -37,11 +37,11 @@ def launch(wishes: Wishes, stdio: list[int], group: Group | None) -> int:
     if pid == 0:
         _become(wishes, stdio, group, writer, keeper)
     os.close(writer)
-    told = os.read(reader, 64)
+    message = os.read(reader, 64)
     os.close(reader)
-    if told:
+    if message:
         os.waitpid(pid, 0)
-        step, _, number = told.decode().partition(" ")
+        step, _, number = message.decode().partition(" ")
         raise LaunchFailed(step, int(number))
     return pid
 

@@ -80,8 +80,8 @@ async def try_out(program: str, env: Mapping[str, str], *, network: bool) -> Non
     except TimeoutError as error:
         raise SandboxUnavailable(f"a sandbox cannot be made here: bwrap did not end within {PROBE_S:g} s. {ALLOW}") from error
     finally:
-        said = child.output().strip()
+        output = child.output().strip()
         await child.release()
     if ended.code != 0:
-        raise SandboxUnavailable(f"a sandbox cannot be made here: {said or ended}. {ALLOW}", details={"output": said})
+        raise SandboxUnavailable(f"a sandbox cannot be made here: {output or ended}. {ALLOW}", details={"output": output})
     _worked.add((program, network))

@@ -132,7 +132,7 @@ class Bridge:
         await asyncio.gather(settled, return_exceptions=True)
 
     async def _all_settled(self) -> None:
-        while self._later or any(asked.method != SESSION_PROMPT for asked in self._unanswered.values()):
+        while self._later or any(pending.method != SESSION_PROMPT for pending in self._unanswered.values()):
             self._changed.clear()
             await self._changed.wait()
 
@@ -157,7 +157,7 @@ class Bridge:
                 self._later.append(told)
 
     def _is_greeting(self) -> bool:
-        return any(asked.method == INITIALIZE for asked in self._unanswered.values())
+        return any(pending.method == INITIALIZE for pending in self._unanswered.values())
 
     async def _hold(self, line: bytes) -> None:
         """Wait for the answer to initialize where the line opens a session; nothing else of the editor's is read meanwhile."""
@@ -192,13 +192,13 @@ class Bridge:
         assert message.method is not msgspec.UNSET, "only what has a method takes something back"
         method, about = canonical_method(message.method, side="agent"), params_of(message.params)
         if method == CANCEL_REQUEST:
-            asked = self._unanswered.get(bytes(about.request_id))
-            if asked is not None:
-                asked.taken_back = line
+            pending = self._unanswered.get(bytes(about.request_id))
+            if pending is not None:
+                pending.taken_back = line
         elif method == SESSION_CANCEL:
-            for asked in self._unanswered.values():
-                if asked.method == SESSION_PROMPT and asked.session_id == about.session_id and asked.taken_back is None:
-                    asked.taken_back = messages.cancel_of(asked.session_id, asked.key)
+            for pending in self._unanswered.values():
+                if pending.method == SESSION_PROMPT and pending.session_id == about.session_id and pending.taken_back is None:
+                    pending.taken_back = messages.cancel_of(pending.session_id, pending.key)
 
     def _request(self, line: bytes, message: Envelope) -> tuple[bytes, bytes]:
         assert message.id is not msgspec.UNSET and message.method is not msgspec.UNSET, "a request has both"
@@ -247,7 +247,7 @@ class Bridge:
         """Be where we were: the handshake, the sessions, what is not answered; then what came meanwhile."""
         if self._greeted and self._hello is not None:
             await self._ask_hub(socket, INITIALIZE, self._hello)
-            loading = {asked.session_id for asked in self._unanswered.values() if asked.method == SESSION_LOAD}
+            loading = {pending.session_id for pending in self._unanswered.values() if pending.method == SESSION_LOAD}
             for session_id, after in [each for each in self._sessions.items() if each[0] not in loading]:
                 if not await self._ask_hub(socket, SESSION_RESUME, self._resume_params(session_id, after)):
                     del self._sessions[session_id]
@@ -288,8 +288,8 @@ class Bridge:
         if message is None:
             return False
         if line.startswith(CURSOR_HEAD):
-            told = params_of(message.params)
-            self._sessions[told.session_id] = told.seq
+            params = params_of(message.params)
+            self._sessions[params.session_id] = params.seq
             return False
         if message.id is msgspec.UNSET:
             return True
@@ -304,20 +304,20 @@ class Bridge:
             if not own.done():
                 own.set_result(message.error is msgspec.UNSET)
             return False
-        asked = self._unanswered.pop(request_id, None)
+        pending = self._unanswered.pop(request_id, None)
         self._changed.set()
-        if asked is not None and message.error is msgspec.UNSET:
-            self._settled(asked, message.result)
+        if pending is not None and message.error is msgspec.UNSET:
+            self._settled(pending, message.result)
         return True
 
-    def _settled(self, asked: Unanswered, result: Any) -> None:
-        if asked.method == INITIALIZE:
+    def _settled(self, pending: Unanswered, result: Any) -> None:
+        if pending.method == INITIALIZE:
             self._greeted = True
             self._env_allow = messages.env_allow_of(result)
-        elif asked.method in OPENING:
-            self._sessions.setdefault(params_of(result).session_id or asked.session_id, 0)
-        elif asked.method in (SESSION_CLOSE, SESSION_DELETE):
-            self._sessions.pop(asked.session_id, None)
+        elif pending.method in OPENING:
+            self._sessions.setdefault(params_of(result).session_id or pending.session_id, 0)
+        elif pending.method in (SESSION_CLOSE, SESSION_DELETE):
+            self._sessions.pop(pending.session_id, None)
 
     # -- when there is no hub
 
@@ -326,11 +326,11 @@ class Bridge:
         for own in self._own.values():
             own.cancel()
         self._own.clear()
-        asked, self._asked = self._asked, {}
+        requests, self._asked = self._asked, {}
         waiting = {request_id for request_id, _ in self._later}
         said = [(request_id, each.line) for request_id, each in self._unanswered.items() if request_id not in waiting]
         self._later = [each for request_id, line in [*said, *self._later] for each in self._again(request_id, line)]
-        lines = [messages.taken_back(request_id) for request_id in asked]
+        lines = [messages.taken_back(request_id) for request_id in requests]
         if lines:
             await self._out.write(b"\n".join([*lines, b""]))
 
@@ -339,12 +339,12 @@ class Bridge:
         since that comes behind its request. A load goes on where it was: the editor has what came before."""
         if request_id is None:
             return [] if self._takes_back(line) else [(None, line)]
-        asked = self._unanswered.get(request_id)
-        if asked is None:
+        pending = self._unanswered.get(request_id)
+        if pending is None:
             return []
-        after = self._sessions.get(asked.session_id)
-        line = messages.with_after(asked.line, after) if asked.method == SESSION_LOAD and after else asked.line
-        return [(request_id, line)] if asked.taken_back is None else [(request_id, line), (None, asked.taken_back)]
+        after = self._sessions.get(pending.session_id)
+        line = messages.with_after(pending.line, after) if pending.method == SESSION_LOAD and after else pending.line
+        return [(request_id, line)] if pending.taken_back is None else [(request_id, line), (None, pending.taken_back)]
 
     def _takes_back(self, line: bytes) -> bool:
         message = messages.read(line)
@@ -354,7 +354,7 @@ class Bridge:
         if method == CANCEL_REQUEST:
             return True
         return method == SESSION_CANCEL and any(
-            asked.taken_back is not None and asked.session_id == about.session_id for asked in self._unanswered.values())
+            pending.taken_back is not None and pending.session_id == about.session_id for pending in self._unanswered.values())
 
     async def _refuse_all(self, hub: asyncio.Task[None]) -> None:
         """There will be no hub: whoever waits hears why."""

@@ -16,10 +16,10 @@ async def _permission(agent: Examinee) -> None:
     await agent.greet()
     session_id = await agent.new()
     stop = await agent.turn(session_id, agent.prompts.ask)
-    asked = _permissions(agent)
-    need(asked, "no permission was asked for")
-    need("id" in asked[0], "it is a notification, not a request")
-    params = asked[0]["params"]
+    requests = _permissions(agent)
+    need(requests, "no permission was asked for")
+    need("id" in requests[0], "it is a notification, not a request")
+    params = requests[0]["params"]
     need(params["sessionId"] == session_id, "it names another session")
     options = params["options"]
     need(options and all({"optionId", "name", "kind"} <= set(option) for option in options), f"the options are {options}")
@@ -30,12 +30,12 @@ async def _permission(agent: Examinee) -> None:
 async def _announced(agent: Examinee) -> None:
     await agent.greet()
     await agent.turn(await agent.new(), agent.prompts.ask)
-    asked = _permissions(agent)
-    need(asked, "no permission was asked for")
-    before = agent.heard[:agent.heard.index(asked[0])]
+    requests = _permissions(agent)
+    need(requests, "no permission was asked for")
+    before = agent.heard[:agent.heard.index(requests[0])]
     calls = [each["params"]["update"].get("toolCallId") for each in before if each.get("method") == SESSION_UPDATE
              and each["params"]["update"]["sessionUpdate"] == "tool_call"]
-    need(asked[0]["params"]["toolCall"]["toolCallId"] in calls, "it was not")
+    need(requests[0]["params"]["toolCall"]["toolCallId"] in calls, "it was not")
 
 
 @case("PERMISSION-003", "must", "a refused permission does not end the session")
@@ -53,9 +53,9 @@ async def _cancelled(agent: Examinee) -> None:
     await agent.greet()
     session_id = await agent.new()
     request_id = agent.prompt(session_id, agent.prompts.ask)
-    asked = (await agent.until(lambda: _permissions(agent)))[0]
+    request = (await agent.until(lambda: _permissions(agent)))[0]
     agent.notify(SESSION_CANCEL, {"sessionId": session_id})
-    agent.say({"id": asked["id"], "result": {"outcome": {"outcome": "cancelled"}}})
+    agent.say({"id": request["id"], "result": {"outcome": {"outcome": "cancelled"}}})
     stop = (await agent.answer(request_id))["stopReason"]
     need(stop == "cancelled", f"the stop reason was {stop!r}")
 

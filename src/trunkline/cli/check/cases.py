@@ -29,8 +29,8 @@ async def _utf8(agent: Examinee) -> None:
     session_id = await agent.new()
     await agent.turn(session_id, agent.prompts.say)
     agent.judge()
-    said = agent.text(session_id)
-    need(said and agent.prompts.says in said, f"the agent said {said[:100]!r}")
+    text = agent.text(session_id)
+    need(text and agent.prompts.says in text, f"the agent said {text[:100]!r}")
 
 
 @case("JSONRPC-001", "must", "an id comes back as it was sent, number or string")
@@ -186,9 +186,9 @@ async def _burst(agent: Examinee) -> None:
     request_id = agent.prompt(session_id, agent.prompts.burst)
     await agent.answer(request_id)
     await agent.quiet()
-    said = agent.text(session_id)
-    need(said and not _said_after(agent, request_id), "chunks came after the answer")
-    need(len(said) >= agent.prompts.burst_chars, f"{len(said)} of {agent.prompts.burst_chars} characters arrived")
+    text = agent.text(session_id)
+    need(text and not _said_after(agent, request_id), "chunks came after the answer")
+    need(len(text) >= agent.prompts.burst_chars, f"{len(text)} of {agent.prompts.burst_chars} characters arrived")
 
 
 @case("CANCEL-001", "must", "a cancelled turn ends with the stop reason cancelled")

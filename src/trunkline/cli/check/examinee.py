@@ -116,9 +116,9 @@ class Examinee:
 
     def last_words(self) -> str:
         """What came last, for a person."""
-        said = json.dumps(self.heard[-1])[:200] if self.heard else "nothing"
+        last = json.dumps(self.heard[-1])[:200] if self.heard else "nothing"
         stderr = self._process.stderr_tail(3).strip() if self._process is not None else ""
-        return f"{said}; stderr: {stderr[-300:]}" if stderr else said
+        return f"{last}; stderr: {stderr[-300:]}" if stderr else last
 
     # -- saying
 

@@ -83,12 +83,12 @@ async def _load(agent: Examinee) -> None:
     await agent.greet()
     agent.can("load")
     session_id = await _said(agent)
-    said, before = agent.text(session_id), len(agent.heard)
+    text, before = agent.text(session_id), len(agent.heard)
     request_id = agent.begin(SESSION_LOAD, _open(agent, session_id))
     await agent.answer(request_id)
     replay = [each["params"]["update"] for each in agent.heard[before:agent.place(request_id)] if "params" in each]
     texts = "".join(each["content"].get("text", "") for each in replay if each["sessionUpdate"] == "agent_message_chunk")
-    need(texts == said, f"it told {texts[:100]!r} where {said[:100]!r} was said")
+    need(texts == text, f"it told {texts[:100]!r} where {text[:100]!r} was said")
     need([each for each in replay if each["sessionUpdate"] == "user_message_chunk"], "what the person said is missing")
 
 
@@ -118,8 +118,8 @@ async def _resume(agent: Examinee) -> None:
     session_id = await _said(agent)
     before = len(agent.updates(session_id))
     await agent.ask(SESSION_RESUME, _open(agent, session_id))
-    told = [each for each in agent.updates(session_id)[before:] if each["sessionUpdate"].endswith("message_chunk")]
-    need(not told, "history was told")
+    replayed = [each for each in agent.updates(session_id)[before:] if each["sessionUpdate"].endswith("message_chunk")]
+    need(not replayed, "history was told")
     need(await agent.turn(session_id, agent.prompts.say) == "end_turn", "the next turn did not end well")
 
 

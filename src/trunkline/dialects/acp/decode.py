@@ -304,9 +304,9 @@ def tool_call_members(update: ToolCallUpdate) -> bytes:
 
 def read_outcome(result: bytes | None, options: Sequence[signals.PermissionOption]) -> RequestPermissionOutcome:
     """A client's answer to a permission request, which may name an option by its id or kind alone; raises Invalid, NotFound."""
-    said = (aliases.members_of(result) or {}).get("outcome")
-    members = aliases.members_of(said) or {}
-    name = aliases.text_of(members.get("optionId")) or aliases.text_of(members.get("outcome", said))
+    outcome = (aliases.members_of(result) or {}).get("outcome")
+    members = aliases.members_of(outcome) or {}
+    name = aliases.text_of(members.get("optionId")) or aliases.text_of(members.get("outcome", outcome))
     if name is None or name == "selected":
         raise Invalid("outcome or optionId is missing")
     if name in ("cancelled", "canceled"):

@@ -58,13 +58,13 @@ _NO_CLAIMS: Final = Claims()
 _STATEMENTS: Final = ("query", "sql", "statement", "queries", "statements")
 
 
-def name_call(said: str | None, title: str, kind: str, shape: str | None, names: ToolNames,
+def name_call(given: str | None, title: str, kind: str, shape: str | None, names: ToolNames,
               call_id: str = "", about: Collection[str] = ()) -> tuple[str, Source]:
     """What a call is named, and by what. ``said`` is the agent's own name for its tool, ``shape`` the tool whose input looks so;
     a shape that runs something always counts. A title that is one of ``about``, what the call is about, is no name. What is named
     by its kind alone may find a better name with its input."""
-    if said:
-        return names.usual(said), "name"
+    if given:
+        return names.usual(given), "name"
     listed = names.named_in(call_id, title)
     if listed:
         return names.usual(listed), "catalog"
@@ -99,8 +99,8 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     if command is None and not members and role == "terminal":
         is_title = named_by == "catalog" and names.role_of(title) is None  # the id names the tool, and the title is its command
         command, source, doubts = _in_words(title, shown, is_title)
-    elif command is not None and source == "content" and (said := command_in(shown)) and not is_told_by(said, command):
-        command, doubts = f"{command}\n{said}", ["its words name another command than its arguments"]
+    elif command is not None and source == "content" and (in_words := command_in(shown)) and not is_told_by(in_words, command):
+        command, doubts = f"{command}\n{in_words}", ["its words name another command than its arguments"]
     category = _category(tool, kind, role)
     brings = brings_changes or has_new_text(members)
     acts = frozenset(_acts(tool, kind, role, named_by, names, category, command, brings)) | claimed_acts(claims, names)
@@ -158,8 +158,8 @@ def _without_label(title: str) -> str:
 
 
 def _category(tool: str, kind: str, role: ToolRole | None) -> ToolCategory:
-    told = categorize_tool(tool, kind)
-    return _CATEGORY_OF_ROLE.get(role, told) if told == "other" and role is not None else told
+    category = categorize_tool(tool, kind)
+    return _CATEGORY_OF_ROLE.get(role, category) if category == "other" and role is not None else category
 
 
 def _acts(tool: str, kind: str, role: ToolRole | None, named_by: Source, names: ToolNames, category: ToolCategory,

@@ -58,9 +58,9 @@ def reading_meta(reading: Reading) -> CarriedReading:
 
 def carried_reading(meta: object) -> CarriedReading:
     """What an event's ``_meta`` carries of its call's reading; nothing of an event that is older than that."""
-    told = meta.get("reading") if isinstance(meta, Mapping) else None
+    reading = meta.get("reading") if isinstance(meta, Mapping) else None
     try:
-        return msgspec.convert(told if told is not None else {}, CarriedReading)
+        return msgspec.convert(reading if reading is not None else {}, CarriedReading)
     except BROKEN:
         return CarriedReading()
 

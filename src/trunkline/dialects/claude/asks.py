@@ -114,12 +114,12 @@ class Asks:
         ask = self._open.pop(ask_id, None)
         if ask is None:
             return None
-        told = _object(content)
+        answers = _object(content)
         if ask.elicited:
-            return outgoing.succeeded(ask.cli_id, {"action": action, **({"content": told} if action == "accept" else {})})
+            return outgoing.succeeded(ask.cli_id, {"action": action, **({"content": answers} if action == "accept" else {})})
         if action != "accept":
             return outgoing.succeeded(ask.cli_id, _denied("The person did not answer the question."))
-        given = {**ask.given, "answers": answers_of(ask.given, told)}
+        given = {**ask.given, "answers": answers_of(ask.given, answers)}
         return outgoing.succeeded(ask.cli_id, {"behavior": "allow", "updatedInput": given})
 
 

@@ -56,39 +56,39 @@ def block_of(blocks: Iterable[Block], kind: str, text: str) -> Block | None:
 
 def rest_of(block: Block, text: str) -> str:
     """What a whole text says beyond the pieces of its block."""
-    said = block.text()
-    if block.size > len(said):
-        return text[block.size:] if text.startswith(said) else ""
-    if text.startswith(said):
-        return text[len(said):]
-    if not said.strip():
+    known = block.text()
+    if block.size > len(known):
+        return text[block.size:] if text.startswith(known) else ""
+    if text.startswith(known):
+        return text[len(known):]
+    if not known.strip():
         return text
     bare = text.lstrip()
-    return bare[len(said.lstrip()):] if bare.startswith(said.lstrip()) else ""
+    return bare[len(known.lstrip()):] if bare.startswith(known.lstrip()) else ""
 
 
-def _same(said: str, text: str) -> bool:
-    return said == text
+def _same(known: str, text: str) -> bool:
+    return known == text
 
 
-def _same_but_for_space(said: str, text: str) -> bool:
-    return bool(said.strip()) and said.strip() == text.strip()
+def _same_but_for_space(known: str, text: str) -> bool:
+    return bool(known.strip()) and known.strip() == text.strip()
 
 
-def _begun(said: str, text: str) -> bool:
-    return bool(said) and text.startswith(said)
+def _begun(known: str, text: str) -> bool:
+    return bool(known) and text.startswith(known)
 
 
-def _begun_but_for_space(said: str, text: str) -> bool:
-    return bool(said.strip()) and text.lstrip().startswith(said.lstrip())
+def _begun_but_for_space(known: str, text: str) -> bool:
+    return bool(known.strip()) and text.lstrip().startswith(known.lstrip())
 
 
-def _longer(said: str, text: str) -> bool:
-    return bool(text.strip()) and said.lstrip().startswith(text.strip())
+def _longer(known: str, text: str) -> bool:
+    return bool(text.strip()) and known.lstrip().startswith(text.strip())
 
 
-def _silent(said: str, text: str) -> bool:
-    return not said.strip()
+def _silent(known: str, text: str) -> bool:
+    return not known.strip()
 
 
 _ALIKE: Final[tuple[Callable[[str, str], bool], ...]] = (

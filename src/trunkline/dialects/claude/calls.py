@@ -98,19 +98,19 @@ class Calls:
         if call.edited:
             changed = tools.described(call_id, call.name, call.given)
             update |= {"rawInput": call.given, "title": changed["title"]}
-        told: list[Signal] = [_update(_under(update, call.parent))]
-        return told if failed or call.parent is not None else told + self._planned(call, record)
+        signals: list[Signal] = [_update(_under(update, call.parent))]
+        return signals if failed or call.parent is not None else signals + self._planned(call, record)
 
     def break_off(self, call_ids: list[str]) -> list[Signal]:
         """These were begun and never will be complete."""
-        told: list[Signal] = []
+        signals: list[Signal] = []
         for call_id in call_ids:
             call = self._open.get(call_id)
             if call is not None and not call.is_whole:
                 del self._open[call_id]
                 update = results.ended(call_id, call.name, {}, BROKEN_OFF, None, True)
-                told.append(_update(_under(update, call.parent)))
-        return told
+                signals.append(_update(_under(update, call.parent)))
+        return signals
 
     def turn_ended(self) -> None:
         """What the main conversation left open will not end any more."""

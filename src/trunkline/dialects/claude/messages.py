@@ -76,7 +76,7 @@ class Messages:
 
     def whole(self, frame: AssistantFrame) -> list[Signal]:
         """Whole blocks of an answer."""
-        return [signal for told in self.whole_in_steps(frame, {}) for signal in told]
+        return [signal for step in self.whole_in_steps(frame, {}) for signal in step]
 
     def whole_in_steps(self, frame: AssistantFrame, texts: Mapping[int, Iterator[str]]) -> Iterator[list[Signal]]:
         """The same, some at a time. ``texts`` are those that are too long for the frame, by the places of their blocks."""
@@ -126,8 +126,8 @@ class Messages:
         answer = self._current[parent] = Answer(message.id, message.model, message.id)
         if broken is None:
             return []
-        told = [(block.kind, block.told()) for block in broken.blocks.values() if block.kind in TEXTS]
-        answer.repeats = [*(each for each in told if each[1]), *broken.repeats]
+        texts = [(block.kind, block.told()) for block in broken.blocks.values() if block.kind in TEXTS]
+        answer.repeats = [*(each for each in texts if each[1]), *broken.repeats]
         if answer.repeats:
             answer.told_as = broken.told_as
         return self._calls.break_off(_unfinished(broken))
@@ -139,9 +139,9 @@ class Messages:
             return []
         if message.model == SYNTHETIC and answer is not None:
             answer.is_done = True  # the CLI speaks itself: it does not repeat what the model said
-        told = self._start(message, parent)
+        signals = self._start(message, parent)
         self._current[parent].is_done = True
-        return told
+        return signals
 
     def _open(self, index: int, block: Json, parent: str | None) -> list[Signal]:
         answer = self._answer(parent)
@@ -174,17 +174,17 @@ class Messages:
             return []
         if not block.size:
             block.echo = _echo(answer, block.kind)
-        echo, said = block.echo, block.text() + piece if block.echo else ""
+        echo, so_far = block.echo, block.text() + piece if block.echo else ""
         block.add(piece)
         if not echo:
             return [self._chunk(block.kind, piece, answer.told_as, parent)]
-        if echo.startswith(said):
+        if echo.startswith(so_far):
             return []
         block.echo = ""
-        if said.startswith(echo):
-            return [self._chunk(block.kind, said[len(echo):], answer.told_as, parent)]
+        if so_far.startswith(echo):
+            return [self._chunk(block.kind, so_far[len(echo):], answer.told_as, parent)]
         answer.told_as, answer.repeats = answer.id, []
-        return [self._chunk(block.kind, said, answer.told_as, parent)]
+        return [self._chunk(block.kind, so_far, answer.told_as, parent)]
 
     def _block(self, answer: Answer, block: Json, parent: str | None, titles: dict[str, str]) -> list[Signal]:
         kind = text_in(block, "type")
@@ -235,10 +235,10 @@ class Messages:
         if answer.is_done:
             return []
         answer.is_done = answer.has_end
-        told = self._calls.break_off(_unfinished(answer))
+        signals = self._calls.break_off(_unfinished(answer))
         if not answer.has_end:
-            return told
-        return told + self._account.message(answer.told_as, answer.model, answer.usage) if parent is None else told
+            return signals
+        return signals + self._account.message(answer.told_as, answer.model, answer.usage) if parent is None else signals
 
     def _answer(self, parent: str | None) -> Answer:
         answer = self._current.get(parent)

@@ -103,8 +103,8 @@ def hooked() -> Json:
 
 def gated(request_id: str, decision: Literal["ask", "deny"], why: str) -> bytes:
     """A tool that is about to run is not to, or not before somebody was asked."""
-    said = {"hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": why}
-    return succeeded(request_id, {"hookSpecificOutput": said})
+    output = {"hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": why}
+    return succeeded(request_id, {"hookSpecificOutput": output})
 
 
 def interrupt(request_id: str, *, cancel_queued: bool = True) -> bytes:

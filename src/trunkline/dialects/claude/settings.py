@@ -100,14 +100,14 @@ class Settings:
 
     def begun(self, init: InitFrame) -> list[Signal]:
         """A turn begins: what is new about mode, model and commands."""
-        told = self.switched(init.permission_mode)
-        told += self._works_with(init.model)
+        signals = self.switched(init.permission_mode)
+        signals += self._works_with(init.model)
         if init.slash_commands is not None:
             self._terminal_only = frozenset(init.terminal_slash_commands or ())
             known = self._commands
             self._commands = {name: known.get(name) or Command(name) for name in init.slash_commands}
-            told += self._commands_told()
-        return told
+            signals += self._commands_told()
+        return signals
 
     def changed(self, frame: CommandsChangedFrame) -> list[Signal]:
         """Other commands are on offer."""
@@ -306,11 +306,11 @@ def _resolved(body: bytes) -> str:
 
 def _command(command: Command) -> Json:
     about = command.description
-    told: Json = {"name": command.name, "description": about if len(about) <= DESCRIPTION_CHARS
+    shown: Json = {"name": command.name, "description": about if len(about) <= DESCRIPTION_CHARS
                   else about[:DESCRIPTION_CHARS].rstrip() + "…"}
     if isinstance(command.argument_hint, str) and command.argument_hint:
-        told["input"] = {"hint": command.argument_hint}
-    return told
+        shown["input"] = {"hint": command.argument_hint}
+    return shown
 
 
 def _update(update: Json) -> Update:

@@ -74,8 +74,8 @@ class Remarks:
         kept = frame.compact_metadata.preserved_messages
         listed = kept.get("all_uuids") or kept.get("uuids") if isinstance(kept, dict) else None
         self._kept = frozenset(uuid for uuid in listed if isinstance(uuid, str)) if isinstance(listed, list) else frozenset()
-        told = [*self._compacting(frame.uuid), *self._compacted("completed")]
-        return [*told, CustomNote("compact_boundary", line), *self._account.compacted(frame.compact_metadata.post_tokens)]
+        signals = [*self._compacting(frame.uuid), *self._compacted("completed")]
+        return [*signals, CustomNote("compact_boundary", line), *self._account.compacted(frame.compact_metadata.post_tokens)]
 
     def summary(self, text: str) -> list[Signal]:
         """The summary that a compaction left; nothing where there was none."""
@@ -88,18 +88,18 @@ class Remarks:
 
     def turn_ended(self, *, cancelled: bool) -> list[Signal]:
         """A compaction that is still open came to its end with the turn."""
-        told = self._compacted("cancelled" if cancelled else "completed") if self._is_compacting else []
+        signals = self._compacted("cancelled" if cancelled else "completed") if self._is_compacting else []
         self._compaction, self._kept = "", frozenset()
-        return told
+        return signals
 
     def retry(self, frame: ApiRetryFrame) -> list[Signal]:
         """The model is asked again."""
         delay = frame.retry_delay_ms / 1000 if frame.retry_delay_ms is not None else None
         why = _words(frame.error, frame.error_status)
-        told: list[Signal] = [AgentNote(Retried(attempt=frame.attempt, most=frame.max_retries, delay=delay, message=why))]
+        signals: list[Signal] = [AgentNote(Retried(attempt=frame.attempt, most=frame.max_retries, delay=delay, message=why))]
         if frame.error == "rate_limit" or frame.error_status == 429:
-            told.insert(0, AgentNote(RateLimited(retry_after=delay or 0, limit="requests", message=why)))
-        return told
+            signals.insert(0, AgentNote(RateLimited(retry_after=delay or 0, limit="requests", message=why)))
+        return signals
 
     def limits(self, frame: RateLimitFrame, line: bytes) -> list[Signal]:
         """The account's limits; one that is reached is told as such."""
@@ -115,8 +115,8 @@ class Remarks:
         if kind != "hook_response":
             return [CustomNote(kind, line)]
         failed = frame.outcome not in ("", "success") or bool(frame.exit_code)
-        said = (frame.stderr or frame.output or frame.stdout).strip()
-        message = (said or f"The hook failed (exit code {frame.exit_code})") if failed else None
+        text = (frame.stderr or frame.output or frame.stdout).strip()
+        message = (text or f"The hook failed (exit code {frame.exit_code})") if failed else None
         level: Level = "warning" if failed else "info"
         return [AgentNote(HookRan(name=frame.hook_name or frame.hook_event or "hook", level=level, message=message), frame=line)]
 

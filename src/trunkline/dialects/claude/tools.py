@@ -130,8 +130,8 @@ def _of_other(name: str, given: Json) -> str:
 
 
 def _first_question(given: Json) -> str:
-    asked = given.get("questions")
-    first = asked[0] if isinstance(asked, list) and asked else None
+    questions = given.get("questions")
+    first = questions[0] if isinstance(questions, list) and questions else None
     return text_in(first, "question") if isinstance(first, dict) else ""
 
 

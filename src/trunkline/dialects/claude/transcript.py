@@ -164,15 +164,15 @@ class Transcript:
     def _assistant(self, line: Line) -> list[Signal]:
         message = line.message if isinstance(line.message, dict) else {}
         self._message_id, self._said_at = _message_id(line), self._at
-        told: list[Signal] = []
-        told += self._model_told(message.get("model"))
+        signals: list[Signal] = []
+        signals += self._model_told(message.get("model"))
         for block in _blocks(message):
-            told += self._block(block)
+            signals += self._block(block)
         self._usage = message["usage"] if isinstance(message.get("usage"), dict) else self._usage
         reason = message.get("stop_reason")
         stop = ENDS.get(reason) if isinstance(reason, str) else None
         self._end = TurnEnd(stop=stop, said=reason if reason == "stop_sequence" else None) if stop is not None else None
-        return told
+        return signals
 
     def _block(self, block: Json) -> list[Signal]:
         match block.get("type"):

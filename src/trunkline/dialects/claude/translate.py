@@ -156,8 +156,8 @@ class Translator:
         if isinstance(frame, Broken):
             yield [Malformed(large.frame[:KEPT_OF_BROKEN], frame.why, len(line))]
             return
-        for told in self._told_in_steps(kind, frame, large):
-            yield [marked(signal, len(line)) for signal in told]
+        for step in self._told_in_steps(kind, frame, large):
+            yield [marked(signal, len(line)) for signal in step]
 
     def prompted(self, uuid: str | None = None) -> None:
         """A user message was written, with this uuid: the next turn is its own, and its result is heard as TurnEnd."""
@@ -275,15 +275,15 @@ class Translator:
     def _refused(self, cli_id: str, request: Any) -> list[Signal]:
         """Nobody can judge what is too long to be looked at."""
         fields: Json = request if isinstance(request, dict) else {}
-        told = fields.get("input")
-        told = told if isinstance(told, dict) else {}
-        call_id = text_in(fields, "tool_use_id") or text_in(told, "tool_use_id")
+        given = fields.get("input")
+        given = given if isinstance(given, dict) else {}
+        call_id = text_in(fields, "tool_use_id") or text_in(given, "tool_use_id")
         match fields.get("subtype"):
             case "can_use_tool":
                 self._output.append(outgoing.succeeded(cli_id, {"behavior": "deny", "message": TOO_LARGE}))
                 return [AgentNote(RuledOut(call_id, text_in(fields, "tool_name"), TOO_LARGE))]
             case "hook_callback":
-                return self.ruled(AboutToRun(cli_id, call_id, text_in(told, "tool_name"), b""), Ruling("deny", TOO_LARGE))
+                return self.ruled(AboutToRun(cli_id, call_id, text_in(given, "tool_name"), b""), Ruling("deny", TOO_LARGE))
         self._output.append(outgoing.failed(cli_id, TOO_LARGE))
         return []
 
@@ -319,13 +319,13 @@ class Translator:
 
     def _init(self, frame: InitFrame) -> list[Signal]:
         """A turn begins."""
-        told: list[Signal] = []
+        signals: list[Signal] = []
         if frame.session_id and frame.session_id != self.session_id:
-            told.append(AgentNote(SessionIdChanged(frame.session_id, self.session_id)))
+            signals.append(AgentNote(SessionIdChanged(frame.session_id, self.session_id)))
             self.session_id = frame.session_id
         if self._turns.begun():
-            told.append(AgentNote(OwnTurn("started")))
-        return told + self._settings.begun(frame)
+            signals.append(AgentNote(OwnTurn("started")))
+        return signals + self._settings.begun(frame)
 
     def _assistant(self, frame: AssistantFrame) -> list[Signal]:
         return [] if self._is_repeated(frame) else self._messages.whole(frame)
@@ -343,12 +343,12 @@ class Translator:
         if self._remarks.is_repeated(frame.uuid):
             return []
         blocks = blocks_of(frame.message.content)
-        told: list[Signal] = []
+        signals: list[Signal] = []
         for block in blocks:
             if block.get("type") == "tool_result":
-                told += self._tool_result(block, frame)
+                signals += self._tool_result(block, frame)
         if any(block.get("type") == "tool_result" for block in blocks) or frame.parent_tool_use_id is not None:
-            return told
+            return signals
         return self._spoken("".join(text_in(block, "text") for block in blocks), frame, line)
 
     def _spoken(self, text: str, frame: UserFrame, line: bytes) -> list[Signal]:
@@ -365,39 +365,39 @@ class Translator:
     def _tool_result(self, block: Json, frame: UserFrame) -> list[Signal]:
         call_id = text_in(block, "tool_use_id")
         went_off = is_sent_off(self._calls.name_of(call_id), frame.tool_use_result)
-        told = self._remarks.sent_off(call_id) if went_off else self._messages.sub_agent_ended(call_id)
-        return told + self._calls.end(call_id, block.get("content"), frame.tool_use_result,
+        signals = self._remarks.sent_off(call_id) if went_off else self._messages.sub_agent_ended(call_id)
+        return signals + self._calls.end(call_id, block.get("content"), frame.tool_use_result,
                                       failed=block.get("is_error") is True, parent=frame.parent_tool_use_id)
 
     def _result(self, frame: ResultFrame, line: bytes) -> list[Signal]:
         """A turn is over: what is left to be said, what it took, its end."""
         end = stop_of(frame, interrupted=self._interrupted, error=self._error)
-        told: list[Signal] = []
+        signals: list[Signal] = []
         if frame.result and not self._messages.said_something and end.error is None:
-            told += self._messages.say(frame.result)
-        told += self._closed(cancelled=end.stop == "cancelled")
+            signals += self._messages.say(frame.result)
+        signals += self._closed(cancelled=end.stop == "cancelled")
         if frame.session_id:
             self.session_id = frame.session_id
         rest = self._account.rest(frame)
         usage, spent = self._account.turn(frame)
-        told += spent
+        signals += spent
         was_working = self._turns.working
         if self._turns.ended(frame):
-            return [*told, msgspec.structs.replace(end, usage=usage)]
+            return [*signals, msgspec.structs.replace(end, usage=usage)]
         if end.error is not None:
             self.failure = end.error
         if not was_working:
-            return [*told, CustomNote("result", line)]
+            return [*signals, CustomNote("result", line)]
         if rest.any:
-            told.append(AgentNote(rest.as_spent()))
-        return [*told, _own_turn_ended(end, frame)]
+            signals.append(AgentNote(rest.as_spent()))
+        return [*signals, _own_turn_ended(end, frame)]
 
     def _closed(self, *, cancelled: bool) -> list[Signal]:
         """Nothing more comes of this turn."""
-        told = self._messages.turn_ended() + self._remarks.turn_ended(cancelled=cancelled)
+        signals = self._messages.turn_ended() + self._remarks.turn_ended(cancelled=cancelled)
         self._calls.turn_ended()
         self._interrupted, self._error = False, None
-        return told
+        return signals
 
     def _became(self, prompt: str, state: str) -> list[Signal]:
         """What became of a prompt. One that ended by its result has ended already."""
@@ -426,12 +426,12 @@ class Translator:
 
     def _gated(self, cli_id: str, fields: Json) -> list[Signal]:
         """A tool is about to run: whoever knows the rules has to say (``ruled``)."""
-        told = fields.get("input")
-        told = told if isinstance(told, dict) else {}
-        if told.get("hook_event_name") == "PreToolUse":
-            call_id = text_in(fields, "tool_use_id") or text_in(told, "tool_use_id")
-            tool = text_in(told, "tool_name")
-            self._about_to_run.append(AboutToRun(cli_id, call_id, tool, _encode(told.get("tool_input"))))
+        given = fields.get("input")
+        given = given if isinstance(given, dict) else {}
+        if given.get("hook_event_name") == "PreToolUse":
+            call_id = text_in(fields, "tool_use_id") or text_in(given, "tool_use_id")
+            tool = text_in(given, "tool_name")
+            self._about_to_run.append(AboutToRun(cli_id, call_id, tool, _encode(given.get("tool_input"))))
         else:
             self._output.append(outgoing.succeeded(cli_id, {}))
         return []
@@ -448,25 +448,25 @@ class Translator:
         self._answers.append(ControlAnswer(response.request_id, ok, body, error))
         if ok:
             self._settings.answered(body)
-        told = [signal for prompt in unqueued(body) for signal in self._became(prompt, "cancelled")] if ok else []
+        signals = [signal for prompt in unqueued(body) for signal in self._became(prompt, "cancelled")] if ok else []
         pending = response.pending_permission_requests
         for ask in pending if isinstance(pending, list) else []:
             cli_id = text_in(ask, "request_id") if isinstance(ask, dict) else ""
             if cli_id and not self._asks.is_open(cli_id):
-                told += self._requested(cli_id, ask.get("request"), _encode(ask))
-        return told
+                signals += self._requested(cli_id, ask.get("request"), _encode(ask))
+        return signals
 
     def _task(self, kind: str, frame: TaskFrame, line: bytes) -> list[Signal]:
         if kind == "task_started" and frame.tool_use_id:
             self._agents[frame.task_id] = frame.tool_use_id
-        told: list[Signal] = []
+        signals: list[Signal] = []
         if kind == "task_notification":
             self._agents.pop(frame.task_id, None)
             self._background.discard(frame.task_id)
-            told = self._messages.sub_agent_ended(frame.tool_use_id) if frame.tool_use_id else []
+            signals = self._messages.sub_agent_ended(frame.tool_use_id) if frame.tool_use_id else []
         if frame.is_backgrounded:
             self._background.add(frame.task_id)
-        return told + self._remarks.task(kind, frame, line, is_open=self._calls.is_open(frame.tool_use_id))
+        return signals + self._remarks.task(kind, frame, line, is_open=self._calls.is_open(frame.tool_use_id))
 
     def _reset(self, line: bytes) -> list[Signal]:
         """``/clear``: the next turn tells the new id."""

@@ -93,16 +93,16 @@ class Account:
     def turn(self, result: ResultFrame) -> tuple[bytes | None, list[Signal]]:
         """A turn is over: what it took (the ``usage`` of its end), and what is new about models, money and context."""
         took = self._took(result)
-        told: list[Signal] = []
+        signals: list[Signal] = []
         models = result.model_usage if isinstance(result.model_usage, dict) else {}
         if models and models != self._models:
-            told.append(CustomNote("model_usage", _encode(models)))
+            signals.append(CustomNote("model_usage", _encode(models)))
         self._models = models or self._models
         self._windows |= {name: size for name, usage in models.items() if (size := _count(usage, "contextWindow"))}
         if result.total_cost_usd is not None:
             self._cost = result.total_cost_usd
         self._told = Count()
-        return _as_usage(took) if took.any else None, told + self._window(at_end=True)
+        return _as_usage(took) if took.any else None, signals + self._window(at_end=True)
 
     def rest(self, result: ResultFrame) -> Count:
         """What a turn took beyond what was told while it ran. Asked before ``turn``."""

@@ -107,11 +107,11 @@ def documented_input(call: CallState, view: InputView, tool: ToolName | None, be
     own = own_input(call)
     if tool is None:
         return own
-    said = _unwrapped(view, _SPELLINGS[tool])
-    named = _named(said, tool)
+    members = _unwrapped(view, _SPELLINGS[tool])
+    named = _named(members, tool)
     if not _is_whole(named, tool) and _is_whole(shown := _shown(call, tool, beside), tool):
         return Raw(_encode(_summed_up(shown, tool)))
-    whole = _summed_up({**named, **_others(said, tool)}, tool)
+    whole = _summed_up({**named, **_others(members, tool)}, tool)
     return own if whole.keys() == view.keys() and all(whole[key] is view[key] for key in view) else Raw(_encode(whole))
 
 

@@ -130,22 +130,22 @@ class Watched:
         self._pen = pen
         self._new_id = new_id
 
-    def heard(self, told: list[Timed], position: int) -> None:
+    def heard(self, signals: list[Timed], position: int) -> None:
         """Write this down, each as of its own time, and the position behind it."""
-        said: list[msgspec.Raw] = []
+        texts: list[msgspec.Raw] = []
         said_in, said_at = "", 0
-        for at, signal in told:
+        for at, signal in signals:
             chunk = _user_chunk(signal)
-            if said and (chunk is None or chunk.message_id != said_in):
-                self._prompt(said_at, said)
-                said = []
+            if texts and (chunk is None or chunk.message_id != said_in):
+                self._prompt(said_at, texts)
+                texts = []
             if chunk is not None:
-                said.append(chunk.content)
+                texts.append(chunk.content)
                 said_in, said_at = chunk.message_id, at
             else:
                 self._hear(at, signal)
-        if said:
-            self._prompt(said_at, said)
+        if texts:
+            self._prompt(said_at, texts)
         self._pen.fold.watch_position = position
         self._pen.write()
 

@@ -97,13 +97,13 @@ class Inbox:
     def read(self, params: msgspec.Raw) -> tuple[Signal, ...]:
         """What the params of one ``session/update`` mean to us. The hot path: nothing is looked at but whose it is."""
         try:
-            told = _read_params(params)
+            message = _read_params(params)
         except BROKEN as error:
             return (unreadable(SESSION_UPDATE, params, str(error)),)
-        if told.session_id == self.session_id and not self.replaying:
-            update = told.update
+        if message.session_id == self.session_id and not self.replaying:
+            update = message.update
             return (Update(bytes(update)) if len(memoryview(update)) <= _LARGE else LargeUpdate(update),)
-        return self._out_of_place(told)
+        return self._out_of_place(message)
 
     def is_ours(self, session_id: str) -> bool:
         """Whether this is our session; while we do not know its id, any may be."""
@@ -115,16 +115,16 @@ class Inbox:
         return [Update(update) if len(update) <= _LARGE else LargeUpdate(update)
                 for session_id, update in early if session_id == self.session_id]
 
-    def _out_of_place(self, told: _UpdateParams) -> tuple[Signal, ...]:
+    def _out_of_place(self, message: _UpdateParams) -> tuple[Signal, ...]:
         if self.session_id is None:
-            self._early_bytes += len(memoryview(told.update)) + EARLY_EACH
-            if self._early_bytes <= EARLY_BYTES and len(told.session_id) <= SESSION_ID_CHARS:  # no session has a longer id
-                self._early.append((told.session_id, bytes(told.update)))
+            self._early_bytes += len(memoryview(message.update)) + EARLY_EACH
+            if self._early_bytes <= EARLY_BYTES and len(message.session_id) <= SESSION_ID_CHARS:  # no session has a longer id
+                self._early.append((message.session_id, bytes(message.update)))
                 return ()
-            return (CustomNote("early_update", _encode({"sessionId": told.session_id[:SESSION_ID_CHARS], "dropped": True})),)
-        if self.replaying and told.session_id == self.session_id:
+            return (CustomNote("early_update", _encode({"sessionId": message.session_id[:SESSION_ID_CHARS], "dropped": True})),)
+        if self.replaying and message.session_id == self.session_id:
             return ()
-        data = {"sessionId": told.session_id[:SESSION_ID_CHARS], "update": noted(told.update)}
+        data = {"sessionId": message.session_id[:SESSION_ID_CHARS], "update": noted(message.update)}
         return (CustomNote("foreign_update", _encode(data)),)
 
 
@@ -174,10 +174,10 @@ class Opening:
 
     async def greet(self) -> InitializeResponse:
         """Exchange versions and capabilities."""
-        asked = InitializeRequest(
+        request = InitializeRequest(
             protocol_version=PROTOCOL_VERSION, client_capabilities=_OUR_CAPABILITIES,
             client_info=Implementation(name="trunkline", title="Trunkline", version=self._version))
-        hello: InitializeResponse = decode_result(INITIALIZE, await self._call(INITIALIZE, asked))
+        hello: InitializeResponse = decode_result(INITIALIZE, await self._call(INITIALIZE, request))
         if hello.protocol_version != PROTOCOL_VERSION:
             raise AgentProtocolMismatch(
                 f"{self._spec.display_name} speaks version {hello.protocol_version} of the Agent Client Protocol, "

@@ -313,9 +313,9 @@ class StreamJsonDriver:
         if answer.cancelled() or answer.exception() is not None or not answer.result().ok or cli is not self._cli:
             return
         self._is_greeted = True
-        told = cli.translator.greeted(answer.result().body)
+        signals = cli.translator.greeted(answer.result().body)
         options = {"sessionUpdate": "config_option_update", "configOptions": cli.translator.options()}
-        self._hear([*told, Update(_encode(options))])
+        self._hear([*signals, Update(_encode(options))])
 
     async def _check_is_there(self, way: Way, version: Version | None) -> None:
         """An old version greets back before it has looked for the conversation, and ends when it does not find it."""
@@ -338,8 +338,8 @@ class StreamJsonDriver:
         return free is None or free >= ROOM_LEAST
 
     def _start_failure(self, cli: ClaudeProcess, error: TrunklineError) -> TrunklineError:
-        told = cli.translator.failure
-        what = told.message if told is not None else error.message
+        failure = cli.translator.failure
+        what = failure.message if failure is not None else error.message
         return faults.start_failure(self._spec, what, cli.stderr, self._version)
 
     def _started(self, way: Way, adopt: bool) -> Started:
@@ -356,9 +356,9 @@ class StreamJsonDriver:
 
     async def _replay(self, session_id: str) -> None:
         """Tell what was said in a conversation that somebody else began: the CLI does not."""
-        async for told in self._past.told(session_id):
+        async for step in self._past.told(session_id):
             await self._flowing.wait()
-            self._sink.heard([signal for signal in told if not isinstance(signal, TurnEnd)])
+            self._sink.heard([signal for signal in step if not isinstance(signal, TurnEnd)])
 
     def _say_lost(self, lost: NotFound) -> None:
         """Why it begins anew. That it does, the session tells."""
@@ -374,11 +374,11 @@ class StreamJsonDriver:
 
     def _hear(self, signals: list[Signal]) -> None:
         self._watch.heard()
-        told = [self._explained(signal) if isinstance(signal, TurnEnd) else signal for signal in signals]
+        explained = [self._explained(signal) if isinstance(signal, TurnEnd) else signal for signal in signals]
         if not self._is_open:
-            self._held += told
-        elif told:
-            self._sink.heard(told)
+            self._held += explained
+        elif explained:
+            self._sink.heard(explained)
         self._send_next()
 
     def _explained(self, end: TurnEnd) -> TurnEnd:

@@ -111,16 +111,16 @@ class ClaudeProcess:
         answer = self.request(make_line)
         try:
             async with asyncio.timeout(within_s):
-                told = await answer
+                response = await answer
         except TimeoutError:
             raise AgentError(f"{self._name} did not answer {what} within {within_s:.0f} s") from None
-        return self.body_of(what, told)
+        return self.body_of(what, response)
 
-    def body_of(self, what: str, told: ControlAnswer) -> bytes:
+    def body_of(self, what: str, response: ControlAnswer) -> bytes:
         """The body of an answer; AgentError where it is a refusal."""
-        if not told.ok:
-            raise AgentError(f"{self._name} refused {what}: {told.error or 'no reason given'}", details={"request": what})
-        return told.body
+        if not response.ok:
+            raise AgentError(f"{self._name} refused {what}: {response.error or 'no reason given'}", details={"request": what})
+        return response.body
 
     def pause_reading(self) -> None:
         """Stop taking its output for a while."""
@@ -236,10 +236,10 @@ class ClaudeProcess:
             self._hear(signals)
 
     def _settle(self) -> None:
-        for told in self.translator.take_answers():
-            answer = self._waiting.get(told.request_id)
+        for response in self.translator.take_answers():
+            answer = self._waiting.get(response.request_id)
             if answer is not None and not answer.done():
-                answer.set_result(told)
+                answer.set_result(response)
 
     def _exited(self, exit: Exit) -> None:
         stderr = self.stderr
