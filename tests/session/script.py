@@ -101,7 +101,7 @@ class ScriptedDriver:
         self.told.append(("stop",))
 
     def say(self, *signals: Signal) -> None:
-        self._session.heard(list(signals))
+        self._session.on_signals(list(signals))
 
     def end(self, stop: Any = "end_turn") -> None:
         self.say(TurnEnd(stop=stop))

@@ -269,7 +269,7 @@ def test_the_id_of_a_request_does_not_hold_its_line() -> None:
 def test_a_line_that_says_too_much_of_an_ask_is_not_read() -> None:
     peer, (message,) = on_wire(id=1, method=SESSION_REQUEST_PERMISSION, params={"_meta": "p" * asks.ASK_BYTES})
     assert isinstance(message, jsonrpc.Request)
-    heard = AcpAsks(peer, lambda: "req", lambda session_id: True).asked(SESSION_REQUEST_PERMISSION, message)
+    heard = AcpAsks(peer, lambda: "req", lambda session_id: True).on_request(SESSION_REQUEST_PERMISSION, message)
     assert isinstance(heard, Malformed) and len(heard.line) <= 4096
     assert b"at most 8 MiB" in b"".join(peer.data_to_send())
 

@@ -14,7 +14,7 @@ from trunkline.dialects.context.events import Event
 Stop = Callable[[], None]
 """Ends what it was returned for; calling it again does nothing."""
 
-Heard = Event | UnknownEvent
+AnyEvent = Event | UnknownEvent
 """An event; one that a newer hub wrote into the journal may be unknown to this one."""
 
 LIBRARY = "library"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from trunkline.adapters.base import LIBRARY, Heard, Stop
+from trunkline.adapters.base import LIBRARY, AnyEvent, Stop
 from trunkline.adapters.capabilities import session_capabilities
 from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects.context.capabilities import Capabilities
@@ -43,7 +43,7 @@ class HubSession:
         """What works in this session."""
         return session_capabilities(self._spec, self._session.fold)
 
-    def on_event(self, callback: Callable[[Heard], None], *, after: int | None = None) -> Stop:
+    def on_event(self, callback: Callable[[AnyEvent], None], *, after: int | None = None) -> Stop:
         """Call back for every event from now on, or for those after a number: ``after=0`` has all since the session's start."""
         start = self._session.feed.last_seq if after is None else after
         task = asyncio.get_running_loop().create_task(self._listen(callback, start))
@@ -63,9 +63,9 @@ class HubSession:
             raise
         await self._session.execute(read, command_id=command_id, by=by)
 
-    async def get_history(self) -> list[Heard]:
+    async def get_history(self) -> list[AnyEvent]:
         """Every event since the session's start."""
-        feed, events = self._session.feed, list[Heard]()
+        feed, events = self._session.feed, list[AnyEvent]()
         after = 0
         while entries := await feed.read(after=after):
             events += [decode_event(entry.event) for entry in entries]
@@ -83,7 +83,7 @@ class HubSession:
             _cancel(task)
         await asyncio.gather(*listening, return_exceptions=True)
 
-    async def _listen(self, callback: Callable[[Heard], None], after: int) -> None:
+    async def _listen(self, callback: Callable[[AnyEvent], None], after: int) -> None:
         feed = self._session.feed
         while not feed.closed or feed.last_seq > after:
             await feed.wait(after)
@@ -117,7 +117,7 @@ def _cancel(task: asyncio.Task[None]) -> None:
     task.cancel()
 
 
-def _call(callback: Callable[[Heard], None], event: Heard) -> None:
+def _call(callback: Callable[[AnyEvent], None], event: AnyEvent) -> None:
     try:
         callback(event)
     except Exception as error:  # a listener's boundary: the others, and its own next event, must not suffer

@@ -263,7 +263,7 @@ class Link:
         answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._unanswered[name] = (text, answer)
         try:
-            await self._say(text)
+            await self._send(text)
             return await answer
         finally:
             self._unanswered.pop(name, None)
@@ -323,7 +323,7 @@ class Link:
             else:
                 await self._subscribe(watch)
         for text, _ in list(self._unanswered.values()):
-            await self._say(text)
+            await self._send(text)
 
     # Frames.
 
@@ -368,7 +368,7 @@ class Link:
         del self._watches[subscription]
         if keep is not None:
             self._watches[self._new_name()] = keep
-        await self._say(_encode({"type": "unsubscribe", "id": self._new_name(), "subscription": subscription}))
+        await self._send(_encode({"type": "unsubscribe", "id": self._new_name(), "subscription": subscription}))
 
     def _take_up(self, watch: Watch) -> None:
         """Subscribe as soon as there is somebody to subscribe with."""
@@ -384,9 +384,9 @@ class Link:
     async def _subscribe(self, watch: Watch) -> None:
         name = self._new_name()
         self._watches[name] = watch
-        await self._say(_encode(watch.subscribe(name)))
+        await self._send(_encode(watch.subscribe(name)))
 
-    async def _say(self, text: bytes) -> None:
+    async def _send(self, text: bytes) -> None:
         """Send a frame. What a lost connection swallows is sent again over the next."""
         if self._socket is not None:
             with suppress(*lost()):

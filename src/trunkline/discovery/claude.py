@@ -19,10 +19,10 @@ from trunkline.dialects.claude.transcript import (
     TITLES,
     Line,
     Transcript,
-    agent_said,
+    answer_text,
     given_title,
     instant,
-    person_said,
+    prompt_text,
     read_line,
 )
 from trunkline.dialects.outside import BROKEN
@@ -145,7 +145,7 @@ def _found(path: str, info: os.stat_result, head: list[Line], tail: list[Line]) 
     created = next((at for line in lines if (at := instant(line.timestamp))), updated)
     return FoundSession(
         id=session_id, path=path, cwd=cwd, created_at=created, updated_at=max(created, updated), title=_title(lines),
-        last_message=next((text for line in reversed(lines) if (text := agent_said(line))), ""))
+        last_message=next((text for line in reversed(lines) if (text := answer_text(line))), ""))
 
 
 def _title(lines: list[Line]) -> str:
@@ -154,7 +154,7 @@ def _title(lines: list[Line]) -> str:
         for line in reversed(lines):
             if line.type == kind and (given := given_title(line)):
                 return given[:TITLE_MOST]
-    text = next((text for line in lines if (text := person_said(line).strip())), "")
+    text = next((text for line in lines if (text := prompt_text(line).strip())), "")
     return text.split("\n", 1)[0][:TITLE_MOST]
 
 

@@ -29,7 +29,7 @@ SETTLE_S = 0.5
 LINE_MOST = 64 << 20
 """A line longer than this is not taken into memory."""
 
-Heard = Callable[[list[tuple[int, Signal]], int], None]
+OnSignals = Callable[[list[tuple[int, Signal]], int], None]
 """Takes signals with their times, and the position behind them."""
 Prepare = Callable[[list[Signal]], Awaitable[None]]
 
@@ -37,7 +37,7 @@ Prepare = Callable[[list[Signal]], Awaitable[None]]
 class Follower:
     """Reads one file for one listener."""
 
-    def __init__(self, path: str, reading: Reading, position: int, on_signals: Heard, *, folder: str | None = None,
+    def __init__(self, path: str, reading: Reading, position: int, on_signals: OnSignals, *, folder: str | None = None,
                  prepare: Prepare | None = None) -> None:
         """``folder`` is what to watch for changes, so that many files share one watch; the file's own if absent. ``prepare`` is
         waited for with what is about to be handed over."""
@@ -45,7 +45,7 @@ class Follower:
         self._path = path
         self._folder = folder or os.path.dirname(path)
         self._reading = reading
-        self._heard = on_signals
+        self._on_signals = on_signals
         self._lane = Lane(1)
         self._prepare = prepare or _nothing
         self._again = asyncio.Event()
@@ -100,7 +100,7 @@ class Follower:
                 rest = self._skip(rest)
         settled = self._reading.settle()
         if settled:
-            self._heard(settled, self.position)
+            self._on_signals(settled, self.position)
 
     async def _take(self, lines: bytes) -> None:
         signals: list[tuple[int, Signal]] = []
@@ -109,17 +109,17 @@ class Follower:
                 signals += self._reading.line(line)
         await self._prepare([signal for _, signal in signals])
         self.position += len(lines) + 1
-        self._heard(signals, self.position)
+        self._on_signals(signals, self.position)
 
     def _skip(self, piece: bytes) -> bytes:
         """Leave out the beginning of a line that is too long; its end will be no whole line, and be told as such."""
         self.position += len(piece)
-        self._heard([(0, CustomNote("line_too_long", b'{"bytes":%d}' % len(piece)))], self.position)
+        self._on_signals([(0, CustomNote("line_too_long", b'{"bytes":%d}' % len(piece)))], self.position)
         return b""
 
     def _written_anew(self, size: int) -> None:
         self.position = size
-        self._heard([(0, CustomNote("file_replaced", b'{"size":%d}' % size))], size)
+        self._on_signals([(0, CustomNote("file_replaced", b'{"size":%d}' % size))], size)
 
     def _noticed(self, changes: Changes) -> None:
         if not changes or any(path == self._path for _, path in changes):

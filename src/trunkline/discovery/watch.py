@@ -44,11 +44,11 @@ async def _watch(find: Callable[[], Store | None], agent: str, callback: Callbac
         return
     found = store
 
-    def heard(changes: Changes) -> None:
+    def on_change(changes: Changes) -> None:
         for kind, session_id in _news(found, changes):
             callback(SessionDiscoveryEvent(type=kind, session_id=session_id, agent=agent))
 
-    unlisten = listen(store.folder, heard)
+    unlisten = listen(store.folder, on_change)
     try:
         await asyncio.get_running_loop().create_future()  # until this is cancelled
     finally:

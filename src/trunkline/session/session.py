@@ -179,7 +179,7 @@ class Session:
 
     def followed(self, told: list[tuple[int, Signal]], position: int) -> None:
         """The file that this session follows says this, up to that position."""
-        self._watched.heard(told, position)
+        self._watched.on_signals(told, position)
 
     async def agent_sessions(self, folders: Sequence[str] = ()) -> list[AgentSession]:
         """The sessions of the agent's own store, asked of the running agent."""
@@ -385,7 +385,7 @@ class Session:
         """The agent's process runs."""
         await self._link.spawned(pid, start_time, marker)
 
-    def heard(self, signals: list[Signal]) -> None:
+    def on_signals(self, signals: list[Signal]) -> None:
         """The agent said these."""
         self._watch.heard()
         self._intake.take(signals)

@@ -14,7 +14,7 @@ from trunkline.dialects.acp.calls import CallState, merge_call
 from trunkline.dialects.acp.decode import decode_tool_call_update
 from trunkline.dialects.calls import Reading, ToolNames, name_call, read_call
 from trunkline.dialects.calls.names import is_name, usual_name, verb_in
-from trunkline.dialects.calls.words import is_told_by
+from trunkline.dialects.calls.words import is_in_command
 from trunkline.dialects.context.types import AutoApprove, PermissionPolicy
 from trunkline.dialects.packets.detect import tool_by_input
 from trunkline.dialects.packets.titles import input_view
@@ -124,7 +124,7 @@ def test_the_beginning_of_a_command_is_no_command(shown: str) -> None:
     ("touch x", "touch xyz", False), ("touch x…", "touch y", False), ("…", "touch x", False),
 ])
 def test_words_tell_a_command_or_its_beginning(said: str, command: str, told: bool) -> None:
-    assert is_told_by(said, command) is told
+    assert is_in_command(said, command) is told
 
 
 @pytest.mark.parametrize("member", ["dangerouslyDisableSandbox", "run_as", "after_command"])

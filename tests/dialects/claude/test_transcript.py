@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.dialects.acp.schema import faults
-from trunkline.dialects.claude.transcript import Transcript, agent_said, instant, person_said, read_line
+from trunkline.dialects.claude.transcript import Transcript, answer_text, instant, prompt_text, read_line
 from trunkline.dialects.notes import AgentNote, CustomNote
 from trunkline.dialects.signals import Malformed, Signal, TurnEnd, Update
 
@@ -105,7 +105,7 @@ def test_what_no_person_wrote_is_no_message() -> None:
         b'{"type":"file-history-snapshot","messageId":"x"}',
     ]
     assert updates(hidden) == []
-    assert all(not person_said(read) for raw in hidden if (read := read_line(raw)))
+    assert all(not prompt_text(read) for raw in hidden if (read := read_line(raw)))
 
 
 def test_an_image_that_a_person_sent_is_told_as_one() -> None:
@@ -161,5 +161,5 @@ def test_no_line_breaks_the_reader(lines: list[bytes]) -> None:
         if isinstance(signal, Update):
             msgspec.json.decode(signal.raw)
     for read in filter(None, map(read_line, lines)):
-        person_said(read)
-        agent_said(read)
+        prompt_text(read)
+        answer_text(read)

@@ -97,7 +97,7 @@ class Bridge:
         self._sessions: dict[str, int] = {}
         self._held: bytes | None = None
         """The request that waits for the answer to initialize; it was not sent."""
-        self._asked: dict[bytes, None] = {}
+        self._hub_requests: dict[bytes, None] = {}
         self._later: list[tuple[bytes | None, bytes]] = []
         """What waits for a connection: lines, and the ids of those that are requests."""
         self._own: dict[bytes, asyncio.Future[bool]] = {}
@@ -148,13 +148,13 @@ class Bridge:
                 continue
             if self._is_greeting():
                 await self._hold(line)
-            told = self._from_editor(line)
-            if told is None:
+            sent = self._from_editor(line)
+            if sent is None:
                 continue
             if self._ready and self._socket is not None:
-                await self._say(self._socket, told[1])
+                await self._send(self._socket, sent[1])
             else:
-                self._later.append(told)
+                self._later.append(sent)
 
     def _is_greeting(self) -> bool:
         return any(pending.method == INITIALIZE for pending in self._unanswered.values())
@@ -178,9 +178,9 @@ class Bridge:
         if message is None:
             return None, line  # the hub says what is wrong with it
         if message.method is msgspec.UNSET:
-            known = message.id is not msgspec.UNSET and bytes(message.id) in self._asked
+            known = message.id is not msgspec.UNSET and bytes(message.id) in self._hub_requests
             if known:
-                del self._asked[bytes(message.id)]  # type: ignore[arg-type]  # known: it is set
+                del self._hub_requests[bytes(message.id)]  # type: ignore[arg-type]  # known: it is set
             return (None, line) if known else None
         if message.id is msgspec.UNSET or not jsonrpc.is_id(message.id):
             self._note_end(line, message)
@@ -252,7 +252,7 @@ class Bridge:
                 if not await self._ask_hub(socket, SESSION_RESUME, self._resume_params(session_id, after)):
                     del self._sessions[session_id]
         while self._later:
-            await self._say(socket, self._later.pop(0)[1])
+            await self._send(socket, self._later.pop(0)[1])
         self._ready = True
         self._changed.set()
 
@@ -267,22 +267,22 @@ class Bridge:
         request_id = b'%b%d"' % (OWN_ID, self._own_number)
         answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._own[request_id] = answer
-        await self._say(socket, messages.request(request_id, method, params))
+        await self._send(socket, messages.request(request_id, method, params))
         return await answer
 
-    async def _say(self, socket: ClientConnection, line: bytes) -> None:
-        # What a lost connection swallows is said again over the next, if it is not answered.
+    async def _send(self, socket: ClientConnection, line: bytes) -> None:
+        # What a lost connection swallows is sent again over the next, if it is not answered.
         with suppress(*lost()):
             await socket.send(line, text=True)
 
     async def _from_hub(self, frame: bytes) -> None:
-        passed = [line for line in frame.split(b"\n") if line.startswith(UPDATE_HEAD) or self._told(line)]
+        passed = [line for line in frame.split(b"\n") if line.startswith(UPDATE_HEAD) or self._on_hub_line(line)]
         self._patience.progress()
         if passed:
             passed.append(b"")
             await self._out.write(b"\n".join(passed))
 
-    def _told(self, line: bytes) -> bool:
+    def _on_hub_line(self, line: bytes) -> bool:
         """Learn from a message that is no update; returns whether it is for the editor."""
         message = messages.read(line)
         if message is None:
@@ -294,7 +294,7 @@ class Bridge:
         if message.id is msgspec.UNSET:
             return True
         if message.method is not msgspec.UNSET:
-            self._asked[bytes(message.id)] = None
+            self._hub_requests[bytes(message.id)] = None
             return True
         return self._answered(bytes(message.id), message)
 
@@ -326,10 +326,10 @@ class Bridge:
         for own in self._own.values():
             own.cancel()
         self._own.clear()
-        requests, self._asked = self._asked, {}
+        requests, self._hub_requests = self._hub_requests, {}
         waiting = {request_id for request_id, _ in self._later}
-        said = [(request_id, each.line) for request_id, each in self._unanswered.items() if request_id not in waiting]
-        self._later = [each for request_id, line in [*said, *self._later] for each in self._again(request_id, line)]
+        unanswered = [(request_id, each.line) for request_id, each in self._unanswered.items() if request_id not in waiting]
+        self._later = [each for request_id, line in [*unanswered, *self._later] for each in self._again(request_id, line)]
         lines = [messages.taken_back(request_id) for request_id in requests]
         if lines:
             await self._out.write(b"\n".join([*lines, b""]))

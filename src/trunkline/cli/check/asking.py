@@ -8,7 +8,7 @@ from trunkline.dialects.acp.methods import SESSION_CANCEL, SESSION_REQUEST_PERMI
 
 
 def _permissions(agent: Examinee) -> list[Json]:
-    return [each for each in agent.heard if each.get("method") == SESSION_REQUEST_PERMISSION]
+    return [each for each in agent.received if each.get("method") == SESSION_REQUEST_PERMISSION]
 
 
 @case("PERMISSION-001", "must", "a permission is a request, with options to choose from, and its answer counts")
@@ -32,7 +32,7 @@ async def _announced(agent: Examinee) -> None:
     await agent.turn(await agent.new(), agent.prompts.ask)
     requests = _permissions(agent)
     need(requests, "no permission was asked for")
-    before = agent.heard[:agent.heard.index(requests[0])]
+    before = agent.received[:agent.received.index(requests[0])]
     calls = [each["params"]["update"].get("toolCallId") for each in before if each.get("method") == SESSION_UPDATE
              and each["params"]["update"]["sessionUpdate"] == "tool_call"]
     need(requests[0]["params"]["toolCall"]["toolCallId"] in calls, "it was not")
@@ -65,14 +65,14 @@ async def _no_files(agent: Examinee) -> None:
     await agent.greet()
     (agent.folder / "a.txt").write_text("text")
     await agent.turn(await agent.new(), agent.prompts.read.format(path=agent.folder / "a.txt"))
-    need(not agent.asked("fs"), "one was")
+    need(not agent.requests_for("fs"), "one was")
 
 
 @case("CLIENTCAP-002", "must", "no terminal is asked of a client that did not offer terminals")
 async def _no_terminal(agent: Examinee) -> None:
     await agent.greet()
     await agent.turn(await agent.new(), agent.prompts.terminal)
-    need(not agent.asked("terminal"), "one was")
+    need(not agent.requests_for("terminal"), "one was")
 
 
 @case("CLIENTCAP-003", "must", "no form is put to a client that has none")
@@ -83,7 +83,7 @@ async def _no_form(agent: Examinee) -> None:
     await agent.quiet()
     agent.notify(SESSION_CANCEL, {"sessionId": session_id})
     await agent.answer(request_id)
-    need(not agent.asked("elicitation"), "one was")
+    need(not agent.requests_for("elicitation"), "one was")
 
 
 def _reject(ask: Json) -> Json | None:

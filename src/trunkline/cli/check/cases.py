@@ -49,11 +49,11 @@ async def _one_of(agent: Examinee) -> None:
 @case("JSONRPC-003", "must", "a notification is not answered")
 async def _notifications(agent: Examinee) -> None:
     await agent.greet()
-    before = len(agent.heard)
+    before = len(agent.received)
     agent.notify("_check/unheard_of", {})
     agent.notify(SESSION_CANCEL, {"sessionId": "no-such-session"})
     await agent.quiet()
-    answers = [each for each in agent.heard[before:] if "method" not in each]
+    answers = [each for each in agent.received[before:] if "method" not in each]
     need(not answers, f"it answered {answers[:1]}")
 
 
@@ -76,7 +76,7 @@ async def _after_errors(agent: Examinee) -> None:
 async def _malformed(agent: Examinee) -> None:
     await agent.greet()
     agent.raw(b"{nonsense\n")
-    found = await agent.until(lambda: [each for each in agent.heard if "error" in each])
+    found = await agent.until(lambda: [each for each in agent.received if "error" in each])
     need(found[0]["id"] is None and found[0]["error"]["code"] in (-32700, -32600), f"it answered {found[0]}")
 
 
@@ -168,7 +168,7 @@ async def _updates_first(agent: Examinee) -> None:
     await agent.answer(request_id)
     await agent.quiet()
     need(agent.text(session_id), "nothing was said")
-    need(not _said_after(agent, request_id), "something was said after the answer")
+    need(not _chunks_after(agent, request_id), "something was said after the answer")
 
 
 @case("PROMPT-003", "must", "links to resources are accepted in prompts")
@@ -187,7 +187,7 @@ async def _burst(agent: Examinee) -> None:
     await agent.answer(request_id)
     await agent.quiet()
     text = agent.text(session_id)
-    need(text and not _said_after(agent, request_id), "chunks came after the answer")
+    need(text and not _chunks_after(agent, request_id), "chunks came after the answer")
     need(len(text) >= agent.prompts.burst_chars, f"{len(text)} of {agent.prompts.burst_chars} characters arrived")
 
 
@@ -211,7 +211,7 @@ async def _silence(agent: Examinee) -> None:
     agent.notify(SESSION_CANCEL, {"sessionId": session_id})
     await agent.answer(request_id)
     await agent.quiet()
-    need(not _said_after(agent, request_id), "something was said after the answer")
+    need(not _chunks_after(agent, request_id), "something was said after the answer")
 
 
 @case("CANCEL-003", "must", "a cancel right behind its prompt counts")
@@ -269,9 +269,9 @@ async def _shutdown(agent: Examinee) -> None:
     need(ended.signal is None, f"it had to be ended ({ended})")
 
 
-def _said_after(agent: Examinee, request_id: object) -> list[Json]:
+def _chunks_after(agent: Examinee, request_id: object) -> list[Json]:
     """What was said after a request was answered."""
-    later = agent.heard[agent.place(request_id) + 1:]
+    later = agent.received[agent.place(request_id) + 1:]
     updates = [each["params"]["update"] for each in later if each.get("method") == SESSION_UPDATE]
     return [each for each in updates if each["sessionUpdate"].endswith("_chunk")]
 

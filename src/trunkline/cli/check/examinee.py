@@ -85,7 +85,7 @@ class Examinee:
         self.folder = folder
         self.prompts = prompts
         self.hello: Json = {}
-        self.heard: list[Json] = []
+        self.received: list[Json] = []
         self.permit: Callable[[Json], Json | None] = allow
         """How permissions are answered; None: not yet."""
         self._faults: list[str] = []
@@ -116,7 +116,7 @@ class Examinee:
 
     def last_words(self) -> str:
         """What came last, for a person."""
-        last = json.dumps(self.heard[-1])[:200] if self.heard else "nothing"
+        last = json.dumps(self.received[-1])[:200] if self.received else "nothing"
         stderr = self._process.stderr_tail(3).strip() if self._process is not None else ""
         return f"{last}; stderr: {stderr[-300:]}" if stderr else last
 
@@ -141,7 +141,7 @@ class Examinee:
 
     async def answer(self, request_id: Any) -> Any:
         """The result of a request, or Refused."""
-        found = await self.until(lambda: next((each for each in self.heard if "method" not in each
+        found = await self.until(lambda: next((each for each in self.received if "method" not in each
                                                and _key(each.get("id")) == _key(request_id)), None))
         if "error" in found:
             raise Refused(found["error"])
@@ -207,7 +207,7 @@ class Examinee:
 
     def updates(self, session_id: str | None = None) -> list[Json]:
         """Every update so far, of a session."""
-        found = [each["params"] for each in self.heard if each.get("method") == SESSION_UPDATE]
+        found = [each["params"] for each in self.received if each.get("method") == SESSION_UPDATE]
         return [params["update"] for params in found if session_id in (None, params["sessionId"])]
 
     def text(self, session_id: str | None = None) -> str:
@@ -217,12 +217,12 @@ class Examinee:
 
     def place(self, request_id: Any) -> int:
         """Where among all messages a request was answered."""
-        return next(index for index, each in enumerate(self.heard)
+        return next(index for index, each in enumerate(self.received)
                     if "method" not in each and _key(each.get("id")) == _key(request_id))
 
-    def asked(self, means: Scope) -> list[Json]:
+    def requests_for(self, means: Scope) -> list[Json]:
         """The agent's requests of a kind."""
-        return [each for each in self.heard if "id" in each and _MEANS.get(each.get("method", "")) == means]
+        return [each for each in self.received if "id" in each and _MEANS.get(each.get("method", "")) == means]
 
     def _received(self, data: bytes) -> None:
         for line in self._splitter.feed(data):
@@ -239,7 +239,7 @@ class Examinee:
         if fault is not None:
             self._faults.append(f"{fault}: {line[:200].decode()}")
             return
-        self.heard.append(message)
+        self.received.append(message)
         if "method" in message and "id" in message:
             self._serve(message)
 

@@ -37,7 +37,7 @@ async def _id_first(agent: Examinee) -> None:
     await agent.greet()
     request_id = agent.begin(SESSION_NEW, {"cwd": str(agent.folder), "mcpServers": []})
     await agent.answer(request_id)
-    early = [each for each in agent.heard[:agent.place(request_id)] if each.get("method") == SESSION_UPDATE]
+    early = [each for each in agent.received[:agent.place(request_id)] if each.get("method") == SESSION_UPDATE]
     need(not early, "an update came first")
 
 
@@ -62,12 +62,12 @@ async def _own_cancel(agent: Examinee) -> None:
     agent.notify(SESSION_CANCEL, {"sessionId": two})
     await agent.answer(stopped)
     await agent.quiet()
-    need(not [each for each in agent.heard if "method" not in each and each.get("id") == running], "the other ended too")
+    need(not [each for each in agent.received if "method" not in each and each.get("id") == running], "the other ended too")
     agent.notify(SESSION_CANCEL, {"sessionId": one})
     await agent.answer(running)
 
 
-async def _said(agent: Examinee) -> str:
+async def _prompted(agent: Examinee) -> str:
     """A session in which something was said."""
     session_id = await agent.new()
     await agent.turn(session_id, agent.prompts.say)
@@ -82,11 +82,11 @@ def _open(agent: Examinee, session_id: str) -> Json:
 async def _load(agent: Examinee) -> None:
     await agent.greet()
     agent.can("load")
-    session_id = await _said(agent)
-    text, before = agent.text(session_id), len(agent.heard)
+    session_id = await _prompted(agent)
+    text, before = agent.text(session_id), len(agent.received)
     request_id = agent.begin(SESSION_LOAD, _open(agent, session_id))
     await agent.answer(request_id)
-    replay = [each["params"]["update"] for each in agent.heard[before:agent.place(request_id)] if "params" in each]
+    replay = [each["params"]["update"] for each in agent.received[before:agent.place(request_id)] if "params" in each]
     texts = "".join(each["content"].get("text", "") for each in replay if each["sessionUpdate"] == "agent_message_chunk")
     need(texts == text, f"it told {texts[:100]!r} where {text[:100]!r} was said")
     need([each for each in replay if each["sessionUpdate"] == "user_message_chunk"], "what the person said is missing")
@@ -107,7 +107,7 @@ async def _load_nothing(agent: Examinee) -> None:
 async def _load_object(agent: Examinee) -> None:
     await agent.greet()
     agent.can("load")
-    answer = await agent.ask(SESSION_LOAD, _open(agent, await _said(agent)))
+    answer = await agent.ask(SESSION_LOAD, _open(agent, await _prompted(agent)))
     need(isinstance(answer, dict), f"it was answered with {answer!r}")
 
 
@@ -115,7 +115,7 @@ async def _load_object(agent: Examinee) -> None:
 async def _resume(agent: Examinee) -> None:
     await agent.greet()
     agent.can("resume")
-    session_id = await _said(agent)
+    session_id = await _prompted(agent)
     before = len(agent.updates(session_id))
     await agent.ask(SESSION_RESUME, _open(agent, session_id))
     replayed = [each for each in agent.updates(session_id)[before:] if each["sessionUpdate"].endswith("message_chunk")]
@@ -127,7 +127,7 @@ async def _resume(agent: Examinee) -> None:
 async def _list(agent: Examinee) -> None:
     await agent.greet()
     agent.can("list")
-    session_id = await _said(agent)
+    session_id = await _prompted(agent)
     listed = (await agent.ask(SESSION_LIST, {"cwd": str(agent.folder)}))["sessions"]
     found = [each for each in listed if each["sessionId"] == session_id]
     need(found and found[0]["cwd"] == str(agent.folder), f"it listed {listed[:3]}")
@@ -137,7 +137,7 @@ async def _list(agent: Examinee) -> None:
 async def _list_nowhere(agent: Examinee) -> None:
     await agent.greet()
     agent.can("list")
-    await _said(agent)
+    await _prompted(agent)
     listed = (await agent.ask(SESSION_LIST, {"cwd": "/no/such/folder"}))["sessions"]
     need(listed == [], f"it listed {listed[:3]}")
 
@@ -146,7 +146,7 @@ async def _list_nowhere(agent: Examinee) -> None:
 async def _close(agent: Examinee) -> None:
     await agent.greet()
     agent.can("close")
-    need(await agent.ask(SESSION_CLOSE, {"sessionId": await _said(agent)}) is not None, "it was answered with null")
+    need(await agent.ask(SESSION_CLOSE, {"sessionId": await _prompted(agent)}) is not None, "it was answered with null")
 
 
 @case("CLOSE-002", "offered", "closing ends the running turn as cancelled")
@@ -165,7 +165,7 @@ async def _close_busy(agent: Examinee) -> None:
 async def _delete(agent: Examinee) -> None:
     await agent.greet()
     agent.can("delete")
-    session_id = await _said(agent)
+    session_id = await _prompted(agent)
     await agent.ask(SESSION_DELETE, {"sessionId": session_id})
     listed = (await agent.ask(SESSION_LIST, {"cwd": str(agent.folder)}))["sessions"]
     need(session_id not in [each["sessionId"] for each in listed], "it is")
@@ -175,7 +175,7 @@ async def _delete(agent: Examinee) -> None:
 async def _delete_twice(agent: Examinee) -> None:
     await agent.greet()
     agent.can("delete")
-    session_id = await _said(agent)
+    session_id = await _prompted(agent)
     for _ in range(2):
         await agent.ask(SESSION_DELETE, {"sessionId": session_id})
 

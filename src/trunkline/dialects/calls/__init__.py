@@ -27,10 +27,10 @@ from typing import Any, Final
 from trunkline.dialects.calls.claims import claimed_acts, claimed_doubts, contradictions
 from trunkline.dialects.calls.describe import describe, reading_meta, subject_of
 from trunkline.dialects.calls.inputs import PATHS, command_of, folder_of, has_new_text, named_in
-from trunkline.dialects.calls.members import says_more, unknown_members
+from trunkline.dialects.calls.members import adds_meaning, unknown_members
 from trunkline.dialects.calls.names import ToolNames, is_name, name_of_kind, role_of_kind
 from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, Claims, Reading, Source, ToolRole
-from trunkline.dialects.calls.words import arguments_in, command_in, is_cut, is_told_by
+from trunkline.dialects.calls.words import arguments_in, command_in, is_cut, is_in_command
 from trunkline.dialects.context.categories import categorize_tool
 from trunkline.dialects.context.types import ToolCategory
 from trunkline.dialects.visible import looks_alike, unseen_in
@@ -99,7 +99,7 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     if command is None and not members and role == "terminal":
         is_title = named_by == "catalog" and names.role_of(title) is None  # the id names the tool, and the title is its command
         command, source, doubts = _in_words(title, shown, is_title)
-    elif command is not None and source == "content" and (in_words := command_in(shown)) and not is_told_by(in_words, command):
+    elif command is not None and source == "content" and (in_words := command_in(shown)) and not is_in_command(in_words, command):
         command, doubts = f"{command}\n{in_words}", ["its words name another command than its arguments"]
     category = _category(tool, kind, role)
     brings = brings_changes or has_new_text(members)
@@ -122,7 +122,8 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
         queries=tuple(_statements(members, role)), unseen=unseen, doubts=tuple(doubts[:DOUBTS]), cut=cut,
         description=describe(tool, members, command, found.paths),
         subject="" if command is not None else subject_of(members, found.paths),
-        beside=brings or bool(found.globs) or not set(found.paths) <= set(located[:PATHS]) or says_more(members, names.members))
+        beside=brings or bool(found.globs) or not set(found.paths) <= set(located[:PATHS])
+        or adds_meaning(members, names.members))
 
 
 def _members(given: object, role: ToolRole | None, shown: str) -> tuple[Mapping[str, Any], Source]:
@@ -142,7 +143,7 @@ def _in_words(title: str, shown: str, is_title: bool) -> tuple[str | None, Sourc
     said = command_in(shown)
     if title and (is_title or not is_name(title)):
         command = _without_label(title)
-        is_same = not said or said in command or is_told_by(said, command)
+        is_same = not said or said in command or is_in_command(said, command)
         return command, "title", [] if is_same else [f"its words tell of another command: {said[:60]}"]
     if is_cut(said):
         return None, "content", ["its words show only the beginning of its command"]

@@ -44,7 +44,7 @@ def is_cut(text: str) -> bool:
     return text.endswith(_CUT)
 
 
-def is_told_by(text: str, command: str) -> bool:
+def is_in_command(text: str, command: str) -> bool:
     """Whether words tell this command: all of it, or its beginning."""
     beginning = text.removesuffix("…") if text.endswith("…") else text.removesuffix("...")
     return text == command or (is_cut(text) and len(beginning) > 0 and command.startswith(beginning))

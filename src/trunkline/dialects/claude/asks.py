@@ -73,7 +73,7 @@ class Asks:
             return QuestionAsk(ask_id, words_of(given), _encode(form), tool_call_id=call_id)
         # Newer builds keep the plan for themselves unless it is in a file; the model wrote it all the same.
         shown = {**known, **given} if tool == PLAN else given
-        call = _asked_call(call_id, tool, shown, request, parent)
+        call = _call_of_ask(call_id, tool, shown, request, parent)
         options = APPROVALS if tool == PLAN else _options(request)
         return PermissionAsk(ask_id, _encode(call), options, editable=tool not in (PLAN, QUESTION))
 
@@ -123,7 +123,7 @@ class Asks:
         return outgoing.succeeded(ask.cli_id, {"behavior": "allow", "updatedInput": given})
 
 
-def _asked_call(call_id: str, tool: str, given: Json, request: Json, parent: str | None) -> Json:
+def _call_of_ask(call_id: str, tool: str, given: Json, request: Json, parent: str | None) -> Json:
     """The call that is asked about, as an update of the one that was told already."""
     call = tools.described(call_id, tool, given)
     title = _text(request, "title")

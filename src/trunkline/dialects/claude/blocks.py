@@ -33,7 +33,7 @@ class Block(msgspec.Struct):
             self.said.append(piece[:SAID_KEPT - self.size])
         self.size += len(piece)
 
-    def told(self) -> str:
+    def shown(self) -> str:
         """What was told of it, by it or by the attempt that it repeats; nothing where not all of it is kept."""
         return "" if self.size > SAID_KEPT else self.echo or self.text()
 

@@ -78,7 +78,7 @@ class Calls:
         if begun is not None and begun.is_whole and begun.given == given:
             return []
         self._open[call_id] = Call(name, given, parent, is_whole=True, title=title)
-        update = tools.announced(call_id, name, given) if begun is None else tools.told(call_id, name, given)
+        update = tools.announced(call_id, name, given) if begun is None else tools.completed(call_id, name, given)
         if title:
             update["title"] = title
         plan = tools.plan(given) if name == tools.TODOS and parent is None else None

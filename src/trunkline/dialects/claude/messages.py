@@ -32,11 +32,11 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Answer(msgspec.Struct):
-    """An answer of the model. ``told_as`` is the id that its texts are told under: its own, or that of the broken attempt."""
+    """An answer of the model. ``shown_as`` is the id that its texts are told under: its own, or that of the broken attempt."""
 
     id: str
     model: str = ""
-    told_as: str = ""
+    shown_as: str = ""
     blocks: dict[int, Block] = {}
     usage: Any = None
     has_end: bool = False
@@ -55,7 +55,7 @@ class Messages:
         self._new_id = new_id
         self._current: dict[str | None, Answer] = {}
         """By the call that started the sub-agent; None is the main conversation."""
-        self.said_something = False
+        self.has_text = False
         """Whether the main conversation said anything to people since the turn began."""
 
     def piece(self, frame: StreamFrame) -> list[Signal]:
@@ -109,7 +109,7 @@ class Messages:
 
     def turn_ended(self) -> list[Signal]:
         """Nothing more will come of the main conversation's answer."""
-        self.said_something = False
+        self.has_text = False
         return self._drop(None)
 
     def sub_agent_ended(self, call_id: str) -> list[Signal]:
@@ -126,10 +126,10 @@ class Messages:
         answer = self._current[parent] = Answer(message.id, message.model, message.id)
         if broken is None:
             return []
-        texts = [(block.kind, block.told()) for block in broken.blocks.values() if block.kind in TEXTS]
+        texts = [(block.kind, block.shown()) for block in broken.blocks.values() if block.kind in TEXTS]
         answer.repeats = [*(each for each in texts if each[1]), *broken.repeats]
         if answer.repeats:
-            answer.told_as = broken.told_as
+            answer.shown_as = broken.shown_as
         return self._calls.break_off(_unfinished(broken))
 
     def _same_or_next(self, message: Message, parent: str | None) -> list[Signal]:
@@ -177,14 +177,14 @@ class Messages:
         echo, so_far = block.echo, block.text() + piece if block.echo else ""
         block.add(piece)
         if not echo:
-            return [self._chunk(block.kind, piece, answer.told_as, parent)]
+            return [self._chunk(block.kind, piece, answer.shown_as, parent)]
         if echo.startswith(so_far):
             return []
         block.echo = ""
         if so_far.startswith(echo):
-            return [self._chunk(block.kind, so_far[len(echo):], answer.told_as, parent)]
-        answer.told_as, answer.repeats = answer.id, []
-        return [self._chunk(block.kind, so_far, answer.told_as, parent)]
+            return [self._chunk(block.kind, so_far[len(echo):], answer.shown_as, parent)]
+        answer.shown_as, answer.repeats = answer.id, []
+        return [self._chunk(block.kind, so_far, answer.shown_as, parent)]
 
     def _block(self, answer: Answer, block: Json, parent: str | None, titles: dict[str, str]) -> list[Signal]:
         kind = text_in(block, "type")
@@ -192,7 +192,7 @@ class Messages:
             return self._whole_text(answer, kind, text_in(block, kind), parent)
         if kind.endswith("tool_use"):
             call_id, given = text_in(block, "id"), block.get("input")
-            self.said_something = self.said_something or parent is None
+            self.has_text = self.has_text or parent is None
             return self._calls.whole(call_id, text_in(block, "name"), given if isinstance(given, dict) else {}, parent,
                                      titles.get(call_id, ""))
         if kind.endswith("tool_result") and text_in(block, "tool_use_id"):
@@ -238,17 +238,17 @@ class Messages:
         signals = self._calls.break_off(_unfinished(answer))
         if not answer.has_end:
             return signals
-        return signals + self._account.message(answer.told_as, answer.model, answer.usage) if parent is None else signals
+        return signals + self._account.message(answer.shown_as, answer.model, answer.usage) if parent is None else signals
 
     def _answer(self, parent: str | None) -> Answer:
         answer = self._current.get(parent)
         if answer is None:
-            answer = self._current[parent] = Answer("", told_as="")
+            answer = self._current[parent] = Answer("", shown_as="")
         return answer
 
     def _chunk(self, kind: str, text: str, message_id: str, parent: str | None) -> Signal:
         if parent is None:
-            self.said_something = self.said_something or kind == "text"
+            self.has_text = self.has_text or kind == "text"
             tail = b',"messageId":%b}' % _encode(message_id) if message_id else b"}"
         else:
             tail = b',"messageId":%b,"_meta":{"claudeCode":{"parentToolUseId":%b}}}' % (_encode(message_id), _encode(parent))
@@ -278,7 +278,7 @@ def _echo(answer: Answer, kind: str) -> str:
         return ""
     if answer.repeats[0][0] == kind:
         return answer.repeats.pop(0)[1]
-    answer.told_as, answer.repeats = answer.id, []
+    answer.shown_as, answer.repeats = answer.id, []
     return ""
 
 

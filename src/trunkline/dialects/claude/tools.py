@@ -57,7 +57,7 @@ def begun(call_id: str, name: str) -> Json:
             "kind": KINDS.get(name, "other"), "_meta": {"claudeCode": {"toolName": name}}}
 
 
-def told(call_id: str, name: str, given: Json) -> Json:
+def completed(call_id: str, name: str, given: Json) -> Json:
     """A ``tool_call_update`` for a call that has begun: here is its input."""
     return {"sessionUpdate": "tool_call_update", "status": "in_progress", **described(call_id, name, given)}
 

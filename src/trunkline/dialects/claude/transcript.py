@@ -83,7 +83,7 @@ def given_title(line: Line) -> str:
     return {"custom-title": line.custom_title, "ai-title": line.ai_title, "summary": line.summary}.get(line.type, "")
 
 
-def person_said(line: Line) -> str:
+def prompt_text(line: Line) -> str:
     """What a person typed in this line; "" for anything else."""
     if line.type != "user" or line.is_meta or line.is_sidechain or line.is_compact_summary:
         return ""
@@ -91,7 +91,7 @@ def person_said(line: Line) -> str:
     return "" if not text.strip() or text.lstrip().startswith((INTERRUPTED, *HIDDEN)) else text
 
 
-def agent_said(line: Line) -> str:
+def answer_text(line: Line) -> str:
     """What the agent answered in this line; "" for anything else."""
     if line.type != "assistant" or line.is_sidechain:
         return ""
@@ -103,7 +103,7 @@ class Transcript:
 
     def __init__(self) -> None:
         self._at = 0
-        self._said_at = 0
+        self._answered_at = 0
         """When the agent's newest message was written."""
         self._message_id = ""
         self._counted = ""
@@ -125,7 +125,7 @@ class Transcript:
 
     def settle(self) -> list[Timed]:
         """Nothing follows for now: what was held back until it was sure, as of the line that said it."""
-        return [(self._said_at, signal) for signal in self._usage_told() + self._end_told()]
+        return [(self._answered_at, signal) for signal in self._usage_note() + self._turn_end()]
 
     def _is_news(self, line: Line) -> bool:
         """Whether this line shows that the message before it is complete."""
@@ -163,9 +163,9 @@ class Transcript:
 
     def _assistant(self, line: Line) -> list[Signal]:
         message = line.message if isinstance(line.message, dict) else {}
-        self._message_id, self._said_at = _message_id(line), self._at
+        self._message_id, self._answered_at = _message_id(line), self._at
         signals: list[Signal] = []
-        signals += self._model_told(message.get("model"))
+        signals += self._model_note(message.get("model"))
         for block in _blocks(message):
             signals += self._block(block)
         self._usage = message["usage"] if isinstance(message.get("usage"), dict) else self._usage
@@ -208,13 +208,13 @@ class Transcript:
             return [CustomNote(line.subtype, _encode({"uuid": line.uuid}))]
         return []
 
-    def _model_told(self, model: Any) -> list[Signal]:
+    def _model_note(self, model: Any) -> list[Signal]:
         if not isinstance(model, str) or model in (self._model, "", "<synthetic>"):
             return []
         self._model = model
         return [AgentNote(ModelUsed(model, provider="anthropic"))]
 
-    def _usage_told(self) -> list[Signal]:
+    def _usage_note(self) -> list[Signal]:
         usage, self._usage = self._usage, None
         if usage is None or self._counted == self._message_id:
             return []
@@ -222,7 +222,7 @@ class Transcript:
         count = count_of(usage)
         return [AgentNote(count.as_spent(self._message_id))] if count.any else []
 
-    def _end_told(self) -> list[Signal]:
+    def _turn_end(self) -> list[Signal]:
         end, self._end = self._end, None
         return [end] if end is not None else []
 

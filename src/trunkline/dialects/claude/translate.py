@@ -142,7 +142,7 @@ class Translator:
         kind, frame = read_frame(line)
         if isinstance(frame, Broken):
             return [Malformed(line[:KEPT_OF_BROKEN], frame.why, len(line))]
-        return self._told(kind, frame, line)
+        return self._signals_of(kind, frame, line)
 
     def receive_large(self, line: bytes) -> Iterator[list[Signal]]:
         """What a line of over LARGE_LINE means, step by step: others have their turn in between."""
@@ -156,7 +156,7 @@ class Translator:
         if isinstance(frame, Broken):
             yield [Malformed(large.frame[:KEPT_OF_BROKEN], frame.why, len(line))]
             return
-        for step in self._told_in_steps(kind, frame, large):
+        for step in self._signals_in_steps(kind, frame, large):
             yield [marked(signal, len(line)) for signal in step]
 
     def prompted(self, uuid: str | None = None) -> None:
@@ -223,7 +223,7 @@ class Translator:
         """The line that answers a question (accept, decline, cancel); None where it is no longer open."""
         return self._asks.answer(request_id, action, content)
 
-    def _told(self, kind: str, frame: Known | System | Unknown, line: bytes) -> list[Signal]:
+    def _signals_of(self, kind: str, frame: Known | System | Unknown, line: bytes) -> list[Signal]:
         if not isinstance(frame, Unknown) and frame.session_id and self.session_id is None:
             self.session_id = frame.session_id
         match frame:
@@ -249,7 +249,7 @@ class Translator:
                 return self._reset(line)
         return self._remark(kind, frame, line)
 
-    def _told_in_steps(self, kind: str, frame: Known | System | Unknown, large: Large) -> Iterator[list[Signal]]:
+    def _signals_in_steps(self, kind: str, frame: Known | System | Unknown, large: Large) -> Iterator[list[Signal]]:
         """What a long line means: its texts in pieces, all else by its beginning. What would have to be looked at is refused."""
         texts = {path: strings_of(text) for path, text in large.texts.items()}
         match frame:
@@ -261,7 +261,7 @@ class Translator:
                     places = {path[2] if len(path) > 2 else 0: text for path, text in texts.items()}
                     yield from self._messages.whole_in_steps(frame, {int(at): text for at, text in places.items()})
                 return
-            case ResultFrame() if texts and not self._messages.said_something and not frame.is_error:
+            case ResultFrame() if texts and not self._messages.has_text and not frame.is_error:
                 yield from self._messages.say_in_steps(texts[("result",)])
             case ControlRequestFrame():
                 yield self._refused(frame.request_id, frame.request)
@@ -270,7 +270,7 @@ class Translator:
                 pending, frame.response.pending_permission_requests = frame.response.pending_permission_requests, None
                 for ask in pending if isinstance(pending, list) else []:
                     yield self._refused(text_in(ask, "request_id"), ask.get("request")) if isinstance(ask, dict) else []
-        yield self._told(kind, frame, large.frame)
+        yield self._signals_of(kind, frame, large.frame)
 
     def _refused(self, cli_id: str, request: Any) -> list[Signal]:
         """Nobody can judge what is too long to be looked at."""
@@ -373,7 +373,7 @@ class Translator:
         """A turn is over: what is left to be said, what it took, its end."""
         end = stop_of(frame, interrupted=self._interrupted, error=self._error)
         signals: list[Signal] = []
-        if frame.result and not self._messages.said_something and end.error is None:
+        if frame.result and not self._messages.has_text and end.error is None:
             signals += self._messages.say(frame.result)
         signals += self._closed(cancelled=end.stop == "cancelled")
         if frame.session_id:

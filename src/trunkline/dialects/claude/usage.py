@@ -62,14 +62,14 @@ class Account:
     """The account of one CLI process."""
 
     def __init__(self) -> None:
-        self._told = Count()
+        self._counted = Count()
         """What was told of the turn that runs."""
         self._models: Json = {}
         """The CLI's last count by model."""
         self._windows: dict[str, int] = {}
         self._model = ""
         self._used: int | None = None
-        self._window_told: tuple[int, int, float | None] | None = None
+        self._window_sent: tuple[int, int, float | None] | None = None
         self._cost: float | None = None
 
     def message(self, message_id: str, model: str, usage: Any) -> list[Signal]:
@@ -77,7 +77,7 @@ class Account:
         count = count_of(usage)
         if not count.any:
             return []
-        self._told = self._told.plus(count)
+        self._counted = self._counted.plus(count)
         self._used, self._model = count.room, model or self._model
         return [AgentNote(count.as_spent(message_id)), *self._window()]
 
@@ -101,12 +101,12 @@ class Account:
         self._windows |= {name: size for name, usage in models.items() if (size := _count(usage, "contextWindow"))}
         if result.total_cost_usd is not None:
             self._cost = result.total_cost_usd
-        self._told = Count()
+        self._counted = Count()
         return _as_usage(took) if took.any else None, signals + self._window(at_end=True)
 
     def rest(self, result: ResultFrame) -> Count:
         """What a turn took beyond what was told while it ran. Asked before ``turn``."""
-        return self._took(result).beyond(self._told)
+        return self._took(result).beyond(self._counted)
 
     def _took(self, result: ResultFrame) -> Count:
         since = result.model_usage_since_last_result
@@ -124,9 +124,9 @@ class Account:
         if size is None or self._used is None:
             return self._cost_alone() if at_end else []
         state = (self._used, size, self._cost)
-        if state == self._window_told:
+        if state == self._window_sent:
             return []
-        self._window_told = state
+        self._window_sent = state
         update: Json = {"sessionUpdate": "usage_update", "used": self._used, "size": size}
         if self._cost is not None:
             update["cost"] = {"amount": self._cost, "currency": "USD"}

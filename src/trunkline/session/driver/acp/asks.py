@@ -47,8 +47,8 @@ class AcpAsks:
         """Whether this is a request for a person."""
         return method in self._readers
 
-    def asked(self, method: str, message: jsonrpc.Request) -> Signal:
-        """The agent asks; what makes no sense is answered with an error, and told."""
+    def on_request(self, method: str, message: jsonrpc.Request) -> Signal:
+        """The agent wants a decision; what makes no sense is answered with an error, and written down."""
         try:
             _check_size(message.params)
             return self._readers[method](message, self._new_id())

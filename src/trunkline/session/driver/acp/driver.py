@@ -182,7 +182,7 @@ class AcpDriver:
         """End the agent and everything it started; ``at_once``: without the time to end by itself."""
         _, process = await asyncio.gather(self._service.close(), self._connection.stop(at_once=at_once))
         if process is not None:
-            self._daemons_left.tell(process)
+            self._daemons_left.emit(process)
 
     def _take_messages(self) -> None:
         read, peer = self._inbox.read, self._connection.peer
@@ -222,13 +222,13 @@ class AcpDriver:
     def _on_request(self, message: jsonrpc.Request, signals: list[Signal]) -> None:
         method = canonical_method(message.method, side="client")
         if self._asks.takes(method):
-            signals.append(self._asks.asked(method, message))
+            signals.append(self._asks.on_request(method, message))
         else:
             self._service.on_request(method, message)
 
     def _emit_signals(self, signals: list[Signal]) -> None:
         if self._held is None:
-            self._sink.heard(signals)
+            self._sink.on_signals(signals)
         else:
             self._held += signals
 
@@ -236,7 +236,7 @@ class AcpDriver:
         early = [*self._inbox.take_early(), *(self._held or ())]
         self._held = None
         if early:
-            self._sink.heard(early)
+            self._sink.on_signals(early)
 
     def _on_exit(self, exit: Exit) -> None:
         self._take_messages()

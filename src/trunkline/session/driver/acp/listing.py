@@ -127,7 +127,7 @@ class Inquiry:
         """The process runs: whoever comes after a crash must be able to end it."""
         await asyncio.to_thread(self._pids.record_agent, self._key, pid, start_time, marker)
 
-    def heard(self, signals: list[Signal]) -> None:
+    def on_signals(self, signals: list[Signal]) -> None:
         """There is no session that this could belong to."""
 
     def exited(self, exit: Exit, stderr: str) -> None:

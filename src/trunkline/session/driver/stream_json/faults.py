@@ -102,7 +102,8 @@ def start_failure(spec: AgentSpec, what: str, stderr: str, version: str | None) 
         return AgentAuthRequired(f"{spec.display_name} wants a login first: {reason}. {_advice(spec, 'login')}", details=details)
     if trouble == "flag":
         return AgentProtocolMismatch(
-            f"{spec.display_name} {version or 'of this version'} does not take what Trunkline tells it: {reason}. {_update(spec)}",
+            f"{spec.display_name} {version or 'of this version'} does not take what Trunkline tells it: {reason}. "
+            f"{_update(spec)}",
             details=details)
     advice = _ADVICE[trouble] if trouble is not None else f"Run the command by hand to see more. {spec.docs_url}".rstrip()
     words = last_words(stderr) or stderr.strip()[-600:] if trouble is None else ""

@@ -55,14 +55,14 @@ class ClaudeProcess:
     """Implements what is the same whatever the conversation. ``hear`` gets signals, ``gone`` the one exit, ``stopped`` the
     process when its family is ended too."""
 
-    def __init__(self, name: str, new_id: Callable[[str], str], hear: Callable[[list[Signal]], None],
+    def __init__(self, name: str, new_id: Callable[[str], str], emit: Callable[[list[Signal]], None],
                  gone: Callable[[Exit, str], None], gate: Gate, stopped: Callable[[AgentProcess], None]) -> None:
         self.translator = Translator(new_id)
         self.ended: AgentExited | None = None
         """Set when the process is gone."""
         self._name = name
         self._new_id = new_id
-        self._hear = hear
+        self._emit = emit
         self._gone = gone
         self._gate = gate
         self._stopped = stopped
@@ -218,7 +218,7 @@ class ClaudeProcess:
             judging = asyncio.get_running_loop().create_task(self._judge(about))
             self._judging.add(judging)
             judging.add_done_callback(self._judging.discard)
-        self._tell(signals)
+        self._emit_signals(signals)
 
     async def _judge(self, about: AboutToRun) -> None:
         """Answer for a tool that the CLI holds back. What cannot be judged does not run."""
@@ -227,13 +227,13 @@ class ClaudeProcess:
         except Exception as error:  # the boundary: a CLI that is not answered hangs
             log.exception("%s could not be judged", about.tool)
             ruling = Ruling("deny", f"the rules could not be asked: {error!r}")
-        self._tell(self.translator.ruled(about, ruling))
+        self._emit_signals(self.translator.ruled(about, ruling))
 
-    def _tell(self, signals: list[Signal]) -> None:
+    def _emit_signals(self, signals: list[Signal]) -> None:
         for line in self.translator.take_output():
             self.write(line)
         if signals:
-            self._hear(signals)
+            self._emit(signals)
 
     def _settle(self) -> None:
         for response in self.translator.take_answers():
