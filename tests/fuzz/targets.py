@@ -26,7 +26,7 @@ from trunkline.cli.settings import load
 from trunkline.client.records import EventParser
 from trunkline.dialects.acp.decode import decode_params, decode_result, read_update
 from trunkline.dialects.acp.methods import METHODS
-from trunkline.dialects.claude.transcript import Transcript as ClaudeTranscript
+from trunkline.dialects.claude.transcript import ClaudeTranscript
 from trunkline.dialects.context.commands import decode_command, decode_command_envelope
 from trunkline.dialects.context.envelope import decode_event
 from trunkline.dialects.context.filters import encoded_type, parse_types

@@ -29,7 +29,7 @@ from trunkline.dialects.acp.options import SessionConfigOption
 from trunkline.dialects.context.capabilities import Capabilities
 from trunkline.dialects.context.types import AgentDataPaths, DiscoveredSession, SessionDiscoveryEvent, StartSessionOptions
 from trunkline.dialects.outside import BROKEN
-from trunkline.discovery.base import FoundSession, Store
+from trunkline.discovery.base import AgentStore, FoundSession
 from trunkline.discovery.watch import watch_store
 from trunkline.errors import HubStopping, Invalid, NotFound, RemoteError, Unsupported
 from trunkline.hub import Hub, NewSession, SessionView, content_blocks
@@ -156,7 +156,7 @@ class CatalogAdapter:
     def _session(self, session: Session) -> HubSession:
         return HubSession(session, self._spec)
 
-    def _store(self) -> Store | None:
+    def _store(self) -> AgentStore | None:
         """Where the agent keeps its sessions. It looks at the disk."""
         return discovery.store_of(self._spec.store, catalog.expand(self._spec.paths.sessions, self._hub.environ))
 

@@ -63,7 +63,7 @@ class Endpoint(msgspec.Struct, frozen=True):
         return is_loopback(self.parts().hostname or "")
 
 
-class Request(msgspec.Struct, frozen=True):
+class HttpRequest(msgspec.Struct, frozen=True):
     """One request, before it has an address."""
 
     method: str
@@ -78,7 +78,7 @@ class Request(msgspec.Struct, frozen=True):
         return self.repeats or self.method in _REPEATABLE or any(name == "Idempotency-Key" for name, _ in self.headers)
 
 
-class Response(msgspec.Struct, frozen=True):
+class HttpResponse(msgspec.Struct, frozen=True):
     """An answer, read to its end."""
 
     status: int
@@ -130,7 +130,7 @@ class Connection:
             raise Unavailable(f"no hub answers at {endpoint.url}: {_reason(error)}") from error
         return cls(endpoint, reader, writer)
 
-    async def send(self, request: Request) -> h11.Response:
+    async def send(self, request: HttpRequest) -> h11.Response:
         """Send the request and wait for the answer's head."""
         self._exchanges += 1
         self._answered = False
@@ -177,7 +177,7 @@ class Connection:
             async with asyncio.timeout(1):
                 await self._writer.wait_closed()
 
-    def _encode(self, request: Request) -> bytes:
+    def _encode(self, request: HttpRequest) -> bytes:
         parts = self._endpoint.parts()
         headers = [("Host", parts.netloc), *request.headers]
         if self._endpoint.token is not None:
@@ -211,7 +211,7 @@ class Pool:
         self.endpoint = endpoint
         self._idle: list[Connection] = []
 
-    async def ask(self, request: Request, *, timeout_s: float) -> Response:
+    async def ask(self, request: HttpRequest, *, timeout_s: float) -> HttpResponse:
         """Send a request and read its whole answer."""
         try:
             async with asyncio.timeout(timeout_s):
@@ -225,9 +225,9 @@ class Pool:
         except TimeoutError as error:
             raise Unavailable(f"the hub at {self.endpoint.url} did not answer {request.method} {request.path} "
                               f"within {timeout_s:g} s") from error
-        return Response(head.status_code, headers_of(head), body)
+        return HttpResponse(head.status_code, headers_of(head), body)
 
-    async def begin(self, request: Request) -> tuple[Connection, h11.Response]:
+    async def begin(self, request: HttpRequest) -> tuple[Connection, h11.Response]:
         """Send a request; the caller reads the body from the connection and gives it back or closes it."""
         connection = await self._take()
         try:
@@ -268,7 +268,7 @@ class Pool:
             await connection.close()
         return await Connection.open(self.endpoint)
 
-    async def _begin_afresh(self, request: Request) -> tuple[Connection, h11.Response]:
+    async def _begin_afresh(self, request: HttpRequest) -> tuple[Connection, h11.Response]:
         connection = await Connection.open(self.endpoint)
         try:
             return connection, await connection.send(request)
@@ -292,7 +292,7 @@ _BY_STATUS: dict[int, type[TrunklineError]] = {401: Unauthorized, 403: Forbidden
 """For answers that are not the hub's own, such as a proxy's."""
 
 
-def error_of(response: Response) -> TrunklineError:
+def error_of(response: HttpResponse) -> TrunklineError:
     """The error that this answer stands for: the hub's error body, or the error packet it sends to who asked for a stream."""
     try:
         body = msgspec.json.decode(_json_of(response), type=dict[str, Any])
@@ -324,14 +324,14 @@ def _error(code: str, status: int, message: str, details: dict[str, Any] | None,
     return known(message, details=details, agent_code=agent_code)
 
 
-def _json_of(response: Response) -> bytes:
+def _json_of(response: HttpResponse) -> bytes:
     if not response.headers.get("content-type", "").startswith("text/event-stream"):
         return response.body
     events = EventParser().feed(response.body)
     return events[0].data if events else b""
 
 
-def _unnamed(response: Response) -> TrunklineError:
+def _unnamed(response: HttpResponse) -> TrunklineError:
     text = response.body[:200].decode("utf-8", "replace").strip()
     return _class_of(response.status)(f"the hub answered {response.status}" + (f": {text}" if text else ""))
 
@@ -382,13 +382,13 @@ class HubRequests:
         await self._pool.close()
 
     async def _get(self, path: str, type_: type[T]) -> T:
-        return read(await self._ask(Request("GET", path)), type_)
+        return read(await self._ask(HttpRequest("GET", path)), type_)
 
     async def _post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         response = await self._ask(post(path, body))
         return read(response, dict[str, Any]) if response.body else {}
 
-    async def _ask(self, request: Request, *, timeout_s: float | None = None) -> Response:
+    async def _ask(self, request: HttpRequest, *, timeout_s: float | None = None) -> HttpResponse:
         limit_s = self._timeout_s if timeout_s is None else timeout_s
         try:
             response = await self._pool.ask(request, timeout_s=limit_s)
@@ -406,7 +406,7 @@ class HubRequests:
             await self._pool.move(await self._find())
 
 
-def read(response: Response, kind: type[T]) -> T:
+def read(response: HttpResponse, kind: type[T]) -> T:
     """An answer's body as ``kind``; Unavailable where it is none, as from a proxy that answers in the hub's place."""
     return read_as(response.body, kind)
 
@@ -416,9 +416,9 @@ def json_of(body: Mapping[str, Any]) -> bytes:
     return msgspec.json.encode(body)
 
 
-def post(path: str, body: Mapping[str, Any]) -> Request:
+def post(path: str, body: Mapping[str, Any]) -> HttpRequest:
     """A request with a body."""
-    return Request("POST", path, json_of(body), JSON_BODY)
+    return HttpRequest("POST", path, json_of(body), JSON_BODY)
 
 
 def path_of(*parts: str, **query: str | int | None) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 
 from trunkline.dialects.notes import CustomNote
 from trunkline.dialects.signals import Signal
-from trunkline.discovery.base import Reading
+from trunkline.discovery.base import TranscriptReading
 from trunkline.discovery.notice import Changes, listen
 from trunkline.disk.reading import open_plain
 from trunkline.errors import Unavailable
@@ -37,7 +37,7 @@ Prepare = Callable[[list[Signal]], Awaitable[None]]
 class Follower:
     """Reads one file for one listener."""
 
-    def __init__(self, path: str, reading: Reading, position: int, on_signals: OnSignals, *, folder: str | None = None,
+    def __init__(self, path: str, reading: TranscriptReading, position: int, on_signals: OnSignals, *, folder: str | None = None,
                  prepare: Prepare | None = None) -> None:
         """``folder`` is what to watch for changes, so that many files share one watch; the file's own if absent. ``prepare`` is
         waited for with what is about to be handed over."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from trunkline.dialects.context.types import SessionDiscoveryEvent
-from trunkline.discovery.base import Store
+from trunkline.discovery.base import AgentStore
 from trunkline.discovery.notice import Changes, What, listen
 from trunkline.errors import Unavailable
 from trunkline.threads import Lane
@@ -24,7 +24,7 @@ Callback = Callable[[SessionDiscoveryEvent], None]
 _KINDS: dict[What, Kind] = {"added": "session_created", "deleted": "session_removed", "changed": "session_updated"}
 
 
-def watch_store(find: Callable[[], Store | None], agent: str, callback: Callback) -> Callable[[], None]:
+def watch_store(find: Callable[[], AgentStore | None], agent: str, callback: Callback) -> Callable[[], None]:
     """Call back for every session of the store that ``find`` finds on the disk, from now on; returns what ends it."""
     watching = asyncio.get_running_loop().create_task(_watch(find, agent, callback))
 
@@ -34,7 +34,7 @@ def watch_store(find: Callable[[], Store | None], agent: str, callback: Callback
     return stop
 
 
-async def _watch(find: Callable[[], Store | None], agent: str, callback: Callback) -> None:
+async def _watch(find: Callable[[], AgentStore | None], agent: str, callback: Callback) -> None:
     try:
         store = await Lane(1).run(find)
     except Unavailable as error:
@@ -55,7 +55,7 @@ async def _watch(find: Callable[[], Store | None], agent: str, callback: Callbac
         unlisten()
 
 
-def _news(store: Store, changes: Changes) -> list[tuple[Kind, str]]:
+def _news(store: AgentStore, changes: Changes) -> list[tuple[Kind, str]]:
     """What a burst of changes comes to: one piece of news for each session."""
     news: dict[str, Kind] = {}
     for what, path in changes:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from trunkline.agents import catalog
 from trunkline.dialects.acp.calls import CallState, merge_call
 from trunkline.dialects.acp.decode import decode_tool_call_update
-from trunkline.dialects.calls import Reading, ToolNames, name_call, read_call
+from trunkline.dialects.calls import CallReading, ToolNames, name_call, read_call
 from trunkline.dialects.calls.names import is_name, usual_name, verb_in
 from trunkline.dialects.calls.words import is_in_command
 from trunkline.dialects.context.types import AutoApprove, PermissionPolicy
@@ -72,7 +72,7 @@ CASES = {
 }
 
 
-def read(call: dict[str, Any], names: ToolNames | None = None) -> Reading:
+def read(call: dict[str, Any], names: ToolNames | None = None) -> CallReading:
     """A call as it is read when it is announced."""
     names = names or ToolNames()
     state = CallState(tool_call_id="c")

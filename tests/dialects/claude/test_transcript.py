@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.dialects.acp.schema import faults
-from trunkline.dialects.claude.transcript import Transcript, answer_text, instant, prompt_text, read_line
+from trunkline.dialects.claude.transcript import ClaudeTranscript, answer_text, instant, prompt_text, read_line
 from trunkline.dialects.notes import AgentNote, CustomNote
 from trunkline.dialects.signals import Malformed, Signal, TurnEnd, Update
 
@@ -20,7 +20,7 @@ LINES = FILE.read_bytes().splitlines()
 
 
 def told(lines: list[bytes]) -> list[tuple[int, Signal]]:
-    transcript = Transcript()
+    transcript = ClaudeTranscript()
     return [each for line in lines for each in transcript.line(line)] + transcript.settle()
 
 
@@ -129,7 +129,7 @@ def test_a_torn_line_is_told_as_such_and_the_next_one_is_read() -> None:
 
 def test_a_message_that_goes_on_after_a_pause_counts_once() -> None:
     usage = {"usage": {"input_tokens": 1, "output_tokens": 2}, "id": "m1", "stop_reason": "end_turn"}
-    transcript = Transcript()
+    transcript = ClaudeTranscript()
     transcript.line(line("assistant", [{"type": "text", "text": "one"}], message=usage))
     first = [signal for _, signal in transcript.settle()]
     transcript.line(line("assistant", [{"type": "text", "text": "two"}], message=usage))

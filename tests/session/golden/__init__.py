@@ -23,7 +23,7 @@ from trunkline.agents import catalog
 from trunkline.dialects.acp.decode import decode_update
 from trunkline.dialects.acp.shape import encode_acp
 from trunkline.dialects.acp.updates import UserMessageChunk
-from trunkline.dialects.claude.transcript import Transcript
+from trunkline.dialects.claude.transcript import ClaudeTranscript
 from trunkline.dialects.context.types import EnvironmentProject, EnvironmentRuntime
 from trunkline.dialects.signals import Update
 from trunkline.session.interpret.lifecycle import environment_of, name_of_folder
@@ -158,7 +158,7 @@ def _open(player: Player, hello: bytes, opened: bytes) -> None:
 
 def _steps_of_file(path: Path) -> list[Step]:
     """What the lines of a session file stand for; what a person said in one is a prompt."""
-    transcript = Transcript()
+    transcript = ClaudeTranscript()
     signals = [signal for line in path.read_bytes().splitlines() for _, signal in transcript.line(line)]
     steps: list[Step] = []
     for signal in [*signals, *(signal for _, signal in transcript.settle())]:

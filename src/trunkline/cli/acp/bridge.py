@@ -23,7 +23,7 @@ from urllib.parse import quote
 import msgspec
 
 from trunkline.cli.acp import messages
-from trunkline.cli.acp.messages import CURSOR_HEAD, OPENING, UPDATE_HEAD, Envelope, params_of
+from trunkline.cli.acp.messages import CURSOR_HEAD, OPENING, UPDATE_HEAD, EditorMessage, params_of
 from trunkline.cli.acp.pipes import CutLine, EditorLeft
 from trunkline.cli.hosting.locate import find_or_start
 from trunkline.cli.run import allowed_env
@@ -187,7 +187,7 @@ class Bridge:
             return None, line
         return self._request(line, message)
 
-    def _note_end(self, line: bytes, message: Envelope) -> None:
+    def _note_end(self, line: bytes, message: EditorMessage) -> None:
         """Remember that the editor takes requests back, for as long as they are not answered."""
         assert message.method is not msgspec.UNSET, "only what has a method takes something back"
         method, about = canonical_method(message.method, side="agent"), params_of(message.params)
@@ -200,7 +200,7 @@ class Bridge:
                 if pending.method == SESSION_PROMPT and pending.session_id == about.session_id and pending.taken_back is None:
                     pending.taken_back = messages.cancel_of(pending.session_id, pending.key)
 
-    def _request(self, line: bytes, message: Envelope) -> tuple[bytes, bytes]:
+    def _request(self, line: bytes, message: EditorMessage) -> tuple[bytes, bytes]:
         assert message.id is not msgspec.UNSET and message.method is not msgspec.UNSET, "a request has both"
         request_id, method = bytes(message.id), canonical_method(message.method, side="agent")
         key = ""
@@ -298,7 +298,7 @@ class Bridge:
             return True
         return self._answered(bytes(message.id), message)
 
-    def _answered(self, request_id: bytes, message: Envelope) -> bool:
+    def _answered(self, request_id: bytes, message: EditorMessage) -> bool:
         own = self._own.pop(request_id, None)
         if own is not None:
             if not own.done():

@@ -27,7 +27,7 @@ _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"?|[\[\]{}:,]|[^\s\[\]{}:,"]+')
 _encode = msgspec.json.Encoder().encode
 
 
-class Envelope(msgspec.Struct):
+class EditorMessage(msgspec.Struct):
     """What tells messages apart."""
 
     id: Raw | UnsetType = UNSET
@@ -59,11 +59,11 @@ class Hello(msgspec.Struct):
     meta: _Meta = msgspec.field(name="_meta", default_factory=_Meta)
 
 
-_envelope = msgspec.json.Decoder(Envelope)
+_envelope = msgspec.json.Decoder(EditorMessage)
 _params = msgspec.json.Decoder(Params)
 
 
-def read(line: bytes) -> Envelope | None:
+def read(line: bytes) -> EditorMessage | None:
     """A line's envelope; None for what is no message."""
     try:
         return _envelope.decode(line)

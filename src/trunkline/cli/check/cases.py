@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trunkline.cli.check import asking as _asking  # noqa: F401 - importing it puts its cases on the list
 from trunkline.cli.check import lifetime as _lifetime  # noqa: F401
-from trunkline.cli.check.examinee import Examinee, Failed, Json, Refused
+from trunkline.cli.check.examinee import AgentRefused, Examinee, Failed, Json
 from trunkline.cli.check.registry import CASES, case, need
 from trunkline.dialects.acp.methods import CANCEL_REQUEST, INITIALIZE, SESSION_CANCEL, SESSION_NEW, SESSION_PROMPT, SESSION_UPDATE
 from trunkline.dialects.codes import ErrorCode
@@ -244,7 +244,7 @@ async def _take_back(agent: Examinee) -> None:
     agent.notify(CANCEL_REQUEST, {"requestId": request_id})
     try:
         stop = (await agent.answer(request_id))["stopReason"]
-    except Refused as refused:
+    except AgentRefused as refused:
         need(refused.code == ErrorCode.REQUEST_CANCELLED, f"the code was {refused.code}")
     else:
         need(stop == "cancelled", f"the stop reason was {stop!r}")
@@ -255,7 +255,7 @@ async def _one_line(agent: Examinee) -> None:
     await agent.greet()
     try:
         await agent.ask(SESSION_PROMPT, {"sessionId": "no-such-session", "prompt": [{"type": "text", "text": "x"}]})
-    except Refused as refused:
+    except AgentRefused as refused:
         need("\n" not in str(refused), "it has several")
     else:
         raise Failed("a prompt for a session that is not there was answered")
@@ -279,6 +279,6 @@ def _chunks_after(agent: Examinee, request_id: object) -> list[Json]:
 async def _refusal(agent: Examinee, method: str) -> int | None:
     try:
         await agent.ask(method)
-    except Refused as refused:
+    except AgentRefused as refused:
         return refused.code
     raise Failed(f"{method} without what it needs was not refused")

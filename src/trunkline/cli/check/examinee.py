@@ -50,7 +50,7 @@ class Skipped(Exception):
     """The agent does not offer what the case is about."""
 
 
-class Refused(Exception):
+class AgentRefused(Exception):
     """The agent answered with an error."""
 
     def __init__(self, error: Json) -> None:
@@ -58,7 +58,7 @@ class Refused(Exception):
         self.code = error.get("code")
 
 
-class Prompts(msgspec.Struct, frozen=True):
+class TestPrompts(msgspec.Struct, frozen=True):
     """What to say to an agent so that it does something; empty where there is no way."""
 
     say: str
@@ -81,7 +81,7 @@ class Prompts(msgspec.Struct, frozen=True):
 class Examinee:
     """One process of the agent."""
 
-    def __init__(self, folder: Path, prompts: Prompts) -> None:
+    def __init__(self, folder: Path, prompts: TestPrompts) -> None:
         self.folder = folder
         self.prompts = prompts
         self.hello: Json = {}
@@ -97,7 +97,7 @@ class Examinee:
         self.exit: Exit | None = None
 
     @classmethod
-    async def start(cls, command: Sequence[str], env: Mapping[str, str], folder: Path, prompts: Prompts) -> Examinee:
+    async def start(cls, command: Sequence[str], env: Mapping[str, str], folder: Path, prompts: TestPrompts) -> Examinee:
         """Start the agent."""
         made = cls(folder, prompts)
         made._process = await AgentProcess.spawn(
@@ -144,7 +144,7 @@ class Examinee:
         found = await self.until(lambda: next((each for each in self.received if "method" not in each
                                                and _key(each.get("id")) == _key(request_id)), None))
         if "error" in found:
-            raise Refused(found["error"])
+            raise AgentRefused(found["error"])
         return found["result"]
 
     async def ask(self, method: str, params: Json | None = None, request_id: Any = None) -> Any:

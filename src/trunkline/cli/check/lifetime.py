@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from trunkline.cli.check.examinee import Examinee, Json, Refused, Skipped
+from trunkline.cli.check.examinee import AgentRefused, Examinee, Json, Skipped
 from trunkline.cli.check.registry import case, need
 from trunkline.dialects.acp.methods import (
     SESSION_CANCEL,
@@ -98,7 +98,7 @@ async def _load_nothing(agent: Examinee) -> None:
     agent.can("load")
     try:
         await agent.ask(SESSION_LOAD, _open(agent, "no-such-session"))
-    except Refused:
+    except AgentRefused:
         return
     need(False, "it was answered")
 
@@ -200,7 +200,7 @@ async def _wrong_mode(agent: Examinee) -> None:
         raise Skipped("it has no modes")
     try:
         await agent.ask(SESSION_SET_MODE, {"sessionId": answer["sessionId"], "modeId": "no-such-mode"})
-    except Refused:
+    except AgentRefused:
         return
     need(False, "it was taken")
 

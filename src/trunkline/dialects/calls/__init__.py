@@ -29,13 +29,13 @@ from trunkline.dialects.calls.describe import describe, reading_meta, subject_of
 from trunkline.dialects.calls.inputs import PATHS, command_of, folder_of, has_new_text, named_in
 from trunkline.dialects.calls.members import adds_meaning, unknown_members
 from trunkline.dialects.calls.names import ToolNames, is_name, name_of_kind, role_of_kind
-from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, Claims, Reading, Source, ToolRole
+from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, CallReading, Claims, Source, ToolRole
 from trunkline.dialects.calls.words import arguments_in, command_in, is_cut, is_in_command
 from trunkline.dialects.context.categories import categorize_tool
 from trunkline.dialects.context.types import ToolCategory
 from trunkline.dialects.visible import looks_alike, unseen_in
 
-__all__ = ["Act", "Claims", "Reading", "Source", "ToolNames", "ToolRole", "name_call", "read_call", "reading_meta"]
+__all__ = ["Act", "CallReading", "Claims", "Source", "ToolNames", "ToolRole", "name_call", "read_call", "reading_meta"]
 
 _CATEGORY_OF_ROLE: Final[dict[ToolRole, ToolCategory]] = {
     "read": "file_read", "search": "search", "write": "file_write", "edit": "file_edit", "patch": "file_edit",
@@ -84,7 +84,7 @@ def _agree(shape: ToolRole | None, kind: ToolRole | None) -> bool:
 
 def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = "name", names: ToolNames | None = None,
               located: Sequence[str] = (), brings_changes: bool = False, title: str = "", shown: str = "",
-              arguments: str = "", cut: bool = False, claims: Claims = _NO_CLAIMS) -> Reading:
+              arguments: str = "", cut: bool = False, claims: Claims = _NO_CLAIMS) -> CallReading:
     """Read a call that is named ``tool``. ``located`` are the files that it points at beside its input, ``brings_changes``
     says that it shows changes of files; ``title``, ``shown`` and ``arguments`` (a text that an earlier update showed) are looked
     at only where there is no input. ``claims`` is what else was ever said of it."""
@@ -116,7 +116,7 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
         doubts.append("its input is of no form that is known")
     unseen = _unseen(tool, *found.paths[:PATHS])
     doubts += [unseen] if unseen else []
-    return Reading(
+    return CallReading(
         tool=tool, named_by=named_by, role=role, kind=kind, category=category, acts=acts, command=command, command_from=source,
         folder=folder_of(members) if command is not None else None, paths=found.paths, globs=found.globs,
         queries=tuple(_statements(members, role)), unseen=unseen, doubts=tuple(doubts[:DOUBTS]), cut=cut,

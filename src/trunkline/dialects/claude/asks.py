@@ -15,10 +15,8 @@ import msgspec
 
 from trunkline.dialects.claude import outgoing, tools
 from trunkline.dialects.claude.questions import answers_of, form_of, words_of
-from trunkline.dialects.outside import BROKEN
+from trunkline.dialects.outside import BROKEN, Json
 from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, PermissionOption, QuestionAsk, Signal
-
-Json = dict[str, Any]
 
 ALLOW: Final = PermissionOption("allow", "Allow", "allow_once")
 ALWAYS: Final = PermissionOption("allow_always", "Always allow", "allow_always")
@@ -52,7 +50,7 @@ class Open(msgspec.Struct, kw_only=True):
     elicited: bool = False
 
 
-class Asks:
+class ClaudeAsks:
     """The asks of one CLI process."""
 
     def __init__(self, new_id: Callable[[str], str]) -> None:

@@ -16,7 +16,7 @@ SAID_KEPT: Final = 1 << 20
 """Characters of a block that are kept to be compared; of a longer one its beginning and its length are."""
 
 
-class Block(msgspec.Struct):
+class TextPieces(msgspec.Struct):
     """A block of an answer: what it said by now, and what of an earlier attempt it has yet to repeat."""
 
     kind: str
@@ -44,7 +44,7 @@ class Block(msgspec.Struct):
         return self.said[0] if self.said else ""
 
 
-def block_of(blocks: Iterable[Block], kind: str, text: str) -> Block | None:
+def block_of(blocks: Iterable[TextPieces], kind: str, text: str) -> TextPieces | None:
     """The block that came in pieces and is whole now; None where no block is like it."""
     waiting = [block for block in blocks if block.kind == kind and not block.confirmed]
     for alike in _ALIKE:
@@ -54,7 +54,7 @@ def block_of(blocks: Iterable[Block], kind: str, text: str) -> Block | None:
     return None
 
 
-def rest_of(block: Block, text: str) -> str:
+def rest_of(block: TextPieces, text: str) -> str:
     """What a whole text says beyond the pieces of its block."""
     known = block.text()
     if block.size > len(known):

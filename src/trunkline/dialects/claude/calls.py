@@ -13,16 +13,15 @@ import msgspec
 
 from trunkline.dialects.claude import results, tools
 from trunkline.dialects.notes import AgentNote, ArgsDelta
+from trunkline.dialects.outside import Json
 from trunkline.dialects.signals import Signal, Update
-
-Json = dict[str, Any]
 
 BROKEN_OFF: Final = "The model's answer broke off before this call was complete."
 
 _encode = msgspec.json.Encoder().encode
 
 
-class Call(msgspec.Struct):
+class OpenToolCall(msgspec.Struct):
     """A call that has not ended."""
 
     name: str
@@ -33,11 +32,11 @@ class Call(msgspec.Struct):
     title: str = ""
 
 
-class Calls:
+class ToolCalls:
     """The open calls of one CLI process."""
 
     def __init__(self) -> None:
-        self._open: dict[str, Call] = {}
+        self._open: dict[str, OpenToolCall] = {}
         self._tasks: dict[str, Json] = {}
         """The plan's steps as the Task tools keep them, by their ids."""
         self._has_plan = False
@@ -60,7 +59,7 @@ class Calls:
         """The model begins to write a call."""
         if not call_id or call_id in self._open:
             return []
-        self._open[call_id] = Call(name, {}, parent)
+        self._open[call_id] = OpenToolCall(name, {}, parent)
         return [_update(_under(tools.begun(call_id, name), parent))]
 
     def delta(self, call_id: str, piece: str) -> list[Signal]:
@@ -77,7 +76,7 @@ class Calls:
         begun = self._open.get(call_id)
         if begun is not None and begun.is_whole and begun.given == given:
             return []
-        self._open[call_id] = Call(name, given, parent, is_whole=True, title=title)
+        self._open[call_id] = OpenToolCall(name, given, parent, is_whole=True, title=title)
         update = tools.announced(call_id, name, given) if begun is None else tools.completed(call_id, name, given)
         if title:
             update["title"] = title
@@ -93,7 +92,7 @@ class Calls:
 
     def end(self, call_id: str, answer: Any, record: Any, *, failed: bool, parent: str | None) -> list[Signal]:
         """A call has ended."""
-        call = self._open.pop(call_id, None) or Call("", {}, parent)
+        call = self._open.pop(call_id, None) or OpenToolCall("", {}, parent)
         update = results.ended(call_id, call.name, call.given, answer, record, failed)
         if call.edited:
             changed = tools.described(call_id, call.name, call.given)
@@ -123,7 +122,7 @@ class Calls:
         self._tasks.clear()
         return [_update({"sessionUpdate": "plan", "entries": []})] if had_plan else []
 
-    def _planned(self, call: Call, record: Any) -> list[Signal]:
+    def _planned(self, call: OpenToolCall, record: Any) -> list[Signal]:
         """The plan, where a call has changed it."""
         kept = record if isinstance(record, dict) else {}
         before = _encode(self._tasks)

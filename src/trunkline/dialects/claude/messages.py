@@ -14,16 +14,15 @@ from typing import Any, Final
 
 import msgspec
 
-from trunkline.dialects.claude.blocks import Block, block_of, rest_of
-from trunkline.dialects.claude.calls import Calls
+from trunkline.dialects.claude.blocks import TextPieces, block_of, rest_of
+from trunkline.dialects.claude.calls import ToolCalls
 from trunkline.dialects.claude.frames import AssistantFrame, Message, StreamFrame
 from trunkline.dialects.claude.settings import SYNTHETIC
 from trunkline.dialects.claude.tools import text_in
-from trunkline.dialects.claude.usage import Account
+from trunkline.dialects.claude.usage import TokenAccount
 from trunkline.dialects.notes import AgentNote, RedactedThinking
+from trunkline.dialects.outside import Json
 from trunkline.dialects.signals import Signal, Update
-
-Json = dict[str, Any]
 
 TEXTS: Final = {"text": "agent_message_chunk", "thinking": "agent_thought_chunk"}
 """Kinds of blocks that are texts, and the updates that tell them."""
@@ -31,13 +30,13 @@ TEXTS: Final = {"text": "agent_message_chunk", "thinking": "agent_thought_chunk"
 _encode = msgspec.json.Encoder().encode
 
 
-class Answer(msgspec.Struct):
+class OpenAnswer(msgspec.Struct):
     """An answer of the model. ``shown_as`` is the id that its texts are told under: its own, or that of the broken attempt."""
 
     id: str
     model: str = ""
     shown_as: str = ""
-    blocks: dict[int, Block] = {}
+    blocks: dict[int, TextPieces] = {}
     usage: Any = None
     has_end: bool = False
     """The model said why it stopped. An answer that is closed without that broke off."""
@@ -49,11 +48,11 @@ class Answer(msgspec.Struct):
 class Messages:
     """What is said in one CLI process."""
 
-    def __init__(self, calls: Calls, account: Account, new_id: Callable[[str], str]) -> None:
+    def __init__(self, calls: ToolCalls, account: TokenAccount, new_id: Callable[[str], str]) -> None:
         self._calls = calls
         self._account = account
         self._new_id = new_id
-        self._current: dict[str | None, Answer] = {}
+        self._current: dict[str | None, OpenAnswer] = {}
         """By the call that started the sub-agent; None is the main conversation."""
         self.has_text = False
         """Whether the main conversation said anything to people since the turn began."""
@@ -123,7 +122,7 @@ class Messages:
     def _start(self, message: Message, parent: str | None) -> list[Signal]:
         before = self._current.get(parent)
         broken = before if before is not None and not before.is_done else None
-        answer = self._current[parent] = Answer(message.id, message.model, message.id)
+        answer = self._current[parent] = OpenAnswer(message.id, message.model, message.id)
         if broken is None:
             return []
         texts = [(block.kind, block.shown()) for block in broken.blocks.values() if block.kind in TEXTS]
@@ -146,7 +145,7 @@ class Messages:
     def _open(self, index: int, block: Json, parent: str | None) -> list[Signal]:
         answer = self._answer(parent)
         kind = text_in(block, "type")
-        opened = answer.blocks[index] = Block(kind)
+        opened = answer.blocks[index] = TextPieces(kind)
         if kind.endswith("tool_use"):
             opened.call_id = text_in(block, "id")
             return self._calls.begin(opened.call_id, text_in(block, "name"), parent)
@@ -165,10 +164,10 @@ class Messages:
             case _:
                 return []
         if block is None or block.kind != kind:
-            block = answer.blocks[index] = Block(kind)
+            block = answer.blocks[index] = TextPieces(kind)
         return self._text(answer, block, piece, parent)
 
-    def _text(self, answer: Answer, block: Block, piece: str, parent: str | None) -> list[Signal]:
+    def _text(self, answer: OpenAnswer, block: TextPieces, piece: str, parent: str | None) -> list[Signal]:
         """The next piece of a text, as far as it is news."""
         if not piece:
             return []
@@ -186,7 +185,7 @@ class Messages:
         answer.shown_as, answer.repeats = answer.id, []
         return [self._chunk(block.kind, so_far, answer.shown_as, parent)]
 
-    def _block(self, answer: Answer, block: Json, parent: str | None, titles: dict[str, str]) -> list[Signal]:
+    def _block(self, answer: OpenAnswer, block: Json, parent: str | None, titles: dict[str, str]) -> list[Signal]:
         kind = text_in(block, "type")
         if kind in TEXTS:
             return self._whole_text(answer, kind, text_in(block, kind), parent)
@@ -203,14 +202,14 @@ class Messages:
             return [AgentNote(RedactedThinking())]
         return []
 
-    def _whole_text(self, answer: Answer, kind: str, text: str, parent: str | None) -> list[Signal]:
+    def _whole_text(self, answer: OpenAnswer, kind: str, text: str, parent: str | None) -> list[Signal]:
         """A complete text: what of it was not told in pieces."""
         if not text:
             return []
         block = _block_for(answer, kind, text)
         return self._text(answer, block, rest_of(block, text), parent)
 
-    def _long_text(self, answer: Answer, kind: str, texts: Iterator[str], parent: str | None) -> Iterator[list[Signal]]:
+    def _long_text(self, answer: OpenAnswer, kind: str, texts: Iterator[str], parent: str | None) -> Iterator[list[Signal]]:
         """The same, of a text that comes in parts."""
         if kind not in TEXTS:
             return
@@ -240,10 +239,10 @@ class Messages:
             return signals
         return signals + self._account.message(answer.shown_as, answer.model, answer.usage) if parent is None else signals
 
-    def _answer(self, parent: str | None) -> Answer:
+    def _answer(self, parent: str | None) -> OpenAnswer:
         answer = self._current.get(parent)
         if answer is None:
-            answer = self._current[parent] = Answer("", shown_as="")
+            answer = self._current[parent] = OpenAnswer("", shown_as="")
         return answer
 
     def _chunk(self, kind: str, text: str, message_id: str, parent: str | None) -> Signal:
@@ -263,16 +262,16 @@ def blocks_of(content: Any) -> list[Json]:
     return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
 
 
-def _block_for(answer: Answer, kind: str, text: str) -> Block:
+def _block_for(answer: OpenAnswer, kind: str, text: str) -> TextPieces:
     """The block that a complete text is, or a new one; it is complete now."""
     block = block_of(answer.blocks.values(), kind, text)
     if block is None:
-        block = answer.blocks[max(answer.blocks, default=-1) + 1] = Block(kind)
+        block = answer.blocks[max(answer.blocks, default=-1) + 1] = TextPieces(kind)
     block.confirmed = True
     return block
 
 
-def _echo(answer: Answer, kind: str) -> str:
+def _echo(answer: OpenAnswer, kind: str) -> str:
     """What the next text of an answer is expected to repeat; asked when it says something, since a block may stay silent."""
     if not answer.repeats:
         return ""
@@ -282,7 +281,7 @@ def _echo(answer: Answer, kind: str) -> str:
     return ""
 
 
-def _unfinished(answer: Answer) -> list[str]:
+def _unfinished(answer: OpenAnswer) -> list[str]:
     return [block.call_id for block in answer.blocks.values() if block.call_id]
 
 

@@ -14,9 +14,8 @@ from msgspec import UNSET, UnsetType
 
 from trunkline.dialects.acp.content import ContentBlock, EmbeddedResource, ImageContent, ResourceLink, TextContent
 from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.outside import Json
 from trunkline.errors import Invalid
-
-Json = dict[str, Any]
 
 GATE = "rules"
 """Our name for what we want to be called back about."""

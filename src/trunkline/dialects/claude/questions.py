@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from trunkline.dialects.outside import Json
 from trunkline.dialects.signals import OTHER_WORDS
-
-Json = dict[str, Any]
 
 
 def questions_in(given: Json) -> list[Json]:

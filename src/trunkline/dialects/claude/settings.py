@@ -13,11 +13,9 @@ import msgspec
 from trunkline.dialects.claude import outgoing
 from trunkline.dialects.claude.frames import CommandsChangedFrame, InitFrame
 from trunkline.dialects.notes import AgentNote, ModelUsed
-from trunkline.dialects.outside import BROKEN
+from trunkline.dialects.outside import BROKEN, Json
 from trunkline.dialects.signals import Signal, Update
 from trunkline.errors import Invalid
-
-Json = dict[str, Any]
 
 MODES: Final[dict[str, tuple[str, str]]] = {
     "default": ("Ask", "Asks before it changes files or runs commands"),
@@ -73,7 +71,7 @@ class _ModeSet(msgspec.Struct, forbid_unknown_fields=True):
     mode: str
 
 
-class Settings:
+class ClaudeSettings:
     """The settings of one CLI process."""
 
     def __init__(self) -> None:

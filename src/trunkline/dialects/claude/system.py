@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -25,11 +25,11 @@ from trunkline.dialects.claude.frames import (
     TaskFrame,
     ToolProgressFrame,
 )
-from trunkline.dialects.claude.usage import Account
+from trunkline.dialects.claude.usage import TokenAccount
 from trunkline.dialects.notes import AgentNote, CustomNote, HookRan, Progressed, RateLimited, Retried, SubAgentReport
+from trunkline.dialects.outside import Json
 from trunkline.dialects.signals import Signal, Update
 
-Json = dict[str, Any]
 Level = Literal["info", "warning", "error", "success"]
 
 SILENT: Final = frozenset({"thinking_tokens", "session_state_changed", "control_request_progress", "keep_alive"})
@@ -43,7 +43,7 @@ _encode = msgspec.json.Encoder().encode
 class Remarks:
     """What one CLI process says beside the conversation."""
 
-    def __init__(self, account: Account, new_id: Callable[[str], str]) -> None:
+    def __init__(self, account: TokenAccount, new_id: Callable[[str], str]) -> None:
         self._account = account
         self._new_id = new_id
         self._compaction = ""

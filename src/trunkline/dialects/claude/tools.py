@@ -8,11 +8,10 @@ Rule 2: nothing here fails on an input of another shape than expected; what is n
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from trunkline.dialects.claude.patches import diff_of
-
-Json = dict[str, Any]
+from trunkline.dialects.outside import Json
 
 TODOS: Final = "TodoWrite"
 """The call that writes the whole plan."""

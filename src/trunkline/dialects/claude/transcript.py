@@ -19,10 +19,9 @@ from trunkline.dialects.claude import results, tools
 from trunkline.dialects.claude.usage import count_of
 from trunkline.dialects.jsonrpc.lines import utf8_fault
 from trunkline.dialects.notes import AgentNote, CustomNote, ModelUsed, RedactedThinking
-from trunkline.dialects.outside import BROKEN
+from trunkline.dialects.outside import BROKEN, Json
 from trunkline.dialects.signals import Malformed, Signal, StopReason, TurnEnd, Update
 
-Json = dict[str, Any]
 Timed = tuple[int, Signal]
 """A signal and when it was: UTC, microseconds."""
 
@@ -38,7 +37,7 @@ TITLES = ("custom-title", "ai-title", "summary")
 _encode = msgspec.json.Encoder().encode
 
 
-class Line(msgspec.Struct, rename="camel"):
+class TranscriptLine(msgspec.Struct, rename="camel"):
     """The members of a line that matter; any may be missing."""
 
     type: str = ""
@@ -56,10 +55,10 @@ class Line(msgspec.Struct, rename="camel"):
     summary: str = ""
 
 
-_read = msgspec.json.Decoder(Line, strict=False).decode
+_read = msgspec.json.Decoder(TranscriptLine, strict=False).decode
 
 
-def read_line(raw: bytes) -> Line | None:
+def read_line(raw: bytes) -> TranscriptLine | None:
     """One line; None where it is no such object (a torn write, another format)."""
     if utf8_fault(raw) is not None:  # members that are left as they came would not notice
         return None
@@ -78,12 +77,12 @@ def instant(stamp: str) -> int:
     return int((read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp() * 1e6)
 
 
-def given_title(line: Line) -> str:
+def given_title(line: TranscriptLine) -> str:
     """The title that this line gives; "" for any other line."""
     return {"custom-title": line.custom_title, "ai-title": line.ai_title, "summary": line.summary}.get(line.type, "")
 
 
-def prompt_text(line: Line) -> str:
+def prompt_text(line: TranscriptLine) -> str:
     """What a person typed in this line; "" for anything else."""
     if line.type != "user" or line.is_meta or line.is_sidechain or line.is_compact_summary:
         return ""
@@ -91,14 +90,14 @@ def prompt_text(line: Line) -> str:
     return "" if not text.strip() or text.lstrip().startswith((INTERRUPTED, *HIDDEN)) else text
 
 
-def answer_text(line: Line) -> str:
+def answer_text(line: TranscriptLine) -> str:
     """What the agent answered in this line; "" for anything else."""
     if line.type != "assistant" or line.is_sidechain:
         return ""
     return "\n".join(_text(block) for block in _blocks(line.message) if block.get("type") == "text").strip()
 
 
-class Transcript:
+class ClaudeTranscript:
     """Reads one session's lines, from the first one on."""
 
     def __init__(self) -> None:
@@ -127,13 +126,13 @@ class Transcript:
         """Nothing follows for now: what was held back until it was sure, as of the line that said it."""
         return [(self._answered_at, signal) for signal in self._usage_note() + self._turn_end()]
 
-    def _is_news(self, line: Line) -> bool:
+    def _is_news(self, line: TranscriptLine) -> bool:
         """Whether this line shows that the message before it is complete."""
         if line.is_sidechain or line.is_meta or line.type not in ("user", "assistant"):
             return False
         return line.type == "user" or _message_id(line) != self._message_id
 
-    def _told(self, line: Line) -> list[Signal]:
+    def _told(self, line: TranscriptLine) -> list[Signal]:
         if line.is_sidechain or line.is_meta:
             return []
         match line.type:
@@ -146,7 +145,7 @@ class Transcript:
         title = given_title(line)
         return [_update({"sessionUpdate": "session_info_update", "title": title})] if title else []
 
-    def _user(self, line: Line) -> list[Signal]:
+    def _user(self, line: TranscriptLine) -> list[Signal]:
         results = [block for block in _blocks(line.message) if block.get("type") == "tool_result"]
         if results:
             return [signal for block in results for signal in self._result(block, line.tool_use_result)]
@@ -161,7 +160,7 @@ class Transcript:
         return [_update({"sessionUpdate": "user_message_chunk", "content": block, "messageId": line.uuid or "user"})
                 for block in blocks]
 
-    def _assistant(self, line: Line) -> list[Signal]:
+    def _assistant(self, line: TranscriptLine) -> list[Signal]:
         message = line.message if isinstance(line.message, dict) else {}
         self._message_id, self._answered_at = _message_id(line), self._at
         signals: list[Signal] = []
@@ -203,7 +202,7 @@ class Transcript:
             return []
         return [_update(results.ended(call_id, name, given, block.get("content"), record, block.get("is_error") is True))]
 
-    def _system(self, line: Line) -> list[Signal]:
+    def _system(self, line: TranscriptLine) -> list[Signal]:
         if line.subtype in ("compact_boundary", "api_error"):
             return [CustomNote(line.subtype, _encode({"uuid": line.uuid}))]
         return []
@@ -230,7 +229,7 @@ class Transcript:
         return _update({"sessionUpdate": kind, "content": {"type": "text", "text": text}, "messageId": self._message_id})
 
 
-def _message_id(line: Line) -> str:
+def _message_id(line: TranscriptLine) -> str:
     message_id = line.message.get("id") if isinstance(line.message, dict) else None
     return message_id if isinstance(message_id, str) else line.uuid
 

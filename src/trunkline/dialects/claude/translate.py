@@ -22,8 +22,8 @@ import msgspec
 
 from trunkline.dialects.acp.large import strings_of
 from trunkline.dialects.claude import outgoing
-from trunkline.dialects.claude.asks import Asks
-from trunkline.dialects.claude.calls import Calls
+from trunkline.dialects.claude.asks import ClaudeAsks
+from trunkline.dialects.claude.calls import ToolCalls
 from trunkline.dialects.claude.frames import (
     ApiRetryFrame,
     AssistantFrame,
@@ -51,23 +51,22 @@ from trunkline.dialects.claude.frames import (
     TaskFrame,
     TitleFrame,
     ToolProgressFrame,
-    Unknown,
+    UnknownFrame,
     UserFrame,
 )
 from trunkline.dialects.claude.large import LARGE_LINE, Large, marked, read_large
 from trunkline.dialects.claude.messages import Messages, blocks_of
 from trunkline.dialects.claude.reading import read_frame
 from trunkline.dialects.claude.results import is_sent_off
-from trunkline.dialects.claude.settings import Settings
+from trunkline.dialects.claude.settings import ClaudeSettings
 from trunkline.dialects.claude.stops import stop_of, unqueued, withdrawal
 from trunkline.dialects.claude.system import SILENT, Remarks
 from trunkline.dialects.claude.tools import text_in
 from trunkline.dialects.claude.turns import Turns
-from trunkline.dialects.claude.usage import Account
+from trunkline.dialects.claude.usage import TokenAccount
 from trunkline.dialects.notes import AgentNote, CustomNote, OwnTurn, RuledOut, SessionIdChanged
+from trunkline.dialects.outside import Json
 from trunkline.dialects.signals import AgentFault, Malformed, PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
-
-Json = dict[str, Any]
 
 INTERRUPTED: Final = "[Request interrupted by user"
 KEPT_OF_BROKEN: Final = 4096
@@ -108,11 +107,11 @@ class Translator:
 
     def __init__(self, new_id: Callable[[str], str]) -> None:
         self._about_to_run: list[AboutToRun] = []
-        self._calls = Calls()
-        self._account = Account()
+        self._calls = ToolCalls()
+        self._account = TokenAccount()
         self._messages = Messages(self._calls, self._account, new_id)
-        self._asks = Asks(new_id)
-        self._settings = Settings()
+        self._asks = ClaudeAsks(new_id)
+        self._settings = ClaudeSettings()
         self._turns = Turns()
         self._remarks = Remarks(self._account, new_id)
         self._answers: list[ControlAnswer] = []
@@ -223,8 +222,8 @@ class Translator:
         """The line that answers a question (accept, decline, cancel); None where it is no longer open."""
         return self._asks.answer(request_id, action, content)
 
-    def _signals_of(self, kind: str, frame: Known | System | Unknown, line: bytes) -> list[Signal]:
-        if not isinstance(frame, Unknown) and frame.session_id and self.session_id is None:
+    def _signals_of(self, kind: str, frame: Known | System | UnknownFrame, line: bytes) -> list[Signal]:
+        if not isinstance(frame, UnknownFrame) and frame.session_id and self.session_id is None:
             self.session_id = frame.session_id
         match frame:
             case StreamFrame():
@@ -249,7 +248,7 @@ class Translator:
                 return self._reset(line)
         return self._remark(kind, frame, line)
 
-    def _signals_in_steps(self, kind: str, frame: Known | System | Unknown, large: Large) -> Iterator[list[Signal]]:
+    def _signals_in_steps(self, kind: str, frame: Known | System | UnknownFrame, large: Large) -> Iterator[list[Signal]]:
         """What a long line means: its texts in pieces, all else by its beginning. What would have to be looked at is refused."""
         texts = {path: strings_of(text) for path, text in large.texts.items()}
         match frame:
@@ -287,7 +286,7 @@ class Translator:
         self._output.append(outgoing.failed(cli_id, TOO_LARGE))
         return []
 
-    def _remark(self, kind: str, frame: Known | System | Unknown, line: bytes) -> list[Signal]:
+    def _remark(self, kind: str, frame: Known | System | UnknownFrame, line: bytes) -> list[Signal]:
         remarks = self._remarks
         match frame:
             case StatusFrame():

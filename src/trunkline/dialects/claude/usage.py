@@ -13,9 +13,8 @@ import msgspec
 
 from trunkline.dialects.claude.frames import ResultFrame
 from trunkline.dialects.notes import AgentNote, CostSpent, CustomNote, TokensSpent
+from trunkline.dialects.outside import Json
 from trunkline.dialects.signals import Signal, Update
-
-Json = dict[str, Any]
 
 MOST: Final = 1 << 53
 """No count of tokens is as high; what is was not counted."""
@@ -58,7 +57,7 @@ class Count(msgspec.Struct, frozen=True):
                      max(0, self.written - known.written), max(0, self.thought - known.thought))
 
 
-class Account:
+class TokenAccount:
     """The account of one CLI process."""
 
     def __init__(self) -> None:

@@ -39,7 +39,7 @@ class AgentSession(msgspec.Struct, frozen=True, kw_only=True):
     created_at: str | None = None
 
 
-class Calls(Protocol):
+class ClientCalls(Protocol):
     """Serves what the agent asks of its client (files, terminals)."""
 
     async def serve(self, method: str, params: bytes, check_caller: Callable[[str], None]) -> bytes:

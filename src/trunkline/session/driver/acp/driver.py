@@ -34,7 +34,7 @@ from trunkline.session.driver.acp.listing import listed
 from trunkline.session.driver.acp.opening import Inbox, Opened, Opening, noted, raw_or_none
 from trunkline.session.driver.acp.service import NAMED_CHARS, ClientService
 from trunkline.session.driver.acp.turn import PromptTurn
-from trunkline.session.driver.base import AgentSession, Calls, DriverSink, How, Started
+from trunkline.session.driver.base import AgentSession, ClientCalls, DriverSink, How, Started
 from trunkline.session.driver.daemons import DaemonsLeft
 
 START_TIMEOUT_S = 90.0
@@ -48,7 +48,7 @@ T = TypeVar("T")
 class AcpDriver:
     """One ACP agent process with one session in it."""
 
-    def __init__(self, spec: AgentSpec, *, cwd: str, env: Mapping[str, str], calls: Calls,
+    def __init__(self, spec: AgentSpec, *, cwd: str, env: Mapping[str, str], calls: ClientCalls,
                  mcp_servers: Sequence[msgspec.Raw], sink: DriverSink, new_id: Callable[[], str], version: str,
                  fork: bool = False, confine: Confine = as_is, resources: Resources | None = None) -> None:
         """``fork``: the session that it begins with is a branch of the previous one. ``confine``: the session's sandbox."""

@@ -128,7 +128,7 @@ class Inbox:
         return (CustomNote("foreign_update", _encode(data)),)
 
 
-class Call(Protocol):
+class CallAgent(Protocol):
     """Sends a request to the agent and waits for its result; ``at_once`` sees it before any later message is handled."""
 
     async def __call__(
@@ -164,7 +164,8 @@ def _ways_back(hello: InitializeResponse) -> list[tuple[How, str]]:
 class Opening:
     """Opens one session with one agent."""
 
-    def __init__(self, spec: AgentSpec, cwd: str, mcp_servers: list[msgspec.Raw], version: str, inbox: Inbox, call: Call) -> None:
+    def __init__(self, spec: AgentSpec, cwd: str, mcp_servers: list[msgspec.Raw], version: str, inbox: Inbox,
+                 call: CallAgent) -> None:
         self._spec = spec
         self._cwd = cwd
         self._mcp_servers = mcp_servers

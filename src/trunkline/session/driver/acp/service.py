@@ -23,7 +23,7 @@ from trunkline.dialects.signals import Signal
 from trunkline.errors import Forbidden, LocalError, NotFound, TrunklineError, Unsupported
 from trunkline.session.driver.acp.connection import LONG_ANSWER, AgentConnection
 from trunkline.session.driver.acp.limits import Served
-from trunkline.session.driver.base import Calls
+from trunkline.session.driver.base import ClientCalls
 
 ANSWERS_AT_ONCE = 4
 """Files and outputs that are read for the agent at once: each may have 64 MiB, which wait until it has read what came before."""
@@ -39,7 +39,7 @@ _encode = msgspec.json.Encoder().encode
 class ClientService:
     """What is being done for one agent. ``emit`` takes what whoever reads along should know."""
 
-    def __init__(self, calls: Calls, connection: AgentConnection, is_ours: Callable[[str], bool],
+    def __init__(self, calls: ClientCalls, connection: AgentConnection, is_ours: Callable[[str], bool],
                  emit: Callable[[list[Signal]], None]) -> None:
         self._calls = calls
         self._connection = connection

@@ -25,7 +25,7 @@ from trunkline.errors import AgentError, Unsupported
 from trunkline.session.driver.acp.connection import AgentConnection
 from trunkline.session.driver.acp.opening import Inbox, raw_or_none
 from trunkline.session.driver.acp.service import ClientService
-from trunkline.session.driver.base import Calls
+from trunkline.session.driver.base import ClientCalls
 
 _encode = msgspec.json.Encoder().encode
 
@@ -33,7 +33,8 @@ _encode = msgspec.json.Encoder().encode
 class PromptTurn:
     """The prompts of one agent, one at a time."""
 
-    def __init__(self, spec: AgentSpec, connection: AgentConnection, inbox: Inbox, calls: Calls, service: ClientService) -> None:
+    def __init__(self, spec: AgentSpec, connection: AgentConnection, inbox: Inbox, calls: ClientCalls,
+                 service: ClientService) -> None:
         self.takes = PromptCapabilities()
         self._spec = spec
         self._connection = connection

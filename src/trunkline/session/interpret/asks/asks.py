@@ -21,7 +21,7 @@ from trunkline.dialects.acp.decode import decode_tool_call_update
 from trunkline.dialects.acp.permission import is_other
 from trunkline.dialects.acp.tools import Diff
 from trunkline.dialects.acp.updates import ToolCallUpdate
-from trunkline.dialects.calls import DOUBTS, Reading, reading_meta
+from trunkline.dialects.calls import DOUBTS, CallReading, reading_meta
 from trunkline.dialects.context.envelope import iso_ms
 from trunkline.dialects.context.events import ApprovalRequestedEvent, ApprovalResolvedEvent, NotificationEvent, UserQuestionEvent
 from trunkline.dialects.context.types import Resolver
@@ -437,7 +437,7 @@ def _requested_meta(view: ApprovalView) -> dict[str, Any]:
     return meta
 
 
-def _describe(reading: Reading, state: CallState) -> str:
+def _describe(reading: CallReading, state: CallState) -> str:
     """The call's line; its title where that has more to say than a tool's name."""
     return reading.description if reading.description != reading.tool else state.title or reading.tool
 

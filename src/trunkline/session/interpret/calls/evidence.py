@@ -15,7 +15,7 @@ from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.acp.content import TextContent
 from trunkline.dialects.acp.tools import Content, Diff, Terminal, ToolCallContent
 from trunkline.dialects.acp.updates import ToolCall, ToolCallUpdate
-from trunkline.dialects.calls import Claims, Reading, ToolNames, name_call
+from trunkline.dialects.calls import CallReading, Claims, ToolNames, name_call
 from trunkline.dialects.calls.claims import with_kind, with_name, with_reading
 from trunkline.dialects.calls.files import file_in
 from trunkline.dialects.calls.inputs import command_of
@@ -77,7 +77,7 @@ def remembering(call: OpenCall, read: Callable[[str], str | None]) -> Callable[[
     return kept
 
 
-def keep_claims(call: OpenCall, changed: frozenset[str], kind: str, before: Reading | None) -> None:
+def keep_claims(call: OpenCall, changed: frozenset[str], kind: str, before: CallReading | None) -> None:
     """Keep what an update took back: its kind, and what was read in it ``before``. Nobody has decided since."""
     claims = call.claims or Claims()
     if "kind" in changed:

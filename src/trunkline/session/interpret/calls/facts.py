@@ -17,7 +17,7 @@ from msgspec import Raw
 from trunkline.dialects.acp.calls import LOCATIONS, CallState
 from trunkline.dialects.acp.content import TextContent
 from trunkline.dialects.acp.tools import Content, Diff
-from trunkline.dialects.calls import Claims, Reading, ToolNames, read_call
+from trunkline.dialects.calls import CallReading, Claims, ToolNames, read_call
 from trunkline.dialects.calls.files import files_in
 from trunkline.dialects.calls.words import arguments_in
 from trunkline.dialects.outside import BROKEN
@@ -38,7 +38,7 @@ def name_of(state: CallState) -> str:
     return state.tool or state.name or state.first_title or state.kind
 
 
-def read_open_call(call: OpenCall, names: ToolNames) -> Reading:
+def read_open_call(call: OpenCall, names: ToolNames) -> CallReading:
     """The one reading of a call, from all that is known of it."""
     state = call.state
     diffs = [item for item in state.content or () if isinstance(item, Diff)]
@@ -69,7 +69,7 @@ class Head(NamedTuple):
 class Facts:
     """What is known of one call."""
 
-    def __init__(self, call: OpenCall, reading: Reading, cwd: str) -> None:
+    def __init__(self, call: OpenCall, reading: CallReading, cwd: str) -> None:
         self.call = call
         self.state = call.state
         self.cwd = cwd

@@ -24,7 +24,7 @@ import msgspec
 from trunkline.dialects.acp.calls import CallState, merge_call, names_too_much
 from trunkline.dialects.acp.tools import Diff
 from trunkline.dialects.acp.updates import ToolCall, ToolCallUpdate
-from trunkline.dialects.calls import Reading, ToolNames, reading_meta
+from trunkline.dialects.calls import CallReading, ToolNames, reading_meta
 from trunkline.dialects.context.events import (
     NotificationEvent,
     ToolCallArgsDeltaEvent,
@@ -99,7 +99,7 @@ class ToolStory:
         self._ended: deque[str] = deque()
         """The ids of those calls of the fold that have ended, oldest first."""
         self._bodies = Bodies()
-        self._readings: dict[str, Reading] = {}
+        self._readings: dict[str, CallReading] = {}
         self._endings = Endings(writer, self.facts)
         self.looks = False
         self.wanted: Wanted | None = None
@@ -269,7 +269,7 @@ class ToolStory:
         """What is known of a call, whatever form the agent told it in."""
         return Facts(call, self.reading(call), self._writer.fold.cwd)
 
-    def reading(self, call: OpenCall) -> Reading:
+    def reading(self, call: OpenCall) -> CallReading:
         """The one reading of a call, made once for each change of what it is made from."""
         key = call.state.tool_call_id
         if self._writer.fold.calls.get(key) is not call:
